@@ -1,0 +1,79 @@
+// The superaccumulator: an exact sum that has not been rounded yet.
+#pragma once
+
+#include <samesum/types.hpp>
+#include <samesum/view.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace samesum {
+
+/// The exact sum of any number of floats and doubles, as a value: it can be added to, merged, serialized, sent, and rounded.
+///
+/// It is a fixed-point number of 2240 bits whose lowest bit weighs 2^-1074, the smallest positive double (Kulisch's long
+/// accumulator), with counts of the elements that are no finite numbers. As integer addition is associative, two accumulators
+/// that were given the same elements are equal, whatever the order and however the elements were split.
+/// Reference: U. Kulisch, Computer Arithmetic and Validity (2013), chapter 8.
+class Accumulator {
+ public:
+  static constexpr int kDigits = 70;  ///< 32-bit digits, each held in 64 bits with room for carries
+
+  /// The sum of nothing: +0.0.
+  Accumulator() = default;
+
+  /// Adds one element. O(1).
+  void add(double value) noexcept;
+  void add(float value) noexcept { add(static_cast<double>(value)); }
+
+  /// Adds all that `other` was given. O(kDigits).
+  void merge(const Accumulator& other) noexcept;
+  Accumulator& operator+=(const Accumulator& other) noexcept { merge(other); return *this; }
+
+  /// The exact sum rounded once to the nearest double, ties to even; design's table of awkward cases applies: NaN where a NaN was
+  /// added (unless skipped) or both infinities were; -0.0 where every element was -0.0; ±inf where the rounded value leaves the range.
+  double round(NanPolicy nan = NanPolicy::propagate) const noexcept;
+  /// The same, rounded once to the nearest float.
+  float round_to_float(NanPolicy nan = NanPolicy::propagate) const noexcept;
+
+  std::uint64_t count() const noexcept { return count_; }          ///< elements added, NaNs and infinities included
+  std::uint64_t nan_count() const noexcept { return nans_; }
+  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
+  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }
+
+  /// The canonical serialized form (docs/accumulator-format.md): equal accumulators have equal bytes.
+  std::vector<std::byte> serialize() const;
+  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  static Accumulator deserialize(std::span<const std::byte> bytes);
+
+  /// Equal where the same elements may have been added: equal exact sums, equal counts.
+  friend bool operator==(const Accumulator& a, const Accumulator& b) noexcept;
+
+  // --- for the library's own loops and kernels ---------------------------------------------------------------------------------
+
+  /// Adds value · 2^(position - 1074), position in [0, 2144].
+  void add_scaled(std::int64_t value, int position) noexcept;
+  /// Counts elements that were summed elsewhere: `count` in all, of which so many NaNs and infinities; `only_negative_zeros`: every
+  /// one that is no NaN is -0.0.
+  void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
+                  bool only_negative_zeros) noexcept;
+  /// Adds digit by digit: the digits of an accumulator that lived elsewhere, each of magnitude under 2^62.
+  void add_digits(std::span<const std::int64_t, kDigits> digits) noexcept;
+
+ private:
+  std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
+  bool specials(NanPolicy nan, double& result) const noexcept;
+
+  std::array<std::int64_t, kDigits> digits_{};
+  std::uint64_t count_ = 0;
+  std::uint64_t nans_ = 0;
+  std::uint64_t positive_infinities_ = 0;
+  std::uint64_t negative_infinities_ = 0;
+  bool only_negative_zeros_ = true;  // vacuously so for the empty sum
+  std::uint32_t pending_ = 0;        // additions since the digits were last normalized
+};
+
+}  // namespace samesum

@@ -1,0 +1,101 @@
+// Devices: what there is to compute on, what each can do, and how to choose one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum {
+
+namespace device {
+class Device;  // the seam between patterns and backends; not part of the public interface
+}
+
+/// What a device may or may not be able to do. Nothing in samesum asks which backend or vendor a device is: it asks for these.
+/// Some are read from the driver, the others are found by running a small conformance kernel when the device is opened.
+enum class Capability {
+  kernels,         ///< compiles and runs kernels (the CPU backend runs host functions instead)
+  fp64,            ///< float64 arithmetic
+  int64_atomics,   ///< 64-bit integer atomics in global memory
+  subgroups,       ///< shuffles within a sub-group
+  device_fence,    ///< memory fences that order one work-group's writes for another's reads, within one launch
+  unfused,         ///< a*b+c is rounded twice when written as two operations
+  division,        ///< correctly rounded float32 division
+  square_root,     ///< correctly rounded float32 square root
+  fma,             ///< correctly rounded fused multiply-add when asked for
+  denormals,       ///< float32 denormals are kept, going in and coming out
+};
+
+/// "fp64", "int64_atomics", …: the names used by `samesum devices` and by the variable SAMESUM_MASK.
+std::string_view name_of(Capability capability) noexcept;
+
+/// A capability that a device lacks, and why.
+struct Missing {
+  Capability capability;
+  std::string reason;
+};
+
+/// What is known of a device.
+struct DeviceInfo {
+  std::string selector;  ///< "cpu", "opencl:0", "cuda:1": opens this very device
+  std::string name;      ///< as the driver names it
+  std::string platform;  ///< the OpenCL platform, "CUDA", or "host"
+  std::string driver;    ///< driver version
+  bool is_cpu = false;   ///< executes on the host's own processor (the CPU backend, and OpenCL devices of type CPU)
+  std::uint32_t compute_units = 0;
+  std::uint32_t max_group_size = 0;        ///< work-items
+  std::uint64_t local_bytes = 0;           ///< local memory of a work-group
+  std::uint64_t memory_bytes = 0;          ///< global memory
+  std::uint64_t max_allocation_bytes = 0;  ///< largest single allocation
+  std::vector<Missing> missing;            ///< capabilities that it lacks
+
+  bool has(Capability capability) const noexcept;
+  /// Why it lacks `capability`; empty where it has it.
+  std::string_view why_not(Capability capability) const noexcept;
+};
+
+/// A backend or a device that cannot be used here, and why.
+struct Absence {
+  std::string selector;
+  std::string reason;
+};
+
+/// Everything found on this machine.
+struct DeviceList {
+  std::vector<DeviceInfo> devices;  ///< usable ones: "cpu" first, then OpenCL, then CUDA
+  std::vector<Absence> absent;
+};
+
+/// A device that is open. A cheap handle: copies share the device. May be used from several threads; work on one device is done
+/// one call after the other.
+class Device {
+ public:
+  /// Opens what `selector` names: "cpu", "opencl:0", "cuda:0", a backend and part of a device's or platform's name in any case
+  /// ("opencl:nvidia"), or a backend alone ("cuda": its first device).
+  /// "auto" and "all" are not single devices: see choose_device and open_devices.
+  /// @throws Error (usage) where nothing matches, saying what there is.
+  static Device open(std::string_view selector);
+
+  const DeviceInfo& info() const noexcept;
+
+  explicit Device(std::shared_ptr<device::Device> implementation) : implementation_(std::move(implementation)) {}
+  device::Device& implementation() const noexcept { return *implementation_; }
+
+ private:
+  std::shared_ptr<device::Device> implementation_;
+};
+
+/// Probes every backend. Never throws for a backend that is not there: that is an Absence.
+DeviceList list_devices();
+
+/// The device for `bytes` of data in host memory. "auto" (or an empty selector) takes the value of the environment variable
+/// SAMESUM_DEVICE where that is set, and otherwise decides by size first: a GPU is not even looked for where the CPU ends sooner,
+/// start-up and transfer counted. Any other selector: Device::open.
+Device choose_device(std::string_view selector, std::uint64_t bytes);
+
+/// Every device that `selector` names: all usable ones for "all", otherwise the one of choose_device.
+std::vector<Device> open_devices(std::string_view selector, std::uint64_t bytes);
+
+}  // namespace samesum

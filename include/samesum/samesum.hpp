@@ -1,0 +1,13 @@
+// samesum: correctly rounded sums at memory speed, the same bits on CPU, OpenCL and CUDA.
+//
+//   #include <samesum/samesum.hpp>
+//   double total = samesum::sum(std::span<const float>(values));
+#pragma once
+
+#include <samesum/accumulator.hpp>
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+#include <samesum/sum.hpp>
+#include <samesum/types.hpp>
+#include <samesum/version.hpp>
+#include <samesum/view.hpp>

@@ -1,0 +1,11 @@
+// The version of the library.
+#pragma once
+
+#define SAMESUM_VERSION "0.1.0"
+
+namespace samesum {
+
+/// The version of the library that is linked, which may differ from the header's SAMESUM_VERSION.
+const char* version() noexcept;
+
+}  // namespace samesum

@@ -1,0 +1,35 @@
+// A view: where an array lies in host memory, without owning or copying it.
+#pragma once
+
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace samesum {
+
+/// `size` elements of type `type`, contiguous from `data` on. Any byte alignment is allowed. The memory stays the caller's and
+/// must not change while a function of samesum reads it.
+class View {
+ public:
+  View(std::span<const float> values) noexcept : View(values.data(), values.size(), DType::float32) {}
+  View(std::span<const double> values) noexcept : View(values.data(), values.size(), DType::float64) {}
+  View(const void* data, std::uint64_t size, DType type) noexcept : data_(data), size_(size), type_(type) {}
+
+  const void* data() const noexcept { return data_; }
+  std::uint64_t size() const noexcept { return size_; }             ///< in elements
+  std::uint64_t bytes() const noexcept { return size_ * size_of(type_); }
+  DType type() const noexcept { return type_; }
+
+  /// `count` elements from element `first` on. Requires first + count <= size().
+  View part(std::uint64_t first, std::uint64_t count) const noexcept {
+    return {static_cast<const std::byte*>(data_) + first * size_of(type_), count, type_};
+  }
+
+ private:
+  const void* data_;
+  std::uint64_t size_;
+  DType type_;
+};
+
+}  // namespace samesum

@@ -1,0 +1,107 @@
+// The seam: all that a pattern may ask of a device, and all that a backend must provide. Arrows go one way: patterns know this file,
+// backends implement it, and neither knows the other.
+#pragma once
+
+#include <samesum/device.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace samesum::device {
+
+/// Device memory; freed with its last copy. `handle` is the backend's own (a cl_mem, a CUdeviceptr, a host pointer).
+struct Memory {
+  std::shared_ptr<void> handle;
+  std::uint64_t bytes = 0;
+};
+
+/// A kernel of a loaded program, and the program with it.
+struct Kernel {
+  std::shared_ptr<void> handle;
+  std::string name;
+};
+
+/// One kernel argument. Sizes are those of the dialect: int and uint 32 bits, long and ulong 64.
+using Argument = std::variant<Memory, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+
+/// How many groups of how many work-items.
+struct Grid {
+  std::uint32_t groups = 1;
+  std::uint32_t group_size = 1;
+};
+
+/// A point in a device's queue.
+struct Mark {
+  std::shared_ptr<void> handle;
+};
+
+/// The outcome of a compilation: what load() takes, and the compiler's log, which comes back in any case.
+struct Binary {
+  std::string bytes;
+  std::string log;
+};
+
+/// The dialect that a device's compiler takes: decides the prelude.
+enum class Language { opencl_c, cuda };
+
+/// An open device: one in-order queue. Every function throws Error (device) with the driver's code by name where the driver fails.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  const DeviceInfo& info() const noexcept { return info_; }
+  /// Held by a pattern for the whole of one operation: a device does one after the other.
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  // memory
+  virtual Memory allocate(std::uint64_t bytes) = 0;
+  virtual void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) = 0;  // `from` is free on return
+  virtual void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) = 0;         // waits
+
+  // kernels: only where info().has(Capability::kernels)
+  virtual Language language() const = 0;
+  /// Everything beside the source that decides what compile() yields: compiler, its version, options, driver, device.
+  virtual std::string compiler_identity() const = 0;
+  virtual Binary compile(const std::string& source) = 0;
+  /// The kernel `name` of a program that compile() yielded, now or in an earlier process.
+  virtual Kernel load(const Binary& binary, const std::string& name) = 0;
+  virtual void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) = 0;
+  /// Groups of this size that can be resident at once; nothing where the device cannot know.
+  virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
+
+  // time
+  virtual Mark mark() = 0;
+  virtual double seconds_between(const Mark& from, const Mark& to) = 0;  // waits for `to`
+  virtual void finish() = 0;
+
+ protected:
+  DeviceInfo info_;
+
+ private:
+  std::mutex mutex_;
+};
+
+/// What a backend found: devices in the order of their indices, or why there is none.
+struct Probe {
+  std::vector<DeviceInfo> devices;
+  std::vector<Absence> absent;
+};
+
+/// A backend: how to look for its devices, and how to open one of them. Probing is cheap: nothing is compiled.
+struct Backend {
+  std::string_view name;  // "cpu", "opencl", "cuda"
+  Probe (*probe)();
+  std::shared_ptr<Device> (*open)(std::uint32_t index);
+};
+
+/// All backends, in the order in which devices are listed.
+std::span<const Backend> backends();
+
+}  // namespace samesum::device

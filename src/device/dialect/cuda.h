@@ -1,0 +1,43 @@
+// Prelude of the kernel dialect for CUDA C++ as NVRTC compiles it, without an include path. Its twin is opencl.h.
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;  // 64 bits, as long is, wherever NVRTC runs on Linux: asserted below
+static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
+
+#define KERNEL extern "C" __global__
+#define FN static __device__ __forceinline__
+#define GLOBAL
+#define LOCAL
+#define LOCAL_VAR __shared__
+#define CONSTANT __constant__
+#define MAX_GROUP(size) __launch_bounds__(size)
+
+FN ulong global_id() { return (ulong)blockIdx.x * blockDim.x + threadIdx.x; }
+FN ulong global_size() { return (ulong)gridDim.x * blockDim.x; }
+FN uint local_id() { return threadIdx.x; }
+FN uint group_size() { return blockDim.x; }
+FN uint group_id() { return blockIdx.x; }
+FN uint group_count() { return gridDim.x; }
+
+FN void barrier_local() { __syncthreads(); }
+
+FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
+FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
+FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
+FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
+
+FN void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
+FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
+
+FN uint as_uint(float x) { return __float_as_uint(x); }
+FN float as_float(uint x) { return __uint_as_float(x); }
+FN ulong as_ulong(double x) { return (ulong)__double_as_longlong(x); }
+FN double as_double(ulong x) { return __longlong_as_double((long)x); }
+
+FN uint clz32(uint x) { return (uint)__clz((int)x); }
+FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
+FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
+FN uint min_u32(uint a, uint b) { return min(a, b); }

@@ -1,0 +1,54 @@
+// Prelude of the kernel dialect for OpenCL C. Its twin is cuda.h: the same names, the same meaning.
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#if SAMESUM_INT64_ATOMICS
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+
+#define KERNEL __kernel
+#define FN static inline
+#define GLOBAL __global
+#define LOCAL __local
+#define LOCAL_VAR __local
+#define CONSTANT __constant
+// The most work-items that a group of this kernel will have: lets a compiler give each more registers.
+#define MAX_GROUP(size)
+
+// Ids: 64-bit, one-dimensional.
+FN ulong global_id(void) { return get_global_id(0); }
+FN ulong global_size(void) { return get_global_size(0); }
+FN uint local_id(void) { return (uint)get_local_id(0); }
+FN uint group_size(void) { return (uint)get_local_size(0); }
+FN uint group_id(void) { return (uint)get_group_id(0); }
+FN uint group_count(void) { return (uint)get_num_groups(0); }
+
+FN void barrier_local(void) { barrier(CLK_LOCAL_MEM_FENCE); }
+
+// Atomics, relaxed. The old value is returned.
+FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
+FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
+FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) { return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired); }
+#if SAMESUM_INT64_ATOMICS
+FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }
+#endif
+
+// Orders this work-item's global writes before, and its reads after, for the whole device. OpenCL C 1.2 has no such fence: NVIDIA's
+// compiler takes PTX, C11-style compilers have atomic_work_item_fence, elsewhere the device lacks Capability::device_fence.
+#if SAMESUM_FENCE_PTX
+FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+#elif SAMESUM_FENCE_C11
+FN void fence_device(void) { atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device); }
+#endif
+
+// Arithmetic that is rounded once an operation, whatever the compiler would like.
+FN float add_rn_f32(float a, float b) { return a + b; }
+FN float mul_rn_f32(float a, float b) { return a * b; }
+
+FN uint clz32(uint x) { return clz(x); }
+FN uint clz64(ulong x) { return (uint)clz(x); }
+
+// The 32 bits of (high:low) << shift that were in `high`; shift in 0..31.
+FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
+FN uint min_u32(uint a, uint b) { return min(a, b); }

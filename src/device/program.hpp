@@ -1,0 +1,32 @@
+// From kernel files to kernels: assembly of the source, the disk cache of built programs. Written once, for every backend.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace samesum::device {
+
+/// What a kernel is made from: `files` in order (embedded; named by their path under src/, "reduce/sum_exact.cl"), preceded by the
+/// prelude of the device's language and a #define for each entry of `defines`.
+struct Source {
+  std::vector<std::string_view> files;
+  std::vector<std::pair<std::string, std::string>> defines;
+};
+
+/// The text that the device's compiler is given for `source`.
+std::string assemble(Language language, const Source& source);
+
+/// The kernel `entry` of `source` for `device`: from memory, from the disk cache, or compiled.
+/// @throws Error (device) with kernel, configuration and build log where it does not compile.
+Kernel build(Device& device, const Source& source, std::string_view entry);
+
+/// An embedded kernel file's text. `path` must be one of kernel_files().
+std::string_view kernel_file(std::string_view path);
+std::vector<std::string_view> kernel_files();
+
+}  // namespace samesum::device

@@ -1,0 +1,115 @@
+// The accumulator as a value, over the arithmetic that kernels share (exact.h).
+#include <samesum/accumulator.hpp>
+
+#include "device/dialect/host.h"
+
+#include <bit>
+#include <limits>
+
+namespace samesum::dialect {
+#include "exact/exact.h"
+}
+
+namespace samesum {
+namespace {
+
+static_assert(EXACT_DIGITS == Accumulator::kDigits);
+static_assert(std::is_same_v<std::int64_t, long>);
+
+// One addition changes a digit by less than 2^32; a normalized digit is under 2^32, the last one under 2^31.
+constexpr std::uint32_t kMaxPending = 1u << 29;
+
+constexpr double kNan = std::bit_cast<double>(0x7ff8000000000000);
+
+}  // namespace
+
+void Accumulator::add_scaled(std::int64_t value, int position) noexcept {
+  dialect::exact_add_scaled(digits_.data(), value, position);
+  if (++pending_ == kMaxPending) {
+    dialect::exact_normalize(digits_.data());
+    pending_ = 0;
+  }
+}
+
+void Accumulator::add(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const int exponent = static_cast<int>(bits >> 52) & 0x7ff;
+  const std::uint64_t fraction = bits & 0xfffffffffffff;
+  const bool negative = bits >> 63;
+  ++count_;
+  if (exponent == 0x7ff) {
+    ++(fraction != 0 ? nans_ : negative ? negative_infinities_ : positive_infinities_);
+    if (fraction == 0) only_negative_zeros_ = false;
+    return;
+  }
+  if (bits == std::uint64_t{1} << 63) return;  // -0.0
+  only_negative_zeros_ = false;
+  const auto mantissa = static_cast<std::int64_t>(exponent != 0 ? fraction | std::uint64_t{1} << 52 : fraction);
+  add_scaled(negative ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
+}
+
+void Accumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities,
+                             std::uint64_t negative_infinities, bool only_negative_zeros) noexcept {
+  count_ += count;
+  nans_ += nans;
+  positive_infinities_ += positive_infinities;
+  negative_infinities_ += negative_infinities;
+  only_negative_zeros_ = only_negative_zeros_ && only_negative_zeros;
+}
+
+void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digits) noexcept {
+  dialect::exact_normalize(digits_.data());
+  for (int i = 0; i < kDigits; ++i) digits_[i] += digits[i];
+  dialect::exact_normalize(digits_.data());
+  pending_ = 0;
+}
+
+void Accumulator::merge(const Accumulator& other) noexcept {
+  add_digits(other.canonical_digits());
+  add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
+}
+
+std::array<std::int64_t, Accumulator::kDigits> Accumulator::canonical_digits() const noexcept {
+  auto digits = digits_;
+  dialect::exact_normalize(digits.data());
+  return digits;
+}
+
+// The results that no finite sum decides.
+bool Accumulator::specials(NanPolicy nan, double& result) const noexcept {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if ((nans_ != 0 && nan == NanPolicy::propagate) || (positive_infinities_ != 0 && negative_infinities_ != 0)) {
+    result = kNan;
+  } else if (positive_infinities_ != 0) {
+    result = infinity;
+  } else if (negative_infinities_ != 0) {
+    result = -infinity;
+  } else if (only_negative_zeros_ && count_ != nans_) {
+    result = -0.0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+double Accumulator::round(NanPolicy nan) const noexcept {
+  double result;
+  if (specials(nan, result)) return result;
+  auto digits = canonical_digits();
+  return std::bit_cast<double>(dialect::exact_round_float64(digits.data()));
+}
+
+float Accumulator::round_to_float(NanPolicy nan) const noexcept {
+  double result;
+  if (specials(nan, result)) return static_cast<float>(result);
+  auto digits = canonical_digits();
+  return std::bit_cast<float>(dialect::exact_round_float32(digits.data()));
+}
+
+bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
+  return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
+         a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&
+         a.canonical_digits() == b.canonical_digits();
+}
+
+}  // namespace samesum
