@@ -26,6 +26,8 @@ FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
+FN void atomic_add_global_f32(float* p, float v) { atomicAdd(p, v); }
+FN void atomic_add_global_f64(double* p, double v) { atomicAdd(p, v); }
 
 FN void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 

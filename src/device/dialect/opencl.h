@@ -1,6 +1,7 @@
 // Prelude of the kernel dialect for OpenCL C. Its twin is cuda.h: the same names, the same meaning.
+// Before it stand the SAMESUM_ defines of program.hpp, one for each capability that decides what a kernel may use.
 #pragma OPENCL FP_CONTRACT OFF
-#ifdef cl_khr_fp64
+#if SAMESUM_FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #if SAMESUM_INT64_ATOMICS
@@ -34,11 +35,31 @@ FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) { retur
 FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }
 #endif
 
+// Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed.
+FN void atomic_add_global_f32(GLOBAL float* p, float v) {
+  uint expected = *(volatile GLOBAL uint*)p;
+  for (;;) {
+    uint found = atomic_cas_global32((GLOBAL uint*)p, expected, as_uint(as_float(expected) + v));
+    if (found == expected) return;
+    expected = found;
+  }
+}
+#if SAMESUM_INT64_ATOMICS && SAMESUM_FP64
+FN void atomic_add_global_f64(GLOBAL double* p, double v) {
+  ulong expected = *(volatile GLOBAL ulong*)p;
+  for (;;) {
+    ulong found = atom_cmpxchg((volatile GLOBAL ulong*)p, expected, as_ulong(as_double(expected) + v));
+    if (found == expected) return;
+    expected = found;
+  }
+}
+#endif
+
 // Orders this work-item's global writes before, and its reads after, for the whole device. OpenCL C 1.2 has no such fence: NVIDIA's
 // compiler takes PTX, C11-style compilers have atomic_work_item_fence, elsewhere the device lacks Capability::device_fence.
-#if SAMESUM_FENCE_PTX
+#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
 FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-#elif SAMESUM_FENCE_C11
+#elif SAMESUM_DEVICE_FENCE
 FN void fence_device(void) { atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device); }
 #endif
 

@@ -1,0 +1,151 @@
+// The sum as textbooks teach it, from the naive to the fast and careless: plain floating-point additions, so the value depends on the
+// order in which they happen. Rows of kind `textbook`: checked against an error bound, never chosen by auto (docs/ladder-sum.md).
+//
+// Defined by the host: REAL (float, double), REAL_BYTES (4, 8), CAPACITY (no group has more work-items), UNROLL (loads in flight).
+
+#if REAL_BYTES == 8
+#define VECTOR double2
+#define LANES 2
+FN double2 no_lanes(void) { double2 v; v.x = 0; v.y = 0; return v; }
+FN double2 add_vectors(double2 a, double2 b) { a.x += b.x; a.y += b.y; return a; }
+FN double add_lanes(double2 v) { return v.x + v.y; }
+#define atomic_add_real atomic_add_global_f64
+#else
+#define VECTOR float4
+#define LANES 4
+FN float4 no_lanes(void) { float4 v; v.x = 0; v.y = 0; v.z = 0; v.w = 0; return v; }
+FN float4 add_vectors(float4 a, float4 b) { a.x += b.x; a.y += b.y; a.z += b.z; a.w += b.w; return a; }
+FN float add_lanes(float4 v) { return (v.x + v.y) + (v.z + v.w); }
+#define atomic_add_real atomic_add_global_f32
+#endif
+
+// Halves `count` values that lie `step` apart, `mine` of them this work-item's, until the first holds their sum. Any count; all work-items
+// of the group call it.
+FN void tree(LOCAL REAL* values, uint count, uint mine, uint step) {
+  while (count > 1) {
+    uint upper = (count + 1) / 2;
+    if (mine < count - upper) values[mine * step] += values[(mine + upper) * step];
+    barrier_local();
+    count = upper;
+  }
+}
+
+// The sum of every work-item's `value`. The scratch may be written again after the next barrier.
+FN REAL group_sum(LOCAL REAL* scratch, REAL value) {
+  scratch[local_id()] = value;
+  barrier_local();
+  tree(scratch, group_size(), local_id(), 1);
+  return scratch[0];
+}
+
+// One round of tree_passes: a group sums a tile of tile_columns x (group size / tile_columns) elements, one a work-item, first along the
+// rows, then down the first column. Groups beyond the 32-bit limit's worth of tiles are walked with a stride of group_count() tiles, given as
+// step_rows and step_columns, which saves the 64-bit divisions.
+KERNEL MAX_GROUP(CAPACITY) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_columns,
+                                           ulong step_rows, ulong step_columns) {
+  LOCAL_VAR REAL scratch[CAPACITY];
+  uint tile_rows = group_size() / tile_columns;
+  uint y = local_id() / tile_columns;
+  uint x = local_id() - y * tile_columns;
+  ulong out_rows = (rows + tile_rows - 1) / tile_rows;
+  ulong out_columns = (columns + tile_columns - 1) / tile_columns;
+  ulong tile_row = out_columns >> 32 ? 0 : group_id() / (uint)out_columns;
+  ulong tile_column = group_id() - tile_row * out_columns;
+  while (tile_row < out_rows) {
+    ulong row = tile_row * tile_rows + y;
+    ulong column = tile_column * tile_columns + x;
+    scratch[local_id()] = row < rows && column < columns ? in[row * columns + column] : (REAL)0;
+    barrier_local();
+    tree(scratch + y * tile_columns, tile_columns, x, 1);
+    tree(scratch, tile_rows, x == 0 ? y : tile_rows, tile_columns);
+    if (local_id() == 0) out[tile_row * out_columns + tile_column] = scratch[0];
+    barrier_local();
+    tile_row += step_rows;
+    tile_column += step_columns;
+    if (tile_column >= out_columns) {
+      tile_column -= out_columns;
+      tile_row += 1;
+    }
+  }
+}
+
+// One round of tile_passes: each work-item adds up its own tile x tile elements, one after the other.
+KERNEL MAX_GROUP(CAPACITY) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile) {
+  ulong out_columns = (columns + tile - 1) / tile;
+  ulong tiles = (rows + tile - 1) / tile * out_columns;
+  for (ulong i = global_id(); i < tiles; i += global_size()) {
+    ulong first_row = i / out_columns * tile;
+    ulong first_column = i % out_columns * tile;
+    ulong end_row = first_row + tile < rows ? first_row + tile : rows;
+    ulong end_column = first_column + tile < columns ? first_column + tile : columns;
+    REAL sum = 0;
+    for (ulong row = first_row; row < end_row; ++row) {
+      for (ulong column = first_column; column < end_column; ++column) sum += in[row * columns + column];
+    }
+    out[i] = sum;
+  }
+}
+
+// One of grid_stride_two_pass: neighbours in a group read neighbours in memory; out[group] is the group's sum.
+KERNEL MAX_GROUP(CAPACITY) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[CAPACITY];
+  REAL sum = 0;
+  for (ulong i = global_id(); i < n; i += global_size()) sum += in[i];
+  sum = group_sum(scratch, sum);
+  if (local_id() == 0) out[group_id()] = sum;
+}
+
+// The same, but the groups add to one result, which set_zero cleared: the order, and so the value, may be another in every run.
+#if REAL_BYTES == 4 || SAMESUM_INT64_ATOMICS
+KERNEL void set_zero(GLOBAL REAL* out) { out[0] = 0; }
+
+KERNEL MAX_GROUP(CAPACITY) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[CAPACITY];
+  REAL sum = 0;
+  for (ulong i = global_id(); i < n; i += global_size()) sum += in[i];
+  sum = group_sum(scratch, sum);
+  if (local_id() == 0) atomic_add_real(out, sum);
+}
+#endif
+
+// One launch: 16-byte loads, UNROLL of them in flight, and the group that draws the last ticket adds the partial sums. `in` is aligned to
+// 16 bytes; the ticket is 0 before, and again afterwards.
+#if SAMESUM_DEVICE_FENCE
+KERNEL MAX_GROUP(CAPACITY) void single_pass(GLOBAL const REAL* in, ulong n, GLOBAL REAL* partials, GLOBAL uint* ticket,
+                                            GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[CAPACITY];
+  LOCAL_VAR uint drawn[1];
+  GLOBAL const VECTOR* vectors = (GLOBAL const VECTOR*)in;
+  ulong count = n / LANES;
+  ulong tile = (ulong)group_size() * UNROLL;
+  ulong tiles = count / tile;
+  VECTOR sums = no_lanes();
+  for (ulong t = group_id(); t < tiles; t += group_count()) {
+    GLOBAL const VECTOR* from = vectors + t * tile + local_id();
+    VECTOR loaded[UNROLL];
+#pragma unroll
+    for (uint k = 0; k < UNROLL; ++k) loaded[k] = from[k * group_size()];
+#pragma unroll
+    for (uint k = 0; k < UNROLL; ++k) sums = add_vectors(sums, loaded[k]);
+  }
+  for (ulong i = tiles * tile + global_id(); i < count; i += global_size()) sums = add_vectors(sums, vectors[i]);
+  REAL sum = add_lanes(sums);
+  for (ulong i = count * LANES + global_id(); i < n; i += global_size()) sum += in[i];
+  sum = group_sum(scratch, sum);
+  if (local_id() == 0) {
+    partials[group_id()] = sum;
+    fence_device();
+    drawn[0] = atomic_add_global32(ticket, 1);
+  }
+  barrier_local();
+  if (drawn[0] != group_count() - 1) return;  // the whole group leaves
+  fence_device();
+  sum = 0;
+  for (uint i = local_id(); i < group_count(); i += group_size()) sum += partials[i];
+  sum = group_sum(scratch, sum);
+  if (local_id() == 0) {
+    out[0] = sum;
+    ticket[0] = 0;
+  }
+}
+#endif
