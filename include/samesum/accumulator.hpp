@@ -65,7 +65,7 @@ class Accumulator {
 
  private:
   std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
-  bool specials(NanPolicy nan, double& result) const noexcept;
+  int special(NanPolicy nan) const noexcept;  // EXACT_FINITE, or the result that the finite digits do not decide
 
   std::array<std::int64_t, kDigits> digits_{};
   std::uint64_t count_ = 0;

@@ -4,7 +4,7 @@
 #include "device/dialect/host.h"
 
 #include <bit>
-#include <limits>
+#include <type_traits>
 
 namespace samesum::dialect {
 #include "exact/exact.h"
@@ -19,14 +19,16 @@ static_assert(std::is_same_v<std::int64_t, long>);
 // One addition changes a digit by less than 2^32; a normalized digit is under 2^32, the last one under 2^31.
 constexpr std::uint32_t kMaxPending = 1u << 29;
 
-constexpr double kNan = std::bit_cast<double>(0x7ff8000000000000);
+void normalize(std::array<std::int64_t, Accumulator::kDigits>& digits) noexcept {
+  dialect::exact_normalize(digits.data(), 0, Accumulator::kDigits - 1);
+}
 
 }  // namespace
 
 void Accumulator::add_scaled(std::int64_t value, int position) noexcept {
   dialect::exact_add_scaled(digits_.data(), value, position);
   if (++pending_ == kMaxPending) {
-    dialect::exact_normalize(digits_.data());
+    normalize(digits_);
     pending_ = 0;
   }
 }
@@ -58,9 +60,9 @@ void Accumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint6
 }
 
 void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digits) noexcept {
-  dialect::exact_normalize(digits_.data());
+  normalize(digits_);
   for (int i = 0; i < kDigits; ++i) digits_[i] += digits[i];
-  dialect::exact_normalize(digits_.data());
+  normalize(digits_);
   pending_ = 0;
 }
 
@@ -71,39 +73,25 @@ void Accumulator::merge(const Accumulator& other) noexcept {
 
 std::array<std::int64_t, Accumulator::kDigits> Accumulator::canonical_digits() const noexcept {
   auto digits = digits_;
-  dialect::exact_normalize(digits.data());
+  normalize(digits);
   return digits;
 }
 
-// The results that no finite sum decides.
-bool Accumulator::specials(NanPolicy nan, double& result) const noexcept {
-  const double infinity = std::numeric_limits<double>::infinity();
-  if ((nans_ != 0 && nan == NanPolicy::propagate) || (positive_infinities_ != 0 && negative_infinities_ != 0)) {
-    result = kNan;
-  } else if (positive_infinities_ != 0) {
-    result = infinity;
-  } else if (negative_infinities_ != 0) {
-    result = -infinity;
-  } else if (only_negative_zeros_ && count_ != nans_) {
-    result = -0.0;
-  } else {
-    return false;
-  }
-  return true;
+int Accumulator::special(NanPolicy nan) const noexcept {
+  return dialect::exact_special(count_, nans_, positive_infinities_, negative_infinities_, only_negative_zeros_ ? 0 : 1,
+                                nan == NanPolicy::skip);
 }
 
 double Accumulator::round(NanPolicy nan) const noexcept {
-  double result;
-  if (specials(nan, result)) return result;
+  if (const int kind = special(nan); kind != EXACT_FINITE) return std::bit_cast<double>(dialect::exact_special_float64(kind));
   auto digits = canonical_digits();
-  return std::bit_cast<double>(dialect::exact_round_float64(digits.data()));
+  return std::bit_cast<double>(dialect::exact_round_float64(digits.data(), 0, kDigits - 1));
 }
 
 float Accumulator::round_to_float(NanPolicy nan) const noexcept {
-  double result;
-  if (specials(nan, result)) return static_cast<float>(result);
+  if (const int kind = special(nan); kind != EXACT_FINITE) return std::bit_cast<float>(dialect::exact_special_float32(kind));
   auto digits = canonical_digits();
-  return std::bit_cast<float>(dialect::exact_round_float32(digits.data()));
+  return std::bit_cast<float>(dialect::exact_round_float32(digits.data(), 0, kDigits - 1));
 }
 
 bool operator==(const Accumulator& a, const Accumulator& b) noexcept {

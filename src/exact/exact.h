@@ -4,6 +4,9 @@
 // An accumulator is EXACT_DIGITS signed 64-bit digits of radix 2^32; digit i weighs 2^(32 i - 1074). Between normalizations digits may
 // hold any value, so additions need no carry. Normalized, every digit but the last lies in [0, 2^32) and the last holds the sign: a
 // two's complement number of 2240 bits, of which a double reaches bit 2098 and the sum of 2^64 doubles bit 2162.
+//
+// Few of the digits are in use in most sums, so the functions work on a window, digits first..last: all outside are zero, and `last`
+// is the one with the sign.
 
 #define EXACT_DIGITS 70
 #define EXACT_FLOAT32_SHIFT 925  // the lowest bit of a float32 is 2^-149 = 2^(925 - 1074)
@@ -22,69 +25,101 @@ FN void exact_add_scaled(LOCAL long* digits, long value, int position) {
   digits[digit + 2] += value < 0 ? -d2 : d2;
 }
 
-// Propagates carries: the normalized form, which is unique. Digits must be under 2^62 in magnitude.
-FN void exact_normalize(LOCAL long* digits) {
+// Propagates carries: the normalized form, which is unique for a window. Digits must be under 2^62 in magnitude.
+FN void exact_normalize(LOCAL long* digits, int first, int last) {
   long carry = 0;
-  for (int i = 0; i < EXACT_DIGITS - 1; ++i) {
+  for (int i = first; i < last; ++i) {
     long digit = digits[i] + carry;
     carry = digit >> 32;  // arithmetic: rounds towards minus infinity
     digits[i] = digit & 0xffffffffL;
   }
-  digits[EXACT_DIGITS - 1] += carry;
+  digits[last] += carry;
 }
 
-// Turns a normalized accumulator into its magnitude, in place; the result is 1 where it was negative.
-FN int exact_make_magnitude(LOCAL long* digits) {
-  if (digits[EXACT_DIGITS - 1] >= 0) return 0;
-  for (int i = 0; i < EXACT_DIGITS; ++i) digits[i] = -digits[i];
-  exact_normalize(digits);
+// Turns a normalized window into its magnitude, in place; the result is 1 where it was negative.
+FN int exact_make_magnitude(LOCAL long* digits, int first, int last) {
+  if (digits[last] >= 0) return 0;
+  for (int i = first; i <= last; ++i) digits[i] = -digits[i];
+  exact_normalize(digits, first, last);
   return 1;
 }
 
+// The index of the highest set bit of a magnitude, counted from digit 0; -1 for zero.
+FN int exact_top_bit(LOCAL const long* magnitude, int first, int last) {
+  int i = last;
+  while (i >= first && magnitude[i] == 0) --i;
+  return i < first ? -1 : 32 * i + 63 - (int)clz64((ulong)magnitude[i]);
+}
+
+FN ulong exact_digit_in(LOCAL const long* magnitude, int first, int last, int i) {
+  return i < first || i > last ? 0 : (ulong)magnitude[i];
+}
+
 // Rounds magnitude / 2^drop to the nearest integer, ties to even; `drop` >= 1 and the quotient has at most 53 bits.
-FN ulong exact_drop_bits(LOCAL const long* magnitude, int drop) {
+FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int drop) {
   int half_digit = (drop - 1) >> 5;
   int half_bit = (drop - 1) & 31;
   int digit = drop >> 5;
   int shift = drop & 31;
-  ulong quotient = (ulong)magnitude[digit] >> shift;
-  if (digit + 1 < EXACT_DIGITS) quotient |= (ulong)magnitude[digit + 1] << (32 - shift);
-  if (digit + 2 < EXACT_DIGITS && shift > 0) quotient |= (ulong)magnitude[digit + 2] << (64 - shift);
-  ulong half_set = ((ulong)magnitude[half_digit] >> half_bit) & 1;
-  ulong sticky = (ulong)magnitude[half_digit] & (((ulong)1 << half_bit) - 1);
-  for (int i = 0; i < half_digit; ++i) sticky |= (ulong)magnitude[i];
-  return quotient + (half_set & (ulong)(sticky != 0 || (quotient & 1) != 0));
+  ulong quotient = exact_digit_in(magnitude, first, last, digit) >> shift;
+  quotient |= exact_digit_in(magnitude, first, last, digit + 1) << (32 - shift);
+  if (shift > 0) quotient |= exact_digit_in(magnitude, first, last, digit + 2) << (64 - shift);
+  ulong half = exact_digit_in(magnitude, first, last, half_digit);
+  ulong sticky = half & (((ulong)1 << half_bit) - 1);
+  for (int i = first; i < half_digit && i <= last && sticky == 0; ++i) sticky = (ulong)magnitude[i];
+  return quotient + (((half >> half_bit) & 1) & (ulong)(sticky != 0 || (quotient & 1) != 0));
 }
 
-// The index of the highest set bit of a magnitude, -1 for zero.
-FN int exact_top_bit(LOCAL const long* magnitude) {
-  int i = EXACT_DIGITS - 1;
-  while (i >= 0 && magnitude[i] == 0) --i;
-  return i < 0 ? -1 : 32 * i + 63 - (int)clz64((ulong)magnitude[i]);
-}
-
-// The bits of the float64 nearest to a normalized accumulator, ties to even; +0.0 for zero. Leaves the magnitude in `digits`.
-FN ulong exact_round_float64(LOCAL long* digits) {
-  ulong sign = (ulong)exact_make_magnitude(digits) << 63;
-  int top = exact_top_bit(digits);
+// The bits of the float64 nearest to a normalized window, ties to even; +0.0 for zero. Leaves the magnitude in `digits`.
+FN ulong exact_round_float64(LOCAL long* digits, int first, int last) {
+  const ulong infinity = (ulong)0x7ff << 52;
+  ulong sign = (ulong)exact_make_magnitude(digits, first, last) << 63;
+  int top = exact_top_bit(digits, first, last);
   if (top < 0) return 0;
   // Up to bit 52 the magnitude is the encoding: denormals, and the first binade of normal numbers.
-  if (top <= 52) return sign | (ulong)digits[0] | ((ulong)digits[1] << 32);
+  if (top <= 52) return sign | exact_digit_in(digits, first, last, 0) | (exact_digit_in(digits, first, last, 1) << 32);
   int drop = top - 52;
+  if (drop > 2046) return sign | infinity;
   // The quotient has its leading bit at 52: adding it to the exponent field counts one binade up, and so does a carry out of rounding.
-  ulong bits = ((ulong)drop << 52) + exact_drop_bits(digits, drop);
-  const ulong infinity = (ulong)0x7ff << 52;
-  return sign | (drop > 2046 || bits > infinity ? infinity : bits);
+  ulong bits = ((ulong)drop << 52) + exact_drop_bits(digits, first, last, drop);
+  return sign | (bits > infinity ? infinity : bits);
 }
 
 // The same for the nearest float32.
-FN uint exact_round_float32(LOCAL long* digits) {
-  uint sign = (uint)exact_make_magnitude(digits) << 31;
-  int top = exact_top_bit(digits);
+FN uint exact_round_float32(LOCAL long* digits, int first, int last) {
+  uint sign = (uint)exact_make_magnitude(digits, first, last) << 31;
+  int top = exact_top_bit(digits, first, last);
   if (top < 0) return 0;
   int drop = top - 23 > EXACT_FLOAT32_SHIFT ? top - 23 : EXACT_FLOAT32_SHIFT;  // denormals share the lowest binade's spacing
   int exponent = drop - EXACT_FLOAT32_SHIFT;
   if (exponent > 254) return sign | 0x7f800000u;
-  uint bits = ((uint)exponent << 23) + (uint)exact_drop_bits(digits, drop);
+  uint bits = ((uint)exponent << 23) + (uint)exact_drop_bits(digits, first, last, drop);
   return sign | (bits > 0x7f800000u ? 0x7f800000u : bits);
+}
+
+// The sums that no finite digits decide.
+#define EXACT_FINITE 0
+#define EXACT_NAN 1
+#define EXACT_POSITIVE_INFINITY 2
+#define EXACT_NEGATIVE_INFINITY 3
+#define EXACT_NEGATIVE_ZERO 4
+
+// Which of these it is, of `count` elements with so many NaNs and infinities; `other` is 0 where all but the NaNs were -0.0.
+FN int exact_special(ulong count, ulong nans, ulong positive_infinities, ulong negative_infinities, ulong other, int skip_nans) {
+  if (nans != 0 && !skip_nans) return EXACT_NAN;
+  if (positive_infinities != 0) return negative_infinities != 0 ? EXACT_NAN : EXACT_POSITIVE_INFINITY;
+  if (negative_infinities != 0) return EXACT_NEGATIVE_INFINITY;
+  return other == 0 && count != nans ? EXACT_NEGATIVE_ZERO : EXACT_FINITE;
+}
+
+// The bits of such a result; the NaN is the canonical one.
+FN ulong exact_special_float64(int special) {
+  if (special == EXACT_NAN) return (ulong)0x7ff8 << 48;
+  if (special == EXACT_POSITIVE_INFINITY) return (ulong)0x7ff0 << 48;
+  return special == EXACT_NEGATIVE_INFINITY ? (ulong)0xfff0 << 48 : (ulong)0x8000 << 48;
+}
+FN uint exact_special_float32(int special) {
+  if (special == EXACT_NAN) return 0x7fc00000u;
+  if (special == EXACT_POSITIVE_INFINITY) return 0x7f800000u;
+  return special == EXACT_NEGATIVE_INFINITY ? 0xff800000u : 0x80000000u;
 }
