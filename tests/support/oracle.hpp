@@ -1,0 +1,37 @@
+// What a sum has to be: computed by MPFR and, independently, with GMP's big integers. Neither knows the library's own arithmetic.
+#pragma once
+
+#include <samesum/accumulator.hpp>
+#include <samesum/types.hpp>
+#include <samesum/view.hpp>
+
+#include <gmp.h>
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace samesum::test {
+
+/// The bits of a sum rounded to float64 and to float32, and what was counted on the way.
+struct Expected {
+  std::uint64_t float64 = 0;
+  std::uint32_t float32 = 0;
+  std::uint64_t nans = 0;
+
+  friend bool operator==(const Expected&, const Expected&) = default;
+};
+std::ostream& operator<<(std::ostream& out, const Expected& expected);
+
+/// By mpfr_sum.
+Expected mpfr_oracle(View data, NanPolicy nan);
+/// By one big integer in units of 2^-1074.
+Expected gmp_oracle(View data, NanPolicy nan);
+/// A big integer in units of 2^-1074, rounded.
+Expected gmp_round(mpz_srcptr units);
+
+/// The elements added one after the other: what every other way to sum them has to equal.
+Accumulator add_each(View data);
+/// What an accumulator says, to compare with an oracle.
+Expected result_of(const Accumulator& accumulator, NanPolicy nan = NanPolicy::propagate);
+
+}  // namespace samesum::test
