@@ -1,0 +1,200 @@
+#include "device/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace samesum::device::cuda {
+namespace {
+
+/// What a Kernel's handle points to.
+struct LoadedKernel {
+  LoadedKernel(std::shared_ptr<const Context> owner, CUmodule loaded) : context(std::move(owner)), module(loaded) {}
+  ~LoadedKernel() {
+    quietly(*context, [this](const Driver& driver) {
+      driver.cuCtxSynchronize();  // it may be running
+      driver.cuModuleUnload(module);
+    });
+  }
+  LoadedKernel(const LoadedKernel&) = delete;
+  LoadedKernel& operator=(const LoadedKernel&) = delete;
+
+  std::shared_ptr<const Context> context;
+  CUmodule module;
+  CUfunction function = nullptr;
+};
+
+const LoadedKernel& loaded(const Kernel& kernel) { return *static_cast<const LoadedKernel*>(kernel.handle.get()); }
+
+// A device pointer is the handle's own value; no memory, no pointer.
+CUdeviceptr pointer(const Memory& memory) { return reinterpret_cast<CUdeviceptr>(memory.handle.get()); }
+
+CUevent event(const Mark& mark) { return static_cast<CUevent>(mark.handle.get()); }
+
+void check_range(const Context& context, const Memory& memory, std::uint64_t offset, std::uint64_t bytes) {
+  if (offset <= memory.bytes && bytes <= memory.bytes - offset) return;
+  Error::Context where;
+  where.device = context.label();
+  throw Error(ErrorKind::device,
+              fmt::format("{} bytes from byte {} are not all within the {} bytes allocated", bytes, offset, memory.bytes),
+              std::move(where));
+}
+
+// "42 registers and 0 bytes of stack and spills a work-item, 560 bytes of local memory, at most 1024 work-items a group".
+std::string resources(const Driver& driver, CUfunction function) {
+  const auto attribute = [&](int which) {
+    int value = 0;
+    return driver.cuFuncGetAttribute(&value, which, function) == CUDA_SUCCESS ? std::to_string(value) : std::string("?");
+  };
+  return fmt::format("{} registers and {} bytes of stack and spills a work-item, {} bytes of local memory, at most {} work-items a group",
+                     attribute(kFunctionRegisters), attribute(kFunctionLocalBytes), attribute(kFunctionSharedBytes),
+                     attribute(kFunctionMaxThreadsPerBlock));
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler)
+    : context_(std::make_shared<Context>(driver, device, label(info))), compiler_(std::move(compiler)) {
+  info_ = std::move(info);
+  const Current current(*context_);
+  context_->check(driver.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
+  staging_.emplace(context_, stream_);
+}
+
+CudaDevice::~CudaDevice() {
+  quietly(*context_, [this](const Driver& driver) {
+    driver.cuStreamSynchronize(stream_);
+    staging_.reset();
+    driver.cuStreamDestroy(stream_);
+  });
+}
+
+Memory CudaDevice::allocate(std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const Current current(*context_);
+  CUdeviceptr allocated = 0;
+  context_->check(driver().cuMemAlloc(&allocated, bytes), fmt::format("cuMemAlloc of {} bytes", bytes));
+  const auto free = [context = context_](void* memory) {
+    quietly(*context, [=](const Driver& driver) { driver.cuMemFree(reinterpret_cast<CUdeviceptr>(memory)); });
+  };
+  return {std::shared_ptr<void>(reinterpret_cast<void*>(allocated), free), bytes};
+}
+
+void CudaDevice::write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) {
+  check_range(*context_, to, offset, bytes);
+  if (bytes == 0) return;
+  const Current current(*context_);
+  staging_->write(pointer(to) + offset, from, bytes);
+}
+
+void CudaDevice::read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) {
+  check_range(*context_, from, offset, bytes);
+  if (bytes == 0) return;
+  const Current current(*context_);
+  staging_->read(pointer(from) + offset, to, bytes);
+}
+
+std::string CudaDevice::compiler_identity() const {
+  return fmt::format("{}; {}; driver {}", compiler_.nvrtc->identity(), fmt::join(compiler_.nvrtc->options(compiler_.arch), " "),
+                     info_.driver);
+}
+
+Binary CudaDevice::compile(const std::string& source) {
+  Error::Context context;
+  context.device = context_->label();
+  return compiler_.nvrtc->compile(source, compiler_.arch, std::move(context));
+}
+
+Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
+  const Current current(*context_);
+  std::array<char, 8192> log{};
+  std::array<int, 2> options{kJitErrorLog, kJitErrorLogBytes};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};  // the API takes numbers as pointers
+  CUmodule module = nullptr;
+  const CUresult code =
+      driver().cuModuleLoadDataEx(&module, binary.bytes.c_str(), static_cast<unsigned>(options.size()), options.data(), values.data());
+  Error::Context where;
+  where.device = context_->label();
+  where.kernel = name;
+  if (code != CUDA_SUCCESS) {
+    where.configuration = compiler_identity();
+    where.build_log.assign(log.data(), strnlen(log.data(), log.size()));
+    driver().fail(code, "cuModuleLoadDataEx", std::move(where));
+  }
+  auto kernel = std::make_shared<LoadedKernel>(context_, module);
+  if (const CUresult found = driver().cuModuleGetFunction(&kernel->function, module, name.c_str()); found != CUDA_SUCCESS) {
+    driver().fail(found, "cuModuleGetFunction", std::move(where));
+  }
+  return {std::move(kernel), name};
+}
+
+void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) {
+  constexpr std::size_t kMaxArguments = 32;
+  std::array<std::uint64_t, kMaxArguments> values{};
+  std::array<void*, kMaxArguments> pointers{};
+  Error::Context where;
+  if (arguments.size() > kMaxArguments) {
+    where.kernel = kernel.name;
+    throw Error(ErrorKind::device, fmt::format("a kernel takes at most {} arguments", kMaxArguments), std::move(where));
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::visit(
+        [&](const auto& argument) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, Memory>) {
+            values[i] = pointer(argument);
+          } else {
+            std::memcpy(&values[i], &argument, sizeof argument);
+          }
+        },
+        arguments[i]);
+    pointers[i] = &values[i];
+  }
+  const Current current(*context_);
+  const CUfunction function = loaded(kernel).function;
+  const CUresult code = driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data(), nullptr);
+  context_->note_launch(kernel.name);
+  if (code == CUDA_SUCCESS) return;
+  where.device = context_->label();
+  where.kernel = kernel.name;
+  where.configuration = fmt::format("{} groups of {}; {}", grid.groups, grid.group_size, resources(driver(), function));
+  driver().fail(code, "cuLaunchKernel", std::move(where));
+}
+
+std::optional<std::uint32_t> CudaDevice::resident_groups(const Kernel& kernel, std::uint32_t group_size) {
+  const Current current(*context_);
+  int groups = 0;
+  context_->check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, loaded(kernel).function, static_cast<int>(group_size), 0),
+                  "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<std::uint32_t>(groups) * info_.compute_units;
+}
+
+Mark CudaDevice::mark() {
+  const Current current(*context_);
+  CUevent created = nullptr;
+  context_->check(driver().cuEventCreate(&created, kEventDefault), "cuEventCreate");
+  const auto destroy = [context = context_](void* handle) {
+    quietly(*context, [=](const Driver& driver) { driver.cuEventDestroy(static_cast<CUevent>(handle)); });
+  };
+  Mark mark{std::shared_ptr<void>(created, destroy)};
+  context_->check(driver().cuEventRecord(created, stream_), "cuEventRecord");
+  return mark;
+}
+
+double CudaDevice::seconds_between(const Mark& from, const Mark& to) {
+  const Current current(*context_);
+  context_->check(driver().cuEventSynchronize(event(to)), "cuEventSynchronize");
+  float milliseconds = 0;
+  context_->check(driver().cuEventElapsedTime(&milliseconds, event(from), event(to)), "cuEventElapsedTime");
+  return static_cast<double>(milliseconds) / 1000;
+}
+
+void CudaDevice::finish() {
+  const Current current(*context_);
+  context_->check(driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
+}
+
+}  // namespace samesum::device::cuda

@@ -1,0 +1,45 @@
+// An open NVIDIA GPU.
+#pragma once
+
+#include "device/cuda/context.hpp"
+#include "device/cuda/nvrtc.hpp"
+#include "device/cuda/staging.hpp"
+#include "device/device.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace samesum::device::cuda {
+
+class CudaDevice final : public Device {
+ public:
+  /// @throws Error (device) where the driver gives no context.
+  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler);
+  ~CudaDevice() override;
+
+  Memory allocate(std::uint64_t bytes) override;
+  void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override;
+  void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override;
+
+  Language language() const override { return Language::cuda; }
+  std::string compiler_identity() const override;
+  Binary compile(const std::string& source) override;
+  Kernel load(const Binary& binary, const std::string& name) override;
+  void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
+  std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override;
+
+  Mark mark() override;
+  double seconds_between(const Mark& from, const Mark& to) override;
+  void finish() override;
+
+ private:
+  const Driver& driver() const noexcept { return context_->driver(); }
+
+  std::shared_ptr<Context> context_;
+  CompilerChoice compiler_;
+  CUstream stream_ = nullptr;
+  std::optional<Staging> staging_;
+};
+
+}  // namespace samesum::device::cuda

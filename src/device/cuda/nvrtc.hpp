@@ -1,0 +1,70 @@
+// NVIDIA's run-time compiler, loaded from where the toolkit, a package or pip put it. Needs neither a GPU nor a driver.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <samesum/error.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace samesum::device::cuda {
+
+/// One loaded libnvrtc; it stays loaded.
+class Nvrtc {
+ public:
+  /// @throws Error (device) where `library`, a path or a name for the loader, cannot be loaded or is older than NVRTC 11.2.
+  explicit Nvrtc(const std::string& library);
+
+  int major() const noexcept { return major_; }
+  /// "NVRTC 13.0 (/usr/local/cuda/lib64/libnvrtc.so.13, 107412384 bytes)": the path is where the loader found it.
+  const std::string& identity() const noexcept { return identity_; }
+  /// Compute capabilities that it generates code for, ascending: 75, 80, 90.
+  const std::vector<int>& capabilities() const noexcept { return capabilities_; }
+  /// All options of a compilation for `arch`: "sm_90" yields machine code, "compute_90" PTX.
+  std::vector<std::string> options(const std::string& arch) const;
+
+  /// @throws Error (device) with the compiler's log where `source` does not compile; `context` is what it is to carry besides.
+  Binary compile(const std::string& source, const std::string& arch, Error::Context context = {}) const;
+
+ private:
+  struct Functions {
+    const char* (*error_string)(int code);
+    int (*version)(int* major, int* minor);
+    int (*arch_count)(int* count);
+    int (*archs)(int* archs);
+    int (*create)(void** program, const char* source, const char* name, int headers, const char* const* texts, const char* const* names);
+    int (*destroy)(void** program);
+    int (*compile)(void* program, int count, const char* const* options);
+    int (*log_size)(void* program, std::size_t* bytes);
+    int (*log)(void* program, char* text);
+    int (*ptx_size)(void* program, std::size_t* bytes);
+    int (*ptx)(void* program, char* text);
+    int (*cubin_size)(void* program, std::size_t* bytes);
+    int (*cubin)(void* program, char* bytes);
+  };
+
+  void check(int code, const char* call) const;
+  std::string output(void* program, int (*size)(void*, std::size_t*), int (*get)(void*, char*), const char* call) const;
+
+  Functions call_{};
+  int major_ = 0;
+  int minor_ = 0;
+  std::string identity_;
+  std::vector<int> capabilities_;
+};
+
+/// The compiler for a device, and the architecture that it is to be asked for; or why there is none.
+struct CompilerChoice {
+  const Nvrtc* nvrtc = nullptr;
+  std::string arch;
+  std::string reason;
+};
+
+/// Looks for a compiler that a driver of CUDA `driver_major` accepts the output of, and that knows a GPU of compute capability
+/// `capability` (90 for 9.0) or at least an older one, whose PTX the driver translates. The places, in order: what the environment
+/// variable SAMESUM_NVRTC_LIBRARY names (and then nothing else), the loader's, the toolkit's, pip's.
+CompilerChoice choose_compiler(int capability, int driver_major);
+
+}  // namespace samesum::device::cuda

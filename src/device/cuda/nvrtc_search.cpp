@@ -1,0 +1,126 @@
+// Where a libnvrtc may be, and which of them suits a device.
+#include "device/cuda/nvrtc.hpp"
+
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace samesum::device::cuda {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// "libnvrtc.so.13": the name that a release's library has carried since 11.2.
+std::string soname(int major) { return major == 11 ? "libnvrtc.so.11.2" : fmt::format("libnvrtc.so.{}", major); }
+
+/// Every libnvrtc of release `major` in the places where toolkits and pip put it, the highest path first.
+std::vector<std::string> installed(int major) {
+  std::vector<std::string> folders{"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64"};
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string root = variable(name); !root.empty()) folders.insert(folders.begin(), root + "/lib64");
+  }
+  std::vector<std::string> pythons{"/usr/lib", "/usr/local/lib", "/opt/*/lib", "/opt/*/.venv/lib"};
+  if (const std::string home = variable("HOME"); !home.empty()) pythons.insert(pythons.begin(), home + "/.local/lib");
+  for (const char* name : {"CONDA_PREFIX", "VIRTUAL_ENV"}) {
+    if (const std::string root = variable(name); !root.empty()) pythons.insert(pythons.begin(), root + "/lib");
+  }
+  for (const std::string& python : pythons) {
+    folders.push_back(python);  // conda
+    folders.push_back(python + "/python3*/*-packages/nvidia/cu*/lib");
+    folders.push_back(python + "/python3*/*-packages/nvidia/cuda_nvrtc/lib");
+  }
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    glob_t matches{};
+    if (glob((folder + "/" + soname(major)).c_str(), 0, nullptr, &matches) == 0) {
+      found.insert(found.end(), matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+      std::reverse(found.end() - static_cast<std::ptrdiff_t>(matches.gl_pathc), found.end());
+    }
+    globfree(&matches);
+  }
+  return found;
+}
+
+/// Loads each library once; a failure is not remembered, since it costs little.
+const Nvrtc& load(const std::string& library) {
+  static std::mutex mutex;
+  static auto* const loaded = new std::map<std::string, std::unique_ptr<Nvrtc>>;  // devices keep pointers into it until the process ends
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Nvrtc>& entry = (*loaded)[library];
+  if (entry == nullptr) entry = std::make_unique<Nvrtc>(library);
+  return *entry;
+}
+
+/// Tries libraries until one suits the device.
+struct Search {
+  int capability;
+  int driver_major;
+  CompilerChoice best{};  // native code ends the search; PTX is kept while it goes on
+  std::string unsuited{};
+
+  /// Whether the search has ended. A library that is `expected` to be there but does not load is a reason.
+  bool done(const std::string& library, bool expected) try {
+    const Nvrtc& nvrtc = load(library);
+    const std::vector<int>& known = nvrtc.capabilities();
+    const auto above = std::upper_bound(known.begin(), known.end(), capability);
+    if (nvrtc.major() > driver_major) {
+      unsuited = fmt::format("{} is newer than the driver, which is for CUDA {}", nvrtc.identity(), driver_major);
+      return false;
+    }
+    if (above == known.begin()) {
+      unsuited = fmt::format("{} knows no GPU as old as compute capability {}.{}", nvrtc.identity(), capability / 10, capability % 10);
+      return false;
+    }
+    const int nearest = *(above - 1);
+    if (nearest == capability) {
+      best = {&nvrtc, fmt::format("sm_{}", capability), {}};
+    } else if (best.nvrtc == nullptr) {
+      best = {&nvrtc, fmt::format("compute_{}", nearest), {}};
+    }
+    return nearest == capability;
+  } catch (const Error& error) {
+    if (expected) unsuited = error.what();
+    return false;
+  }
+
+  void run() {
+    if (const std::string library = variable("SAMESUM_NVRTC_LIBRARY"); !library.empty()) {
+      if (!done(library, true)) unsuited.insert(0, "SAMESUM_NVRTC_LIBRARY: ");
+      return;
+    }
+    for (int major = driver_major; major >= 11; --major) {
+      if (done(soname(major), false)) return;
+    }
+    if (done("libnvrtc.so", false)) return;
+    for (int major = driver_major; major >= 11; --major) {
+      for (const std::string& library : installed(major)) {
+        if (done(library, true)) return;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+CompilerChoice choose_compiler(int capability, int driver_major) {
+  Search search{capability, driver_major};
+  search.run();
+  if (search.best.nvrtc == nullptr) {
+    const int advised = capability < 75 ? std::min(driver_major, 12) : driver_major;
+    search.best.reason =
+        fmt::format("{}: run 'pip install nvidia-cuda-nvrtc{}' or install the CUDA toolkit {}, or set SAMESUM_NVRTC_LIBRARY to a libnvrtc",
+                    search.unsuited.empty() ? "NVRTC, the run-time compiler of CUDA, is not there" : search.unsuited,
+                    advised >= 13 ? "" : fmt::format("-cu{}", advised), advised);
+  }
+  return search.best;
+}
+
+}  // namespace samesum::device::cuda
