@@ -8,11 +8,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace samesum {
 
-/// How a sum is to be done. None of it changes a bit of the answer.
+/// How a sum is to be done. But for the policy on NaNs, none of it changes a bit of the answer.
 struct SumOptions {
+  NanPolicy nan = NanPolicy::propagate;
   std::string variant = "auto";  ///< a row of the variants table of kind `answer`; "auto" takes the best
   std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: the variant's own
   std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
@@ -21,13 +24,22 @@ struct SumOptions {
 
 /// How a sum was done: what --verbose prints.
 struct SumReport {
-  std::string device;         ///< selector
+  std::string device;  ///< selector
   std::string variant;
   std::string configuration;  ///< "groups=264 group_size=1024"
   std::uint64_t bytes = 0;
   double upload_seconds = 0;  ///< host to device; 0 where nothing is moved
   double seconds = 0;         ///< the summing itself
 };
+
+/// A way to compute the exact sum: a name for SumOptions::variant, and what it does.
+struct SumVariant {
+  std::string_view name;
+  std::string_view description;
+};
+
+/// The variants that can run on `device`, the one that "auto" takes first. All give the same bits.
+std::vector<SumVariant> sum_variants(const Device& device);
 
 /// The exact sum of `data` as an accumulator: merge it with others, serialize it, round it.
 /// O(n) time; O(1) memory on the CPU; on other devices data in host memory goes through in chunks of bounded size.

@@ -6,12 +6,14 @@ typedef unsigned long ulong;  // 64 bits, as long is, wherever NVRTC runs on Lin
 static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 
 #define KERNEL extern "C" __global__
-#define FN static __device__ __forceinline__
+#define FN [[maybe_unused]] static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL
 #define LOCAL_VAR __shared__
 #define CONSTANT __constant__
 #define MAX_GROUP(size) __launch_bounds__(size)
+// The same, and so many groups of it are to be resident on a compute unit at once: bounds the registers of a work-item.
+#define MAX_GROUP_RESIDENT(size, groups) __launch_bounds__(size, groups)
 
 FN ulong global_id() { return (ulong)blockIdx.x * blockDim.x + threadIdx.x; }
 FN ulong global_size() { return (ulong)gridDim.x * blockDim.x; }
@@ -29,7 +31,11 @@ FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned lon
 FN void atomic_add_global_f32(float* p, float v) { atomicAdd(p, v); }
 FN void atomic_add_global_f64(double* p, double v) { atomicAdd(p, v); }
 
+#if __CUDA_ARCH__ >= 700
 FN void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+#else
+FN void fence_device() { __threadfence(); }
+#endif
 
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
@@ -43,3 +49,6 @@ FN uint clz32(uint x) { return (uint)__clz((int)x); }
 FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
+
+// A load of data that will not be read again soon: it need not displace what is in the caches.
+FN uint4 load_once(const uint4* p) { return __ldcs(p); }

@@ -16,6 +16,8 @@
 #define CONSTANT __constant
 // The most work-items that a group of this kernel will have: lets a compiler give each more registers.
 #define MAX_GROUP(size)
+// The same, and so many groups of it are to be resident on a compute unit at once: bounds the registers of a work-item.
+#define MAX_GROUP_RESIDENT(size, groups)
 
 // Ids: 64-bit, one-dimensional.
 FN ulong global_id(void) { return get_global_id(0); }
@@ -73,3 +75,6 @@ FN uint clz64(ulong x) { return (uint)clz(x); }
 // The 32 bits of (high:low) << shift that were in `high`; shift in 0..31.
 FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
+
+// A load of data that will not be read again soon: it need not displace what is in the caches. OpenCL C has no word for it.
+FN uint4 load_once(GLOBAL const uint4* p) { return *p; }

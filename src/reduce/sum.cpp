@@ -1,0 +1,106 @@
+// The plan of a sum: which variant, on which device.
+#include <samesum/sum.hpp>
+
+#include "device/device.hpp"
+#include "reduce/sum_cpu.hpp"
+#include "reduce/sum_device.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace samesum {
+namespace {
+
+// A row of the variants table: adding a variant is adding a row, and the function that does the work.
+struct Row {
+  SumVariant variant;
+  bool on_kernels;  // for devices that run kernels, or for the CPU backend
+  Accumulator (*run)(View data, const Device& device, const SumOptions& options, SumReport* report);
+};
+
+Accumulator run_bins(View data, const Device& device, const SumOptions& options, SumReport* report) {
+  return reduce::sum_on_device(data, device.implementation(), options, report);
+}
+
+Accumulator run_blocks(View data, const Device&, const SumOptions& options, SumReport* report) {
+  std::uint32_t threads = 0;
+  const auto start = std::chrono::steady_clock::now();
+  Accumulator total = reduce::sum_cpu(data, options.threads, &threads);
+  if (report != nullptr) {
+    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report->configuration = fmt::format("threads={}", threads);
+  }
+  return total;
+}
+
+template <class Element>
+void add_one_by_one(View data, Accumulator& total) {
+  const auto* bytes = static_cast<const std::byte*>(data.data());
+  for (std::uint64_t i = 0; i < data.size(); ++i) {
+    Element element;
+    std::memcpy(&element, bytes + i * sizeof element, sizeof element);
+    total.add(element);
+  }
+}
+
+Accumulator run_digits(View data, const Device&, const SumOptions&, SumReport* report) {
+  const auto start = std::chrono::steady_clock::now();
+  Accumulator total;
+  data.type() == DType::float32 ? add_one_by_one<float>(data, total) : add_one_by_one<double>(data, total);
+  if (report != nullptr) {
+    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report->configuration = "threads=1";
+  }
+  return total;
+}
+
+// The first row that fits a device is the one that "auto" takes.
+constexpr Row kRows[] = {
+    {{"exact_bins", "histogram of mantissas by exponent in local memory; one launch"}, true, run_bins},
+    {{"exact_blocks", "blocks whose partial sums are exact in SIMD registers; all cores"}, false, run_blocks},
+    {{"exact_digits", "element by element into the superaccumulator; one core, for comparison"}, false, run_digits},
+};
+
+const Row& find_row(const Device& device, std::string_view name) {
+  const bool on_kernels = device.info().has(Capability::kernels);
+  std::string known;
+  for (const Row& row : kRows) {
+    if (row.on_kernels != on_kernels) continue;
+    if (name == "auto" || name == row.variant.name) return row;
+    known.append(known.empty() ? "" : ", ").append(row.variant.name);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("'{}' is no variant of the exact sum on {}: there are auto, {}", name, device.info().selector, known));
+}
+
+}  // namespace
+
+std::vector<SumVariant> sum_variants(const Device& device) {
+  std::vector<SumVariant> variants;
+  for (const Row& row : kRows) {
+    if (row.on_kernels == device.info().has(Capability::kernels)) variants.push_back(row.variant);
+  }
+  return variants;
+}
+
+Accumulator accumulate(View data, const Device& device, const SumOptions& options, SumReport* report) {
+  const Row& row = find_row(device, options.variant);
+  if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", data.bytes(), 0, 0};
+  return row.run(data, device, options, report);
+}
+
+double sum(View data, const Device& device, const SumOptions& options) { return accumulate(data, device, options).round(options.nan); }
+
+double sum(View data) {
+  // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
+  constexpr std::uint64_t kSmallBytes = 1 << 20;
+  if (data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr) return reduce::sum_cpu(data, 1).round();
+  return sum(data, choose_device("auto", data.bytes()));
+}
+
+}  // namespace samesum

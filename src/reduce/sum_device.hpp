@@ -1,0 +1,61 @@
+// The exact sum on a device that runs kernels (sum_exact.cl).
+#pragma once
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/sum.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace samesum::reduce {
+
+/// A configuration of the exact kernel: changes speed, never a bit.
+struct SumConfiguration {
+  std::uint32_t groups = 0;
+  std::uint32_t group_size = 0;
+  std::uint32_t columns = 0;
+
+  std::string text() const;
+};
+
+/// What a launch leaves in device memory.
+struct DeviceSumResult {
+  Accumulator accumulator;
+  double rounded;          // on the device
+  float rounded_to_float;  // on the device
+};
+
+/// The exact sum of data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
+class DeviceSum {
+ public:
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
+  DeviceSum(device::Device& device, DType type, const SumOptions& options);
+
+  /// Enqueues the sum of the first `count` elements of `data`.
+  void launch(const device::Memory& data, std::uint64_t count, NanPolicy nan = NanPolicy::propagate);
+  /// Waits for the last launch.
+  DeviceSumResult result();
+
+  const SumConfiguration& configuration() const noexcept { return configuration_; }
+
+ private:
+  device::Device& device_;
+  SumConfiguration configuration_;
+  device::Kernel kernel_;
+  device::Kernel finish_;     // the second launch, where one is needed
+  device::Memory handed_on_;  // from the groups to the one that finishes
+  device::Memory ticket_;
+  device::Memory result_;
+  std::uint64_t count_ = 0;
+};
+
+/// The sources of the exact kernel for `type`, as they are built for a device with `columns` columns of bins.
+device::Source sum_exact_source(DType type, std::uint32_t columns);
+
+/// The exact sum of data in host memory on `device`, in chunks that fit into it.
+Accumulator sum_on_device(View data, device::Device& device, const SumOptions& options, SumReport* report);
+
+}  // namespace samesum::reduce

@@ -1,0 +1,277 @@
+// The exact sum: a histogram of mantissas by exponent.
+//
+// A finite float is an integer times a power of two, so a sum of floats is one sum of integers for each exponent. Every element is cut
+// into pieces of 16 bits, and each piece is added to a 32-bit bin in local memory that stands for its weight and sign. A group has 32
+// columns of bins, one for each lane: lanes never meet in a bank, whatever the data, and no branch depends on a finite element. So the
+// speed is that of reading, for any data. Bins are emptied into 64-bit rows before they can overflow.
+//
+// Defined by the host: FLOAT64 (0, 1: the element type), LOADS (16-byte loads that a work-item has in flight), RESIDENT (groups of 1024
+// to a compute unit), COLUMN_BITS (5 for 32 columns; less where local memory is short).
+
+#define COLUMNS (1 << COLUMN_BITS)
+#define NANS 0
+#define POSITIVE_INFINITIES 1
+#define NEGATIVE_INFINITIES 2
+#define OTHERS 3  // work-items that saw anything but -0.0
+#define COUNTERS 4
+
+// Rows of one sign: row r weighs 2^(ROW_BASE + ROW_BITS r - 1074).
+#if FLOAT64
+// Sixteen exponents share a row: a mantissa of 53 bits moves by up to 15 and covers five rows.
+#define ROW_BITS 16
+#define ROW_BASE 0
+#define ROWS 133
+#define BIN_ROWS (2 * ROWS)
+#define ELEMENTS_PER_LOAD 2
+#else
+// Eight exponents share a pair of bin rows, for the low and the high 16 bits of a mantissa of 24 bits that moves by up to 7.
+#define ROW_BITS 8
+#define ROW_BASE EXACT_FLOAT32_SHIFT
+#define ROWS 34
+#define BIN_ROWS 128
+#define ELEMENTS_PER_LOAD 4
+#endif
+
+#define BINS (BIN_ROWS * COLUMNS)
+#define SLOTS (ROWS + COUNTERS)  // what a group hands on: its rows, then its counters
+
+// Counts an element that is no finite number.
+FN void count_special(LOCAL uint* bins, uint lane, uint negative, uint is_nan) {
+  uint kind = is_nan ? NANS : negative ? NEGATIVE_INFINITIES : POSITIVE_INFINITIES;
+  atomic_add_local32(&bins[BINS + kind * COLUMNS + lane], 1);
+}
+
+// The two functions below take an element apart in the same way. `unit` is the exponent field's lowest bit where the exponent is not
+// zero, and becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade
+// (exponent 1) share a weight without a branch. They return zero for -0.0 alone.
+#if FLOAT64
+FN uint add_element(LOCAL uint* bins, uint lane, uint low, uint high) {
+  uint exponent = high & 0x7ff00000u;
+  uint unit = min_u32(exponent, 0x00100000u);
+  uint rest = high - unit;
+  uint mantissa = (high & 0x000fffffu) | unit;
+  uint shift = (rest >> 20) & 15;
+  uint w0 = low << shift;
+  uint w1 = funnel_left(low, mantissa, shift);
+  uint w2 = funnel_left(mantissa, 0, shift);
+  uint bin = (((rest >> (24 - COLUMN_BITS)) & (0x7fu << COLUMN_BITS)) | lane) + (rest >> 31) * (ROWS * COLUMNS);
+  if (exponent != 0x7ff00000u) {
+    atomic_add_local32(&bins[bin], w0 & 0xffffu);
+    atomic_add_local32(&bins[bin + COLUMNS], w0 >> 16);
+    atomic_add_local32(&bins[bin + 2 * COLUMNS], w1 & 0xffffu);
+    atomic_add_local32(&bins[bin + 3 * COLUMNS], w1 >> 16);
+    atomic_add_local32(&bins[bin + 4 * COLUMNS], w2);
+  } else {
+    count_special(bins, lane, high >> 31, (high & 0x000fffffu) | low);
+  }
+  return (high ^ 0x80000000u) | low;
+}
+
+FN uint add_load(LOCAL uint* bins, uint lane, uint4 v) {
+  uint other = add_element(bins, lane, v.x, v.y);
+  return other | add_element(bins, lane, v.z, v.w);
+}
+
+FN uint add_single(LOCAL uint* bins, uint lane, GLOBAL const uint* words, ulong i) {
+  return add_element(bins, lane, words[2 * i], words[2 * i + 1]);
+}
+
+// The bins of row `row`, all columns, both signs. Columns are visited from a different one by each work-item: no two meet in a bank.
+FN long sum_bins(LOCAL const uint* bins, uint row) {
+  long sum = 0;
+  for (uint i = 0; i < COLUMNS; ++i) {
+    uint bin = row * COLUMNS + ((i + row) & (COLUMNS - 1));
+    sum += (long)bins[bin] - (long)bins[ROWS * COLUMNS + bin];
+  }
+  return sum;
+}
+#else
+FN uint add_element(LOCAL uint* bins, uint lane, uint x) {
+  uint exponent = x & 0x7f800000u;
+  uint unit = min_u32(exponent, 0x00800000u);
+  uint rest = x - unit;
+  uint moved = ((x & 0x007fffffu) | unit) << ((rest >> 23) & 7);
+  uint bin = ((rest >> (25 - COLUMN_BITS)) & (0x3fu << (COLUMN_BITS + 1))) | lane;  // sign and upper exponent bits choose one of 64 pairs of rows
+  if (exponent != 0x7f800000u) {
+    atomic_add_local32(&bins[bin], moved & 0xffffu);
+    atomic_add_local32(&bins[bin + COLUMNS], moved >> 16);
+  } else {
+    count_special(bins, lane, x >> 31, x & 0x007fffffu);
+  }
+  return x ^ 0x80000000u;
+}
+
+FN uint add_load(LOCAL uint* bins, uint lane, uint4 v) {
+  uint other = add_element(bins, lane, v.x);
+  other |= add_element(bins, lane, v.y);
+  other |= add_element(bins, lane, v.z);
+  return other | add_element(bins, lane, v.w);
+}
+
+FN uint add_single(LOCAL uint* bins, uint lane, GLOBAL const uint* words, ulong i) { return add_element(bins, lane, words[i]); }
+
+// Row r holds the low pieces of the exponents 8r.. and the high pieces of those 16 bits below.
+FN long sum_bins(LOCAL const uint* bins, uint row) {
+  long sum = 0;
+  for (uint i = 0; i < COLUMNS; ++i) {
+    uint column = (i + row) & (COLUMNS - 1);
+    if (row < 32) {
+      uint low = 2 * row * COLUMNS + column;
+      sum += (long)bins[low] - (long)bins[BINS / 2 + low];
+    }
+    if (row >= 2) {
+      uint high = (2 * (row - 2) + 1) * COLUMNS + column;
+      sum += (long)bins[high] - (long)bins[BINS / 2 + high];
+    }
+  }
+  return sum;
+}
+#endif
+
+// Empties the bins into the rows. All work-items of the group must come here.
+FN void flush_bins(LOCAL uint* bins, LOCAL long* slots) {
+  barrier_local();
+  for (uint slot = local_id(); slot < SLOTS; slot += group_size()) {
+    if (slot < ROWS) {
+      slots[slot] += sum_bins(bins, slot);
+    } else {
+      for (uint i = 0; i < COLUMNS; ++i) slots[slot] += (long)bins[BINS + (slot - ROWS) * COLUMNS + ((i + slot) & (COLUMNS - 1))];
+    }
+  }
+  barrier_local();
+  for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += group_size()) bins[i] = 0;
+  barrier_local();
+}
+
+// One group merges what all groups hand on, and rounds. The result: EXACT_DIGITS normalized digits, COUNTERS counters, the bits of the
+// sum as float64, as float32. `scratch` has room for the larger of SLOTS and the group size.
+#define RESULT_FLOAT64 (EXACT_DIGITS + COUNTERS)
+#define RESULT_FLOAT32 (EXACT_DIGITS + COUNTERS + 1)
+
+FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans, LOCAL long* scratch,
+               LOCAL long* slots, LOCAL long* digits, LOCAL uint* used) {
+  // Slots summed over the groups; a large group shares the groups out over `parts` work-items a slot.
+  uint parts = group_size() < SLOTS ? 1 : group_size() / SLOTS;
+  for (uint i = local_id(); i < parts * SLOTS; i += group_size()) {
+    long sum = 0;
+    for (uint g = i / SLOTS; g < groups; g += parts) sum += handed_on[(ulong)g * SLOTS + i % SLOTS];
+    scratch[i] = sum;
+  }
+  if (local_id() < 3) used[local_id()] = 0;
+  barrier_local();
+  for (uint slot = local_id(); slot < SLOTS; slot += group_size()) {
+    long sum = 0;
+    for (uint part = 0; part < parts; ++part) sum += scratch[part * SLOTS + slot];
+    slots[slot] = sum;
+    if (slot >= ROWS) result[EXACT_DIGITS + slot - ROWS] = sum;
+  }
+  barrier_local();
+  // Digit i receives from the rows that begin in it or in the two digits before: each reaches 96 bits far.
+  for (int i = (int)local_id(); i < EXACT_DIGITS; i += (int)group_size()) {
+    long sum = 0;
+    int row = (32 * (i - 2) - ROW_BASE + ROW_BITS - 1) / ROW_BITS;
+    if (row < 0) row = 0;
+    for (; row < ROWS && ROW_BASE + ROW_BITS * row < 32 * (i + 1); ++row) {
+      int position = ROW_BASE + ROW_BITS * row;
+      ulong magnitude = slots[row] < 0 ? 0 - (ulong)slots[row] : (ulong)slots[row];
+      ulong low = magnitude << (position & 31);
+      int distance = i - (position >> 5);
+      long share = distance == 0   ? (long)(low & 0xffffffffu)
+                   : distance == 1 ? (long)(low >> 32)
+                   : distance == 2 ? (long)((magnitude >> 32) >> (32 - (position & 31)))
+                                   : 0;
+      sum += slots[row] < 0 ? -share : share;
+    }
+    digits[i] = sum;
+    if (sum != 0) atomic_add_local32(&used[i >> 5], 1u << (i & 31));
+  }
+  barrier_local();
+  if (local_id() == 0) {
+    // The window in use, and one digit more for the sign.
+    int first = 0;
+    int last = EXACT_DIGITS - 1;
+    while (first < last && !((used[first >> 5] >> (first & 31)) & 1)) ++first;
+    while (last > first && !((used[last >> 5] >> (last & 31)) & 1)) --last;
+    if (last < EXACT_DIGITS - 1) ++last;
+    exact_normalize(digits, first, last);
+    for (int i = 0; i < EXACT_DIGITS; ++i) result[i] = digits[i];
+    int special = exact_special(count, (ulong)slots[ROWS + NANS], (ulong)slots[ROWS + POSITIVE_INFINITIES],
+                                (ulong)slots[ROWS + NEGATIVE_INFINITIES], (ulong)slots[ROWS + OTHERS], skip_nans);
+    if (special != EXACT_FINITE) {
+      result[RESULT_FLOAT64] = (long)exact_special_float64(special);
+      result[RESULT_FLOAT32] = (long)exact_special_float32(special);
+    } else {
+      // Rounding leaves the magnitude behind: the second one puts the sign back.
+      int negative = digits[last] < 0;
+      result[RESULT_FLOAT64] = (long)exact_round_float64(digits, first, last);
+      result[RESULT_FLOAT32] = (long)(exact_round_float32(digits, first, last) | (uint)negative << 31);
+    }
+  }
+}
+
+#define SCRATCH (BINS / 2)  // longs that fit into the bins: at least 1024, the largest group
+
+// handed_on: SLOTS longs a group. ticket: zero before the first launch, and again after each. Where the device has a fence, the group
+// that draws the last ticket finishes the sum in the same launch; otherwise sum_exact_finish does it in a second one.
+KERNEL MAX_GROUP_RESIDENT(1024, RESIDENT)
+void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GLOBAL uint* ticket, GLOBAL long* result, int skip_nans) {
+  LOCAL_VAR ulong storage[SCRATCH + COUNTERS * COLUMNS / 2];  // the bins, and in the end the scratch of finish()
+  LOCAL_VAR long slots[SLOTS];
+  LOCAL_VAR long digits[EXACT_DIGITS];
+  LOCAL_VAR uint used[4];
+  LOCAL uint* bins = (LOCAL uint*)storage;
+
+  for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += group_size()) bins[i] = 0;
+  for (uint i = local_id(); i < SLOTS; i += group_size()) slots[i] = 0;
+  barrier_local();
+
+  // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, those of one pass are kept in reserve.
+  const uint lane = local_id() & (COLUMNS - 1);
+  const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((group_size() + COLUMNS - 1) / COLUMNS);
+  const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
+  const ulong loads = count / ELEMENTS_PER_LOAD;
+  const ulong stride = global_size();
+  const ulong passes = loads / (LOADS * stride);
+  uint other = 0;
+  uint left = passes_to_a_flush;
+  ulong i = global_id();
+  for (ulong pass = 0; pass < passes; ++pass) {
+    uint4 v[LOADS];
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[i + k * stride]);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) other |= add_load(bins, lane, v[k]);
+    i += LOADS * stride;
+    if (--left == 0) {
+      flush_bins(bins, slots);
+      left = passes_to_a_flush;
+    }
+  }
+  for (; i < loads; i += stride) other |= add_load(bins, lane, load_once(&data[i]));
+  if (global_id() < count % ELEMENTS_PER_LOAD) {
+    other |= add_single(bins, lane, (GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id());
+  }
+  if (other != 0) atomic_add_local32(&bins[BINS + OTHERS * COLUMNS + lane], 1);
+  flush_bins(bins, slots);
+
+  GLOBAL long* mine = handed_on + (ulong)group_id() * SLOTS;
+  for (uint slot = local_id(); slot < SLOTS; slot += group_size()) mine[slot] = slots[slot];
+#if SAMESUM_DEVICE_FENCE
+  fence_device();
+  barrier_local();
+  if (local_id() == 0) used[3] = atomic_add_global32(ticket, 1);
+  barrier_local();
+  if (used[3] != group_count() - 1) return;
+  fence_device();
+  finish(handed_on, group_count(), result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
+  if (local_id() == 0) *ticket = 0;
+#endif
+}
+
+KERNEL void sum_exact_finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans) {
+  LOCAL_VAR ulong storage[SCRATCH];
+  LOCAL_VAR long slots[SLOTS];
+  LOCAL_VAR long digits[EXACT_DIGITS];
+  LOCAL_VAR uint used[4];
+  finish(handed_on, groups, result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
+}
