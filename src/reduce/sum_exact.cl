@@ -225,34 +225,37 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   for (uint i = local_id(); i < SLOTS; i += group_size()) slots[i] = 0;
   barrier_local();
 
-  // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, those of one pass are kept in reserve.
   const uint lane = local_id() & (COLUMNS - 1);
-  const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((group_size() + COLUMNS - 1) / COLUMNS);
-  const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
   const ulong loads = count / ELEMENTS_PER_LOAD;
-  const ulong stride = global_size();
-  const ulong passes = loads / (LOADS * stride);
+  const uint stride = (uint)global_size();
+  ulong passes = loads / (LOADS * (ulong)stride);
   uint other = 0;
-  uint left = passes_to_a_flush;
-  ulong i = global_id();
-  for (ulong pass = 0; pass < passes; ++pass) {
-    uint4 v[LOADS];
-#pragma unroll
-    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[i + k * stride]);
-#pragma unroll
-    for (int k = 0; k < LOADS; ++k) other |= add_load(bins, lane, v[k]);
-    i += LOADS * stride;
-    if (--left == 0) {
-      flush_bins(bins, slots);
-      left = passes_to_a_flush;
-    }
-  }
-  for (; i < loads; i += stride) other |= add_load(bins, lane, load_once(&data[i]));
+
+  // What whole passes leave over.
+  for (ulong i = passes * LOADS * stride + global_id(); i < loads; i += stride) other |= add_load(bins, lane, load_once(&data[i]));
   if (global_id() < count % ELEMENTS_PER_LOAD) {
     other |= add_single(bins, lane, (GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id());
   }
-  if (other != 0) atomic_add_local32(&bins[BINS + OTHERS * COLUMNS + lane], 1);
-  flush_bins(bins, slots);
+
+  // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which what is left over has had as many
+  // as one pass at most.
+  const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((group_size() + COLUMNS - 1) / COLUMNS);
+  const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
+  GLOBAL const uint4* next = data + global_id();
+  do {
+    uint batch = passes < passes_to_a_flush ? (uint)passes : passes_to_a_flush;
+    passes -= batch;
+    for (; batch > 0; --batch) {
+      uint4 v[LOADS];
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) v[k] = load_once(next + (ulong)k * stride);
+      next += LOADS * (ulong)stride;
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) other |= add_load(bins, lane, v[k]);
+    }
+    if (passes == 0 && other != 0) atomic_add_local32(&bins[BINS + OTHERS * COLUMNS + lane], 1);
+    flush_bins(bins, slots);
+  } while (passes > 0);
 
   GLOBAL long* mine = handed_on + (ulong)group_id() * SLOTS;
   for (uint slot = local_id(); slot < SLOTS; slot += group_size()) mine[slot] = slots[slot];
