@@ -15,6 +15,9 @@
 namespace samesum::device::cuda {
 namespace {
 
+// Pascal: the first with atomic addition of float64.
+constexpr int kOldest = 60;
+
 void check(const Driver& driver, CUresult code, std::string_view call) {
   if (code != CUDA_SUCCESS) driver.fail(code, call, {});
 }
@@ -74,8 +77,11 @@ Candidate look_at(const Driver& driver, std::uint32_t index) {
   candidate.info = describe(driver, candidate.device, index);
   const int major = attribute(driver, candidate.device, kComputeCapabilityMajor);
   const int minor = attribute(driver, candidate.device, kComputeCapabilityMinor);
-  candidate.compiler = choose_compiler(10 * major + minor, release(driver));
-  if (attribute(driver, candidate.device, kComputeMode) == kComputeModeProhibited) {
+  const int capability = 10 * major + minor;
+  candidate.compiler = choose_compiler(capability, release(driver));
+  if (capability < kOldest) {
+    candidate.unusable = fmt::format("its compute capability is {}.{}, where 6.0 is needed", major, minor);
+  } else if (attribute(driver, candidate.device, kComputeMode) == kComputeModeProhibited) {
     candidate.unusable = "its compute mode is 'prohibited': an administrator can change that with nvidia-smi -c 0";
   } else if (candidate.compiler.nvrtc == nullptr) {
     candidate.unusable = candidate.compiler.reason;
