@@ -5,12 +5,15 @@
 #include <samesum/device.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -51,6 +54,12 @@ struct Binary {
 /// The dialect that a device's compiler takes: decides the prelude.
 enum class Language { opencl_c, cuda };
 
+/// A program that device::build() has built: what compile() yielded, and the kernels loaded from it, by entry.
+struct Built {
+  Binary binary;
+  std::map<std::string, Kernel, std::less<>> kernels;
+};
+
 /// An open device: one in-order queue. Every function throws Error (device) with the driver's code by name where the driver fails.
 class Device {
  public:
@@ -59,6 +68,10 @@ class Device {
   const DeviceInfo& info() const noexcept { return info_; }
   /// Held by a pattern for the whole of one operation: a device does one after the other.
   std::mutex& mutex() noexcept { return mutex_; }
+  /// Replaces what the device says of itself: for what a conformance run or a mask takes away, before the device is shared.
+  void restrict_to(DeviceInfo info) { info_ = std::move(info); }
+  /// The programs that device::build() keeps for this device, by source; guarded by mutex().
+  std::map<std::string, Built, std::less<>>& built() noexcept { return built_; }
 
   // memory
   virtual Memory allocate(std::uint64_t bytes) = 0;
@@ -86,6 +99,7 @@ class Device {
 
  private:
   std::mutex mutex_;
+  std::map<std::string, Built, std::less<>> built_;
 };
 
 /// What a backend found: devices in the order of their indices, or why there is none.
@@ -93,6 +107,9 @@ struct Probe {
   std::vector<DeviceInfo> devices;
   std::vector<Absence> absent;
 };
+
+/// "opencl:0 (NVIDIA H100)": a device in messages and in Error::Context.
+inline std::string label(const DeviceInfo& info) { return info.selector + " (" + info.name + ")"; }
 
 /// A backend: how to look for its devices, and how to open one of them. Probing is cheap: nothing is compiled.
 struct Backend {

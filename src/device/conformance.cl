@@ -1,0 +1,37 @@
+// Does this device compute what IEEE 754 says? One work-item a case; conformance.cpp knows the operations' order and the right bits.
+// Sections are switched by defines, as one that does not compile must not take the others with it.
+KERNEL void conformance(GLOBAL const uint* in32, GLOBAL const ulong* in64, GLOBAL uint* out32, GLOBAL ulong* out64, GLOBAL ulong* total,
+                        uint count) {
+  uint i = (uint)global_id();
+  if (i < count) {
+#if CONFORMANCE_FLOAT32
+    float x = as_float(in32[i]);
+    float y = as_float(in32[count + i]);
+    float z = as_float(in32[2 * count + i]);
+    out32[i] = as_uint(x * y + z);
+    out32[count + i] = as_uint(x / y);
+    out32[2 * count + i] = as_uint(sqrt(as_float(in32[i] & 0x7fffffffu)));
+    out32[3 * count + i] = as_uint(fma(x, y, z));
+    out32[4 * count + i] = as_uint(add_rn_f32(x, y));
+    out32[5 * count + i] = as_uint(mul_rn_f32(x, y));
+#endif
+#if CONFORMANCE_FLOAT64
+    double u = as_double(in64[i]);
+    double v = as_double(in64[count + i]);
+    double w = as_double(in64[2 * count + i]);
+    out64[i] = as_ulong(u * v + w);
+    out64[count + i] = as_ulong(u / v);
+    out64[2 * count + i] = as_ulong(sqrt(as_double(in64[i] & 0x7fffffffffffffffUL)));
+    out64[3 * count + i] = as_ulong(fma(u, v, w));
+    out64[4 * count + i] = as_ulong(u + v);
+    out64[5 * count + i] = as_ulong(u * v);
+#endif
+#if CONFORMANCE_ATOMICS
+    atomic_add_global64(total, (ulong)(i + 1) * 0x1ffffffffUL);  // carries from the low into the high half
+#endif
+#if CONFORMANCE_FENCE
+    fence_device();
+    total[1 + i] = i;
+#endif
+  }
+}

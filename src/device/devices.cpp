@@ -1,0 +1,199 @@
+// Which devices there are, and which one a selector names.
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+
+#include "device/capability.hpp"
+#include "device/conformance.hpp"
+#include "device/cpu/cpu.hpp"
+#include "device/cuda/cuda.hpp"
+#include "device/device.hpp"
+#include "device/opencl/opencl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <ranges>
+
+namespace samesum::device {
+
+std::span<const Backend> backends() {
+  static constexpr Backend kBackends[] = {
+      {"cpu", cpu::probe, cpu::open},
+      {"opencl", opencl::probe, opencl::open},
+      {"cuda", cuda::probe, cuda::open},
+  };
+  return kBackends;
+}
+
+}  // namespace samesum::device
+
+namespace samesum {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// "cpu (AMD EPYC), opencl:0 (…); without cuda: no driver": what a message about a selector ends with.
+std::string what_there_is() {
+  const DeviceList list = list_devices();
+  std::string text = "this machine has ";
+  for (const DeviceInfo& info : list.devices) text += (&info == list.devices.data() ? "" : ", ") + device::label(info);
+  for (const Absence& absence : list.absent) text += fmt::format("; no {}: {}", absence.selector, absence.reason);
+  return text;
+}
+
+[[noreturn]] void no_match(std::string_view selector, std::string_view why) {
+  throw Error(ErrorKind::usage, fmt::format("no device '{}': {}; {}", selector, why, what_there_is()));
+}
+
+struct Location {
+  const device::Backend* backend;
+  std::uint32_t index;
+};
+
+std::uint32_t index_of(const DeviceInfo& info) {
+  const std::size_t colon = info.selector.find(':');
+  return colon == std::string::npos ? 0 : static_cast<std::uint32_t>(std::stoul(info.selector.substr(colon + 1)));
+}
+
+// Looks only where `selector` (in lower case) points: "opencl:0" must not load CUDA.
+Location locate(const std::string& selector) {
+  const std::size_t colon = selector.find(':');
+  const std::string backend_name = selector.substr(0, colon);
+  const auto all = device::backends();
+  const auto backend = std::find_if(all.begin(), all.end(), [&](const auto& b) { return b.name == backend_name; });
+  if (backend == all.end()) no_match(selector, "a selector is auto, cpu, opencl, opencl:0, opencl:NAME, cuda, cuda:0 or cuda:NAME");
+
+  const device::Probe probe = backend->probe();
+  const std::string wanted = colon == std::string::npos ? "" : selector.substr(colon + 1);
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  const bool by_number = error == std::errc() && end == wanted.data() + wanted.size();
+  for (const DeviceInfo& info : probe.devices) {
+    const bool matches = by_number ? index_of(info) == number : lower(info.name + '\n' + info.platform).find(wanted) != std::string::npos;
+    if (matches) return {&*backend, index_of(info)};
+  }
+  no_match(selector, probe.devices.empty() ? fmt::format("there is no {} device", backend_name)
+                                           : fmt::format("no {} device has that {}", backend_name, by_number ? "number" : "name"));
+}
+
+// Devices are opened once for each selector and mask, and stay open: they are never destroyed, as drivers may be gone at exit.
+class Registry {
+ public:
+  static Registry& instance() {
+    static auto* registry = new Registry;
+    return *registry;
+  }
+
+  std::shared_ptr<device::Device> open(std::string_view selector) {
+    const std::lock_guard lock(mutex_);
+    const std::string mask = '\n' + device::current_mask();
+    auto& by_alias = devices_[lower(selector) + mask];
+    if (by_alias != nullptr) return by_alias;
+    const Location location = locate(lower(selector));
+    auto& device = devices_[fmt::format("{}:{}", location.backend->name, location.index) + mask];
+    if (device == nullptr) device = open(location);
+    return by_alias = device;
+  }
+
+ private:
+  static std::shared_ptr<device::Device> open(const Location& location) {
+    auto device = location.backend->open(location.index);
+    if (!device->info().has(Capability::kernels)) return device;
+    DeviceInfo info = device->info();
+    const auto failures = device::check_conformance(*device);
+    info.missing.insert(info.missing.end(), failures.begin(), failures.end());
+    device::apply_mask(info);
+    device->restrict_to(std::move(info));
+    return device;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<device::Device>> devices_;
+};
+
+// The cost model behind "auto", for data in host memory. It errs towards the CPU, which needs no start-up.
+constexpr double kCpuBytesPerSecond = 10e9;       // of one core
+constexpr double kGpuStartSeconds = 0.3;          // loading the driver, creating a context, loading kernels
+constexpr double kTransferBytesPerSecond = 12e9;  // from pageable memory; the GPU's own time hides behind it
+
+Device cpu_device() {
+  static const Device device = Device::open("cpu");
+  return device;
+}
+
+bool gpu_may_win(std::uint64_t bytes) {
+  const double one_core = static_cast<double>(bytes) / kCpuBytesPerSecond;
+  if (one_core <= kGpuStartSeconds) return false;
+  return kGpuStartSeconds + static_cast<double>(bytes) / kTransferBytesPerSecond < one_core / cpu_device().info().compute_units;
+}
+
+// CUDA first, then OpenCL, as their backends stand in reverse.
+Device choose_automatically(std::uint64_t bytes) {
+  if (!gpu_may_win(bytes)) return cpu_device();
+  for (const device::Backend& backend : std::views::reverse(device::backends())) {
+    for (const DeviceInfo& info : backend.probe().devices) {
+      if (info.is_cpu) continue;
+      try {
+        const Device device = Device::open(info.selector);
+        if (device.info().has(Capability::kernels)) return device;
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::device) throw;  // a device that does not open is no reason to fail: there is the CPU
+      }
+    }
+  }
+  return cpu_device();
+}
+
+// `selector` in lower case; for "auto" what SAMESUM_DEVICE says.
+std::string resolve(std::string_view selector) {
+  std::string resolved = lower(selector);
+  if (resolved.empty() || resolved == "auto") {
+    const char* variable = std::getenv("SAMESUM_DEVICE");
+    resolved = variable == nullptr || *variable == '\0' ? "auto" : lower(variable);
+  }
+  return resolved;
+}
+
+}  // namespace
+
+Device Device::open(std::string_view selector) { return Device(Registry::instance().open(selector)); }
+
+const DeviceInfo& Device::info() const noexcept { return implementation_->info(); }
+
+DeviceList list_devices() {
+  DeviceList list;
+  for (const device::Backend& backend : device::backends()) {
+    device::Probe probe = backend.probe();
+    for (DeviceInfo& info : probe.devices) {
+      device::apply_mask(info);
+      list.devices.push_back(std::move(info));
+    }
+    list.absent.insert(list.absent.end(), probe.absent.begin(), probe.absent.end());
+  }
+  return list;
+}
+
+Device choose_device(std::string_view selector, std::uint64_t bytes) {
+  const std::string resolved = resolve(selector);
+  if (resolved == "auto") return choose_automatically(bytes);
+  if (resolved == "all") throw Error(ErrorKind::usage, "the selector 'all' names several devices where one is needed");
+  return Device::open(resolved);
+}
+
+std::vector<Device> open_devices(std::string_view selector, std::uint64_t bytes) {
+  const std::string resolved = resolve(selector);
+  if (resolved != "all") return {choose_device(resolved, bytes)};
+  std::vector<Device> devices;
+  for (const DeviceInfo& info : list_devices().devices) devices.push_back(Device::open(info.selector));
+  return devices;
+}
+
+}  // namespace samesum

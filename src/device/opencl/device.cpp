@@ -1,0 +1,261 @@
+// An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
+#include "device/hash.hpp"
+#include "device/opencl/opencl.hpp"
+#include "device/opencl/query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <type_traits>
+
+namespace samesum::device::opencl {
+namespace {
+
+using ContextPtr = std::shared_ptr<std::remove_pointer_t<cl_context>>;
+using QueuePtr = std::shared_ptr<std::remove_pointer_t<cl_command_queue>>;
+using ProgramPtr = std::shared_ptr<std::remove_pointer_t<cl_program>>;
+
+/// What a device::Kernel's handle points to.
+struct LoadedKernel {
+  ProgramPtr program;
+  cl_kernel kernel = nullptr;
+  std::uint32_t max_group_size = 0;
+  std::uint32_t arguments = 0;
+
+  LoadedKernel() = default;
+  LoadedKernel(const LoadedKernel&) = delete;
+  LoadedKernel& operator=(const LoadedKernel&) = delete;
+  ~LoadedKernel() {
+    if (kernel != nullptr) api().clReleaseKernel(kernel);
+  }
+};
+
+class OpenClDevice final : public Device {
+ public:
+  explicit OpenClDevice(const Found& found) : id_(found.id), options_(found.options), compiler_(found.compiler) {
+    info_ = found.info;
+    cl_int code = CL_SUCCESS;
+    const cl_context created = api().clCreateContext(nullptr, 1, &id_, nullptr, nullptr, &code);
+    check(code, "open the device", context());
+    context_ = ContextPtr(created, api().clReleaseContext);
+    create_queue(0);
+  }
+
+  Memory allocate(std::uint64_t bytes) override {
+    if (bytes > info_.max_allocation_bytes) {
+      fail(fmt::format("cannot allocate {} bytes: a single allocation has at most {}", bytes, info_.max_allocation_bytes));
+    }
+    cl_int code = CL_SUCCESS;
+    const cl_mem buffer = api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, std::max<std::size_t>(bytes, 1), nullptr, &code);
+    check(code, fmt::format("allocate {} bytes", bytes), context());
+    return {std::shared_ptr<void>(buffer, [](void* memory) { api().clReleaseMemObject(static_cast<cl_mem>(memory)); }), bytes};
+  }
+
+  void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
+    const cl_mem buffer = part(to, offset, bytes);
+    if (bytes == 0) return;
+    check(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr), "write to the device",
+          context());
+  }
+
+  void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
+    const cl_mem buffer = part(from, offset, bytes);
+    if (bytes == 0) return finish();
+    check(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, to, 0, nullptr, nullptr), "read from the device",
+          context());
+  }
+
+  Language language() const override { return Language::opencl_c; }
+
+  std::string compiler_identity() const override { return compiler_ + '\n' + options_; }
+
+  Binary compile(const std::string& source) override {
+    const char* text = source.data();
+    const std::size_t length = source.size();
+    cl_int code = CL_SUCCESS;
+    const cl_program created = api().clCreateProgramWithSource(context_.get(), 1, &text, &length, &code);
+    check(code, "create a program", context());
+    const ProgramPtr program(created, api().clReleaseProgram);
+    Binary result;
+    result.log = make_executable(program.get());
+
+    // One device, hence one binary.
+    std::size_t bytes = 0;
+    check(api().clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr), "read a program's binary",
+          context());
+    result.bytes.resize(bytes);
+    char* to = result.bytes.data();
+    check(api().clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, sizeof to, &to, nullptr), "read a program's binary", context());
+    if (bytes == 0) fail("the driver gives no binary of a program");
+    programs_[hash_of({result.bytes})] = program;
+    return result;
+  }
+
+  Kernel load(const Binary& binary, const std::string& name) override {
+    auto loaded = std::make_shared<LoadedKernel>();
+    loaded->program = program_of(binary);
+    cl_int code = CL_SUCCESS;
+    loaded->kernel = api().clCreateKernel(loaded->program.get(), name.c_str(), &code);
+    check(code, "load the kernel", context(name));
+    cl_uint arguments = 0;
+    check(api().clGetKernelInfo(loaded->kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, nullptr), "ask about a kernel",
+          context(name));
+    loaded->arguments = arguments;
+    const auto of_kernel = [&](cl_kernel_work_group_info what, auto value) {
+      check(api().clGetKernelWorkGroupInfo(loaded->kernel, id_, what, sizeof value, &value, nullptr), "ask about a kernel", context(name));
+      return value;
+    };
+    loaded->max_group_size = static_cast<std::uint32_t>(of_kernel(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{}));
+    const cl_ulong local = of_kernel(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{});
+    if (local > info_.local_bytes) {
+      fail(fmt::format("the kernel needs {} bytes of local memory, the device gives a group {}", local, info_.local_bytes), name);
+    }
+    return {loaded, name};
+  }
+
+  void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override {
+    const auto& loaded = *static_cast<const LoadedKernel*>(kernel.handle.get());
+    const std::uint32_t largest = std::min(info_.max_group_size, loaded.max_group_size);
+    if (grid.groups == 0 || grid.group_size == 0 || grid.group_size > largest) {
+      fail(fmt::format("cannot run in groups of this size: this kernel takes 1 to {} work-items", largest), kernel.name, grid);
+    }
+    if (arguments.size() != loaded.arguments) {
+      fail(fmt::format("the kernel takes {} arguments, not {}", loaded.arguments, arguments.size()), kernel.name, grid);
+    }
+    cl_uint index = 0;
+    for (const Argument& argument : arguments) {
+      const cl_int code = std::visit([&](const auto& value) { return set_argument(loaded.kernel, index, value); }, argument);
+      if (code != CL_SUCCESS) check(code, fmt::format("set argument {}", index), context(kernel.name, grid));
+      ++index;
+    }
+    const std::size_t local = grid.group_size;
+    const std::size_t global = local * grid.groups;
+    const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
+  }
+
+  std::optional<std::uint32_t> resident_groups(const Kernel&, std::uint32_t) override {
+    if (info_.is_cpu) return info_.compute_units;  // a group runs on one thread to its end
+    return std::nullopt;
+  }
+
+  Mark mark() override {
+    if (!timed_) create_queue(CL_QUEUE_PROFILING_ENABLE);
+    cl_event event = nullptr;
+    check(api().clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event), "mark a point in the queue", context());
+    return {std::shared_ptr<void>(event, [](void* mark) { api().clReleaseEvent(static_cast<cl_event>(mark)); })};
+  }
+
+  double seconds_between(const Mark& from, const Mark& to) override {
+    return 1e-9 * static_cast<double>(static_cast<std::int64_t>(nanoseconds(to) - nanoseconds(from)));
+  }
+
+  void finish() override { check(api().clFinish(queue_.get()), "finish the work on the device", context()); }
+
+ private:
+  Error::Context context(std::string kernel = {}) const {
+    Error::Context result;
+    result.device = label(info_);
+    result.kernel = std::move(kernel);
+    return result;
+  }
+
+  Error::Context context(std::string kernel, Grid grid) const {
+    Error::Context result = context(std::move(kernel));
+    result.configuration = fmt::format("groups={} group_size={}", grid.groups, grid.group_size);
+    return result;
+  }
+
+  template <typename... Where>
+  [[noreturn]] void fail(std::string message, Where... where) const {
+    throw Error(ErrorKind::device, std::move(message), context(where...));
+  }
+
+  // The queue keeps times only from the first mark on: that makes every command cost more.
+  void create_queue(cl_command_queue_properties properties) {
+    if (queue_ != nullptr) finish();
+    cl_int code = CL_SUCCESS;
+    const cl_command_queue created = api().clCreateCommandQueue(context_.get(), id_, properties, &code);
+    check(code, "create a queue", context());
+    queue_ = QueuePtr(created, api().clReleaseCommandQueue);
+    timed_ = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+  }
+
+  cl_mem part(const Memory& memory, std::uint64_t offset, std::uint64_t bytes) const {
+    if (offset > memory.bytes || bytes > memory.bytes - offset) {
+      fail(fmt::format("{} bytes at offset {} lie outside an allocation of {} bytes", bytes, offset, memory.bytes));
+    }
+    return static_cast<cl_mem>(memory.handle.get());
+  }
+
+  static cl_int set_argument(cl_kernel kernel, cl_uint index, const Memory& memory) {
+    const auto buffer = static_cast<cl_mem>(memory.handle.get());
+    return api().clSetKernelArg(kernel, index, sizeof buffer, &buffer);
+  }
+
+  template <typename T>
+  static cl_int set_argument(cl_kernel kernel, cl_uint index, const T& value) {
+    return api().clSetKernelArg(kernel, index, sizeof value, &value);
+  }
+
+  // Compiles or links; the log comes back either way.
+  std::string make_executable(cl_program program) const {
+    const cl_int code = api().clBuildProgram(program, 1, &id_, options_.c_str(), nullptr, nullptr);
+    std::string log;
+    std::size_t bytes = 0;
+    if (api().clGetProgramBuildInfo(program, id_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1) {
+      log.resize(bytes);
+      if (api().clGetProgramBuildInfo(program, id_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS) log.clear();
+      log.erase(std::find(log.begin(), log.end(), '\0'), log.end());
+    }
+    Error::Context where = context();
+    where.build_log = log;
+    check(code, "build a program", std::move(where));
+    return log;
+  }
+
+  // One program for all the kernels of a binary.
+  ProgramPtr program_of(const Binary& binary) {
+    ProgramPtr& known = programs_[hash_of({binary.bytes})];
+    if (known != nullptr) return known;
+    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
+    const std::size_t size = binary.bytes.size();
+    cl_int code = CL_SUCCESS, status = CL_SUCCESS;
+    const cl_program created = api().clCreateProgramWithBinary(context_.get(), 1, &id_, &size, &bytes, &status, &code);
+    check(code, "load a program's binary", context());
+    const ProgramPtr program(created, api().clReleaseProgram);
+    check(status, "load a program's binary", context());
+    make_executable(program.get());
+    return known = program;
+  }
+
+  std::uint64_t nanoseconds(const Mark& mark) const {
+    const auto event = static_cast<cl_event>(mark.handle.get());
+    check(api().clWaitForEvents(1, &event), "wait for a mark", context());
+    cl_ulong time = 0;
+    check(api().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr), "read a mark's time", context());
+    return time;
+  }
+
+  cl_device_id id_;
+  std::string options_;
+  std::string compiler_;
+  ContextPtr context_;
+  QueuePtr queue_;
+  bool timed_ = false;
+  std::map<std::string, ProgramPtr> programs_;  // by hash of their binaries
+};
+
+}  // namespace
+
+std::shared_ptr<Device> open(std::uint32_t index) {
+  const std::string selector = fmt::format("opencl:{}", index);
+  for (const Found& found : findings().devices) {
+    if (found.info.selector == selector) return std::make_shared<OpenClDevice>(found);
+  }
+  throw Error(ErrorKind::usage, fmt::format("there is no device {}", selector));
+}
+
+}  // namespace samesum::device::opencl
