@@ -64,10 +64,10 @@ FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int d
   ulong quotient = exact_digit_in(magnitude, first, last, digit) >> shift;
   quotient |= exact_digit_in(magnitude, first, last, digit + 1) << (32 - shift);
   if (shift > 0) quotient |= exact_digit_in(magnitude, first, last, digit + 2) << (64 - shift);
-  ulong half = exact_digit_in(magnitude, first, last, half_digit);
-  ulong sticky = half & (((ulong)1 << half_bit) - 1);
+  ulong half_word = exact_digit_in(magnitude, first, last, half_digit);
+  ulong sticky = half_word & (((ulong)1 << half_bit) - 1);
   for (int i = first; i < half_digit && i <= last && sticky == 0; ++i) sticky = (ulong)magnitude[i];
-  return quotient + (((half >> half_bit) & 1) & (ulong)(sticky != 0 || (quotient & 1) != 0));
+  return quotient + (((half_word >> half_bit) & 1) & (ulong)(sticky != 0 || (quotient & 1) != 0));
 }
 
 // The bits of the float64 nearest to a normalized window, ties to even; +0.0 for zero. Leaves the magnitude in `digits`.
