@@ -1,6 +1,7 @@
 // The accumulator against big integers and MPFR: additions, carries, and every place where a rounding can go wrong.
 #include <samesum/accumulator.hpp>
 
+#include "device/dialect/host.h"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
 
@@ -12,6 +13,10 @@
 #include <limits>
 #include <string>
 #include <vector>
+
+namespace samesum::dialect {
+#include "exact/exact.h"
+}
 
 namespace samesum {
 namespace {
@@ -201,6 +206,7 @@ TEST(Accumulator, EveryRoundingBoundary) {
         const int sticky = (combination >> 2) - 1;  // -1, 0, 1; 2: 1 directly below the half
         std::int64_t mantissa = static_cast<std::int64_t>(std::uint64_t{1} << (precision - 1) | random.bits(precision - 1));
         if (lowest % 5 == 0) mantissa = (std::int64_t{1} << precision) - 2;  // where rounding up carries into the next binade
+        if (lowest % 5 == 1) mantissa = std::int64_t{1} << (precision - 1);  // the first numbers of a binade
         mantissa = (mantissa & ~std::int64_t{1}) | odd;
         const int sign = lowest % 2 == 0 ? 1 : -1;
         Pair pair;
@@ -278,14 +284,38 @@ TEST(Accumulator, DigitsOfAnAccumulatorElsewhere) {
   }
 }
 
-// More additions than digits have room for without a carry in between.
+// Long enough for the accumulator to propagate carries of its own accord, before its digits run out of room.
 TEST(Accumulator, LongRunsOfTheLargestMantissas) {
   constexpr std::uint64_t kAdditions = (std::uint64_t{1} << 29) + 1000;
+  constexpr std::int64_t kValue = -std::numeric_limits<std::int64_t>::max();
   Pair pair;
-  for (std::uint64_t i = 0; i < kAdditions; ++i) pair.accumulator.add_scaled(-1 - (std::int64_t{1} << 62), 31);
-  pair.integer.add_scaled(-1 - (std::int64_t{1} << 62), 31);
+  for (std::uint64_t i = 0; i < kAdditions; ++i) pair.accumulator.add_scaled(kValue, 64);
+  pair.integer.add_scaled(kValue, 64);
   pair.integer.multiply(kAdditions);
   pair.expect_equal("after 2^29 + 1000 additions");
+}
+
+// Kernels keep only the digits first..last; outside there may be anything.
+TEST(Accumulator, RoundingAWindowOfDigits) {
+  Random random(6);
+  for (int round = 0; round < 20000; ++round) {
+    const int first = random.between(0, Accumulator::kDigits - 1);
+    const int last = random.between(first, std::min(first + random.between(0, 8), Accumulator::kDigits - 1));
+    std::array<std::int64_t, Accumulator::kDigits> digits;
+    digits.fill(static_cast<std::int64_t>(random.bits()));
+    Integer integer;
+    for (int i = first; i <= last; ++i) {
+      // Sums that are nearly zero, of either sign, with room for the carry into the last digit.
+      auto& digit = digits[static_cast<std::size_t>(i)] =
+          static_cast<std::int64_t>(random.bits()) >> random.between(i == last ? 34 : 3, 63);
+      integer.add_scaled(digit, 32 * i);
+    }
+    dialect::exact_normalize(digits.data(), first, last);
+    auto again = digits;
+    const Expected expected = integer.rounded();
+    ASSERT_EQ(dialect::exact_round_float64(digits.data(), first, last), expected.float64) << first << ".." << last << ", round " << round;
+    ASSERT_EQ(dialect::exact_round_float32(again.data(), first, last), expected.float32) << first << ".." << last << ", round " << round;
+  }
 }
 
 // A sum of 2^64 - 1 of the largest doubles, by doubling.
