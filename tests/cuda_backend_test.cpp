@@ -1,0 +1,394 @@
+// The CUDA backend against a stand-in for the driver and its compiler: what is called, with what, and what happens when a call fails.
+#include "device/cuda/cuda.hpp"
+#include "device/cuda/driver_api.hpp"
+#include "device/cuda/nvrtc.hpp"
+
+#include "support/fake_cuda.hpp"
+
+#include <samesum/error.hpp>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+namespace samesum::device::cuda {
+namespace {
+
+using test::FakeCuda;
+
+constexpr const char* kProgram = "kernel add plid\nkernel all pilipd\n";
+
+std::vector<unsigned char> pattern(std::size_t bytes) {
+  std::vector<unsigned char> data(bytes);
+  std::uint32_t state = 12345;
+  for (unsigned char& byte : data) byte = static_cast<unsigned char>((state = state * 1664525 + 1013904223) >> 24);
+  return data;
+}
+
+FakeCuda* open_fake(const std::string& path) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  return reinterpret_cast<FakeCuda* (*)()>(dlsym(library, test::kFakeCudaSymbol))();
+}
+
+/// The message of the error that `action` throws.
+template <typename Action>
+Error error_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return Error(ErrorKind::usage, "");
+}
+
+class CudaBackend : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* fakes = std::getenv("SAMESUM_FAKES");
+    if (fakes == nullptr) GTEST_SKIP() << "SAMESUM_FAKES does not name the folder of the stand-ins (ctest sets it)";
+    library_ = std::string(fakes) + "/libfake_cuda.so";
+    setenv("SAMESUM_CUDA_LIBRARY", library_.c_str(), 1);
+    setenv("SAMESUM_NVRTC_LIBRARY", library_.c_str(), 1);
+    fake_ = open_fake(library_);
+    ASSERT_NE(fake_, nullptr) << dlerror();
+    *fake_ = FakeCuda{};
+    const DriverOrReason& loaded = load_driver();
+    ASSERT_NE(loaded.driver, nullptr) << loaded.reason;
+    Dl_info found{};
+    dladdr(reinterpret_cast<void*>(loaded.driver->cuInit), &found);
+    if (!std::filesystem::equivalent(found.dli_fname, library_)) GTEST_SKIP() << "this process has loaded the real driver already";
+  }
+
+  void TearDown() override {
+    if (fake_ == nullptr) return;
+    EXPECT_TRUE(fake_->complaints.empty()) << fake_->complaints.front();
+    EXPECT_EQ(fake_->current_contexts, 0);
+    for (const auto& [kind, count] : fake_->live) EXPECT_EQ(count, 0) << "left behind: " << kind;
+  }
+
+  std::string library_;
+  FakeCuda* fake_ = nullptr;
+};
+
+TEST_F(CudaBackend, ListsWhatTheDriverReports) {
+  fake_->device_count = 2;
+  const Probe found = probe();
+  ASSERT_EQ(found.devices.size(), 2u);
+  const DeviceInfo& info = found.devices[1];
+  EXPECT_EQ(info.selector, "cuda:1");
+  EXPECT_EQ(info.name, "Fake GPU");
+  EXPECT_EQ(info.platform, "CUDA");
+  EXPECT_NE(info.driver.find("CUDA 13.0"), std::string::npos);
+  EXPECT_EQ(info.compute_units, 132u);
+  EXPECT_EQ(info.max_group_size, 1024u);
+  EXPECT_EQ(info.local_bytes, 49152u);
+  EXPECT_EQ(info.memory_bytes, std::uint64_t{80} << 30);
+  EXPECT_TRUE(info.missing.empty());
+  EXPECT_TRUE(fake_->live.empty()) << "probing makes no context";
+}
+
+TEST_F(CudaBackend, AbsenceHasAReason) {
+  fake_->failures["cuInit"] = 100;
+  EXPECT_NE(probe().absent.at(0).reason.find("CUDA_VISIBLE_DEVICES"), std::string::npos);
+  fake_->failures.clear();
+
+  fake_->device_count = 0;
+  EXPECT_NE(probe().absent.at(0).reason.find("CUDA_ERROR_NO_DEVICE"), std::string::npos);
+  fake_->device_count = 1;
+
+  fake_->compute_mode = 2;
+  EXPECT_NE(probe().absent.at(0).reason.find("prohibited"), std::string::npos);
+  fake_->compute_mode = 0;
+
+  fake_->capability = 52;
+  EXPECT_NE(probe().absent.at(0).reason.find("6.0 is needed"), std::string::npos);
+  fake_->capability = 70;  // older than all that this compiler knows
+  EXPECT_NE(probe().absent.at(0).reason.find("pip install nvidia-cuda-nvrtc-cu12"), std::string::npos);
+  fake_->capability = 90;
+
+  fake_->driver_version = 12080;
+  EXPECT_NE(probe().absent.at(0).reason.find("newer than the driver"), std::string::npos);
+  fake_->driver_version = 13000;
+
+  setenv("SAMESUM_NVRTC_LIBRARY", "/nowhere/libnvrtc.so", 1);
+  const Probe found = probe();
+  EXPECT_TRUE(found.devices.empty());
+  EXPECT_EQ(found.absent.at(0).selector, "cuda:0");
+  EXPECT_NE(found.absent.at(0).reason.find("SAMESUM_NVRTC_LIBRARY: /nowhere/libnvrtc.so cannot be loaded"), std::string::npos);
+  EXPECT_NE(error_of([] { open(0); }).context().device.find("Fake GPU"), std::string::npos);
+}
+
+TEST_F(CudaBackend, AFailingDriverCallIsAnAbsence) {
+  for (const char* call :
+       {"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2", "cuDriverGetVersion"}) {
+    fake_->failures = {{call, 101}};
+    const Probe found = probe();
+    EXPECT_TRUE(found.devices.empty()) << call;
+    EXPECT_NE(found.absent.at(0).reason.find("CUDA_ERROR_INVALID_DEVICE"), std::string::npos) << call;
+  }
+}
+
+TEST_F(CudaBackend, OpensNoDeviceThatIsNotThere) {
+  EXPECT_EQ(error_of([] { open(7); }).context().code, "CUDA_ERROR_INVALID_DEVICE");
+}
+
+TEST_F(CudaBackend, TransfersOfEverySizeArriveWhole) {
+  const auto device = open(0);
+  const std::size_t slot = std::size_t{16} << 20;
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1023}, std::size_t{1} << 20, slot - 1, slot, slot + 1, 3 * slot + 4099}) {
+    const auto data = pattern(bytes + 3);
+    const Memory memory = device->allocate(bytes + 7);
+    device->write(memory, 5, data.data() + 3, bytes);
+    std::vector<unsigned char> back(bytes);
+    device->read(memory, 5, back.data(), bytes);
+    EXPECT_TRUE(std::memcmp(back.data(), data.data() + 3, bytes) == 0) << bytes;
+  }
+  EXPECT_LT(fake_->largest_pageable_copy, std::uint64_t{1} << 20) << "big transfers go through pinned memory";
+  EXPECT_EQ(fake_->live["pinned memory"], 2);
+}
+
+TEST_F(CudaBackend, AWriteLeavesItsSourceFree) {
+  const auto device = open(0);
+  const std::size_t bytes = (std::size_t{40} << 20) + 11;
+  const auto data = pattern(bytes);
+  auto source = data;
+  const Memory memory = device->allocate(bytes);
+  device->write(memory, 0, source.data(), bytes);
+  std::fill(source.begin(), source.end(), static_cast<unsigned char>(0));  // before anything has waited
+  device->write(memory, 0, source.data(), 0);
+  std::vector<unsigned char> back(bytes);
+  device->read(memory, 0, back.data(), bytes);
+  EXPECT_TRUE(back == data);
+}
+
+TEST_F(CudaBackend, WithoutPinnedMemoryTransfersGoTheSlowWay) {
+  const auto device = open(0);
+  fake_->failures["cuMemHostAlloc"] = 2;
+  const auto data = pattern(std::size_t{3} << 20);
+  const Memory memory = device->allocate(data.size());
+  device->write(memory, 0, data.data(), data.size());
+  std::vector<unsigned char> back(data.size());
+  device->read(memory, 0, back.data(), back.size());
+  EXPECT_TRUE(back == data);
+  fake_->failures.clear();
+}
+
+TEST_F(CudaBackend, TransfersStayWithinTheAllocation) {
+  const auto device = open(0);
+  const Memory memory = device->allocate(100);
+  char byte[8] = {};
+  EXPECT_NE(std::string(error_of([&] { device->write(memory, 93, byte, 8); }).what()).find("100 bytes allocated"), std::string::npos);
+  EXPECT_NE(std::string(error_of([&] { device->read(memory, ~std::uint64_t{0}, byte, 8); }).what()).find("not all within"),
+            std::string::npos);
+  const Memory none = device->allocate(0);
+  EXPECT_EQ(none.handle, nullptr);
+  device->write(none, 0, byte, 0);
+}
+
+TEST_F(CudaBackend, LaunchesWithTheArgumentsAsTheyAre) {
+  const auto device = open(0);
+  const Kernel kernel = device->load(device->compile(kProgram), "all");
+  const Memory memory = device->allocate(64);
+  const Argument arguments[] = {memory, std::int32_t{-2}, std::uint64_t{0x123456789abcdef0}, std::uint32_t{0xfffffff1}, Memory{}, -0.0};
+  device->launch(kernel, {132, 1024}, arguments);
+  ASSERT_EQ(fake_->launches.size(), 1u);
+  const test::FakeLaunch& launch = fake_->launches[0];
+  EXPECT_EQ(launch.kernel, "all");
+  EXPECT_EQ(launch.groups, 132u);
+  EXPECT_EQ(launch.group_size, 1024u);
+  EXPECT_EQ(launch.shared_bytes, 0u);
+  const auto value = [&]<typename T>(std::size_t i, T) {
+    T read{};
+    EXPECT_EQ(launch.arguments[i].size(), sizeof read);
+    std::memcpy(&read, launch.arguments[i].data(), sizeof read);
+    return read;
+  };
+  EXPECT_EQ(value(0, std::uint64_t{}), reinterpret_cast<std::uint64_t>(memory.handle.get()));
+  EXPECT_EQ(value(1, std::int32_t{}), -2);
+  EXPECT_EQ(value(2, std::uint64_t{}), 0x123456789abcdef0u);
+  EXPECT_EQ(value(3, std::uint32_t{}), 0xfffffff1u);
+  EXPECT_EQ(value(4, std::uint64_t{}), 0u);
+  EXPECT_EQ(value(5, std::uint64_t{}), 0x8000000000000000u);
+  EXPECT_EQ(device->resident_groups(kernel, 256), 8u * 132);
+  EXPECT_THROW(device->launch(kernel, {1, 1}, std::vector<Argument>(33, 1.0f)), Error);
+}
+
+TEST_F(CudaBackend, MarksMeasureTheStream) {
+  const auto device = open(0);
+  const Kernel kernel = device->load(device->compile(kProgram), "add");
+  const Mark start = device->mark();
+  const Argument arguments[] = {Memory{}, std::int64_t{1}, std::int32_t{2}, 3.0};
+  for (int i = 0; i < 3; ++i) device->launch(kernel, {1, 32}, arguments);
+  EXPECT_DOUBLE_EQ(device->seconds_between(start, device->mark()), 0.003);
+  device->finish();
+}
+
+TEST_F(CudaBackend, CompilesForTheDevice) {
+  const auto device = open(0);
+  EXPECT_EQ(device->language(), Language::cuda);
+  const Binary binary = device->compile(kProgram);
+  EXPECT_EQ(binary.bytes, kProgram);
+  EXPECT_EQ(binary.log, "compiled");
+  EXPECT_EQ(fake_->compiler_options.at(0), "-arch=sm_90");
+  const std::string identity = device->compiler_identity();
+  for (const std::string& option : fake_->compiler_options) EXPECT_NE(identity.find(option), std::string::npos) << option;
+  EXPECT_NE(identity.find("NVRTC 13.0"), std::string::npos);
+  EXPECT_NE(identity.find("CUDA 13.0"), std::string::npos);
+
+  const Error error = error_of([&] { device->compile("#error"); });
+  EXPECT_EQ(error.context().code, "NVRTC_ERROR_COMPILATION");
+  EXPECT_EQ(error.context().build_log, "kernel(1): error: #error");
+  EXPECT_EQ(error.context().device, "cuda:0 (Fake GPU)");
+}
+
+TEST_F(CudaBackend, AnOlderCompilerYieldsPtxOfTheNearestArchitecture) {
+  fake_->capability = 103;
+  const auto device = open(0);
+  EXPECT_EQ(device->compile(kProgram).bytes, std::string("PTX\n") + kProgram);
+  EXPECT_EQ(fake_->compiler_options.at(0), "-arch=compute_90");
+  device->load(device->compile(kProgram), "add");
+}
+
+TEST_F(CudaBackend, SearchesWherePipPutsTheCompiler) {
+  const auto home = std::filesystem::temp_directory_path() / ("samesum_nvrtc_" + std::to_string(getpid()));
+  const auto folder = home / ".local/lib/python3.11/site-packages/nvidia/cu99/lib";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(library_, folder / "libnvrtc.so.99", std::filesystem::copy_options::overwrite_existing);
+  const std::string library = (folder / "libnvrtc.so.99").string();
+  FakeCuda* compiler = open_fake(library);  // a copy, with a state of its own
+  ASSERT_NE(compiler, nullptr);
+  compiler->nvrtc_major = 99;
+  compiler->nvrtc_capabilities = {995};
+  unsetenv("SAMESUM_NVRTC_LIBRARY");
+  const char* old_home = std::getenv("HOME");
+  const std::string kept = old_home == nullptr ? "" : old_home;
+  setenv("HOME", home.c_str(), 1);
+  const CompilerChoice choice = choose_compiler(995, 99);
+  setenv("HOME", kept.c_str(), 1);
+  ASSERT_NE(choice.nvrtc, nullptr) << choice.reason;
+  EXPECT_EQ(choice.arch, "sm_995");
+  EXPECT_NE(choice.nvrtc->identity().find(library), std::string::npos) << choice.nvrtc->identity();
+  std::filesystem::remove_all(home);
+}
+
+TEST_F(CudaBackend, ErrorsNameDeviceKernelAndCause) {
+  const auto device = open(0);
+  fake_->failures = {{"cuMemAlloc_v2", 2}};
+  Error error = error_of([&] { device->allocate(12345); });
+  EXPECT_EQ(error.kind(), ErrorKind::device);
+  EXPECT_EQ(error.context().code, "CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_EQ(error.context().device, "cuda:0 (Fake GPU)");
+  EXPECT_NE(std::string(error.what()).find("cuMemAlloc of 12345 bytes failed: out of memory; the device's memory is used up"),
+            std::string::npos)
+      << error.what();
+
+  fake_->failures = {{"cuModuleLoadDataEx", 200}};
+  error = error_of([&] { device->load({kProgram, ""}, "add"); });
+  EXPECT_EQ(error.context().build_log, "the loader's log");
+  EXPECT_EQ(error.context().kernel, "add");
+  fake_->failures.clear();
+  EXPECT_EQ(error_of([&] { device->load({"not a program", ""}, "add"); }).context().code, "CUDA_ERROR_INVALID_IMAGE");
+  EXPECT_EQ(error_of([&] { device->load({kProgram, ""}, "no_such"); }).context().code, "CUDA_ERROR_NOT_FOUND");
+
+  const Kernel kernel = device->load({kProgram, ""}, "add");
+  const Argument arguments[] = {Memory{}, std::int64_t{1}, std::int32_t{2}, 3.0};
+  fake_->failures = {{"cuLaunchKernel", 701}};
+  error = error_of([&] { device->launch(kernel, {7, 1024}, arguments); });
+  EXPECT_EQ(error.context().kernel, "add");
+  EXPECT_EQ(error.context().configuration.find("7 groups of 1024; 42 registers"), 0u) << error.context().configuration;
+  EXPECT_NE(std::string(error.what()).find("choose a smaller one"), std::string::npos);
+
+  fake_->failures = {{"cuStreamSynchronize", 700}};
+  error = error_of([&] { device->finish(); });
+  EXPECT_EQ(error.context().kernel, "add, or one before it");
+  EXPECT_EQ(error.context().code, "CUDA_ERROR_ILLEGAL_ADDRESS");
+  fake_->failures.clear();
+}
+
+TEST_F(CudaBackend, EveryFailingCallIsAnErrorAndLeavesNothingBehind) {
+  const auto data = pattern(std::size_t{33} << 20);
+  const auto everything = [&] {
+    const auto device = open(0);
+    const Memory memory = device->allocate(data.size());
+    device->write(memory, 0, data.data(), data.size());
+    device->write(memory, 0, data.data(), 10);
+    const Kernel kernel = device->load(device->compile(kProgram), "add");
+    const Argument arguments[] = {memory, std::int64_t{1}, std::int32_t{2}, 3.0};
+    const Mark start = device->mark();
+    device->launch(kernel, {1, 32}, arguments);
+    device->resident_groups(kernel, 32);
+    device->seconds_between(start, device->mark());
+    device->finish();
+    std::vector<unsigned char> back(data.size());
+    device->read(memory, 0, back.data(), back.size());
+  };
+  const char* const calls[] = {"cuInit",
+                               "cuDriverGetVersion",
+                               "cuDeviceGet",
+                               "cuDeviceGetName",
+                               "cuDeviceGetAttribute",
+                               "cuDeviceTotalMem_v2",
+                               "cuDevicePrimaryCtxRetain",
+                               "cuCtxPushCurrent_v2",
+                               "cuMemAlloc_v2",
+                               "cuMemcpyHtoDAsync_v2",
+                               "cuMemcpyDtoHAsync_v2",
+                               "cuStreamCreate",
+                               "cuStreamSynchronize",
+                               "cuEventCreate",
+                               "cuEventRecord",
+                               "cuEventSynchronize",
+                               "cuEventElapsedTime",
+                               "cuModuleLoadDataEx",
+                               "cuModuleGetFunction",
+                               "cuLaunchKernel",
+                               "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                               "nvrtcCreateProgram",
+                               "nvrtcCompileProgram",
+                               "nvrtcGetProgramLogSize",
+                               "nvrtcGetProgramLog",
+                               "nvrtcGetCUBINSize",
+                               "nvrtcGetCUBIN"};
+  for (const char* call : calls) {
+    fake_->failures = {{call, 1}};
+    EXPECT_THROW(everything(), Error) << call;
+    fake_->failures.clear();
+    EXPECT_EQ(fake_->current_contexts, 0) << call;
+    fake_->complaints.clear();  // a stream that could not be waited for is destroyed with work left
+    for (const auto& [kind, count] : fake_->live) EXPECT_EQ(count, 0) << call << " leaves behind: " << kind;
+  }
+  everything();
+}
+
+TEST_F(CudaBackend, DestructorsBearADriverThatIsGone) {
+  auto device = open(0);
+  Memory memory = device->allocate(std::size_t{2} << 20);
+  const auto data = pattern(memory.bytes);
+  device->write(memory, 0, data.data(), data.size());
+  Kernel kernel = device->load(device->compile(kProgram), "add");
+  Mark mark = device->mark();
+  for (const char* call : {"cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2"}) fake_->failures[call] = 4;
+  device.reset();
+  memory = {};
+  kernel = {};
+  mark = {};
+  fake_->live.clear();  // a driver that is gone has released everything
+}
+
+TEST_F(CudaBackend, WorksFromAnyThreadAndOutlivesItsDevice) {
+  Memory memory;
+  std::thread([&] { memory = open(0)->allocate(1000); }).join();
+  EXPECT_EQ(fake_->live["stream"], 0);
+  EXPECT_EQ(fake_->live["context"], 1);
+  std::thread([&] { memory = {}; }).join();
+  EXPECT_EQ(fake_->live["context"], 0);
+}
+
+}  // namespace
+}  // namespace samesum::device::cuda

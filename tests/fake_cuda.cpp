@@ -1,0 +1,498 @@
+// Stands for libcuda.so.1 and libnvrtc where there is no GPU: memory is the host's, streams keep their work until somebody waits, and
+// what a driver leaves undefined is a complaint. A program is its source: each line "kernel NAME TYPES" is an entry, with a letter for
+// each argument (p pointer, i 32 bits, l 64 bits).
+#include "device/cuda/driver_api.hpp"
+
+#include "support/fake_cuda.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+namespace cuda = samesum::device::cuda;
+using namespace samesum::device::cuda;
+using samesum::test::FakeCuda;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace samesum::device::cuda {
+
+struct CUctx_st {
+  int device;
+};
+struct CUfunc_st {
+  std::string name;
+  std::string types;
+};
+struct CUmod_st {
+  std::vector<CUfunc_st> functions;
+};
+struct CUstream_st {
+  std::vector<std::function<void()>> work;
+  std::uint64_t submitted = 0;
+  std::uint64_t done = 0;
+};
+struct CUevent_st {
+  CUstream stream = nullptr;
+  std::uint64_t position = 0;
+};
+
+}  // namespace samesum::device::cuda
+
+namespace {
+
+enum Code {
+  kOk = 0,
+  kInvalidValue = 1,
+  kNotInitialized = 3,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kNotFound = 500
+};
+
+std::recursive_mutex mutex;
+bool initialized = false;
+CUctx_st context{0};
+thread_local std::vector<CUcontext> current;
+std::map<CUdeviceptr, std::size_t> allocations;
+std::map<const char*, std::size_t> pinned;
+std::set<CUstream> streams;
+
+EXPORT FakeCuda* fake_cuda() {
+  static auto* fake = new FakeCuda;
+  return fake;
+}
+
+FakeCuda& fake() { return *fake_cuda(); }
+
+void complain(const char* function, const char* what) { fake().complaints.push_back(std::string(function) + ": " + what); }
+
+bool within(CUdeviceptr pointer, std::size_t bytes) {
+  auto after = allocations.upper_bound(pointer);
+  if (after == allocations.begin()) return false;
+  --after;
+  return pointer + bytes <= after->first + after->second;
+}
+
+bool is_pinned(const void* memory) {
+  const auto* address = static_cast<const char*>(memory);
+  auto after = pinned.upper_bound(address);
+  if (after == pinned.begin()) return false;
+  --after;
+  return address < after->first + after->second;
+}
+
+void run_until(CUstream stream, std::uint64_t position) {
+  while (stream->done < position) stream->work[stream->done++]();
+}
+
+void submit(CUstream stream, std::function<void()> work) {
+  stream->work.push_back(std::move(work));
+  ++stream->submitted;
+}
+
+enum Needs { kNothing, kInit, kContext };
+
+/// What every function does first: the failure that the test asked for, and what a driver demands.
+int enter(const char* function, Needs needs) {
+  if (const auto failure = fake().failures.find(function); failure != fake().failures.end()) return failure->second;
+  if (needs >= kInit && !initialized) return kNotInitialized;
+  if (needs == kContext && current.empty()) return kInvalidContext;
+  return kOk;
+}
+
+}  // namespace
+
+#define ENTER(needs)                 \
+  const std::lock_guard lock(mutex); \
+  if (const int code = enter(__func__, needs); code != kOk) return code
+
+EXPORT int cuInit(unsigned flags) {
+  ENTER(kNothing);
+  if (flags != 0) return kInvalidValue;
+  initialized = true;
+  return kOk;
+}
+
+EXPORT int cuDriverGetVersion(int* version) {
+  ENTER(kNothing);
+  *version = fake().driver_version;
+  return kOk;
+}
+
+EXPORT int cuGetErrorName(int code, const char** name) {
+  static const std::map<int, const char*> names{{1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                {100, "CUDA_ERROR_NO_DEVICE"},       {101, "CUDA_ERROR_INVALID_DEVICE"},
+                                                {200, "CUDA_ERROR_INVALID_IMAGE"},   {500, "CUDA_ERROR_NOT_FOUND"},
+                                                {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}};
+  const auto found = names.find(code);
+  *name = found == names.end() ? nullptr : found->second;
+  return found == names.end() ? kInvalidValue : kOk;
+}
+
+EXPORT int cuGetErrorString(int code, const char** text) {
+  *text = code == 2 ? "out of memory" : nullptr;
+  return *text == nullptr ? kInvalidValue : kOk;
+}
+
+EXPORT int cuDeviceGetCount(int* count) {
+  ENTER(kInit);
+  *count = fake().device_count;
+  return kOk;
+}
+
+EXPORT int cuDeviceGet(int* device, int ordinal) {
+  ENTER(kInit);
+  if (ordinal < 0 || ordinal >= fake().device_count) return kInvalidDevice;
+  *device = ordinal;
+  return kOk;
+}
+
+EXPORT int cuDeviceGetName(char* name, int bytes, int) {
+  ENTER(kInit);
+  std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
+  return kOk;
+}
+
+EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
+  ENTER(kInit);
+  const std::map<int, int> values{
+      {1, 1024}, {8, 49152}, {16, 132}, {20, fake().compute_mode}, {75, fake().capability / 10}, {76, fake().capability % 10}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return kInvalidValue;
+  *value = found->second;
+  return kOk;
+}
+
+EXPORT int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  ENTER(kInit);
+  *bytes = std::size_t{80} << 30;
+  return kOk;
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(CUcontext* result, int) {
+  ENTER(kInit);
+  *result = &context;
+  ++fake().live["context"];
+  return kOk;
+}
+
+EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
+  ENTER(kInit);
+  --fake().live["context"];
+  return kOk;
+}
+
+EXPORT int cuCtxPushCurrent_v2(CUcontext pushed) {
+  ENTER(kInit);
+  if (pushed != &context || fake().live["context"] == 0) return kInvalidContext;
+  current.push_back(pushed);
+  ++fake().current_contexts;
+  return kOk;
+}
+
+EXPORT int cuCtxPopCurrent_v2(CUcontext* popped) {
+  ENTER(kContext);
+  *popped = current.back();
+  current.pop_back();
+  --fake().current_contexts;
+  return kOk;
+}
+
+EXPORT int cuCtxSynchronize() {
+  ENTER(kContext);
+  return kOk;
+}
+
+EXPORT int cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
+  ENTER(kContext);
+  if (bytes == 0) return kInvalidValue;
+  *pointer = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
+  allocations[*pointer] = bytes;
+  ++fake().live["memory"];
+  return kOk;
+}
+
+// Waits for all that may use the memory, as the driver does.
+EXPORT int cuMemFree_v2(CUdeviceptr pointer) {
+  ENTER(kContext);
+  for (const CUstream stream : streams) run_until(stream, stream->submitted);
+  if (allocations.erase(pointer) == 0) return complain(__func__, "not an allocation"), kInvalidValue;
+  std::free(reinterpret_cast<void*>(pointer));
+  --fake().live["memory"];
+  return kOk;
+}
+
+EXPORT int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  ENTER(kContext);
+  *pointer = std::malloc(bytes);
+  pinned[static_cast<char*>(*pointer)] = bytes;
+  ++fake().live["pinned memory"];
+  return kOk;
+}
+
+EXPORT int cuMemFreeHost(void* pointer) {
+  ENTER(kContext);
+  if (pinned.erase(static_cast<char*>(pointer)) == 0) return complain(__func__, "not an allocation"), kInvalidValue;
+  std::free(pointer);
+  --fake().live["pinned memory"];
+  return kOk;
+}
+
+// Pinned memory is read when the copy's turn comes; ordinary memory is staged by the driver at once.
+EXPORT int cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  ENTER(kContext);
+  if (!within(to, bytes)) return kInvalidValue;
+  auto* target = reinterpret_cast<void*>(to);
+  if (is_pinned(from)) {
+    submit(stream, [=] { std::memcpy(target, from, bytes); });
+  } else {
+    fake().largest_pageable_copy = std::max<std::uint64_t>(fake().largest_pageable_copy, bytes);
+    auto staged = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
+    submit(stream, [=] { std::memcpy(target, staged->data(), bytes); });
+  }
+  return kOk;
+}
+
+EXPORT int cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  ENTER(kContext);
+  if (!within(from, bytes)) return kInvalidValue;
+  submit(stream, [=] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); });
+  if (!is_pinned(to)) run_until(stream, stream->submitted);
+  return kOk;
+}
+
+EXPORT int cuStreamCreate(CUstream* stream, unsigned flags) {
+  ENTER(kContext);
+  if (flags != kStreamNonBlocking) complain(__func__, "a stream that waits for the default one");
+  *stream = new CUstream_st;
+  streams.insert(*stream);
+  ++fake().live["stream"];
+  return kOk;
+}
+
+EXPORT int cuStreamDestroy_v2(CUstream stream) {
+  ENTER(kContext);
+  if (stream->done != stream->submitted) complain(__func__, "work is left");
+  streams.erase(stream);
+  delete stream;
+  --fake().live["stream"];
+  return kOk;
+}
+
+EXPORT int cuStreamSynchronize(CUstream stream) {
+  ENTER(kContext);
+  run_until(stream, stream->submitted);
+  return kOk;
+}
+
+EXPORT int cuEventCreate(CUevent* event, unsigned) {
+  ENTER(kContext);
+  *event = new CUevent_st;
+  ++fake().live["event"];
+  return kOk;
+}
+
+EXPORT int cuEventDestroy_v2(CUevent event) {
+  ENTER(kContext);
+  delete event;
+  --fake().live["event"];
+  return kOk;
+}
+
+EXPORT int cuEventRecord(CUevent event, CUstream stream) {
+  ENTER(kContext);
+  *event = {stream, stream->submitted};
+  return kOk;
+}
+
+EXPORT int cuEventSynchronize(CUevent event) {
+  ENTER(kContext);
+  if (event->stream != nullptr) run_until(event->stream, event->position);
+  return kOk;
+}
+
+// A millisecond for each thing submitted between two events.
+EXPORT int cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
+  ENTER(kContext);
+  if (from->stream == nullptr || to->stream == nullptr) return kInvalidValue;
+  if (to->stream->done < to->position) complain(__func__, "the event has not happened");
+  *milliseconds = static_cast<float>(to->position - from->position);
+  return kOk;
+}
+
+EXPORT int cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options, void** values) {
+  const std::lock_guard lock(mutex);
+  if (const int code = enter(__func__, kContext); code != kOk) {
+    std::size_t bytes = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      if (options[i] == kJitErrorLogBytes) bytes = reinterpret_cast<std::size_t>(values[i]);
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      if (options[i] == kJitErrorLog && bytes != 0) std::strncpy(static_cast<char*>(values[i]), "the loader's log", bytes - 1);
+    }
+    return code;
+  }
+  auto loaded = std::make_unique<CUmod_st>();
+  std::istringstream lines(static_cast<const char*>(image));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    CUfunc_st function;
+    if (words >> word >> function.name && word == "kernel") {
+      words >> function.types;
+      loaded->functions.push_back(function);
+    }
+  }
+  if (loaded->functions.empty()) return kInvalidImage;
+  *module = loaded.release();
+  ++fake().live["module"];
+  return kOk;
+}
+
+EXPORT int cuModuleUnload(CUmodule module) {
+  ENTER(kContext);
+  delete module;
+  --fake().live["module"];
+  return kOk;
+}
+
+EXPORT int cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  ENTER(kContext);
+  for (CUfunc_st& candidate : module->functions) {
+    if (candidate.name == name) return *function = &candidate, kOk;
+  }
+  return kNotFound;
+}
+
+EXPORT int cuFuncGetAttribute(int* value, int attribute, CUfunction) {
+  ENTER(kContext);
+  *value = attribute == kFunctionRegisters ? 42 : 0;
+  return kOk;
+}
+
+EXPORT int cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                          unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments, void** extra) {
+  ENTER(kContext);
+  if (grid_x == 0 || block_x == 0 || block_x > 1024) return kInvalidValue;
+  if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || extra != nullptr) complain(__func__, "not one-dimensional");
+  samesum::test::FakeLaunch launch{function->name, grid_x, block_x, shared_bytes, {}};
+  for (std::size_t i = 0; i < function->types.size(); ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(arguments[i]);
+    launch.arguments.emplace_back(bytes, bytes + (function->types[i] == 'i' ? 4 : 8));
+  }
+  fake().launches.push_back(launch);
+  submit(stream, [] {});
+  return kOk;
+}
+
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int block_size, std::size_t dynamic_bytes) {
+  ENTER(kContext);
+  if (dynamic_bytes != 0) complain(__func__, "dynamic local memory");
+  *blocks = 2048 / block_size;
+  return kOk;
+}
+
+// NVRTC. What it compiles is the text itself, with the architecture; "#error" does not compile.
+namespace {
+
+struct FakeProgram {
+  std::string source;
+  std::string output;
+  std::string log;
+};
+
+FakeProgram* program_of(void* program) { return static_cast<FakeProgram*>(program); }
+
+}  // namespace
+
+EXPORT const char* nvrtcGetErrorString(int code) { return code == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR_INTERNAL_ERROR"; }
+
+EXPORT int nvrtcVersion(int* major, int* minor) {
+  ENTER(kNothing);
+  *major = fake().nvrtc_major;
+  *minor = fake().nvrtc_minor;
+  return kOk;
+}
+
+EXPORT int nvrtcGetNumSupportedArchs(int* count) {
+  ENTER(kNothing);
+  *count = static_cast<int>(fake().nvrtc_capabilities.size());
+  return kOk;
+}
+
+EXPORT int nvrtcGetSupportedArchs(int* archs) {
+  ENTER(kNothing);
+  std::copy(fake().nvrtc_capabilities.begin(), fake().nvrtc_capabilities.end(), archs);
+  return kOk;
+}
+
+EXPORT int nvrtcCreateProgram(void** program, const char* source, const char*, int, const char* const*, const char* const*) {
+  ENTER(kNothing);
+  *program = new FakeProgram{source, {}, {}};
+  ++fake().live["program"];
+  return kOk;
+}
+
+EXPORT int nvrtcDestroyProgram(void** program) {
+  ENTER(kNothing);
+  delete program_of(*program);
+  *program = nullptr;
+  --fake().live["program"];
+  return kOk;
+}
+
+EXPORT int nvrtcCompileProgram(void* program, int count, const char* const* options) {
+  ENTER(kNothing);
+  fake().compiler_options.assign(options, options + count);
+  FakeProgram& compiled = *program_of(program);
+  if (compiled.source.find("#error") != std::string::npos) {
+    compiled.log = "kernel(1): error: #error";
+    return 6;
+  }
+  compiled.log = "compiled";
+  compiled.output = compiled.source;
+  return kOk;
+}
+
+EXPORT int nvrtcGetProgramLogSize(void* program, std::size_t* bytes) {
+  ENTER(kNothing);
+  *bytes = program_of(program)->log.size() + 1;
+  return kOk;
+}
+
+EXPORT int nvrtcGetProgramLog(void* program, char* log) {
+  ENTER(kNothing);
+  std::strcpy(log, program_of(program)->log.c_str());
+  return kOk;
+}
+
+EXPORT int nvrtcGetPTXSize(void* program, std::size_t* bytes) {
+  ENTER(kNothing);
+  *bytes = program_of(program)->output.size() + 5;
+  return kOk;
+}
+
+EXPORT int nvrtcGetPTX(void* program, char* ptx) {
+  ENTER(kNothing);
+  std::strcpy(ptx, ("PTX\n" + program_of(program)->output).c_str());
+  return kOk;
+}
+
+EXPORT int nvrtcGetCUBINSize(void* program, std::size_t* bytes) {
+  ENTER(kNothing);
+  *bytes = program_of(program)->output.size();
+  return kOk;
+}
+
+EXPORT int nvrtcGetCUBIN(void* program, char* cubin) {
+  ENTER(kNothing);
+  std::memcpy(cubin, program_of(program)->output.data(), program_of(program)->output.size());
+  return kOk;
+}

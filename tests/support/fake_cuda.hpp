@@ -1,0 +1,44 @@
+// What a test can see and turn of fake_cuda.cpp, the stand-in for NVIDIA's driver and run-time compiler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace samesum::test {
+
+/// A cuLaunchKernel call. The arguments' bytes are what a GPU would have been given.
+struct FakeLaunch {
+  std::string kernel;
+  unsigned groups = 0;
+  unsigned group_size = 0;
+  unsigned shared_bytes = 0;
+  std::vector<std::vector<unsigned char>> arguments;
+};
+
+struct FakeCuda {
+  // to turn
+  std::map<std::string, int> failures;  ///< a function's name: the code that it returns until it is removed
+  int device_count = 1;
+  int driver_version = 13000;
+  int capability = 90;
+  int compute_mode = 0;
+  int nvrtc_major = 13;
+  int nvrtc_minor = 0;
+  std::vector<int> nvrtc_capabilities{90, 80, 75};
+
+  // to see
+  std::map<std::string, int> live;  ///< what has been made and not yet been destroyed, by kind
+  std::vector<FakeLaunch> launches;
+  std::vector<std::string> compiler_options;  ///< of the last compilation
+  std::vector<std::string> complaints;        ///< misuse that a driver would answer with undefined behaviour
+  std::uint64_t largest_pageable_copy = 0;
+  int current_contexts = 0;  ///< pushed and not popped, over all threads
+};
+
+/// The library's one exported function of its own: `extern "C" FakeCuda* fake_cuda()`.
+constexpr const char* kFakeCudaSymbol = "fake_cuda";
+
+}  // namespace samesum::test
