@@ -1,0 +1,51 @@
+// Arrays in files: .npy, and raw numbers of a type that the caller names.
+#pragma once
+
+#include <samesum/types.hpp>
+#include <samesum/view.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum {
+
+namespace io {
+class MappedFile;
+}
+
+/// A file of numbers, mapped into memory: opening it reads its header alone, and no element is ever copied. Copies share the mapping.
+///
+/// A .npy file (format 1, 2 or 3; float32 or float64, little-endian) is known by its first bytes, not by its name. Any other file is
+/// taken for raw little-endian numbers if `raw_type` is given, and refused otherwise.
+class ArrayFile {
+ public:
+  /// @throws Error (usage) that names the file and what is wrong with it: not there, no permission, no regular file, a damaged or
+  /// unsupported header, more or fewer bytes than the shape asks for, a `raw_type` that contradicts the header.
+  explicit ArrayFile(std::string path, std::optional<DType> raw_type = std::nullopt);
+
+  const std::string& path() const noexcept { return path_; }
+  DType type() const noexcept { return type_; }
+  /// As numpy has it: empty for a single number. A raw file is one-dimensional.
+  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }
+
+  /// The elements in the order in which they lie in the file. Valid as long as a copy of this object lives.
+  ///
+  /// A file that another process makes shorter takes its pages with it: reading those raises SIGBUS, as with every mapped file.
+  View view() const noexcept;
+
+  /// @throws Error (usage) where the file was written to since it was opened: what was read through view() may be a mixture.
+  void check_unchanged() const;
+
+ private:
+  std::string path_;
+  std::shared_ptr<const io::MappedFile> file_;
+  DType type_ = DType::float32;
+  std::vector<std::uint64_t> shape_;
+  std::uint64_t offset_ = 0;  // of the first element
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace samesum

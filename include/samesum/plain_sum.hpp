@@ -1,0 +1,13 @@
+// The sums of the textbook: what an exact sum is compared with.
+#pragma once
+
+#include <samesum/view.hpp>
+
+namespace samesum {
+
+/// `data` added up one element after the other, first to last, every addition rounded to the type of the elements. O(n), one thread.
+double plain_sum_forward(View data);
+/// The same, last to first.
+double plain_sum_backward(View data);
+
+}  // namespace samesum

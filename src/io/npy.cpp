@@ -1,0 +1,255 @@
+#include "io/npy.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace samesum::io {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kMaxDimensions = 64;  // numpy's own limit
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
+
+// What numpy calls the type that a descr names; empty where it is none of its plain types.
+std::string dtype_name(std::string_view descr) {
+  if (!descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos) descr.remove_prefix(1);
+  if (descr.empty()) return "";
+  unsigned bytes = 0;
+  const auto [end, error] = std::from_chars(descr.data() + 1, descr.data() + descr.size(), bytes);
+  const bool sized = error == std::errc() && end == descr.data() + descr.size() && bytes <= 32;
+  switch (descr[0]) {
+    case 'b':
+      return "bool";
+    case 'i':
+      return sized ? fmt::format("int{}", 8 * bytes) : "";
+    case 'u':
+      return sized ? fmt::format("uint{}", 8 * bytes) : "";
+    case 'f':
+      return sized ? fmt::format("float{}", 8 * bytes) : "";
+    case 'c':
+      return sized ? fmt::format("complex{}", 8 * bytes) : "";
+    case 'O':
+      return "Python objects";
+    case 'S':
+    case 'a':
+      return "byte strings";
+    case 'U':
+      return "text";
+    case 'M':
+      return "dates";
+    case 'm':
+      return "time differences";
+    case 'V':
+      return "records";
+    default:
+      return "";
+  }
+}
+
+DType parse_descr(std::string_view descr) {
+  if (descr == "<f4" || descr == "=f4" || descr == "|f4") return DType::float32;
+  if (descr == "<f8" || descr == "=f8" || descr == "|f8") return DType::float64;
+  const std::string name = dtype_name(descr);
+  if (descr == ">f4" || descr == ">f8") {
+    refuse(fmt::format("its elements are big-endian {} ('{}'); samesum reads little-endian: numpy's astype('<{}') converts", name, descr,
+                       descr.substr(1)));
+  }
+  if (name.empty()) refuse(fmt::format("unknown element type '{}'; samesum sums float32 and float64", descr.substr(0, 40)));
+  refuse(fmt::format("its elements are {} ('{}'); samesum sums float32 and float64", name, descr.substr(0, 40)));
+}
+
+// Reads the one dict literal that a header is, of exactly the three entries that numpy writes. Nothing recurses: the only values are a
+// string, a bool, and a tuple of integers.
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : text_(text) {}
+
+  Npy parse() {
+    std::optional<DType> type;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::uint64_t>> shape;
+    expect('{');
+    while (!accept('}')) {
+      const std::string_view key = string();
+      expect(':');
+      if (key == "descr" && !type) {
+        type = descr();
+      } else if (key == "fortran_order" && !fortran_order) {
+        fortran_order = boolean();
+      } else if (key == "shape" && !shape) {
+        shape = tuple();
+      } else {
+        refuse(fmt::format("bad header: {} key '{}'", known(key) ? "repeated" : "unknown", printable(key)));
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (skip_spaces() != '\0' || position_ != text_.size()) bad("nothing but spaces after the closing '}'");
+    if (!type) refuse("bad header: no 'descr'");
+    if (!fortran_order) refuse("bad header: no 'fortran_order'");
+    if (!shape) refuse("bad header: no 'shape'");
+    return {*type, *fortran_order, std::move(*shape), 0, 0};
+  }
+
+ private:
+  static bool known(std::string_view key) { return key == "descr" || key == "fortran_order" || key == "shape"; }
+
+  static std::string printable(std::string_view text) {
+    std::string result(text.substr(0, 40));
+    for (char& c : result) c = c >= ' ' && c <= '~' ? c : '?';
+    return result;
+  }
+
+  [[noreturn]] void bad(std::string_view wanted) const {
+    const std::string found = position_ < text_.size() ? fmt::format("'{}'", printable(text_.substr(position_, 20))) : "its end";
+    refuse(fmt::format("bad header: {} expected at its byte {}, found {}", wanted, position_, found));
+  }
+
+  // The next character that is no space; '\0' at the end.
+  char skip_spaces() {
+    while (position_ < text_.size() && std::string_view(" \t\r\n\f").find(text_[position_]) != std::string_view::npos) ++position_;
+    return position_ < text_.size() ? text_[position_] : '\0';
+  }
+
+  bool accept(char wanted) {
+    if (skip_spaces() != wanted || position_ == text_.size()) return false;
+    ++position_;
+    return true;
+  }
+
+  void expect(char wanted) {
+    if (!accept(wanted)) bad(fmt::format("'{}'", wanted));
+  }
+
+  std::string_view string() {
+    const char quote = skip_spaces();
+    if (quote != '\'' && quote != '"') bad("a quoted string");
+    const std::size_t begin = position_ + 1;
+    const std::size_t end = text_.find(quote, begin);
+    if (end == std::string_view::npos) bad("a string that ends");
+    const std::string_view value = text_.substr(begin, end - begin);
+    if (value.find_first_of("\\\n") != std::string_view::npos) bad("a string without escapes");
+    position_ = end + 1;
+    return value;
+  }
+
+  DType descr() {
+    const char next = skip_spaces();
+    if (next == '[' || next == '(') refuse("its elements are records (a structured dtype); samesum sums float32 and float64");
+    return parse_descr(printable(string()));
+  }
+
+  bool boolean() {
+    skip_spaces();
+    for (const auto& [word, value] : {std::pair<std::string_view, bool>("True", true), {"False", false}}) {
+      if (text_.substr(position_, word.size()) == word) {
+        position_ += word.size();
+        return value;
+      }
+    }
+    bad("True or False");
+  }
+
+  std::vector<std::uint64_t> tuple() {
+    std::vector<std::uint64_t> shape;
+    expect('(');
+    while (!accept(')')) {
+      if (shape.size() == kMaxDimensions) refuse(fmt::format("bad header: over {} dimensions", kMaxDimensions));
+      shape.push_back(dimension());
+      if (accept(',')) continue;
+      if (shape.size() == 1) bad("',' after the only dimension");  // (3) is an integer in Python, (3,) a tuple
+      expect(')');
+      break;
+    }
+    return shape;
+  }
+
+  std::uint64_t dimension() {
+    if (skip_spaces() == '-') bad("a dimension that is not negative");
+    const char* const begin = text_.data() + position_;
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error == std::errc::invalid_argument) bad("a dimension");
+    if (error == std::errc::result_out_of_range) bad("a dimension under 2^64");
+    position_ += static_cast<std::size_t>(end - begin);
+    if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // as Python 2 wrote integers
+    return value;
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+};
+
+std::uint64_t element_count(std::span<const std::uint64_t> shape, DType type) {
+  if (std::find(shape.begin(), shape.end(), 0u) != shape.end()) return 0;
+  const std::uint64_t limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(type);
+  std::uint64_t count = 1;
+  for (const std::uint64_t dimension : shape) {
+    if (dimension > limit / count) refuse(fmt::format("bad header: shape {} has more elements than memory can hold", shape_text(shape)));
+    count *= dimension;
+  }
+  return count;
+}
+
+std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
+}  // namespace
+
+bool is_npy(std::span<const std::byte> file) noexcept {
+  return file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+Npy parse_npy(std::span<const std::byte> file) {
+  if (!is_npy(file)) refuse("not a .npy file");
+  const std::size_t version_at = kMagic.size();
+  const std::size_t length_at = version_at + 2;
+  if (file.size() < length_at) refuse("truncated .npy file: it ends within the header");
+  const auto major = std::to_integer<unsigned>(file[version_at]);
+  const auto minor = std::to_integer<unsigned>(file[version_at + 1]);
+  if (major < 1 || major > 3 || minor != 0)
+    refuse(fmt::format("unknown version {}.{} of the .npy format; 1.0, 2.0 and 3.0 are known", major, minor));
+
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  const std::size_t header_at = length_at + length_bytes;
+  if (file.size() < header_at) refuse("truncated .npy file: it ends within the header");
+  const std::uint64_t length = little_endian(file.subspan(length_at, length_bytes));
+  if (length > file.size() - header_at) {
+    refuse(fmt::format("truncated .npy file: its header should be {} bytes long, {} are there", length, file.size() - header_at));
+  }
+
+  Npy npy = HeaderParser({reinterpret_cast<const char*>(file.data()) + header_at, static_cast<std::size_t>(length)}).parse();
+  npy.offset = header_at + length;
+  npy.count = element_count(npy.shape, npy.type);
+  const std::uint64_t expected = npy.count * size_of(npy.type);
+  const std::uint64_t present = file.size() - npy.offset;
+  if (expected > present) {
+    refuse(fmt::format("truncated .npy file: {} of shape {} take {} bytes, {} are there", name_of(npy.type), shape_text(npy.shape),
+                       expected, present));
+  }
+  if (expected < present) {
+    refuse(fmt::format("{} bytes follow the array ({} of shape {}): several arrays in one file, or a damaged header?", present - expected,
+                       name_of(npy.type), shape_text(npy.shape)));
+  }
+  return npy;
+}
+
+std::string shape_text(std::span<const std::uint64_t> shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+}  // namespace samesum::io
