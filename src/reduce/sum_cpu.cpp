@@ -1,0 +1,132 @@
+#include "reduce/sum_cpu.hpp"
+
+#include "core/float_environment.hpp"
+#include "reduce/sum_cpu_partial.hpp"
+
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+namespace samesum::reduce {
+namespace {
+
+// Threads take the next chunk when they are done with one: none waits long for another that woke up late or was interrupted. Chunks
+// next to one another in time and memory also keep threads away from the same memory channels, as two far ends of an array do not.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
+// Below this, waking another thread takes longer than what it saves.
+constexpr std::uint64_t kParallelBytes = std::uint64_t{1} << 18;
+
+// The arena in which all work is done: threads that wait there do not take up the caller's own tasks.
+tbb::task_arena& arena() {
+  static auto* const instance = new tbb::task_arena();  // outlives whoever sums in a static destructor
+  return *instance;
+}
+
+// How many threads to take for `bytes`.
+std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
+  if (wanted == 1 || (wanted == 0 && bytes < kParallelBytes)) return 1;
+  const auto most = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / (kParallelBytes / 2)));
+  return std::min(wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency()), most);
+}
+
+// Elements of a chunk: small arrays have several chunks a thread too.
+std::uint64_t chunk_size(View data, std::uint32_t threads) {
+  return std::clamp<std::uint64_t>(data.bytes() / (8 * threads), 1 << 16, kChunkBytes) / size_of(data.type());
+}
+
+// Calls body(task, first, count) for all chunks of `data`, in `threads` tasks.
+template <class Body>
+void for_chunks(View data, std::uint32_t threads, std::uint64_t chunk, const Body& body) {
+  std::atomic<std::uint64_t> next{0};
+  arena().execute([&] {
+    tbb::parallel_for(
+        std::uint32_t{0}, threads,
+        [&](std::uint32_t task) {
+          const core::DefaultFloatEnvironment environment;
+          for (;;) {
+            const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+            if (first >= data.size()) return;
+            body(task, first, std::min(chunk, data.size() - first));
+          }
+        },
+        tbb::simple_partitioner());
+  });
+}
+
+const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
+
+template <class T>
+Accumulator sum_on(View data, std::uint32_t threads) {
+  if (threads == 1) {
+    const core::DefaultFloatEnvironment environment;
+    PartialSum<T> sum;
+    add_elements(at(data, 0), data.size(), sum);
+    return sum.finish();
+  }
+  std::vector<PartialSum<T>> sums(threads);
+  for_chunks(data, threads, chunk_size(data, threads),
+             [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_elements(at(data, first), count, sums[task]); });
+  Accumulator total;
+  for (auto& sum : sums) total.merge(sum.finish());
+  return total;
+}
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+T plain_forward(View data) {
+  const core::DefaultFloatEnvironment environment;
+  T sum = 0;
+  for (std::uint64_t i = 0; i < data.size(); ++i) sum += load<T>(at(data, i));
+  return sum;
+}
+
+template <class T>
+T plain_backward(View data) {
+  const core::DefaultFloatEnvironment environment;
+  T sum = 0;
+  for (std::uint64_t i = data.size(); i-- > 0;) sum += load<T>(at(data, i));
+  return sum;
+}
+
+// The chunks' sums are added in the order of the chunks, whichever thread took them: the same bits in each run.
+template <class T>
+T plain_parallel(View data, std::uint32_t threads) {
+  const std::uint64_t chunk = chunk_size(data, threads);
+  std::vector<T> sums(data.size() / chunk + 1);
+  for_chunks(data, threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
+    sums[first / chunk] = plain_sum_simd<T>(at(data, first), count);
+  });
+  T total = 0;
+  for (const T sum : sums) total += sum;
+  return total;
+}
+
+}  // namespace
+
+Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used) {
+  const std::uint32_t used = thread_count(data.bytes(), threads);
+  if (threads_used != nullptr) *threads_used = used;
+  return data.type() == DType::float32 ? sum_on<float>(data, used) : sum_on<double>(data, used);
+}
+
+double plain_sum_forward(View data) { return data.type() == DType::float32 ? plain_forward<float>(data) : plain_forward<double>(data); }
+
+double plain_sum_backward(View data) { return data.type() == DType::float32 ? plain_backward<float>(data) : plain_backward<double>(data); }
+
+double plain_sum_parallel(View data, std::uint32_t threads) {
+  const std::uint32_t used = thread_count(data.bytes(), threads);
+  return data.type() == DType::float32 ? plain_parallel<float>(data, used) : plain_parallel<double>(data, used);
+}
+
+}  // namespace samesum::reduce

@@ -1,0 +1,67 @@
+// What one thread of the CPU's sum does with its part of the array.
+#pragma once
+
+#include "reduce/sum_cpu_bins.hpp"
+
+#include <samesum/accumulator.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace samesum::reduce {
+
+/// How elements are split so that sums of them in registers are exact, and for which elements that holds.
+///
+/// A running sum starts at an anchor 1.5·2^k and stays in its binade, where doubles are the multiples of 2^(k-52). Of each element it
+/// takes the nearest such multiple; what is left, which is exact, goes to the next sum, whose anchor lies lower; the last one takes all
+/// that is left. As the sums of one slice share their spacing, they add up as integers.
+/// Reference: Demmel and Nguyen, Fast Reproducible Floating-Point Summation (ARITH 2013), who round the last rest away.
+struct Window {
+  static constexpr int kMaxSlices = 3;
+
+  int slices = 0;           ///< sums that an element is split over; 0: no window yet
+  bool zeros = false;       ///< look at whole encodings, which tells zeros from the smallest numbers, at some cost
+  std::int32_t lowest = 0;  ///< magnitudes for which it holds, by the upper bits of their encoding: lowest <= bits < end;
+  std::int32_t end = 0;     ///< and zeros, where `zeros` is set
+  std::array<double, kMaxSlices> anchors{};
+  std::array<int, kMaxSlices> positions{};  ///< of each slice's spacing, for Accumulator::add_scaled
+};
+
+/// An accumulator and what is on its way there.
+template <class T>
+struct PartialSum {
+  static constexpr int kMaxLanes = 8;    ///< doubles in a vector, at most
+  static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for: a block adds up to 2^53 to a lane; all lanes add up under 2^63
+
+  std::uint64_t elements = 0;  ///< how many were added
+  Accumulator total;           ///< of finite numbers; counts nothing
+  std::uint64_t nans = 0;
+  std::uint64_t positive_infinities = 0;
+  std::uint64_t negative_infinities = 0;
+  bool only_negative_zeros = true;  ///< and NaNs
+
+  Window window;
+  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, Window::kMaxSlices> lanes{};  ///< sums of each slice, in its spacing
+  int blocks = 0;                                                                           ///< in `lanes`
+  Bins<T> bins;
+
+  void flush_lanes() noexcept;
+  void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
+  /// The sum of all that was added.
+  const Accumulator& finish() noexcept;
+};
+
+/// Adds `count` elements at any byte alignment, with the best instructions that this processor has.
+void add_elements(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial);
+void add_elements(const std::byte* elements, std::uint64_t count, PartialSum<double>& partial);
+
+/// The plain sum of `count` elements in their own type, several at a time.
+template <class T>
+T plain_sum_simd(const std::byte* elements, std::uint64_t count);
+template <>
+float plain_sum_simd<float>(const std::byte* elements, std::uint64_t count);
+template <>
+double plain_sum_simd<double>(const std::byte* elements, std::uint64_t count);
+
+}  // namespace samesum::reduce
