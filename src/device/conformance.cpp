@@ -94,28 +94,35 @@ std::vector<Bits<T>> bits_of(const std::vector<Operands<T>>& cases) {
   return bits;
 }
 
+// Whether a case tells of denormals rather than of its operation.
 template <typename T>
-bool denormal(T value) {
-  return std::fpclassify(value) == FP_SUBNORMAL;
+bool around_denormals(Operands<T> o, T right) {
+  const T values[] = {o.x, o.y, o.z, o.x * o.y, right};
+  return std::any_of(std::begin(values), std::end(values), [](T value) { return std::fpclassify(value) == FP_SUBNORMAL; });
 }
 
-// The first wrong result for each capability.
+// What the results of one operation say against the device: its first wrong one, on ordinary numbers where there is such a one.
+template <typename T>
+void judge(const Operation<T>& operation, const std::vector<Operands<T>>& cases, const Bits<T>* results, std::vector<Missing>& missing) {
+  for (const bool denormals : {false, true}) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const Operands<T> o = cases[i];
+      const T right = operation.right(o);
+      const auto right_bits = std::bit_cast<Bits<T>>(right);
+      if (results[i] == right_bits || around_denormals(o, right) != denormals) continue;
+      const Capability capability = std::is_same_v<T, double> ? Capability::fp64 : denormals ? Capability::denormals : operation.capability;
+      const auto same = [=](const Missing& known) { return known.capability == capability; };
+      if (std::any_of(missing.begin(), missing.end(), same)) return;
+      const std::string calculation = fmt::format(fmt::runtime(operation.text), o.x, o.y, o.z);
+      missing.push_back({capability, fmt::format("conformance: {} is {:#x}, not {:#x}", calculation, results[i], right_bits)});
+      return;
+    }
+  }
+}
+
 template <typename T>
 void compare(const std::vector<Operands<T>>& cases, const std::vector<Bits<T>>& results, std::vector<Missing>& missing) {
-  for (std::size_t i = 0; i < kOperations * cases.size(); ++i) {
-    const Operation<T>& operation = kArithmetic<T>[i / cases.size()];
-    const Operands<T> o = cases[i % cases.size()];
-    const T right = operation.right(o);
-    const auto right_bits = std::bit_cast<Bits<T>>(right);
-    if (results[i] == right_bits) continue;
-    Capability capability = operation.capability;
-    if (denormal(o.x) || denormal(o.y) || denormal(o.z) || denormal(right) || denormal(o.x * o.y)) capability = Capability::denormals;
-    if (std::is_same_v<T, double>) capability = Capability::fp64;
-    const auto same = [=](const Missing& known) { return known.capability == capability; };
-    if (std::any_of(missing.begin(), missing.end(), same)) continue;
-    const std::string calculation = fmt::format(fmt::runtime(operation.text), o.x, o.y, o.z);
-    missing.push_back({capability, fmt::format("conformance: {} is {:#x}, not {:#x}", calculation, results[i], right_bits)});
-  }
+  for (int i = 0; i < kOperations; ++i) judge(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
 }
 
 // The host's own arithmetic as IEEE 754 has it, also where a library linked with -ffast-math has set the process to flush denormals.
