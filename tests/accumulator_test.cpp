@@ -21,7 +21,7 @@ namespace samesum::dialect {
 namespace samesum {
 namespace {
 
-using selftest::Random;
+using hard::Random;
 using test::add_each;
 using test::Expected;
 using test::gmp_round;
@@ -65,10 +65,10 @@ struct Pair {
 
 TEST(Accumulator, EveryCaseAgainstBothOracles) {
   for (const auto type : {DType::float32, DType::float64}) {
-    for (const auto& hard_case : selftest::cases()) {
-      for (const auto length : selftest::lengths()) {
+    for (const auto& hard_case : hard::cases()) {
+      for (const auto length : hard::lengths()) {
         if (length > 10000) continue;  // sum_test has those
-        const auto data = selftest::make(hard_case, type, length);
+        const auto data = hard::make(hard_case, type, length);
         const Accumulator sum = add_each(data.view());
         for (const auto nan : {NanPolicy::propagate, NanPolicy::skip}) {
           const Expected expected = test::mpfr_oracle(data.view(), nan);
@@ -83,8 +83,8 @@ TEST(Accumulator, EveryCaseAgainstBothOracles) {
 
 TEST(Accumulator, OrderAndSplitDoNotMatter) {
   Random random(1);
-  for (const auto& hard_case : selftest::cases()) {
-    const auto data = selftest::make(hard_case, DType::float64, 1025);
+  for (const auto& hard_case : hard::cases()) {
+    const auto data = hard::make(hard_case, DType::float64, 1025);
     const Accumulator whole = add_each(data.view());
     std::vector<std::uint64_t> patterns(1025);
     std::memcpy(patterns.data(), data.view().data(), data.view().bytes());

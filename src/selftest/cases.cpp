@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
-namespace samesum::selftest {
+namespace samesum::hard {
 namespace {
 
 using Patterns = std::span<std::uint64_t>;
@@ -259,4 +259,4 @@ Data make(const Case& hard_case, DType type, std::uint64_t size, std::size_t off
   return {patterns, type, offset};
 }
 
-}  // namespace samesum::selftest
+}  // namespace samesum::hard

@@ -7,12 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <random>
 #include <span>
 #include <string_view>
 #include <vector>
 
-namespace samesum::selftest {
+namespace samesum::hard {
 
 /// An IEEE binary format, its values as bit patterns.
 struct Format {
@@ -51,6 +52,8 @@ struct Case {
   void (*fill)(Random& random, const Format& format, std::span<std::uint64_t> out);
 };
 
+inline std::ostream& operator<<(std::ostream& out, const Case& hard_case) { return out << hard_case.name; }
+
 std::span<const Case> cases();
 
 /// An array in memory that may begin at any byte.
@@ -73,4 +76,4 @@ Data make(const Case& hard_case, DType type, std::uint64_t size, std::size_t off
 /// The lengths around which loops, tiles and groups break.
 std::span<const std::uint64_t> lengths();
 
-}  // namespace samesum::selftest
+}  // namespace samesum::hard

@@ -1,0 +1,186 @@
+// Every hard case on every device of this machine, with every variant, several group sizes and both policies on NaNs: the accumulator
+// of the elements added one by one, and the oracles' bits.
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+#include <samesum/sum.hpp>
+
+#include "device/device.hpp"
+#include "reduce/sum_device.hpp"
+#include "selftest/cases.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+using hard::Case;
+using test::Expected;
+using test::result_of;
+
+constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
+
+const std::vector<Device>& devices() {
+  static const auto all = open_devices("all", 0);
+  return all;
+}
+
+// The ways to sum on a device that are tried for an array of so many elements; long arrays get fewer.
+std::vector<SumOptions> options_for(const Device& device, std::uint64_t length) {
+  std::vector<SumOptions> all;
+  for (const SumVariant& variant : sum_variants(device)) {
+    SumOptions options;
+    options.variant = variant.name;
+    all.push_back(options);
+    if (!device.info().has(Capability::kernels)) {
+      for (const std::uint32_t threads : {1u, 2u, 3u}) {
+        options.threads = threads;
+        all.push_back(options);
+      }
+      continue;
+    }
+    const std::uint32_t most = std::min(device.info().max_group_size, 1024u);
+    const std::pair<std::uint32_t, std::uint32_t> shapes[] = {{most, 1}, {64, 3}, {33, 2}, {1, 1}};  // group size, groups
+    for (const auto& [group_size, groups] : shapes) {
+      if (group_size > most || (group_size == 1 && length > 1000) || (group_size == 33 && length > 70000)) continue;
+      options.group_size = group_size;
+      options.groups = groups;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
+std::string describe(const Device& device, const SumOptions& options, View data) {
+  return device.info().selector + ", " + options.variant + ", group size " + std::to_string(options.group_size) + ", groups " +
+         std::to_string(options.groups) + ", threads " + std::to_string(options.threads) + ", " + std::to_string(data.size()) +
+         " elements at byte " + std::to_string(reinterpret_cast<std::uintptr_t>(data.data()) % 64);
+}
+
+class Sum : public testing::TestWithParam<std::tuple<DType, Case>> {};
+
+TEST_P(Sum, IsRightEverywhere) {
+  const auto& [type, hard_case] = GetParam();
+  for (const std::uint64_t length : hard::lengths()) {
+    const auto data = hard::make(hard_case, type, length);
+    const View view = data.view();
+    const Accumulator reference = test::add_each(view);
+    for (const NanPolicy nan : kPolicies) ASSERT_EQ(result_of(reference, nan), test::gmp_oracle(view, nan)) << length;
+    for (const Device& device : devices()) {
+      for (const SumOptions& options : options_for(device, length)) {
+        const Accumulator sum = accumulate(view, device, options);
+        ASSERT_EQ(sum, reference) << describe(device, options, view) << "\ngives " << result_of(sum) << "\ninstead of "
+                                  << result_of(reference);
+      }
+    }
+  }
+}
+
+TEST_P(Sum, OfMisalignedViewsIsRight) {
+  const auto& [type, hard_case] = GetParam();
+  for (std::size_t offset = 1; offset < 64; ++offset) {
+    const auto data = hard::make(hard_case, type, 100 + 37 * offset, offset);
+    const Accumulator reference = test::add_each(data.view());
+    for (const Device& device : devices()) {
+      for (const SumVariant& variant : sum_variants(device)) {
+        SumOptions options;
+        options.variant = variant.name;
+        ASSERT_EQ(accumulate(data.view(), device, options), reference) << describe(device, options, data.view());
+      }
+    }
+  }
+}
+
+TEST_P(Sum, IsRoundedOnceOnTheDevice) {
+  const auto& [type, hard_case] = GetParam();
+  for (const Device& handle : devices()) {
+    if (!handle.info().has(Capability::kernels)) continue;
+    device::Device& device = handle.implementation();
+    const std::lock_guard lock(device.mutex());
+    reduce::DeviceSum sum(device, type, {});
+    const auto memory = device.allocate(5000 * size_of(type));
+    for (const std::uint64_t length : {0, 1, 2, 3, 5, 31, 257, 1025, 4999}) {
+      const auto data = hard::make(hard_case, type, length);
+      if (length != 0) device.write(memory, 0, data.view().data(), data.view().bytes());
+      for (const NanPolicy nan : kPolicies) {
+        sum.launch(memory, length, nan);
+        const auto result = sum.result();
+        const Expected rounded{std::bit_cast<std::uint64_t>(result.rounded), std::bit_cast<std::uint32_t>(result.rounded_to_float),
+                               result.accumulator.nan_count()};
+        ASSERT_EQ(rounded, test::mpfr_oracle(data.view(), nan)) << handle.info().selector << ", " << length << " elements";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Sum,
+                         testing::Combine(testing::Values(DType::float32, DType::float64),
+                                          testing::ValuesIn(hard::cases().begin(), hard::cases().end())),
+                         [](const auto& parameter) {
+                           return std::string(name_of(std::get<0>(parameter.param))) + "_" + std::string(std::get<1>(parameter.param).name);
+                         });
+
+TEST(SumFunction, RoundsByThePolicy) {
+  const std::vector<float> values = {1.0f, std::numeric_limits<float>::quiet_NaN(), 0x1p-60f};
+  SumOptions skip;
+  skip.nan = NanPolicy::skip;
+  for (const Device& device : devices()) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(std::span<const float>(values), device)), 0x7ff8000000000000u);
+    EXPECT_EQ(sum(std::span<const float>(values), device, skip), 1.0);
+  }
+  EXPECT_TRUE(std::isnan(sum(std::span<const float>(values))));
+}
+
+TEST(SumFunction, OfNothingIsPositiveZero) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(std::span<const float>())), 0u);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(View(nullptr, 0, DType::float64))), 0u);
+  for (const Device& device : devices()) EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(View(nullptr, 0, DType::float64), device)), 0u);
+}
+
+TEST(SumFunction, ReportsWhatItDid) {
+  const std::vector<double> values(1000, 1.5);
+  for (const Device& device : devices()) {
+    SumReport report;
+    accumulate(std::span<const double>(values), device, {}, &report);
+    EXPECT_EQ(report.device, device.info().selector);
+    EXPECT_EQ(report.variant, sum_variants(device).front().name);
+    EXPECT_EQ(report.bytes, 8000u);
+    EXPECT_FALSE(report.configuration.empty());
+    EXPECT_GE(report.seconds, 0.0);
+  }
+}
+
+TEST(SumFunction, RefusesUnknownVariantsAndGroupSizes) {
+  const std::vector<float> values(10, 1.0f);
+  for (const Device& device : devices()) {
+    SumOptions options;
+    options.variant = "no_such_variant";
+    try {
+      accumulate(std::span<const float>(values), device, options);
+      FAIL() << "an unknown variant was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_NE(std::string(error.what()).find("no_such_variant"), std::string::npos) << error.what();
+    }
+    if (!device.info().has(Capability::kernels)) continue;
+    options = {};
+    options.group_size = 1 << 20;
+    try {
+      accumulate(std::span<const float>(values), device, options);
+      FAIL() << "a group size that no device has was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samesum
