@@ -85,13 +85,15 @@ int Accumulator::special(NanPolicy nan) const noexcept {
 double Accumulator::round(NanPolicy nan) const noexcept {
   if (const int kind = special(nan); kind != EXACT_FINITE) return std::bit_cast<double>(dialect::exact_special_float64(kind));
   auto digits = canonical_digits();
-  return std::bit_cast<double>(dialect::exact_round_float64(digits.data(), 0, kDigits - 1));
+  const std::uint64_t sign = dialect::exact_make_magnitude(digits.data(), 0, kDigits - 1);
+  return std::bit_cast<double>(sign << 63 | dialect::exact_round_float64(digits.data(), 0, kDigits - 1));
 }
 
 float Accumulator::round_to_float(NanPolicy nan) const noexcept {
   if (const int kind = special(nan); kind != EXACT_FINITE) return std::bit_cast<float>(dialect::exact_special_float32(kind));
   auto digits = canonical_digits();
-  return std::bit_cast<float>(dialect::exact_round_float32(digits.data(), 0, kDigits - 1));
+  const std::uint32_t sign = dialect::exact_make_magnitude(digits.data(), 0, kDigits - 1);
+  return std::bit_cast<float>(sign << 31 | dialect::exact_round_float32(digits.data(), 0, kDigits - 1));
 }
 
 bool operator==(const Accumulator& a, const Accumulator& b) noexcept {

@@ -70,31 +70,29 @@ FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int d
   return quotient + (((half_word >> half_bit) & 1) & (ulong)(sticky != 0 || (quotient & 1) != 0));
 }
 
-// The bits of the float64 nearest to a normalized window, ties to even; +0.0 for zero. Leaves the magnitude in `digits`.
-FN ulong exact_round_float64(LOCAL long* digits, int first, int last) {
+// The bits of the float64 nearest to a magnitude, ties to even; +0.0 for zero. The caller sets the sign.
+FN ulong exact_round_float64(LOCAL const long* magnitude, int first, int last) {
   const ulong infinity = (ulong)0x7ff << 52;
-  ulong sign = (ulong)exact_make_magnitude(digits, first, last) << 63;
-  int top = exact_top_bit(digits, first, last);
+  int top = exact_top_bit(magnitude, first, last);
   if (top < 0) return 0;
   // Up to bit 52 the magnitude is the encoding: denormals, and the first binade of normal numbers.
-  if (top <= 52) return sign | exact_digit_in(digits, first, last, 0) | (exact_digit_in(digits, first, last, 1) << 32);
+  if (top <= 52) return exact_digit_in(magnitude, first, last, 0) | (exact_digit_in(magnitude, first, last, 1) << 32);
   int drop = top - 52;
-  if (drop > 2046) return sign | infinity;
+  if (drop > 2046) return infinity;
   // The quotient has its leading bit at 52: adding it to the exponent field counts one binade up, and so does a carry out of rounding.
-  ulong bits = ((ulong)drop << 52) + exact_drop_bits(digits, first, last, drop);
-  return sign | (bits > infinity ? infinity : bits);
+  ulong bits = ((ulong)drop << 52) + exact_drop_bits(magnitude, first, last, drop);
+  return bits > infinity ? infinity : bits;
 }
 
 // The same for the nearest float32.
-FN uint exact_round_float32(LOCAL long* digits, int first, int last) {
-  uint sign = (uint)exact_make_magnitude(digits, first, last) << 31;
-  int top = exact_top_bit(digits, first, last);
+FN uint exact_round_float32(LOCAL const long* magnitude, int first, int last) {
+  int top = exact_top_bit(magnitude, first, last);
   if (top < 0) return 0;
   int drop = top - 23 > EXACT_FLOAT32_SHIFT ? top - 23 : EXACT_FLOAT32_SHIFT;  // denormals share the lowest binade's spacing
   int exponent = drop - EXACT_FLOAT32_SHIFT;
-  if (exponent > 254) return sign | 0x7f800000u;
-  uint bits = ((uint)exponent << 23) + (uint)exact_drop_bits(digits, first, last, drop);
-  return sign | (bits > 0x7f800000u ? 0x7f800000u : bits);
+  if (exponent > 254) return 0x7f800000u;
+  uint bits = ((uint)exponent << 23) + (uint)exact_drop_bits(magnitude, first, last, drop);
+  return bits > 0x7f800000u ? 0x7f800000u : bits;
 }
 
 // The sums that no finite digits decide.

@@ -3,7 +3,7 @@
 // A finite float is an integer times a power of two, so a sum of floats is one sum of integers for each exponent. Every element is cut
 // into pieces of 16 bits, and each piece is added to a 32-bit bin in local memory that stands for its weight and sign. A group has 32
 // columns of bins, one for each lane: lanes never meet in a bank, whatever the data, and no branch depends on a finite element. So the
-// speed is that of reading, for any data. Bins are emptied into 64-bit rows before they can overflow.
+// speed is that of reading, for any data. Bins are collected in 64-bit rows before they can overflow.
 //
 // Defined by the host: FLOAT64 (0, 1: the element type), LOADS (16-byte loads that a work-item has in flight), RESIDENT (groups of 1024
 // to a compute unit), COLUMN_BITS (5 for 32 columns; less where local memory is short).
@@ -12,7 +12,7 @@
 #define NANS 0
 #define POSITIVE_INFINITIES 1
 #define NEGATIVE_INFINITIES 2
-#define OTHERS 3  // work-items that saw anything but -0.0
+#define OTHERS 3  // work-items that saw anything but -0.0 and NaN
 #define COUNTERS 4
 
 // Rows of one sign: row r weighs 2^(ROW_BASE + ROW_BITS r - 1074).
@@ -43,7 +43,7 @@ FN void count_special(LOCAL uint* bins, uint lane, uint negative, uint is_nan) {
 
 // The two functions below take an element apart in the same way. `unit` is the exponent field's lowest bit where the exponent is not
 // zero, and becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade
-// (exponent 1) share a weight without a branch. They return zero for -0.0 alone.
+// (exponent 1) share a weight without a branch. They return zero for -0.0 and NaN alone.
 #if FLOAT64
 FN uint add_element(LOCAL uint* bins, uint lane, uint low, uint high) {
   uint exponent = high & 0x7ff00000u;
@@ -62,7 +62,9 @@ FN uint add_element(LOCAL uint* bins, uint lane, uint low, uint high) {
     atomic_add_local32(&bins[bin + 3 * COLUMNS], w1 >> 16);
     atomic_add_local32(&bins[bin + 4 * COLUMNS], w2);
   } else {
-    count_special(bins, lane, high >> 31, (high & 0x000fffffu) | low);
+    uint is_nan = (high & 0x000fffffu) | low;
+    count_special(bins, lane, high >> 31, is_nan);
+    if (is_nan) return 0;
   }
   return (high ^ 0x80000000u) | low;
 }
@@ -79,6 +81,7 @@ FN uint add_single(LOCAL uint* bins, uint lane, GLOBAL const uint* words, ulong 
 // The bins of row `row`, all columns, both signs. Columns are visited from a different one by each work-item: no two meet in a bank.
 FN long sum_bins(LOCAL const uint* bins, uint row) {
   long sum = 0;
+#pragma unroll
   for (uint i = 0; i < COLUMNS; ++i) {
     uint bin = row * COLUMNS + ((i + row) & (COLUMNS - 1));
     sum += (long)bins[bin] - (long)bins[ROWS * COLUMNS + bin];
@@ -96,7 +99,9 @@ FN uint add_element(LOCAL uint* bins, uint lane, uint x) {
     atomic_add_local32(&bins[bin], moved & 0xffffu);
     atomic_add_local32(&bins[bin + COLUMNS], moved >> 16);
   } else {
-    count_special(bins, lane, x >> 31, x & 0x007fffffu);
+    uint is_nan = x & 0x007fffffu;
+    count_special(bins, lane, x >> 31, is_nan);
+    if (is_nan) return 0;
   }
   return x ^ 0x80000000u;
 }
@@ -113,6 +118,7 @@ FN uint add_single(LOCAL uint* bins, uint lane, GLOBAL const uint* words, ulong 
 // Row r holds the low pieces of the exponents 8r.. and the high pieces of those 16 bits below.
 FN long sum_bins(LOCAL const uint* bins, uint row) {
   long sum = 0;
+#pragma unroll
   for (uint i = 0; i < COLUMNS; ++i) {
     uint column = (i + row) & (COLUMNS - 1);
     if (row < 32) {
@@ -128,8 +134,8 @@ FN long sum_bins(LOCAL const uint* bins, uint row) {
 }
 #endif
 
-// Empties the bins into the rows. All work-items of the group must come here.
-FN void flush_bins(LOCAL uint* bins, LOCAL long* slots) {
+// Adds the bins to the slots. All work-items of the group must come here, and to clear_bins().
+FN void collect_bins(LOCAL const uint* bins, LOCAL long* slots) {
   barrier_local();
   for (uint slot = local_id(); slot < SLOTS; slot += group_size()) {
     if (slot < ROWS) {
@@ -139,14 +145,28 @@ FN void flush_bins(LOCAL uint* bins, LOCAL long* slots) {
     }
   }
   barrier_local();
+}
+
+FN void clear_bins(LOCAL uint* bins) {
   for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += group_size()) bins[i] = 0;
   barrier_local();
+}
+
+// The share of a row in digit `digit`: bits 32 (digit - d).. of value * 2^(32 d + shift), with the value's sign.
+FN long share_of_row(long value, int position, int digit) {
+  ulong magnitude = value < 0 ? 0 - (ulong)value : (ulong)value;
+  int shift = position & 31;
+  int distance = digit - (position >> 5);
+  ulong low = magnitude << shift;
+  ulong share = distance == 0 ? low & 0xffffffffu : distance == 1 ? low >> 32 : (magnitude >> 32) >> (32 - shift);
+  return value < 0 ? -(long)share : (long)share;
 }
 
 // One group merges what all groups hand on, and rounds. The result: EXACT_DIGITS normalized digits, COUNTERS counters, the bits of the
 // sum as float64, as float32. `scratch` has room for the larger of SLOTS and the group size.
 #define RESULT_FLOAT64 (EXACT_DIGITS + COUNTERS)
 #define RESULT_FLOAT32 (EXACT_DIGITS + COUNTERS + 1)
+#define ROWS_TO_A_DIGIT (96 / ROW_BITS)  // that begin in it, or in the two digits before: a row reaches 96 bits far
 
 FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans, LOCAL long* scratch,
                LOCAL long* slots, LOCAL long* digits, LOCAL uint* used) {
@@ -154,6 +174,7 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
   uint parts = group_size() < SLOTS ? 1 : group_size() / SLOTS;
   for (uint i = local_id(); i < parts * SLOTS; i += group_size()) {
     long sum = 0;
+#pragma unroll 8
     for (uint g = i / SLOTS; g < groups; g += parts) sum += handed_on[(ulong)g * SLOTS + i % SLOTS];
     scratch[i] = sum;
   }
@@ -161,51 +182,45 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
   barrier_local();
   for (uint slot = local_id(); slot < SLOTS; slot += group_size()) {
     long sum = 0;
+#pragma unroll 8
     for (uint part = 0; part < parts; ++part) sum += scratch[part * SLOTS + slot];
     slots[slot] = sum;
     if (slot >= ROWS) result[EXACT_DIGITS + slot - ROWS] = sum;
   }
   barrier_local();
-  // Digit i receives from the rows that begin in it or in the two digits before: each reaches 96 bits far.
-  for (int i = (int)local_id(); i < EXACT_DIGITS; i += (int)group_size()) {
+  for (int digit = (int)local_id(); digit < EXACT_DIGITS; digit += (int)group_size()) {
     long sum = 0;
-    int row = (32 * (i - 2) - ROW_BASE + ROW_BITS - 1) / ROW_BITS;
-    if (row < 0) row = 0;
-    for (; row < ROWS && ROW_BASE + ROW_BITS * row < 32 * (i + 1); ++row) {
-      int position = ROW_BASE + ROW_BITS * row;
-      ulong magnitude = slots[row] < 0 ? 0 - (ulong)slots[row] : (ulong)slots[row];
-      ulong low = magnitude << (position & 31);
-      int distance = i - (position >> 5);
-      long share = distance == 0   ? (long)(low & 0xffffffffu)
-                   : distance == 1 ? (long)(low >> 32)
-                   : distance == 2 ? (long)((magnitude >> 32) >> (32 - (position & 31)))
-                                   : 0;
-      sum += slots[row] < 0 ? -share : share;
+    int row = (32 * digit - 64 - ROW_BASE + 4096 * ROW_BITS + ROW_BITS - 1) / ROW_BITS - 4096;  // the first: rounded up, of either sign
+#pragma unroll
+    for (int i = 0; i < ROWS_TO_A_DIGIT; ++i, ++row) {
+      if (row >= 0 && row < ROWS) sum += share_of_row(slots[row], ROW_BASE + ROW_BITS * row, digit);
     }
-    digits[i] = sum;
-    if (sum != 0) atomic_add_local32(&used[i >> 5], 1u << (i & 31));
+    digits[digit] = sum;
+    if (sum != 0) atomic_add_local32(&used[digit >> 5], 1u << (digit & 31));
   }
   barrier_local();
+  // The window in use, and one digit more for the sign.
+  int first = used[0] != 0 ? (int)lowest_bit(used[0]) : used[1] != 0 ? 32 + (int)lowest_bit(used[1]) : 64 + (int)lowest_bit(used[2] | 32);
+  int last = used[2] != 0 ? 95 - (int)clz32(used[2]) : used[1] != 0 ? 63 - (int)clz32(used[1]) : 31 - (int)clz32(used[0] | 1);
+  if (last < first) last = first;
+  if (last < EXACT_DIGITS - 1) ++last;
+  if (local_id() == 0) exact_normalize(digits, first, last);
+  barrier_local();
+  for (int i = (int)local_id(); i < EXACT_DIGITS; i += (int)group_size()) result[i] = digits[i];
+  barrier_local();
+  if (local_id() == 0) used[0] = (uint)exact_make_magnitude(digits, first, last);
+  barrier_local();
+  // Two roundings side by side: by different sub-groups where there is more than one.
+  uint sign = used[0];
+  int special = exact_special(count, (ulong)slots[ROWS + NANS], (ulong)slots[ROWS + POSITIVE_INFINITIES],
+                              (ulong)slots[ROWS + NEGATIVE_INFINITIES], (ulong)slots[ROWS + OTHERS], skip_nans);
   if (local_id() == 0) {
-    // The window in use, and one digit more for the sign.
-    int first = 0;
-    int last = EXACT_DIGITS - 1;
-    while (first < last && !((used[first >> 5] >> (first & 31)) & 1)) ++first;
-    while (last > first && !((used[last >> 5] >> (last & 31)) & 1)) --last;
-    if (last < EXACT_DIGITS - 1) ++last;
-    exact_normalize(digits, first, last);
-    for (int i = 0; i < EXACT_DIGITS; ++i) result[i] = digits[i];
-    int special = exact_special(count, (ulong)slots[ROWS + NANS], (ulong)slots[ROWS + POSITIVE_INFINITIES],
-                                (ulong)slots[ROWS + NEGATIVE_INFINITIES], (ulong)slots[ROWS + OTHERS], skip_nans);
-    if (special != EXACT_FINITE) {
-      result[RESULT_FLOAT64] = (long)exact_special_float64(special);
-      result[RESULT_FLOAT32] = (long)exact_special_float32(special);
-    } else {
-      // Rounding leaves the magnitude behind: the second one puts the sign back.
-      int negative = digits[last] < 0;
-      result[RESULT_FLOAT64] = (long)exact_round_float64(digits, first, last);
-      result[RESULT_FLOAT32] = (long)(exact_round_float32(digits, first, last) | (uint)negative << 31);
-    }
+    ulong bits = (ulong)sign << 63 | exact_round_float64(digits, first, last);
+    result[RESULT_FLOAT64] = (long)(special == EXACT_FINITE ? bits : exact_special_float64(special));
+  }
+  if (local_id() == group_size() - 1) {
+    uint bits = sign << 31 | exact_round_float32(digits, first, last);
+    result[RESULT_FLOAT32] = (long)(special == EXACT_FINITE ? bits : exact_special_float32(special));
   }
 }
 
@@ -221,9 +236,8 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   LOCAL_VAR uint used[4];
   LOCAL uint* bins = (LOCAL uint*)storage;
 
-  for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += group_size()) bins[i] = 0;
   for (uint i = local_id(); i < SLOTS; i += group_size()) slots[i] = 0;
-  barrier_local();
+  clear_bins(bins);
 
   const uint lane = local_id() & (COLUMNS - 1);
   const ulong loads = count / ELEMENTS_PER_LOAD;
@@ -233,8 +247,8 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
 
   // What whole passes leave over.
   for (ulong i = passes * LOADS * stride + global_id(); i < loads; i += stride) other |= add_load(bins, lane, load_once(&data[i]));
-  if (global_id() < count % ELEMENTS_PER_LOAD) {
-    other |= add_single(bins, lane, (GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id());
+  for (ulong i = loads * ELEMENTS_PER_LOAD + global_id(); i < count; i += stride) {
+    other |= add_single(bins, lane, (GLOBAL const uint*)data, i);
   }
 
   // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which what is left over has had as many
@@ -242,7 +256,7 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((group_size() + COLUMNS - 1) / COLUMNS);
   const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
   GLOBAL const uint4* next = data + global_id();
-  do {
+  for (;;) {
     uint batch = passes < passes_to_a_flush ? (uint)passes : passes_to_a_flush;
     passes -= batch;
     for (; batch > 0; --batch) {
@@ -253,9 +267,12 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
 #pragma unroll
       for (int k = 0; k < LOADS; ++k) other |= add_load(bins, lane, v[k]);
     }
-    if (passes == 0 && other != 0) atomic_add_local32(&bins[BINS + OTHERS * COLUMNS + lane], 1);
-    flush_bins(bins, slots);
-  } while (passes > 0);
+    if (passes == 0) break;
+    collect_bins(bins, slots);
+    clear_bins(bins);
+  }
+  if (other != 0) atomic_add_local32(&bins[BINS + OTHERS * COLUMNS + lane], 1);
+  collect_bins(bins, slots);
 
   GLOBAL long* mine = handed_on + (ulong)group_id() * SLOTS;
   for (uint slot = local_id(); slot < SLOTS; slot += group_size()) mine[slot] = slots[slot];

@@ -12,8 +12,16 @@ static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 #define LOCAL_VAR __shared__
 #define CONSTANT __constant__
 #define MAX_GROUP(size) __launch_bounds__(size)
-// The same, and so many groups of it are to be resident on a compute unit at once: bounds the registers of a work-item.
-#define MAX_GROUP_RESIDENT(size, groups) __launch_bounds__(size, groups)
+// The same, and so many groups of it, or as many as it can hold, are to be resident on a compute unit at once: bounds the registers of
+// a work-item.
+#define MAX_GROUP_RESIDENT(size, groups) __launch_bounds__(size, (size) * (groups) <= UNIT_SIZE ? (groups) : UNIT_SIZE / (size))
+#if __CUDA_ARCH__ == 750
+#define UNIT_SIZE 1024
+#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ == 1010 || __CUDA_ARCH__ >= 1100
+#define UNIT_SIZE 1536
+#else
+#define UNIT_SIZE 2048
+#endif
 
 FN ulong global_id() { return (ulong)blockIdx.x * blockDim.x + threadIdx.x; }
 FN ulong global_size() { return (ulong)gridDim.x * blockDim.x; }
@@ -46,6 +54,8 @@ FN ulong as_ulong(double x) { return (ulong)__double_as_longlong(x); }
 FN double as_double(ulong x) { return __longlong_as_double((long)x); }
 
 FN uint clz32(uint x) { return (uint)__clz((int)x); }
+// The index of the lowest set bit; x is not zero.
+FN uint lowest_bit(uint x) { return 31 - (uint)__clz((int)(x & (0 - x))); }
 FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 FN uint min_u32(uint a, uint b) { return min(a, b); }

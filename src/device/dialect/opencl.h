@@ -72,6 +72,8 @@ FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 
 FN uint clz32(uint x) { return clz(x); }
+// The index of the lowest set bit; x is not zero.
+FN uint lowest_bit(uint x) { return 31 - clz(x & (0 - x)); }
 FN uint clz64(ulong x) { return (uint)clz(x); }
 
 // The 32 bits of (high:low) << shift that were in `high`; shift in 0..31.
