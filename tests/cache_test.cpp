@@ -122,12 +122,10 @@ TEST_F(CacheTest, ForgetsCorruptedEntries) {
   keep_cached(key_, {"a binary", "and a log"});
   const std::string whole = contents();
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    for (int bit = 0; bit < 8; ++bit) {
-      std::string damaged = whole;
-      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
-      replace(damaged);
-      EXPECT_FALSE(find_cached(key_)) << "byte " << at << " bit " << bit;
-    }
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    replace(damaged);
+    EXPECT_FALSE(find_cached(key_)) << "byte " << at;
   }
 }
 

@@ -48,10 +48,11 @@ class CpuDevice final : public Device {
   CpuDevice() { info_ = describe(); }
 
   Memory allocate(std::uint64_t bytes) override {
+    if (bytes > info_.max_allocation_bytes) fail(fmt::format("cannot allocate {} bytes: this machine's memory is smaller", bytes));
     // Big buffers lie in huge pages where the system has them: at 4 KiB pages reading is bound by address translation.
     const std::size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kPage;
     const std::uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* block = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    void* block = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (block == nullptr) fail(fmt::format("cannot allocate {} bytes of host memory", bytes));
     if (alignment == kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
     return {std::shared_ptr<void>(block, std::free), bytes};
