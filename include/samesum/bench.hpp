@@ -1,0 +1,183 @@
+// Measuring: data to measure with, what a device can do at best, and the ladder of the sum's variants side by side.
+#pragma once
+
+#include <samesum/device.hpp>
+#include <samesum/types.hpp>
+#include <samesum/view.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::bench {
+
+// --- data ------------------------------------------------------------------------------------------------------------------------
+
+/// Distributions of elements.
+enum class DataKind {
+  uniform,    ///< over [0, 1)
+  normal,     ///< mean 0, standard deviation 1
+  lognormal,  ///< exp(3 z) of a normal z: many binades
+  bits,       ///< random bit patterns, finite ones only: all exponents, both signs
+  zeros,      ///< half of them 0, the others uniform
+};
+
+/// "uniform", "normal", ….
+std::string_view name_of(DataKind kind) noexcept;
+/// @throws Error (usage) for any other name, listing those that are known.
+DataKind parse_data_kind(std::string_view name);
+
+/// An array of made-up elements: element i depends on kind, type, seed and i alone.
+class Data {
+ public:
+  /// `size` elements, made by all cores. O(size).
+  Data(DataKind kind, DType type, std::uint64_t size, std::uint64_t seed = 1);
+  View view() const noexcept { return {memory_.get(), size_, type_}; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  std::uint64_t size_;
+  DType type_;
+};
+
+// --- figures ---------------------------------------------------------------------------------------------------------------------
+
+/// The middle and the spread of many measurements.
+struct Statistics {
+  double median = 0;
+  double low = 0;   ///< 10th percentile
+  double high = 0;  ///< 90th percentile
+  std::uint32_t runs = 0;
+};
+
+/// How long to measure, and whom to tell.
+struct Effort {
+  std::uint32_t runs = 31;                         ///< measurements of one thing, at most
+  std::uint32_t least_runs = 3;                    ///< and at least, however long they take
+  double seconds = 1;                              ///< in which they end, where the least number allows it
+  std::function<void(std::string_view)> progress;  ///< is told what is being measured
+};
+
+/// How fast memory was read: a buffer of `bytes`, again and again, so that a small one comes from the caches.
+struct ReadRate {
+  std::string where;  ///< "cuda:0", "cpu, 2 threads"
+  std::uint64_t bytes = 0;
+  Statistics seconds;
+  double bytes_per_second = 0;
+  std::string configuration;  ///< the fastest of those tried
+};
+
+// --- ceilings --------------------------------------------------------------------------------------------------------------------
+
+struct CeilingOptions {
+  std::vector<std::uint64_t> sizes;  ///< bytes to read; empty: from 64 KiB up to a fair part of the memory
+  std::uint32_t threads = 0;         ///< of the CPU; 0: all
+  bool read = true;
+  bool arithmetic = true;
+  bool latency = true;
+  Effort effort;
+};
+
+/// Multiply-adds from registers; each counts as two operations. The results were compared with the host's.
+struct ArithmeticRate {
+  std::string where;
+  DType type = DType::float32;
+  Statistics seconds;
+  double operations_per_second = 0;
+  std::string configuration;
+};
+
+/// What it costs to start something that does nothing.
+struct Latency {
+  std::string what;  ///< "kernel, back to back", …
+  Statistics seconds;
+};
+
+struct Ceiling {
+  DeviceInfo device;
+  std::vector<ReadRate> reads;
+  std::vector<ArithmeticRate> arithmetic;
+  std::vector<Latency> latencies;
+};
+
+/// What `device` can do at best: the read bandwidth over sizes (the best of a sweep over load width, loads in flight, groups and group
+/// size; threads and prefetching on the CPU), the multiply-add rate, the latency of a launch.
+/// @throws Error (usage) for a size that does not fit the device.
+Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {});
+
+// --- the ladder of the sum -------------------------------------------------------------------------------------------------------
+
+/// `rows` x `columns` elements, row by row.
+struct MatrixView {
+  View data;
+  std::uint64_t rows;
+  std::uint64_t columns;
+};
+
+struct LadderOptions {
+  std::vector<std::string> rungs;  ///< names of rungs; empty: all
+  std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
+  std::uint32_t groups = 0;        ///< of the rungs that choose it; 0: as many as the device holds at once
+  std::uint32_t tile = 8;          ///< N of tile_passes' N x N tiles
+  std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
+  Effort effort;
+};
+
+enum class Verdict {
+  right,           ///< textbook: within its error bound; answer: bit for bit
+  wrong,           ///< not ranked
+  not_comparable,  ///< the bound says nothing for this data (an addition may overflow): timed, not judged
+  skipped,         ///< the device or the options do not allow it
+  failed,          ///< the device, its driver or its compiler failed
+};
+std::string_view name_of(Verdict verdict) noexcept;
+
+/// One round of a rung that passes over the data several times.
+struct Round {
+  std::uint64_t rows = 0, columns = 0;                ///< of its input
+  std::uint64_t result_rows = 0, result_columns = 0;  ///< of its output
+  Statistics seconds;
+};
+
+/// One variant of the sum: checked first, then timed.
+struct LadderRow {
+  std::string name;
+  std::string where;   ///< "cpu, 1 thread", "cuda:0": also names its ceiling
+  bool exact = false;  ///< of kind `answer`; otherwise `textbook`
+  Verdict verdict = Verdict::skipped;
+  std::string reason;  ///< of any verdict but right
+  std::string configuration;
+  double value = 0;
+  double error = 0;    ///< |value - exact sum|
+  double bound = 0;    ///< that `error` may not exceed; 0 where exact
+  Statistics seconds;  ///< of one sum
+  double bytes_per_second = 0;
+  Statistics ceiling_fraction;  ///< of its ceiling, measured in turns with it
+  double speedup = 0;           ///< over the first row
+  std::vector<Round> rounds;
+};
+
+struct Ladder {
+  DeviceInfo device;
+  DType type = DType::float32;
+  std::uint64_t rows = 0, columns = 0;
+  double exact_sum = 0;
+  double magnitude_sum = 0;        ///< sum of |x|, to which the bounds are relative
+  double upload_seconds = 0;       ///< host to device, once, in no row's time; 0 for the CPU
+  std::vector<ReadRate> ceilings;  ///< of reading this very data
+  std::vector<LadderRow> rungs;
+};
+
+/// Names of the ladder's rungs on `device`, in order.
+std::vector<std::string> sum_rungs(const Device& device);
+
+/// The variants of the sum side by side: on the CPU sequential, on all cores, and exact; then on `device`, where it runs kernels, the
+/// textbook ones and the exact ones. Each is checked before it is timed.
+/// @throws Error (usage) for an unknown rung, a group size that the device cannot run, or data that does not fit the device.
+Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options = {});
+
+}  // namespace samesum::bench

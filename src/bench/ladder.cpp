@@ -1,0 +1,315 @@
+// The variants of the sum side by side.
+#include <samesum/bench.hpp>
+#include <samesum/error.hpp>
+#include <samesum/sum.hpp>
+
+#include "bench/reader.hpp"
+#include "bench/reference.hpp"
+#include "bench/timing.hpp"
+#include "reduce/sum_cpu.hpp"
+#include "reduce/sum_device.hpp"
+#include "reduce/textbook.hpp"
+
+#include <fmt/format.h>
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace samesum::bench {
+namespace {
+
+constexpr std::string_view kSequential = "sequential";
+constexpr std::string_view kParallel = "parallel";
+
+std::string host_exact_rung() { return std::string(sum_variants(Device::open("cpu")).front().name); }
+
+// What a rung is made of, whatever it runs on.
+struct Rung {
+  std::function<void()> call;             // one sum: done on return, or enqueued
+  std::function<bool(LadderRow&)> check;  // the last sum's value into the row; whether it is right
+  Timer timer;
+};
+
+class LadderRun {
+ public:
+  LadderRun(const Device& device, MatrixView matrix, const LadderOptions& options)
+      : device_(device), matrix_(matrix), options_(options), reference_(matrix.data) {
+    ladder_.device = device.info();
+    ladder_.type = matrix.data.type();
+    ladder_.rows = matrix.rows;
+    ladder_.columns = matrix.columns;
+    ladder_.exact_sum = reference_.sum.round();
+    ladder_.magnitude_sum = reference_.magnitude;
+  }
+
+  Ladder run() {
+    run_host();
+    if (device_.info().has(Capability::kernels)) run_kernels();
+    for (LadderRow& row : ladder_.rungs) {
+      const double first = ladder_.rungs.front().seconds.median;
+      if (row.seconds.median > 0) row.speedup = first / row.seconds.median;
+    }
+    return std::move(ladder_);
+  }
+
+ private:
+  View data() const { return matrix_.data; }
+  bool wanted(std::string_view name) const {
+    return options_.rungs.empty() || std::find(options_.rungs.begin(), options_.rungs.end(), name) != options_.rungs.end();
+  }
+  void tell(std::string_view what) const {
+    if (options_.effort.progress) options_.effort.progress(what);
+  }
+
+  // Writes `value` into the row and judges it as a plain sum of such a depth.
+  bool within_bound(LadderRow& row, double value, std::uint64_t depth, bool flushed = false) const {
+    row.value = value;
+    row.error = reference_.error_of(value);
+    row.bound = error_bound(data().type(), data().size(), depth, reference_.magnitude, flushed);
+    if (std::isinf(row.bound)) {
+      row.verdict = Verdict::not_comparable;
+      row.reason = "the data have no finite sum of magnitudes in their own type: an addition may overflow";
+      return true;
+    }
+    return row.error <= row.bound;  // false for NaN
+  }
+
+  bool equals_exactly(LadderRow& row, const Accumulator& sum, double value) const {
+    row.value = value;
+    row.error = reference_.error_of(value);
+    return sum == reference_.sum && std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(ladder_.exact_sum);
+  }
+
+  // Makes one row: `prepare` yields the rung. Checked before and after it is timed.
+  template <class Prepare>
+  void add_row(std::string_view name, const Reader& reader, bool exact, const Prepare& prepare) {
+    if (!wanted(name)) return;
+    tell(name);
+    LadderRow row;
+    row.name = name;
+    row.where = reader.where;
+    row.exact = exact;
+    try {
+      const Rung rung = prepare(row);
+      row.verdict = Verdict::right;
+      rung.call();
+      if (judge(rung, row) && rung.timer) {
+        time(rung, reader, row);
+        if (!judge(rung, row)) forget_times(row);
+      }
+    } catch (const Error& error) {
+      row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
+      row.reason = error.what();
+    }
+    ladder_.rungs.push_back(std::move(row));
+  }
+
+  static bool judge(const Rung& rung, LadderRow& row) {
+    const bool right = rung.check(row);
+    if (!right) {
+      row.verdict = Verdict::wrong;
+      row.reason = row.exact ? "other bits than the exact sum" : "the error is over the bound";
+    }
+    return right;
+  }
+
+  // What is wrong is not ranked.
+  static void forget_times(LadderRow& row) {
+    row.seconds = row.ceiling_fraction = {};
+    row.bytes_per_second = 0;
+  }
+
+  void time(const Rung& rung, const Reader& reader, LadderRow& row) const {
+    if (reader.timer) {
+      const Paired paired = measure_in_turns(rung.timer, reader.timer, options_.effort);
+      row.seconds = paired.work;
+      row.ceiling_fraction = paired.ratio;
+    } else {
+      row.seconds = measure(rung.timer, options_.effort);
+    }
+    row.bytes_per_second = static_cast<double>(data().bytes()) / row.seconds.median;
+  }
+
+  // --- the host's rungs
+
+  void run_host() {
+    const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    const std::string exact = host_exact_rung();
+    if (!wanted(kSequential) && !wanted(kParallel) && !wanted(exact)) return;
+
+    const Reader one = host_reader(1);
+    const std::uint64_t depth = data().size();  // n - 1 additions, in whatever order
+    add_row(kSequential, one, false, [&](LadderRow&) {
+      return host_rung<double>([this] { return reduce::plain_sum_forward(data()); },
+                               [this, depth](LadderRow& row, double value) { return within_bound(row, value, depth); });
+    });
+    const Reader many = all == 1 ? one : host_reader(all);
+    add_row(kParallel, many, false, [&](LadderRow& row) {
+      row.configuration = fmt::format("threads={}", all);
+      return host_rung<double>([this, all] { return reduce::plain_sum_parallel(data(), all); },
+                               [this, depth](LadderRow& r, double value) { return within_bound(r, value, depth); });
+    });
+    add_row(exact, many, true, [&](LadderRow& row) {
+      row.configuration = fmt::format("threads={}", all);
+      return host_rung<Accumulator>([this, all] { return reduce::sum_cpu(data(), all); },
+                                    [this](LadderRow& r, const Accumulator& sum) { return equals_exactly(r, sum, sum.round()); });
+    });
+  }
+
+  template <class Value, class Call, class Check>
+  static Rung host_rung(const Call& call, const Check& check) {
+    const auto value = std::make_shared<Value>();
+    const auto keep = [value, call] { *value = call(); };
+    return {keep, [value, check](LadderRow& row) { return check(row, *value); }, host_timer(keep)};
+  }
+
+  Reader host_reader(std::uint32_t threads) {
+    tell(fmt::format("the ceiling, {}", host_label(threads)));
+    Reader reader = fastest_reader(data().data(), data().bytes(), threads);
+    ladder_.ceilings.push_back(read_rate(reader, options_.effort));
+    return reader;
+  }
+
+  // --- the device's rungs
+
+  void run_kernels() {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    tell("upload");
+    const device::Memory memory = device.allocate(std::max<std::uint64_t>(data().bytes(), 16));
+    const device::Mark start = device.mark();
+    if (data().bytes() != 0) device.write(memory, 0, data().data(), data().bytes());
+    ladder_.upload_seconds = device.seconds_between(start, device.mark());
+
+    tell(fmt::format("the ceiling, {}", device.info().selector));
+    const Reader reader = fastest_reader(device, memory, data().bytes());
+    ladder_.ceilings.push_back(read_rate(reader, options_.effort));
+    for (const std::string_view name : reduce::textbook_variants()) {
+      add_row(name, reader, false, [&](LadderRow& row) { return textbook_rung(name, device, memory, row); });
+    }
+    for (const SumVariant& variant : sum_variants(device_)) {
+      add_row(variant.name, reader, true, [&](LadderRow& row) { return exact_rung(variant.name, device, memory, row); });
+    }
+  }
+
+  Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
+    const std::string lacking = reduce::why_no_textbook(name, device.info(), data().type());
+    if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
+    const reduce::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile};
+    const auto sum = std::make_shared<reduce::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
+    const reduce::TextbookPlan& plan = sum->plan();
+    row.configuration = plan.configuration;
+    const auto call = [sum] { sum->launch(); };
+    const auto check = [this, sum, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
+      return within_bound(r, sum->result(), sum->plan().depth, flushed);
+    };
+    if (plan.rounds.empty()) return {call, check, {}};
+    call();
+    row.rounds = time_rounds(*sum, device);
+    return {call, check, device_timer(device, call)};
+  }
+
+  std::vector<Round> time_rounds(reduce::TextbookSum& sum, device::Device& device) const {
+    const auto& plan = sum.plan();
+    std::vector<std::vector<double>> samples(plan.rounds.size());
+    for (std::uint32_t run = 0; run < std::min(options_.effort.runs, 7u); ++run) {
+      std::vector<device::Mark> marks = {device.mark()};
+      for (const reduce::TextbookRound& round : plan.rounds) {
+        sum.launch(round);
+        marks.push_back(device.mark());
+      }
+      for (std::size_t i = 0; i < samples.size(); ++i) samples[i].push_back(device.seconds_between(marks[i], marks[i + 1]));
+    }
+    std::vector<Round> rounds;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const reduce::TextbookRound& round = plan.rounds[i];
+      rounds.push_back({round.rows, round.columns, round.result_rows, round.result_columns, summarize(std::move(samples[i]))});
+    }
+    return rounds;
+  }
+
+  Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
+    SumOptions sum_options;
+    sum_options.variant = name;
+    sum_options.group_size = options_.group_size;
+    sum_options.groups = options_.groups;
+    const auto sum = std::make_shared<reduce::DeviceSum>(device, data().type(), sum_options);
+    row.configuration = sum->configuration().text();
+    const auto call = [this, sum, memory] { sum->launch(memory, data().size()); };
+    const auto check = [this, sum](LadderRow& r) {
+      const reduce::DeviceSumResult result = sum->result();
+      return equals_exactly(r, result.accumulator, result.rounded);
+    };
+    return {call, check, device_timer(device, call)};
+  }
+
+  Device device_;
+  MatrixView matrix_;
+  const LadderOptions& options_;
+  Reference reference_;
+  Ladder ladder_;
+};
+
+void check_arguments(const Device& device, MatrixView matrix, const LadderOptions& options) {
+  const DeviceInfo& info = device.info();
+  if (matrix.columns != 0 && matrix.rows > UINT64_MAX / matrix.columns) throw Error(ErrorKind::usage, "rows x columns exceeds 64 bits");
+  if (matrix.rows * matrix.columns != matrix.data.size()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} rows of {} columns are not {} elements", matrix.rows, matrix.columns, matrix.data.size()));
+  }
+  const std::vector<std::string> known = sum_rungs(device);
+  for (const std::string& name : options.rungs) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' is no rung of the ladder on {}: there are {}", name, info.selector, fmt::join(known, ", ")));
+    }
+  }
+  if (!info.has(Capability::kernels)) return;
+  if (options.group_size > info.max_group_size) {
+    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", options.group_size,
+                                              info.selector, info.max_group_size));
+  }
+  if (matrix.data.bytes() > info.max_allocation_bytes) {
+    throw Error(ErrorKind::usage, fmt::format("the ladder keeps its data in one allocation: {} bytes, but {} allows {}",
+                                              matrix.data.bytes(), info.selector, info.max_allocation_bytes));
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::right:
+      return "right";
+    case Verdict::wrong:
+      return "wrong";
+    case Verdict::not_comparable:
+      return "not comparable";
+    case Verdict::skipped:
+      return "skipped";
+    case Verdict::failed:
+      return "failed";
+  }
+  return "";
+}
+
+std::vector<std::string> sum_rungs(const Device& device) {
+  std::vector<std::string> names = {std::string(kSequential), std::string(kParallel)};
+  names.push_back(host_exact_rung());
+  if (!device.info().has(Capability::kernels)) return names;
+  for (const std::string_view name : reduce::textbook_variants()) names.emplace_back(name);
+  for (const SumVariant& variant : sum_variants(device)) names.emplace_back(variant.name);
+  return names;
+}
+
+Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options) {
+  check_arguments(device, matrix, options);
+  return LadderRun(device, matrix, options).run();
+}
+
+}  // namespace samesum::bench

@@ -1,0 +1,71 @@
+#include "bench/reference.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace samesum::bench {
+namespace {
+
+struct BySign {
+  Accumulator positive, negative;
+};
+
+template <class Real>
+BySign sum_by_sign(View data) {
+  const auto* bytes = static_cast<const std::byte*>(data.data());
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 16), BySign{},
+      [bytes](const tbb::blocked_range<std::uint64_t>& range, BySign sums) {
+        for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
+          Real x;
+          std::memcpy(&x, bytes + i * sizeof x, sizeof x);
+          (std::signbit(x) ? sums.negative : sums.positive).add(x);
+        }
+        return sums;
+      },
+      [](BySign a, const BySign& b) {
+        a.positive += b.positive;
+        a.negative += b.negative;
+        return a;
+      });
+}
+
+constexpr double kSlack = 1 + 0x1p-40;  // more than the roundings in a bound's own computation
+
+}  // namespace
+
+Reference::Reference(View data) {
+  BySign sums = data.type() == DType::float32 ? sum_by_sign<float>(data) : sum_by_sign<double>(data);
+  magnitude = (sums.positive.round() - sums.negative.round()) * kSlack;
+  sum = std::move(sums.positive);
+  sum += sums.negative;
+}
+
+double Reference::error_of(double value) const {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
+  Accumulator difference = sum;
+  difference.add(-value);
+  return std::abs(difference.round());
+}
+
+double error_bound(DType type, std::uint64_t count, std::uint64_t depth, double magnitude, bool flushed) {
+  const bool single = type == DType::float32;
+  const double unit = single ? 0x1p-24 : 0x1p-53;
+  const double ku = static_cast<double>(std::min(depth, count)) * unit;
+  double factor = count > 1 ? static_cast<double>(count - 1) * unit : 0;
+  if (ku < 0.5) factor = std::min(factor, ku / (1 - ku));
+  const double most = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (!(magnitude <= most / (1 + factor))) return std::numeric_limits<double>::infinity();
+  const double lost =
+      flushed ? static_cast<double>(count) * (single ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min()) : 0;
+  return (factor * magnitude + lost) * kSlack;
+}
+
+}  // namespace samesum::bench

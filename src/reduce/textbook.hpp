@@ -1,0 +1,71 @@
+// The sum's textbook variants on a device that runs kernels (textbook.cl): rungs of the ladder, checked against an error bound.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::reduce {
+
+/// How a textbook variant is to be launched. 0: the variant's own choice.
+struct TextbookOptions {
+  std::uint32_t group_size = 0;
+  std::uint32_t groups = 0;
+  std::uint32_t tile = 8;
+};
+
+/// One pass over the data, or over the last pass's result.
+struct TextbookRound {
+  device::Kernel kernel;
+  device::Grid grid;
+  std::vector<device::Argument> arguments;
+  std::uint64_t rows, columns;                ///< of what it reads
+  std::uint64_t result_rows, result_columns;  ///< of what it leaves
+};
+
+/// All launches of a variant for one matrix.
+struct TextbookPlan {
+  std::vector<TextbookRound> rounds;
+  device::Memory result;  ///< its first element is the sum; none where there are no elements
+  std::string configuration;
+  std::uint64_t depth = 0;  ///< no element takes part in more additions than this
+};
+
+/// A textbook variant prepared for a matrix in device memory; launched as often as one likes, one launch at a time.
+class TextbookSum {
+ public:
+  /// `name` is one of textbook_variants(). The data are rows x columns elements of `type` from the start of `data`.
+  /// @throws Error (usage) where the options do not fit the variant or the device.
+  TextbookSum(std::string_view name, device::Device& device, DType type, const device::Memory& data, std::uint64_t rows,
+              std::uint64_t columns, const TextbookOptions& options);
+
+  /// Enqueues the whole sum.
+  void launch() {
+    for (const TextbookRound& round : plan_.rounds) launch(round);
+  }
+  void launch(const TextbookRound& round) { device_.launch(round.kernel, round.grid, round.arguments); }
+
+  /// The value of the last launch; waits for it.
+  double result();
+
+  const TextbookPlan& plan() const noexcept { return plan_; }
+
+ private:
+  device::Device& device_;
+  DType type_;
+  TextbookPlan plan_;
+};
+
+/// The names of the textbook variants, from the naive one up.
+std::span<const std::string_view> textbook_variants();
+
+/// Why `device` cannot run the variant `name` for elements of `type`; empty where it can.
+std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type);
+
+}  // namespace samesum::reduce
