@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""count-tests.py BUILD_DIRECTORY: counts the test cases of the last run of ctest; fails where one failed, or none ran.
+
+An entry of ctest that wrote its cases (GoogleTest's form, tests/results/NAME.xml) counts as so many, any other one as one case."""
+import pathlib
+import sys
+import xml.etree.ElementTree as xml
+
+build = pathlib.Path(sys.argv[1])
+passed = failed = skipped = 0
+for entry in xml.parse(build / "ctest.xml").getroot().iter("testcase"):
+    cases = build / "tests" / "results" / (entry.get("name") + ".xml")
+    entry_failed = entry.get("status") == "fail"
+    if not cases.exists():
+        not_run = entry.get("status") in ("notrun", "disabled")
+        failed += entry_failed
+        skipped += not_run
+        passed += not entry_failed and not not_run
+        continue
+    root = xml.parse(cases).getroot()
+    total = int(root.get("tests")) - int(root.get("disabled"))
+    failures = int(root.get("failures")) + int(root.get("errors"))
+    skips = sum(case.get("result") == "skipped" for case in root.iter("testcase"))
+    if entry_failed and failures == 0:  # it crashed after its last case
+        failures, total = 1, total + 1
+    passed += total - failures - skips
+    failed += failures
+    skipped += skips
+print(f"{passed} passed, {failed} failed, {skipped} skipped")
+sys.exit(failed != 0 or passed == 0)
