@@ -182,7 +182,7 @@ ArithmeticRate host_arithmetic(std::uint32_t threads, const Effort& effort) {
 
 // The time from handing a task to a thread of the pool until it runs there; before it the pool idles so long.
 Statistics wake_up(std::chrono::microseconds idle, const Effort& effort) {
-  tbb::task_arena arena(2, 0);
+  tbb::task_arena arena(1, 0);  // no slot for this thread
   const Timer timer = [&](std::uint32_t calls) {
     double seconds = 0;
     for (std::uint32_t i = 0; i < calls; ++i) {
