@@ -4,34 +4,60 @@
 #include <samesum/accumulator.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace samesum::reduce {
 
-/// Private bins, for one thread. An element costs a load, a shift and one addition to memory, whatever its value: the whole element,
-/// taken as an integer, is added to the bin that its upper bits name. Sign and exponent, which all elements of a bin share, are taken
-/// off when the bins are emptied.
+/// Bins for one thread. A bin is named by the upper bits of its elements' encoding, which are their sign and exponent. Whole encodings are
+/// added to it, as integers, and a constant with each, which counts them: when the bins are emptied, the count tells how often sign and
+/// exponent are in the sum, and how many leading ones the encodings left out. So adding an element takes a load, a shift and one addition
+/// to memory, whatever its value.
+template <class T>
+struct BinTables;
+
+template <>
+struct BinTables<float> {
+  static constexpr std::size_t kBins = 512;
+  static constexpr std::size_t kCopies = 4;                      ///< of the table, taken in turn: additions to one bin wait for each other
+  static constexpr std::uint64_t kOne = std::uint64_t{1} << 43;  ///< counts an element
+  /// Elements for which there is room: their fractions add up to less than kOne, and all that is added to less than 2^64.
+  static constexpr std::size_t kCapacity = std::size_t{1} << 20;
+  /// Elements that are too few to make tables for.
+  static constexpr std::size_t kFew = 256;
+
+  std::uint64_t sums[kCopies][kBins] = {};
+};
+
+template <>
+struct BinTables<double> {
+  static constexpr std::size_t kBins = 4096;
+  static constexpr std::uint64_t kOne = std::uint64_t{1} << 26;  ///< counts an element, above the carries
+  static constexpr std::size_t kCapacity = std::size_t{1} << 26;
+  static constexpr std::size_t kFew = 1024;
+
+  struct Bin {
+    std::uint64_t sum;    ///< modulo 2^64
+    std::uint64_t upper;  ///< carries out of `sum`, and kOne for each element
+  };
+  alignas(64) Bin bins[kBins] = {};
+};
+
+/// The tables, made when they are first needed, and how full they are.
 template <class T>
 class Bins {
  public:
-  Bins() noexcept;  // tables are made when they are first needed
-  ~Bins();
-  Bins(const Bins&) = delete;
-  Bins& operator=(const Bins&) = delete;
+  /// Tables with room for `count` <= kCapacity more elements, emptied into `total` if need be. None for the first few
+  /// elements, for which tables do not pay.
+  BinTables<T>* make_room(std::size_t count, Accumulator& total);
 
-  /// Adds `count` <= kCapacity finite numbers, at any byte alignment. Where the bins are full, they are emptied into `total` first.
-  void add(const std::byte* elements, std::size_t count, Accumulator& total);
-
-  /// Empties the bins into `total`.
+  /// Empties the bins into `total`. The bins of infinities and NaNs are emptied, but not added.
   void flush(Accumulator& total) noexcept;
 
-  /// Elements that the bins have room for.
-  static constexpr std::size_t kCapacity = std::size_t{1} << 20;
-
  private:
-  struct Tables;
-  std::unique_ptr<Tables> tables_;
+  std::unique_ptr<BinTables<T>> tables_;
   std::size_t filled_ = 0;
+  std::size_t spared_ = 0;  // elements that were not put into tables
 };
 
 }  // namespace samesum::reduce

@@ -44,8 +44,13 @@ struct PartialSum {
   Window window;
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, Window::kMaxSlices> lanes{};  ///< sums of each slice, in its spacing
   int blocks = 0;                                                                           ///< in `lanes`
-  Bins<T> bins;
 
+  Bins<T> bins;
+  int blocks_to_bins = 0;         ///< blocks to come that go to the bins unseen,
+  int last_blocks_to_bins = 0;    ///< and how many did the last time
+  bool expects_specials = false;  ///< infinities or NaNs: the last block had some
+
+  std::uint64_t specials() const noexcept { return nans + positive_infinities + negative_infinities; }
   void flush_lanes() noexcept;
   void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
   /// The sum of all that was added.

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace samesum::reduce {
@@ -193,6 +195,13 @@ HWY_INLINE V add(V a, V b) {
 #endif
 }
 
+// Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
+template <std::size_t n, class Body>
+HWY_INLINE void unrolled(const Body& body) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (body(std::integral_constant<std::size_t, i>()), ...); }
+  (std::make_index_sequence<n>());
+}
+
 // Adds a block (a multiple of kUnit elements) to the lanes, if it lies within the window. Looking and adding are done in one go, and
 // the sums are thrown away where they turn out not to be exact: as a rule, a block lies where the one before it lay.
 template <class T, int kSlices, class Check>
@@ -201,35 +210,36 @@ bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& part
   using V = hn::Vec<decltype(d)>;
   V anchors[kSlices];
   V sums[kSlices][kChains];
-  for (int slice = 0; slice < kSlices; ++slice) {
+  unrolled<kSlices>([&](auto slice) HWY_ATTR {
     anchors[slice] = hn::Set(d, partial.window.anchors[slice]);
-    for (V& sum : sums[slice]) sum = anchors[slice];
-  }
+    unrolled<kChains>([&](auto chain) HWY_ATTR { sums[slice][chain] = anchors[slice]; });
+  });
   Check check;
   for (std::size_t i = 0; i < count; i += kUnit) {
     const std::byte* unit = block + i * sizeof(T);
     check.look_at(unit);
-    for (std::size_t chain = 0; chain < kChains; ++chain) {
+    unrolled<kChains>([&](auto chain) HWY_ATTR {
       V x = load_doubles(unit + chain * kLanes * sizeof(T), T{});
-      for (int slice = 0; slice < kSlices - 1; ++slice) {
-        V& sum = sums[slice][chain];
-        const V next = hn::Add(sum, x);
-        x = subtract(x, hn::Sub(next, sum));
-        sum = next;
-      }
-      V& sum = sums[kSlices - 1][chain];
-      sum = kSlices > 1 ? add(sum, x) : hn::Add(sum, x);
-    }
+      unrolled<kSlices - 1>([&](auto slice) HWY_ATTR {
+        const V sum = hn::Add(sums[slice][chain], x);
+        x = subtract(x, hn::Sub(sum, sums[slice][chain]));
+        sums[slice][chain] = sum;
+      });
+      V& last = sums[kSlices - 1][chain];
+      last = kSlices > 1 ? add(last, x) : hn::Add(last, x);
+    });
   }
   if (!check.within(partial.window)) return false;
 
   const hn::Repartition<std::int64_t, decltype(d)> d64;
-  for (int slice = 0; slice < kSlices; ++slice) {
+  unrolled<kSlices>([&](auto slice) HWY_ATTR {
     std::int64_t* lanes = partial.lanes[slice].data();
     auto total = hn::Load(d64, lanes);
-    for (const V& sum : sums[slice]) total = hn::Add(total, hn::Sub(hn::BitCast(d64, sum), hn::BitCast(d64, anchors[slice])));
+    unrolled<kChains>([&](auto chain) HWY_ATTR {
+      total = hn::Add(total, hn::Sub(hn::BitCast(d64, sums[slice][chain]), hn::BitCast(d64, anchors[slice])));
+    });
     hn::Store(total, d64, lanes);
-  }
+  });
   return true;
 }
 
@@ -314,41 +324,118 @@ bool find_window(const Range& range, Window& window) {
   return false;
 }
 
+// Does a window hold a range?
+template <class T>
+bool holds(const Window& window, const Range& range) {
+  return window.slices != 0 && range.highest + 1 < window.end && range.lowest >= static_cast<std::uint32_t>(window.lowest) &&
+         (!range.zeros || window.zeros || window.lowest == 0);
+}
+
+// Counts infinities and NaNs among elements of type T, a vector at a time.
+template <class T>
+class SpecialsCounter {
+  using D = hn::ScalableTag<T>;
+  using Bits = hn::Repartition<typename Format<T>::Bits, D>;
+
+ public:
+  HWY_INLINE SpecialsCounter() : nans_(hn::Zero(bits_)), infinities_(hn::Zero(bits_)) {}
+  HWY_INLINE void look_at(hn::Vec<D> elements) {
+    nans_ = hn::Sub(nans_, hn::BitCast(bits_, hn::VecFromMask(d_, hn::IsNaN(elements))));
+    const auto infinite = hn::Eq(hn::Abs(elements), hn::Set(d_, std::numeric_limits<T>::infinity()));
+    infinities_ = hn::Or(infinities_, hn::BitCast(bits_, hn::VecFromMask(d_, infinite)));
+  }
+  // What it saw were the `count` elements of `block`.
+  HWY_INLINE void count(const std::byte* block, std::size_t count, PartialSum<T>& partial) const {
+    partial.nans += hn::GetLane(hn::SumOfLanes(bits_, nans_));
+    if (HWY_LIKELY(hn::AllTrue(bits_, hn::Eq(infinities_, hn::Zero(bits_))))) return;
+    for (std::size_t i = 0; i < count; ++i) {  // they are rare
+      typename Format<T>::Bits bits;
+      std::memcpy(&bits, block + i * sizeof bits, sizeof bits);
+      partial.positive_infinities += bits == Format<T>::kInfinity;
+      partial.negative_infinities += (bits ^ Format<T>::kInfinity) == ~(~typename Format<T>::Bits{0} >> 1);
+    }
+  }
+
+ private:
+  D d_;
+  Bits bits_;
+  hn::Vec<Bits> nans_;
+  hn::Vec<Bits> infinities_;
+};
+
+HWY_INLINE void add_to_bin(const std::byte* element, std::size_t index, BinTables<float>& tables) {
+  std::uint32_t bits;
+  std::memcpy(&bits, element, sizeof bits);
+  tables.sums[index % BinTables<float>::kCopies][bits >> 23] += BinTables<float>::kOne + bits;
+}
+
+HWY_INLINE void add_to_bin(const std::byte* element, std::size_t, BinTables<double>& tables) {
+  std::uint64_t bits;
+  std::memcpy(&bits, element, sizeof bits);
+  auto& bin = tables.bins[bits >> 52];
+#if HWY_ARCH_X86_64 && !HWY_COMPILER_MSVC
+  // Additions straight to memory: the processor passes on the sum where the next element meets the same bin. Compilers go by registers.
+  asm("addq %2, %0\n\tadcq %3, %1" : "+m"(bin.sum), "+m"(bin.upper) : "r"(bits), "i"(BinTables<double>::kOne) : "cc");
+#else
+  bin.sum += bits;
+  bin.upper += BinTables<double>::kOne + (bin.sum < bits ? 1 : 0);
+#endif
+}
+
+// Adds a block of any elements at all.
+template <class T>
+void add_to_bins(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
+  BinTables<T>* const tables = partial.bins.make_room(count, partial.total);
+  if (tables == nullptr) return partial.add_one_by_one(block, count);
+  const hn::ScalableTag<T> d;
+  SpecialsCounter<T> specials;
+  for (std::size_t i = 0; i < count; i += kUnit) {
+    const std::byte* unit = block + i * sizeof(T);
+    unrolled<kUnit * sizeof(T) / kVectorBytes>([&](auto n) HWY_ATTR { specials.look_at(load(d, unit + n * kVectorBytes)); });
+    unrolled<kUnit>([&](auto n) HWY_ATTR { add_to_bin(unit + n * sizeof(T), n, *tables); });
+  }
+  specials.count(block, count, partial);
+}
+
 // Copies a block with zeros in the place of infinities and NaNs, which are counted.
 template <class T>
 void copy_finite(const std::byte* block, std::size_t count, std::byte* copy, PartialSum<T>& partial) {
-  using Bits = typename Format<T>::Bits;
-  const hn::ScalableTag<std::make_signed_t<Bits> > d;
-  const auto infinity = hn::Set(d, static_cast<std::make_signed_t<Bits> >(Format<T>::kInfinity));
+  const hn::ScalableTag<T> d;
+  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+  SpecialsCounter<T> specials;
   for (std::size_t i = 0; i < count; i += hn::MaxLanes(d)) {
-    const auto element = load(d, block + i * sizeof(T));
-    const auto magnitude = hn::And(element, hn::Set(d, hwy::LimitsMax<std::make_signed_t<Bits> >()));
-    const auto finite = hn::Lt(magnitude, infinity);
-    const hn::Repartition<std::uint8_t, decltype(d)> bytes;
-    hn::StoreU(hn::BitCast(bytes, hn::IfThenElseZero(finite, element)), bytes, reinterpret_cast<std::uint8_t*>(copy + i * sizeof(T)));
-    if (hn::AllTrue(d, finite)) continue;
-    partial.nans += hn::CountTrue(d, hn::Gt(magnitude, infinity));
-    const std::size_t infinities = hn::CountTrue(d, hn::Eq(magnitude, infinity));
-    const std::size_t positive = hn::CountTrue(d, hn::Eq(element, infinity));
-    partial.positive_infinities += positive;
-    partial.negative_infinities += infinities - positive;
+    const auto elements = load(d, block + i * sizeof(T));
+    specials.look_at(elements);
+    const auto finite = hn::IfThenElseZero(hn::IsFinite(elements), elements);
+    hn::StoreU(hn::BitCast(bytes, finite), bytes, reinterpret_cast<std::uint8_t*>(copy + i * sizeof(T)));
   }
+  specials.count(block, count, partial);
 }
 
-// Adds a block about which nothing is known.
+// Adds a block that is not known to lie in the window.
 template <class T>
 HWY_NOINLINE void add_unknown_block(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
   alignas(64) std::byte finite[kBlock * sizeof(T)];
-  Range range = find_range<T>(block, count);
-  if (range.highest >= Format<T>::kSpecial) {
+  Range range = partial.expects_specials ? Range{} : find_range<T>(block, count);
+  if (partial.expects_specials || range.highest >= Format<T>::kSpecial) {
+    const std::uint64_t specials = partial.specials();
     copy_finite(block, count, finite, partial);
+    partial.expects_specials = partial.specials() != specials;
     block = finite;
     range = find_range<T>(block, count);
   }
-  partial.flush_lanes();
-  if (find_window<T>(range, partial.window) && add_block(block, count, partial)) return;
-  partial.window.slices = 0;
-  partial.bins.add(block, count, partial.total);
+  if (!holds<T>(partial.window, range)) {
+    partial.flush_lanes();
+    if (!find_window<T>(range, partial.window)) {
+      // Blocks to come are likely to be like this one.
+      partial.window.slices = 0;
+      partial.last_blocks_to_bins = std::clamp(2 * partial.last_blocks_to_bins, 1, 64);
+      partial.blocks_to_bins = partial.last_blocks_to_bins;
+      return add_to_bins(block, count, partial);
+    }
+  }
+  partial.last_blocks_to_bins = 0;
+  if (!add_block(block, count, partial)) add_to_bins(block, count, partial);
 }
 
 template <class T>
@@ -368,7 +455,12 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
   while (count >= kUnit) {
     const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit * kUnit);
     if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(elements, block);
-    if (partial.window.slices == 0 || !add_block(elements, block, partial)) add_unknown_block(elements, block, partial);
+    if (partial.blocks_to_bins > 0) {
+      --partial.blocks_to_bins;
+      add_to_bins(elements, block, partial);
+    } else if (partial.window.slices == 0 || partial.expects_specials || !add_block(elements, block, partial)) {
+      add_unknown_block(elements, block, partial);
+    }
     elements += block * sizeof(T);
     count -= block;
   }
