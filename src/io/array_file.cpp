@@ -21,8 +21,8 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view prefix) noex
 // What a user may have meant by a file that is neither .npy nor said to be raw.
 std::string_view hint(std::span<const std::byte> bytes) {
   if (bytes.empty()) return "the file is empty";
-  if (starts_with(bytes, exact::kMagic)) return "it is a partial sum: 'samesum merge' reads those";
-  if (starts_with(bytes, "PK\x03\x04")) return "it is a zip archive, perhaps .npz: unzip yields the .npy files in it";
+  if (starts_with(bytes, exact::kMagic)) return "a partial sum; 'samesum merge' reads those";
+  if (starts_with(bytes, "PK\x03\x04")) return "a zip archive (.npz?); samesum reads the .npy files that unzip takes out of it";
   return "not a .npy file; for raw little-endian numbers give their type (--dtype float32 or float64)";
 }
 

@@ -35,8 +35,7 @@ MappedFile::MappedFile(const std::string& path) {
     struct stat status {};
     if (fstat(descriptor_, &status) != 0) fail(path, "cannot be examined", errno);
     if (!S_ISREG(status.st_mode)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{}: is {}: files are mapped into memory, which needs a regular file", path, kind_of(status.st_mode)));
+      throw Error(ErrorKind::usage, fmt::format("{}: is {}; samesum maps regular files into memory", path, kind_of(status.st_mode)));
     }
     size_ = static_cast<std::size_t>(status.st_size);
     modified_ = status.st_mtim;

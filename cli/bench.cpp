@@ -1,0 +1,235 @@
+// samesum bench sum, samesum bench ceiling
+#include "bench_output.hpp"
+#include "command.hpp"
+
+#include <samesum/array_file.hpp>
+#include <samesum/bench.hpp>
+#include <samesum/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace samesum::cli {
+namespace {
+
+struct SumBench {
+  std::string device = "auto";
+  std::string data = "uniform";
+  std::string dtype;
+  std::string size;
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  bench::LadderOptions ladder;
+  bool json = false;
+};
+
+struct CeilingBench {
+  std::string device = "auto";
+  std::vector<std::string> sizes;
+  bench::CeilingOptions ceiling;
+  bool json = false;
+};
+
+// "1000000", "2^28", "64M": K, M and G are powers of 1024.
+std::uint64_t parse_size(const std::string& text, const char* option) {
+  const auto refuse = [&] {
+    throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 2^28 or 64M, not '{}'", option, text));
+  };
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || number == 0) refuse();
+  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  int shift = 0;
+  if (number == 2 && suffix.starts_with('^')) {
+    const auto power = std::from_chars(rest + 1, end, shift);
+    if (power.ec != std::errc() || power.ptr != end || shift < 0 || shift > 62) refuse();
+    return std::uint64_t{1} << shift;
+  }
+  if (!suffix.empty()) {
+    const std::size_t unit = std::string_view("KMG").find(suffix[0]);
+    if (suffix.size() != 1 || unit == std::string_view::npos) refuse();
+    shift = 10 * static_cast<int>(unit + 1);
+  }
+  if (number > std::uint64_t{1} << (62 - shift)) refuse();
+  return number << shift;
+}
+
+// A benchmark wants the fastest device, whatever its start-up: the last listed that is not the host itself, else a compiler for the host.
+Device choose(const std::string& selector) {
+  if ((selector != "auto" && !selector.empty()) || std::getenv("SAMESUM_DEVICE") != nullptr) return choose_device(selector, 0);
+  std::string best = "cpu";
+  bool best_is_host = true;
+  for (const DeviceInfo& info : list_devices().devices) {
+    if (best_is_host || !info.is_cpu) {
+      best = info.selector;
+      best_is_host = info.is_cpu;
+    }
+  }
+  return Device::open(best);
+}
+
+// As near to a square as powers of two allow.
+std::uint64_t natural_rows(std::uint64_t size) {
+  if (size == 0) return 1;
+  std::uint64_t rows = std::uint64_t{1} << std::countr_zero(size);
+  while (rows > 1 && rows > size / rows) rows /= 2;
+  return rows;
+}
+
+// Rows and columns of `size` elements, as far as the options do not say; `shape` is the file's own, where there is one.
+bench::MatrixView as_matrix(const SumBench& options, View data, std::span<const std::uint64_t> shape) {
+  const std::uint64_t size = data.size();
+  std::uint64_t rows = shape.size() == 2 && shape[0] != 0 ? shape[0] : natural_rows(size);
+  if (options.rows != 0) {
+    rows = options.rows;
+  } else if (options.columns != 0) {
+    rows = size / options.columns;
+  }
+  const std::uint64_t columns = options.columns != 0 ? options.columns : size / rows;
+  if (rows * columns != size) {
+    throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}", grouped(size), grouped(rows), grouped(columns)));
+  }
+  return {data, rows, columns};
+}
+
+std::uint64_t generated_size(const SumBench& options) {
+  constexpr std::uint64_t kSide = 8192;
+  if (!options.size.empty()) return parse_size(options.size, "--size");
+  if (options.rows == 0 && options.columns == 0) return kSide * kSide;
+  return std::max<std::uint64_t>(options.rows, 1) * std::max<std::uint64_t>(options.columns, 1);
+}
+
+// Says on a terminal what is being measured; `finish` wipes it away.
+class Progress {
+ public:
+  static void show(std::string_view what) {
+    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%.*s ...", static_cast<int>(what.size()), what.data());
+  }
+  ~Progress() {
+    if (isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
+  }
+};
+
+std::optional<bench::DataKind> data_kind(const std::string& name) {
+  for (const auto kind :
+       {bench::DataKind::uniform, bench::DataKind::normal, bench::DataKind::lognormal, bench::DataKind::bits, bench::DataKind::zeros}) {
+    if (bench::name_of(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+int run_sum(Output& out, SumBench options) {
+  const std::optional<DType> type = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
+  const Device device = choose(options.device);
+  options.ladder.effort.progress = Progress::show;
+  bench::Ladder ladder;
+  {
+    const Progress progress;
+    if (const auto kind = data_kind(options.data)) {
+      Progress::show("making the data");
+      const bench::Data data(*kind, type.value_or(DType::float32), generated_size(options));
+      ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
+    } else {
+      if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
+      const ArrayFile file(options.data, type);
+      ladder = bench::sum_ladder(device, as_matrix(options, file.view(), file.shape()), options.ladder);
+    }
+  }
+  if (options.json) {
+    out.print("{}\n", to_text(json_of(ladder, options.data)));
+  } else {
+    print(out, ladder, options.data);
+  }
+  const bool sound = std::ranges::none_of(ladder.rungs, [](const bench::LadderRow& row) {
+    return row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
+  });
+  return sound ? kExitOk : kExitNoAnswer;
+}
+
+int run_ceiling(Output& out, CeilingBench options) {
+  for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
+  const Device device = choose(options.device);
+  options.ceiling.effort.progress = Progress::show;
+  bench::Ceiling ceiling;
+  {
+    const Progress progress;
+    ceiling = bench::measure_ceiling(device, options.ceiling);
+  }
+  if (options.json) {
+    out.print("{}\n", to_text(json_of(ceiling)));
+  } else {
+    print(out, ceiling);
+  }
+  return kExitOk;
+}
+
+const CLI::Range kNumber(1u, 1u << 30, "number");
+
+void add_bench_sum(CLI::App& parent, Action& action) {
+  const auto options = std::make_shared<SumBench>();
+  CLI::App* command = parent.add_subcommand("sum", "The variants of the sum side by side: checked, then timed");
+  const CLI::Range side(std::uint64_t{1}, std::uint64_t{1} << 40, "number");
+  command->add_option("--data", options->data, "uniform (default), normal, lognormal, bits, zeros, a file")->type_name("DATA");
+  command->add_option("--dtype", options->dtype, "float32 (default) or float64")->type_name("TYPE");
+  CLI::Option* size = command->add_option("--size", options->size, "elements: 1000000, 2^28, 64M")->option_text("N");
+  command->add_option("--rows", options->rows, "rows of the matrix (default 8192)")->check(side)->excludes(size)->option_text("N");
+  command->add_option("--columns", options->columns, "columns of it (default 8192)")->check(side)->excludes(size)->option_text("N");
+  command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
+  command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
+  command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(kNumber)->option_text("N");
+  command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->check(kNumber)->option_text("N");
+  command->add_option("--tile", options->ladder.tile, "side of the tiles of tile_passes (default 8)")->check(kNumber)->option_text("N");
+  command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->check(kNumber)->option_text("N");
+  command->add_option("--runs", options->ladder.effort.runs, "measurements of each, at most (default 31)")
+      ->check(kNumber)
+      ->option_text("N");
+  command->add_flag("--json", options->json, "print JSON");
+  command->footer(R"(Examples:
+  samesum bench sum                                  8192 x 8192 float32
+  samesum bench sum --rows 1000 --columns 3000       any matrix
+  samesum bench sum --size 2^28 --data lognormal
+  samesum bench sum --data x.npy --dtype float64
+  samesum bench sum --variant tree_passes --group 64
+
+'of ceiling' is the fraction of the rate at which the same device reads the same
+data, measured in the same run. Exit code 1 should a variant be wrong.)");
+  command->callback([options, &action] { action = [options](Output& out) { return run_sum(out, *options); }; });
+}
+
+void add_bench_ceiling(CLI::App& parent, Action& action) {
+  const auto options = std::make_shared<CeilingBench>();
+  CLI::App* command = parent.add_subcommand("ceiling", "What a device can do at best: read, multiply-add, launch");
+  command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
+  command->add_option("--size", options->sizes, "bytes to read: 64K, 2^30; may be given again")->take_all()->option_text("BYTES");
+  command->add_option("--threads", options->ceiling.threads, "threads of the CPU")->check(kNumber)->option_text("N");
+  command->add_option("--runs", options->ceiling.effort.runs, "measurements of each, at most")->check(kNumber)->option_text("N");
+  command->add_flag("--json", options->json, "print JSON");
+  command->footer(R"(Examples:
+  samesum bench ceiling                              every size that fits
+  samesum bench ceiling --device cpu --size 1G)");
+  command->callback([options, &action] { action = [options](Output& out) { return run_ceiling(out, *options); }; });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("bench", "How fast: the sum's variants, and what the device can do at best");
+  command->require_subcommand(1);
+  command->footer(R"(Examples:
+  samesum bench sum                      the variants of the sum, side by side
+  samesum bench ceiling                  bandwidth, multiply-adds, latency)");
+  add_bench_sum(*command, action);
+  add_bench_ceiling(*command, action);
+}
+
+}  // namespace samesum::cli

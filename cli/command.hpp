@@ -1,0 +1,28 @@
+// What main.cpp and the commands agree on: each command describes its arguments and leaves behind what is to be run.
+#pragma once
+
+#include "output.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace samesum::cli {
+
+constexpr int kExitOk = 0;
+constexpr int kExitNoAnswer = 1;  ///< the input is fine, but no right answer can be given
+constexpr int kExitUsage = 2;     ///< bad input or usage, or something failed
+
+/// Runs a command and returns its exit code. Failures are thrown.
+using Action = std::function<int(Output&)>;
+
+// Each adds its command to `program`; parsing the command sets `action`.
+void add_sum(CLI::App& program, Action& action);
+void add_merge(CLI::App& program, Action& action);
+void add_compare(CLI::App& program, Action& action);
+void add_devices(CLI::App& program, Action& action);
+void add_bench(CLI::App& program, Action& action);
+void add_selftest(CLI::App& program, Action& action);
+void add_bench(CLI::App& program, Action& action);
+
+}  // namespace samesum::cli

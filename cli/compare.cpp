@@ -1,0 +1,106 @@
+// samesum compare FILE: plain sums in two orders beside the exact sum from every device.
+#include "command.hpp"
+#include "summing.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/plain_sum.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace samesum::cli {
+namespace {
+
+struct Options {
+  Input input;
+  std::string device = "all";
+  ResultOptions result;
+};
+
+struct PlainSums {
+  Number forward;
+  Number backward;
+};
+
+PlainSums plain_sums(const ArrayFile& file) {
+  const ReadingGuard guard(file.path());
+  const View data = file.view();
+  return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())};
+}
+
+// How far off a plain sum is; nothing can be said where either is not finite.
+std::string deviation(const Number& plain, const Number& exact) {
+  const double off = plain.value() - exact.value();
+  if (!std::isfinite(off)) return "";
+  if (off == 0) return "right";
+  const std::string amount = fmt::format("off by {:+.6g}", off);
+  return exact.value() == 0 ? amount : fmt::format("{} ({:.2g}%)", amount, std::abs(off / exact.value()) * 100);
+}
+
+void print_text(Output& out, const Options& options, const ArrayFile& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
+  const auto answer = std::ranges::find_if(results, [](const DeviceSum& result) { return result.failure.empty(); });
+  out.print("{}: {}\n", out.bold(file.path()), counted(file.view().size(), fmt::format("{} element", name_of(file.type()))));
+
+  const std::string forward = plain.forward.decimal();
+  const std::string backward = plain.backward.decimal();
+  const std::size_t width = std::max(forward.size(), backward.size());
+  const auto remark = [&](const Number& number) {
+    return answer == results.end() ? "" : deviation(number, options.result.round(total_of(answer->sums)));
+  };
+  out.print("\nAdded up one after the other, in {}\n", name_of(file.type()));
+  out.print("  first to last  {:<{}}  {}\n", forward, width, out.dim(remark(plain.forward)));
+  out.print("  last to first  {:<{}}  {}\n", backward, width, out.dim(remark(plain.backward)));
+
+  out.print("\nThe exact sum, rounded once\n");
+  print_devices(out, options.result, results);
+}
+
+int run(Output& out, const Options& options) {
+  const std::string& name = options.input.files.front();
+  const ArrayFile file = options.input.open(name);
+  const PlainSums plain = plain_sums(file);
+  std::vector<DeviceSum> results;
+  if (means_all(options.device)) {
+    results = sum_everywhere(options.input, {});
+  } else {
+    const Device device = choose_device(options.device, file.view().bytes());
+    results.push_back({device.info(), sum_files(options.input, device, {}), ""});
+  }
+  file.check_unchanged();
+  const bool agree = all_agree(results);
+
+  if (options.result.json) {
+    Json object;
+    object["file"] = name;
+    object["dtype"] = name_of(file.type());
+    object["shape"] = file.shape();
+    plain.forward.add_to(object["plain_forward"]);
+    plain.backward.add_to(object["plain_backward"]);
+    object["agree"] = agree;
+    object["devices"] = json_of(options.result, results);
+    out.print("{}\n", to_text(object));
+  } else {
+    print_text(out, options, file, plain, results);
+  }
+  return agree ? kExitOk : kExitNoAnswer;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& program, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
+  command->add_option("FILE", options->input.files, "a .npy file, or raw numbers with --dtype")->required()->expected(1);
+  command->add_option("--dtype", options->input.dtype, "type of raw numbers: float32 or float64")->type_name("TYPE");
+  command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
+  command->add_flag("--json", options->result.json, "print JSON");
+  command->footer(R"(Examples:
+  samesum compare x.npy                  how far off plain sums are; all devices agree
+  samesum compare --device cuda:0 x.npy  the exact sum from one device alone
+
+Exit code 1 should the devices not agree, or one of them fail.)");
+  command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
+}
+
+}  // namespace samesum::cli

@@ -1,0 +1,82 @@
+#include "number.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace samesum::cli {
+namespace {
+
+template <typename... Format>
+std::string to_chars_text(double value, DType type, Format... format) {
+  std::array<char, 64> buffer;
+  char* const begin = buffer.data();
+  char* const end = begin + buffer.size();
+  const auto result = type == DType::float32 ? std::to_chars(begin, end, static_cast<float>(value), format...)
+                                             : std::to_chars(begin, end, value, format...);
+  return {begin, result.ptr};
+}
+
+}  // namespace
+
+std::string Number::decimal() const { return std::isnan(value_) ? "nan" : to_chars_text(value_, type_); }
+
+std::string Number::hex() const {
+  if (!std::isfinite(value_)) return decimal();
+  return (std::signbit(value_) ? "-0x" : "0x") + to_chars_text(std::abs(value_), type_, std::chars_format::hex);
+}
+
+std::string Number::bits() const {
+  return type_ == DType::float32 ? fmt::format("0x{:08x}", std::bit_cast<std::uint32_t>(static_cast<float>(value_)))
+                                 : fmt::format("0x{:016x}", std::bit_cast<std::uint64_t>(value_));
+}
+
+void Number::add_to(Json& object) const {
+  if (std::isfinite(value_)) {
+    object["value"] = value_;
+  } else {
+    object["value"] = nullptr;
+    object["special"] = decimal();
+  }
+  object["hex"] = hex();
+  object["bits"] = bits();
+  object["type"] = name_of(type_);
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), 1, ',');
+  return text;
+}
+
+std::string counted(std::uint64_t number, const std::string& what) { return grouped(number) + " " + what + (number == 1 ? "" : "s"); }
+
+std::string duration(double seconds) {
+  constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
+  for (const auto& [unit, name] : kUnits) {
+    const double amount = seconds / unit;
+    if (amount >= 1) return fmt::format("{:.{}f} {}", amount, amount < 10 ? 2 : amount < 100 ? 1 : 0, name);
+  }
+  return fmt::format("{:.2f} ns", seconds * 1e9);
+}
+
+std::string byte_size(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (size >= 1024 && unit + 1 < kUnits.size()) {
+    size /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", size, size < 10 && size != std::floor(size) ? 1 : 0, kUnits[unit]);
+}
+
+double rounded_seconds(double seconds) { return std::round(seconds * 1e9) / 1e9; }
+
+std::string to_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace samesum::cli

@@ -1,0 +1,47 @@
+// Numbers as people and programs read them.
+#pragma once
+
+#include <samesum/accumulator.hpp>
+#include <samesum/types.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace samesum::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// A result: a double, or a float that is printed as one.
+class Number {
+ public:
+  Number(double value, DType type) : value_(value), type_(type) {}
+
+  double value() const noexcept { return value_; }
+  DType type() const noexcept { return type_; }
+
+  std::string decimal() const;  ///< the shortest that reads back as the same number; "nan", "inf", "-inf"
+  std::string hex() const;      ///< as C's %a: "0x1.8p+1"
+  std::string bits() const;     ///< "0x3ff8000000000000"
+
+  /// Adds the members value, special (where JSON has no number for it), hex, bits and type to `object`.
+  void add_to(Json& object) const;
+
+ private:
+  double value_;
+  DType type_;
+};
+
+std::string grouped(std::uint64_t number);                           ///< "1,234,567"
+std::string counted(std::uint64_t number, const std::string& what);  ///< "1 file", "1,234 files"
+std::string duration(double seconds);                                ///< "12.3 ms"
+std::string byte_size(std::uint64_t bytes);                          ///< "1.5 GiB"
+
+/// Seconds for JSON: what a clock can tell, without the noise of the last digits.
+double rounded_seconds(double seconds);
+
+/// A JSON text of any strings: bytes that are no UTF-8 (in a file's name, say) are replaced.
+std::string to_text(const Json& json);
+
+}  // namespace samesum::cli

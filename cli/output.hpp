@@ -1,0 +1,66 @@
+// Standard output: kept back until a command has succeeded, so that a failure leaves nothing half-said.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace samesum::cli {
+
+/// Thrown where the reader of standard output has gone away: the program ends without a word.
+struct BrokenPipe {};
+
+/// How a text looks where a person looks on.
+enum class Style { plain, bold, dim, good, bad };
+
+class Output {
+ public:
+  Output();
+
+  template <typename... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  /// Writes what was printed so far. @throws Error (usage) where that fails, BrokenPipe where nobody reads.
+  void flush();
+
+  /// Coloured on a terminal; plain in pipes and files, and where NO_COLOR is set.
+  std::string paint(Style style, std::string_view text) const;
+  std::string bold(std::string_view text) const { return paint(Style::bold, text); }
+  std::string dim(std::string_view text) const { return paint(Style::dim, text); }
+  std::string good(std::string_view text) const { return paint(Style::good, text); }
+  std::string bad(std::string_view text) const { return paint(Style::bad, text); }
+
+ private:
+  std::string text_;
+  bool colour_;
+};
+
+/// Rows of text in columns as wide as they need to be.
+class Table {
+ public:
+  struct Cell {
+    Cell(std::string text_, Style style_ = Style::plain) : text(std::move(text_)), style(style_) {}
+    Cell(const char* text_) : text(text_) {}
+    std::string text;
+    Style style = Style::plain;
+  };
+
+  /// `alignment` has a character for each column, '<' or '>'.
+  explicit Table(std::string alignment, std::size_t indent = 0) : alignment_(std::move(alignment)), indent_(indent) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  /// A line of its own after the row added last.
+  void note(std::string text) { rows_.push_back({Cell(std::move(text), Style::dim)}); }
+  void print(Output& out) const;
+
+ private:
+  std::string alignment_;
+  std::size_t indent_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace samesum::cli

@@ -1,0 +1,89 @@
+#include "partial.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+namespace samesum::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& path, std::string_view what) { throw Error(ErrorKind::usage, fmt::format("{}: {}", path, what)); }
+
+[[noreturn]] void fail(const std::string& path, std::string_view what, int code) {
+  fail(path, fmt::format("{}: {}", what, std::generic_category().message(code)));
+}
+
+struct Closer {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Closer>;
+
+}  // namespace
+
+PartialTarget::PartialTarget(const std::string& path, const std::vector<std::string>& inputs) : path_(path) {
+  if (path.empty()) return;
+  std::error_code error;
+  // The end of a chain of links is what gets replaced, not the first link.
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    const fs::path end = fs::weakly_canonical(path, error);
+    if (!error) path_ = end.string();
+  }
+  const fs::file_status status = fs::status(path_, error);
+  if (fs::exists(status)) {
+    if (!fs::is_regular_file(status)) fail(path, "cannot be written: there is something of this name that is no regular file");
+    for (const std::string& input : inputs) {
+      if (fs::equivalent(path_, input, error) && !error) fail(path, "would be overwritten, and it is one of the inputs");
+    }
+  }
+  const fs::path folder = fs::path(path_).parent_path();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail(path, "cannot be written: its folder", errno);
+}
+
+void PartialTarget::save(const Accumulator& sum) const {
+  if (path_.empty()) return;
+  const std::vector<std::byte> bytes = sum.serialize();
+  std::string temporary = path_ + ".XXXXXX";
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) fail(path_, "cannot be written", errno);
+  const mode_t mask = umask(0);
+  umask(mask);
+  const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+  bool good = written == static_cast<ssize_t>(bytes.size()) && fchmod(descriptor, 0666 & ~mask) == 0 && fsync(descriptor) == 0;
+  int code = good ? 0 : written >= 0 && written < static_cast<ssize_t>(bytes.size()) ? ENOSPC : errno;
+  close(descriptor);
+  if (good && std::rename(temporary.c_str(), path_.c_str()) != 0) {
+    code = errno;
+    good = false;
+  }
+  if (good) return;
+  unlink(temporary.c_str());
+  fail(path_, "cannot be written", code);
+}
+
+Accumulator load_partial(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail(path, "cannot be opened", errno);
+  std::vector<std::byte> bytes(4096);  // far more than any partial sum takes
+  errno = 0;
+  const std::size_t size = std::fread(bytes.data(), 1, bytes.size(), file.get());
+  if (std::ferror(file.get()) != 0) fail(path, "cannot be read", errno);
+  bytes.resize(size);
+  try {
+    return Accumulator::deserialize(bytes);
+  } catch (const Error& error) {
+    fail(path, error.what());
+  }
+}
+
+}  // namespace samesum::cli

@@ -1,0 +1,125 @@
+#include "result.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+namespace samesum::cli {
+namespace {
+
+// "268,435,456 float32 elements (3 NaN left out, 1 inf)".
+std::string summands(const ResultOptions& options, const NamedSum& named) {
+  const Accumulator& sum = named.sum;
+  std::string text = counted(sum.count(), named.type ? fmt::format("{} element", name_of(*named.type)) : "element");
+  std::vector<std::string> specials;
+  if (sum.nan_count() != 0) {
+    specials.push_back(fmt::format("{} NaN{}", grouped(sum.nan_count()), options.nan_policy() == NanPolicy::skip ? " left out" : ""));
+  }
+  if (sum.positive_infinities() != 0) specials.push_back(fmt::format("{} inf", grouped(sum.positive_infinities())));
+  if (sum.negative_infinities() != 0) specials.push_back(fmt::format("{} -inf", grouped(sum.negative_infinities())));
+  return specials.empty() ? text : fmt::format("{} ({})", text, fmt::join(specials, ", "));
+}
+
+void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
+  const Number value = options.round(sum.sum);
+  out.print("{}\n", out.bold(options.text(value)));
+  out.print("  {}\n",
+            out.dim(fmt::format("exact sum of {} in {}, rounded once to {}", summands(options, sum), sum.name, name_of(value.type()))));
+  if (options.verbose && sum.report) out.print("  {}\n", out.dim(describe(*sum.report)));
+}
+
+void print_several(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums, const Accumulator& total) {
+  Table table("><");
+  for (const NamedSum& sum : sums) {
+    table.add({options.text(options.round(sum.sum)), sum.name});
+    if (!options.verbose) continue;
+    table.add({"", {summands(options, sum), Style::dim}});
+    if (sum.report) table.add({"", {describe(*sum.report), Style::dim}});
+  }
+  table.add({{options.text(options.round(total)), Style::bold}, "total"});
+  table.print(out);
+}
+
+}  // namespace
+
+NanPolicy ResultOptions::nan_policy() const { return nan == "skip" ? NanPolicy::skip : NanPolicy::propagate; }
+
+void ResultOptions::check() const {
+  if (nan != "propagate" && nan != "skip") {
+    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", nan));
+  }
+  if (plain && json) throw Error(ErrorKind::usage, "--plain and --json cannot both be had");
+}
+
+Number ResultOptions::round(const Accumulator& sum) const {
+  if (float32) return {sum.round_to_float(nan_policy()), DType::float32};
+  return {sum.round(nan_policy()), DType::float64};
+}
+
+void add_options(CLI::App& command, ResultOptions& options) {
+  command.add_option("--nan", options.nan, "propagate (default) or skip NaNs")->type_name("POLICY");
+  command.add_flag("--float32", options.float32, "round to float32, instead of float64");
+  command.add_flag("--plain", options.plain, "print one bare number: the total");
+  command.add_flag("--json", options.json, "print JSON: value, bits, counts, device, time");
+  command.add_flag("--hex", options.hex, "print hexadecimal floats, as C's %a");
+  command.add_flag("-v,--verbose", options.verbose, "also print how it was done, and the bits");
+  command.add_option("--partial", options.partial, "also write the unrounded sum, for 'merge'")->type_name("OUT");
+}
+
+std::string describe(const SumReport& report) {
+  std::string text = fmt::format("{} {}", report.device, report.variant);
+  if (!report.configuration.empty()) text += " " + report.configuration;
+  text += ", " + duration(report.seconds);
+  if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
+  if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
+  return text;
+}
+
+Accumulator total_of(const std::vector<NamedSum>& sums) {
+  Accumulator total;
+  for (const NamedSum& sum : sums) total += sum.sum;
+  return total;
+}
+
+void print_sums(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums) {
+  const Accumulator total = total_of(sums);
+  if (sums.size() == 1) {
+    print_one(out, options, sums.front());
+  } else {
+    print_several(out, options, sums, total);
+  }
+  const Number value = options.round(total);
+  if (options.verbose) out.print("  {}\n", out.dim(fmt::format("bits {}, {}", value.bits(), options.hex ? value.decimal() : value.hex())));
+  if (total.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
+    out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(total.nan_count()))));
+  }
+}
+
+void add_accumulator(Json& object, const ResultOptions& options, const Accumulator& sum) {
+  options.round(sum).add_to(object);
+  object["nan_policy"] = options.nan;
+  object["count"] = sum.count();
+  object["nan_count"] = sum.nan_count();
+  object["positive_infinities"] = sum.positive_infinities();
+  object["negative_infinities"] = sum.negative_infinities();
+}
+
+Json json_of(const ResultOptions& options, const NamedSum& sum) {
+  Json object;
+  object["file"] = sum.name;
+  if (sum.type) {
+    object["dtype"] = name_of(*sum.type);
+    object["shape"] = sum.shape;
+  }
+  add_accumulator(object, options, sum.sum);
+  if (sum.report) {
+    object["device"] = sum.report->device;
+    object["variant"] = sum.report->variant;
+    object["configuration"] = sum.report->configuration;
+    object["upload_seconds"] = rounded_seconds(sum.report->upload_seconds);
+    object["seconds"] = rounded_seconds(sum.report->seconds);
+  }
+  return object;
+}
+
+}  // namespace samesum::cli

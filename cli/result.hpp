@@ -1,0 +1,58 @@
+// What `sum` and `merge` share: sums with names, and the ways to print them.
+#pragma once
+
+#include "number.hpp"
+#include "output.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/sum.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum::cli {
+
+struct ResultOptions {
+  std::string nan = "propagate";
+  bool float32 = false;
+  bool json = false;
+  bool plain = false;
+  bool hex = false;
+  bool verbose = false;
+  std::string partial;  ///< file to write the accumulator to; empty: none
+
+  /// @throws Error (usage) where the options make no sense, or not together.
+  void check() const;
+  NanPolicy nan_policy() const;
+  Number round(const Accumulator& sum) const;
+  std::string text(const Number& number) const { return hex ? number.hex() : number.decimal(); }
+};
+
+void add_options(CLI::App& command, ResultOptions& options);
+
+/// One input and its sum.
+struct NamedSum {
+  std::string name;
+  Accumulator sum;
+  std::optional<DType> type;          ///< of the elements, where the input is an array
+  std::vector<std::uint64_t> shape;   ///< likewise
+  std::optional<SumReport> report{};  ///< how it was summed, where it was
+};
+
+/// "cpu exact_blocks threads=2, 36.1 ms, 29.7 GB/s".
+std::string describe(const SumReport& report);
+
+Accumulator total_of(const std::vector<NamedSum>& sums);
+
+/// One input: its value and a line on what it is. Several: a line each, and the total, which is the exact sum of all.
+void print_sums(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums);
+
+/// The members of a JSON object that tell of one accumulator.
+void add_accumulator(Json& object, const ResultOptions& options, const Accumulator& sum);
+Json json_of(const ResultOptions& options, const NamedSum& sum);
+
+}  // namespace samesum::cli

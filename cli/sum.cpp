@@ -1,0 +1,103 @@
+// samesum sum FILE...
+#include "command.hpp"
+#include "partial.hpp"
+#include "summing.hpp"
+
+#include <samesum/error.hpp>
+
+#include <memory>
+
+namespace samesum::cli {
+namespace {
+
+struct Options {
+  Input input;
+  std::string device = "auto";
+  SumOptions sum;
+  ResultOptions result;
+};
+
+int print_all(Output& out, const Options& options, const PartialTarget& partial) {
+  const std::vector<DeviceSum> results = sum_everywhere(options.input, options.sum);
+  const bool agree = all_agree(results);
+  if (options.result.plain && !agree) throw Error(ErrorKind::no_answer, "the devices do not agree; leave out --plain to see their answers");
+
+  const std::vector<NamedSum>& sums = results.front().sums;
+  if (agree) partial.save(total_of(sums));
+  if (options.result.json) {
+    Json object;
+    object["agree"] = agree;
+    if (agree) add_accumulator(object, options.result, total_of(sums));
+    object["devices"] = json_of(options.result, results);
+    out.print("{}\n", to_text(object));
+  } else if (options.result.plain) {
+    out.print("{}\n", options.result.text(options.result.round(total_of(sums))));
+  } else {
+    print_devices(out, options.result, results);
+  }
+  return agree ? kExitOk : kExitNoAnswer;
+}
+
+int run(Output& out, const Options& options) {
+  options.result.check();
+  const PartialTarget partial(options.result.partial, options.input.files);
+  const std::uint64_t bytes = options.input.bytes();
+  if (means_all(options.device)) return print_all(out, options, partial);
+
+  const Device device = choose_device(options.device, bytes);
+  const std::vector<NamedSum> sums = sum_files(options.input, device, options.sum);
+  const Accumulator total = total_of(sums);
+  partial.save(total);
+
+  if (options.result.json) {
+    Json object;
+    add_accumulator(object, options.result, total);
+    object["device"] = device.info().selector;
+    object["files"] = Json::array();
+    double seconds = 0;
+    for (const NamedSum& sum : sums) {
+      object["files"].push_back(json_of(options.result, sum));
+      seconds += sum.report->seconds;
+    }
+    object["variant"] = sums.front().report->variant;
+    object["seconds"] = rounded_seconds(seconds);
+    out.print("{}\n", to_text(object));
+  } else if (options.result.plain) {
+    out.print("{}\n", options.result.text(options.result.round(total)));
+  } else {
+    print_sums(out, options.result, sums);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_sum(CLI::App& program, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("sum", "The exact sum of the numbers in files, rounded once");
+  command->add_option("FILE", options->input.files, ".npy files, or raw numbers with --dtype")->required()->option_text("...");
+  command->add_option("--dtype", options->input.dtype, "type of raw numbers: float32 or float64")->type_name("TYPE");
+  command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
+  add_options(*command, options->result);
+  const CLI::Range range(1u, 1u << 16, "number");
+  command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");
+  command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->check(range)->option_text("N");
+  command->add_option("--threads", options->sum.threads, "threads (CPU)")->check(range)->option_text("N");
+  command->footer(R"(Examples:
+  samesum sum x.npy                      the value, and what was summed
+  samesum sum *.npy                      a value for each file, their exact total
+  samesum sum --dtype float32 dump.raw   raw little-endian numbers
+  samesum sum --plain x.npy              one bare number, for scripts
+  samesum sum --json x.npy | jq .bits    everything, for programs
+  samesum sum --device all x.npy         on every device: do they agree?
+  samesum sum --nan skip x.npy           as if no NaN were there
+  samesum sum --partial a.sum a.npy      keep the exact sum, for 'merge'
+
+A device is named as 'samesum devices' names it, or by a part of its name, as in
+opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by
+the size of the data. No choice of device, variant, group or threads changes a
+bit of the answer.)");
+  command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
+}
+
+}  // namespace samesum::cli
