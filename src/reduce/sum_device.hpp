@@ -52,8 +52,8 @@ class DeviceSum {
   std::uint64_t count_ = 0;
 };
 
-/// The sources of the exact kernel for `type`, as they are built for a device with `columns` columns of bins.
-device::Source sum_exact_source(DType type, std::uint32_t columns);
+/// The source of the exact kernel for `type` (entries sum_exact and sum_exact_finish).
+device::Source sum_exact_source(DType type, const SumConfiguration& configuration);
 
 /// The exact sum of data in host memory on `device`, in chunks that fit into it.
 Accumulator sum_on_device(View data, device::Device& device, const SumOptions& options, SumReport* report);

@@ -5,8 +5,8 @@
 // columns of bins, one for each lane: lanes never meet in a bank, whatever the data, and no branch depends on a finite element. So the
 // speed is that of reading, for any data. Bins are collected in 64-bit rows before they can overflow.
 //
-// Defined by the host: FLOAT64 (0, 1: the element type), LOADS (16-byte loads that a work-item has in flight), RESIDENT (groups of 1024
-// to a compute unit), COLUMN_BITS (5 for 32 columns; less where local memory is short).
+// Defined by the host: FLOAT64 (0, 1: the element type), LOADS (16-byte loads that a work-item has in flight), GROUP_SIZE, RESIDENT
+// (groups of it to a compute unit), COLUMN_BITS (5 for 32 columns; less where local memory is short).
 
 #define COLUMNS (1 << COLUMN_BITS)
 #define NANS 0
@@ -137,7 +137,7 @@ FN long sum_bins(LOCAL const uint* bins, uint row) {
 // Adds the bins to the slots. All work-items of the group must come here, and to clear_bins().
 FN void collect_bins(LOCAL const uint* bins, LOCAL long* slots) {
   barrier_local();
-  for (uint slot = local_id(); slot < SLOTS; slot += group_size()) {
+  for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) {
     if (slot < ROWS) {
       slots[slot] += sum_bins(bins, slot);
     } else {
@@ -148,7 +148,7 @@ FN void collect_bins(LOCAL const uint* bins, LOCAL long* slots) {
 }
 
 FN void clear_bins(LOCAL uint* bins) {
-  for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += group_size()) bins[i] = 0;
+  for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   barrier_local();
 }
 
@@ -171,8 +171,8 @@ FN long share_of_row(long value, int position, int digit) {
 FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans, LOCAL long* scratch,
                LOCAL long* slots, LOCAL long* digits, LOCAL uint* used) {
   // Slots summed over the groups; a large group shares the groups out over `parts` work-items a slot.
-  uint parts = group_size() < SLOTS ? 1 : group_size() / SLOTS;
-  for (uint i = local_id(); i < parts * SLOTS; i += group_size()) {
+  const uint parts = GROUP_SIZE < SLOTS ? 1 : GROUP_SIZE / SLOTS;
+  for (uint i = local_id(); i < parts * SLOTS; i += GROUP_SIZE) {
     long sum = 0;
 #pragma unroll 8
     for (uint g = i / SLOTS; g < groups; g += parts) sum += handed_on[(ulong)g * SLOTS + i % SLOTS];
@@ -180,15 +180,14 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
   }
   if (local_id() < 3) used[local_id()] = 0;
   barrier_local();
-  for (uint slot = local_id(); slot < SLOTS; slot += group_size()) {
+  for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) {
     long sum = 0;
 #pragma unroll 8
     for (uint part = 0; part < parts; ++part) sum += scratch[part * SLOTS + slot];
     slots[slot] = sum;
-    if (slot >= ROWS) result[EXACT_DIGITS + slot - ROWS] = sum;
   }
   barrier_local();
-  for (int digit = (int)local_id(); digit < EXACT_DIGITS; digit += (int)group_size()) {
+  for (int digit = (int)local_id(); digit < EXACT_DIGITS; digit += GROUP_SIZE) {
     long sum = 0;
     int row = (32 * digit - 64 - ROW_BASE + 4096 * ROW_BITS + ROW_BITS - 1) / ROW_BITS - 4096;  // the first: rounded up, of either sign
 #pragma unroll
@@ -206,7 +205,8 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
   if (last < EXACT_DIGITS - 1) ++last;
   if (local_id() == 0) exact_normalize(digits, first, last);
   barrier_local();
-  for (int i = (int)local_id(); i < EXACT_DIGITS; i += (int)group_size()) result[i] = digits[i];
+  for (uint i = local_id(); i < EXACT_DIGITS; i += GROUP_SIZE) result[i] = digits[i];
+  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) result[EXACT_DIGITS + i] = slots[ROWS + i];
   barrier_local();
   if (local_id() == 0) used[0] = (uint)exact_make_magnitude(digits, first, last);
   barrier_local();
@@ -218,7 +218,7 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
     ulong bits = (ulong)sign << 63 | exact_round_float64(digits, first, last);
     result[RESULT_FLOAT64] = (long)(special == EXACT_FINITE ? bits : exact_special_float64(special));
   }
-  if (local_id() == group_size() - 1) {
+  if (local_id() == GROUP_SIZE - 1) {
     uint bits = sign << 31 | exact_round_float32(digits, first, last);
     result[RESULT_FLOAT32] = (long)(special == EXACT_FINITE ? bits : exact_special_float32(special));
   }
@@ -228,7 +228,7 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
 
 // handed_on: SLOTS longs a group. ticket: zero before the first launch, and again after each. Where the device has a fence, the group
 // that draws the last ticket finishes the sum in the same launch; otherwise sum_exact_finish does it in a second one.
-KERNEL MAX_GROUP_RESIDENT(1024, RESIDENT)
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GLOBAL uint* ticket, GLOBAL long* result, int skip_nans) {
   LOCAL_VAR ulong storage[SCRATCH + COUNTERS * COLUMNS / 2];  // the bins, and in the end the scratch of finish()
   LOCAL_VAR long slots[SLOTS];
@@ -236,7 +236,7 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   LOCAL_VAR uint used[4];
   LOCAL uint* bins = (LOCAL uint*)storage;
 
-  for (uint i = local_id(); i < SLOTS; i += group_size()) slots[i] = 0;
+  for (uint i = local_id(); i < SLOTS; i += GROUP_SIZE) slots[i] = 0;
   clear_bins(bins);
 
   const uint lane = local_id() & (COLUMNS - 1);
@@ -253,7 +253,7 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
 
   // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which what is left over has had as many
   // as one pass at most.
-  const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((group_size() + COLUMNS - 1) / COLUMNS);
+  const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((GROUP_SIZE + COLUMNS - 1) / COLUMNS);
   const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
   GLOBAL const uint4* next = data + global_id();
   for (;;) {
@@ -275,20 +275,20 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   collect_bins(bins, slots);
 
   GLOBAL long* mine = handed_on + (ulong)group_id() * SLOTS;
-  for (uint slot = local_id(); slot < SLOTS; slot += group_size()) mine[slot] = slots[slot];
+  for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) mine[slot] = slots[slot];
 #if SAMESUM_DEVICE_FENCE
-  fence_device();
-  barrier_local();
-  if (local_id() == 0) used[3] = atomic_add_global32(ticket, 1);
-  barrier_local();
+  // The ticket orders the group's writes before it, and the last group's reads after all of them: the barriers pass that on.
+  barrier_all();
+  if (local_id() == 0) used[3] = atomic_add_ordered_global32(ticket, 1);
+  barrier_all();
   if (used[3] != group_count() - 1) return;
-  fence_device();
   finish(handed_on, group_count(), result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
   if (local_id() == 0) *ticket = 0;
 #endif
 }
 
-KERNEL void sum_exact_finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans) {
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void sum_exact_finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans) {
   LOCAL_VAR ulong storage[SCRATCH];
   LOCAL_VAR long slots[SLOTS];
   LOCAL_VAR long digits[EXACT_DIGITS];

@@ -12,16 +12,8 @@ static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 #define LOCAL_VAR __shared__
 #define CONSTANT __constant__
 #define MAX_GROUP(size) __launch_bounds__(size)
-// The same, and so many groups of it, or as many as it can hold, are to be resident on a compute unit at once: bounds the registers of
-// a work-item.
-#define MAX_GROUP_RESIDENT(size, groups) __launch_bounds__(size, (size) * (groups) <= UNIT_SIZE ? (groups) : UNIT_SIZE / (size))
-#if __CUDA_ARCH__ == 750
-#define UNIT_SIZE 1024
-#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ == 1010 || __CUDA_ARCH__ >= 1100
-#define UNIT_SIZE 1536
-#else
-#define UNIT_SIZE 2048
-#endif
+// Every group of this kernel will have exactly `size` work-items, and `groups` of them are to be resident on a compute unit at once.
+#define FIXED_GROUP(size, groups) __launch_bounds__(size, groups)
 
 FN ulong global_id() { return (ulong)blockIdx.x * blockDim.x + threadIdx.x; }
 FN ulong global_size() { return (ulong)gridDim.x * blockDim.x; }
@@ -31,6 +23,8 @@ FN uint group_id() { return blockIdx.x; }
 FN uint group_count() { return gridDim.x; }
 
 FN void barrier_local() { __syncthreads(); }
+// The same, for global memory as well: what the group wrote before it, the group reads after it.
+FN void barrier_all() { __syncthreads(); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
@@ -41,8 +35,19 @@ FN void atomic_add_global_f64(double* p, double v) { atomicAdd(p, v); }
 
 #if __CUDA_ARCH__ >= 700
 FN void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+FN uint atomic_add_ordered_global32(uint* p, uint v) {
+  uint old;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
 #else
 FN void fence_device() { __threadfence(); }
+FN uint atomic_add_ordered_global32(uint* p, uint v) {
+  __threadfence();
+  uint old = atomicAdd(p, v);
+  __threadfence();
+  return old;
+}
 #endif
 
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }

@@ -18,8 +18,9 @@
 #define CONSTANT __constant
 // The most work-items that a group of this kernel will have: lets a compiler give each more registers.
 #define MAX_GROUP(size)
-// The same, and so many groups of it are to be resident on a compute unit at once: bounds the registers of a work-item.
-#define MAX_GROUP_RESIDENT(size, groups)
+// Every group of this kernel will have exactly `size` work-items, and `groups` of them are to be resident on a compute unit at once.
+// NVIDIA's compiler allows no more than 256 work-items where it is not told.
+#define FIXED_GROUP(size, groups) __attribute__((reqd_work_group_size(size, 1, 1)))
 
 // Ids: 64-bit, one-dimensional.
 FN ulong global_id(void) { return get_global_id(0); }
@@ -30,6 +31,8 @@ FN uint group_id(void) { return (uint)get_group_id(0); }
 FN uint group_count(void) { return (uint)get_num_groups(0); }
 
 FN void barrier_local(void) { barrier(CLK_LOCAL_MEM_FENCE); }
+// The same, for global memory as well: what the group wrote before it, the group reads after it.
+FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 
 // Atomics, relaxed. The old value is returned.
 FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
@@ -59,12 +62,21 @@ FN void atomic_add_global_f64(GLOBAL double* p, double v) {
 }
 #endif
 
-// Orders this work-item's global writes before, and its reads after, for the whole device. OpenCL C 1.2 has no such fence: NVIDIA's
-// compiler takes PTX, C11-style compilers have atomic_work_item_fence, elsewhere the device lacks Capability::device_fence.
+// fence_device() orders this work-item's global writes before, and its reads after, for the whole device; the ordered addition does so
+// by itself (acquire and release). OpenCL C 1.2 has neither: NVIDIA's compiler takes PTX, C11-style compilers have their own, elsewhere
+// the device lacks Capability::device_fence.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
 FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
+  uint old;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
 #elif SAMESUM_DEVICE_FENCE
 FN void fence_device(void) { atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device); }
+FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
+  return atomic_fetch_add_explicit((volatile GLOBAL atomic_uint*)p, v, memory_order_acq_rel, memory_scope_device);
+}
 #endif
 
 // Arithmetic that is rounded once an operation, whatever the compiler would like.
