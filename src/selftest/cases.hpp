@@ -1,5 +1,5 @@
 // The hard cases: arrays on which careless sums go wrong. One table for the self-test, the tests and the fuzzers. All of them are made
-// with integer arithmetic from std::mt19937_64, whose output the C++ standard fixes: the same data on every machine.
+// with integer arithmetic alone: the same data on every machine.
 #pragma once
 
 #include <samesum/types.hpp>
@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <random>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,17 +32,23 @@ struct Format {
 
 Format format_of(DType type) noexcept;
 
-/// Uniform integers.
+/// Uniform integers: SplitMix64 (Steele, Lea and Flood, 2014), which is fast, and the same wherever integers are.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::uint64_t bits() { return engine_(); }
-  std::uint64_t bits(int count) { return engine_() >> (64 - count); }  ///< count in 1..64
-  std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : engine_() % bound; }
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t bits() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+  std::uint64_t bits(int count) { return bits() >> (64 - count); }  ///< count in 1..64
+  /// In [0, bound); 0 for a bound of 0. Small bounds do without a division.
+  std::uint64_t below(std::uint64_t bound) { return bound >> 32 == 0 ? (bits() >> 32) * bound >> 32 : bits() % bound; }
   int between(int low, int high) { return low + static_cast<int>(below(static_cast<std::uint64_t>(high - low) + 1)); }
 
  private:
-  std::mt19937_64 engine_;
+  std::uint64_t state_;
 };
 
 /// A way to fill an array of any length with bit patterns of a format.
