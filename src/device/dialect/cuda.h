@@ -12,8 +12,16 @@ static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 #define LOCAL_VAR __shared__
 #define CONSTANT __constant__
 #define MAX_GROUP(size) __launch_bounds__(size)
-// Every group of this kernel will have exactly `size` work-items, and `groups` of them are to be resident on a compute unit at once.
-#define FIXED_GROUP(size, groups) __launch_bounds__(size, groups)
+// Every group of this kernel will have exactly `size` work-items, and `groups` of them, or as many as it can hold, are to be resident on
+// a compute unit at once.
+#define FIXED_GROUP(size, groups) __launch_bounds__(size, (size) * (groups) <= UNIT_SIZE ? (groups) : UNIT_SIZE / (size))
+#if __CUDA_ARCH__ == 750
+#define UNIT_SIZE 1024
+#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ == 1010 || __CUDA_ARCH__ >= 1100
+#define UNIT_SIZE 1536
+#else
+#define UNIT_SIZE 2048
+#endif
 
 FN ulong global_id() { return (ulong)blockIdx.x * blockDim.x + threadIdx.x; }
 FN ulong global_size() { return (ulong)gridDim.x * blockDim.x; }
