@@ -19,6 +19,7 @@ namespace samesum::device::cuda {
 namespace {
 
 using test::FakeCuda;
+using test::FakeNvrtc;
 
 constexpr const char* kProgram = "kernel add plid\nkernel all pilipd\n";
 
@@ -29,13 +30,14 @@ std::vector<unsigned char> pattern(std::size_t bytes) {
   return data;
 }
 
-FakeCuda* open_fake(const std::string& path) {
+/// What the stand-in at `path` lets a test see and turn.
+template <typename Fake>
+Fake* open_fake(const std::string& path, const char* symbol) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return nullptr;
-  return reinterpret_cast<FakeCuda* (*)()>(dlsym(library, test::kFakeCudaSymbol))();
+  return library == nullptr ? nullptr : reinterpret_cast<Fake* (*)()>(dlsym(library, symbol))();
 }
 
-/// The message of the error that `action` throws.
+/// The error that `action` throws.
 template <typename Action>
 Error error_of(Action action) {
   try {
@@ -52,28 +54,35 @@ class CudaBackend : public testing::Test {
   void SetUp() override {
     const char* fakes = std::getenv("SAMESUM_FAKES");
     if (fakes == nullptr) GTEST_SKIP() << "SAMESUM_FAKES does not name the folder of the stand-ins (ctest sets it)";
-    library_ = std::string(fakes) + "/libfake_cuda.so";
-    setenv("SAMESUM_CUDA_LIBRARY", library_.c_str(), 1);
-    setenv("SAMESUM_NVRTC_LIBRARY", library_.c_str(), 1);
-    fake_ = open_fake(library_);
-    ASSERT_NE(fake_, nullptr) << dlerror();
+    const std::string driver = std::string(fakes) + "/libfake_cuda.so";
+    compiler_ = std::string(fakes) + "/libfake_nvrtc.so";
+    setenv("SAMESUM_CUDA_LIBRARY", driver.c_str(), 1);
+    setenv("SAMESUM_NVRTC_LIBRARY", compiler_.c_str(), 1);
+    nvrtc_ = open_fake<FakeNvrtc>(compiler_, "fake_nvrtc");
+    fake_ = open_fake<FakeCuda>(driver, "fake_cuda");
+    ASSERT_TRUE(fake_ != nullptr && nvrtc_ != nullptr) << dlerror();
     *fake_ = FakeCuda{};
+    *nvrtc_ = FakeNvrtc{};
     const DriverOrReason& loaded = load_driver();
     ASSERT_NE(loaded.driver, nullptr) << loaded.reason;
     Dl_info found{};
     dladdr(reinterpret_cast<void*>(loaded.driver->cuInit), &found);
-    if (!std::filesystem::equivalent(found.dli_fname, library_)) GTEST_SKIP() << "this process has loaded the real driver already";
+    if (!std::filesystem::equivalent(found.dli_fname, driver)) GTEST_SKIP() << "this process has loaded the real driver already";
   }
 
   void TearDown() override {
+    unsetenv("SAMESUM_CUDA_LIBRARY");
+    unsetenv("SAMESUM_NVRTC_LIBRARY");
     if (fake_ == nullptr) return;
+    EXPECT_EQ(nvrtc_->live_programs, 0);
     EXPECT_TRUE(fake_->complaints.empty()) << fake_->complaints.front();
     EXPECT_EQ(fake_->current_contexts, 0);
     for (const auto& [kind, count] : fake_->live) EXPECT_EQ(count, 0) << "left behind: " << kind;
   }
 
-  std::string library_;
+  std::string compiler_;
   FakeCuda* fake_ = nullptr;
+  FakeNvrtc* nvrtc_ = nullptr;
 };
 
 TEST_F(CudaBackend, ListsWhatTheDriverReports) {
@@ -235,9 +244,9 @@ TEST_F(CudaBackend, CompilesForTheDevice) {
   const Binary binary = device->compile(kProgram);
   EXPECT_EQ(binary.bytes, kProgram);
   EXPECT_EQ(binary.log, "compiled");
-  EXPECT_EQ(fake_->compiler_options.at(0), "-arch=sm_90");
+  EXPECT_EQ(nvrtc_->options.at(0), "-arch=sm_90");
   const std::string identity = device->compiler_identity();
-  for (const std::string& option : fake_->compiler_options) EXPECT_NE(identity.find(option), std::string::npos) << option;
+  for (const std::string& option : nvrtc_->options) EXPECT_NE(identity.find(option), std::string::npos) << option;
   EXPECT_NE(identity.find("NVRTC 13.0"), std::string::npos);
   EXPECT_NE(identity.find("CUDA 13.0"), std::string::npos);
 
@@ -251,7 +260,7 @@ TEST_F(CudaBackend, AnOlderCompilerYieldsPtxOfTheNearestArchitecture) {
   fake_->capability = 103;
   const auto device = open(0);
   EXPECT_EQ(device->compile(kProgram).bytes, std::string("PTX\n") + kProgram);
-  EXPECT_EQ(fake_->compiler_options.at(0), "-arch=compute_90");
+  EXPECT_EQ(nvrtc_->options.at(0), "-arch=compute_90");
   device->load(device->compile(kProgram), "add");
 }
 
@@ -259,12 +268,12 @@ TEST_F(CudaBackend, SearchesWherePipPutsTheCompiler) {
   const auto home = std::filesystem::temp_directory_path() / ("samesum_nvrtc_" + std::to_string(getpid()));
   const auto folder = home / ".local/lib/python3.11/site-packages/nvidia/cu99/lib";
   std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(library_, folder / "libnvrtc.so.99", std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(compiler_, folder / "libnvrtc.so.99", std::filesystem::copy_options::overwrite_existing);
   const std::string library = (folder / "libnvrtc.so.99").string();
-  FakeCuda* compiler = open_fake(library);  // a copy, with a state of its own
+  auto* compiler = open_fake<FakeNvrtc>(library, "fake_nvrtc");  // a copy, with a state of its own
   ASSERT_NE(compiler, nullptr);
-  compiler->nvrtc_major = 99;
-  compiler->nvrtc_capabilities = {995};
+  compiler->major = 99;
+  compiler->capabilities = {995};
   unsetenv("SAMESUM_NVRTC_LIBRARY");
   const char* old_home = std::getenv("HOME");
   const std::string kept = old_home == nullptr ? "" : old_home;
@@ -356,9 +365,11 @@ TEST_F(CudaBackend, EveryFailingCallIsAnErrorAndLeavesNothingBehind) {
                                "nvrtcGetCUBINSize",
                                "nvrtcGetCUBIN"};
   for (const char* call : calls) {
-    fake_->failures = {{call, 1}};
+    fake_->failures = nvrtc_->failures = {{call, 1}};
     EXPECT_THROW(everything(), Error) << call;
     fake_->failures.clear();
+    nvrtc_->failures.clear();
+    EXPECT_EQ(nvrtc_->live_programs, 0) << call;
     EXPECT_EQ(fake_->current_contexts, 0) << call;
     fake_->complaints.clear();  // a stream that could not be waited for is destroyed with work left
     for (const auto& [kind, count] : fake_->live) EXPECT_EQ(count, 0) << call << " leaves behind: " << kind;

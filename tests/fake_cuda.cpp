@@ -1,4 +1,4 @@
-// Stands for libcuda.so.1 and libnvrtc where there is no GPU: memory is the host's, streams keep their work until somebody waits, and
+// Stands for libcuda.so.1 where there is no GPU: memory is the host's, streams keep their work until somebody waits, and
 // what a driver leaves undefined is a complaint. A program is its source: each line "kernel NAME TYPES" is an entry, with a letter for
 // each argument (p pointer, i 32 bits, l 64 bits).
 #include "device/cuda/driver_api.hpp"
@@ -11,8 +11,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 namespace cuda = samesum::device::cuda;
 using namespace samesum::device::cuda;
@@ -59,10 +60,18 @@ enum Code {
 std::recursive_mutex mutex;
 bool initialized = false;
 CUctx_st context{0};
-thread_local std::vector<CUcontext> current;
-std::map<CUdeviceptr, std::size_t> allocations;
-std::map<const char*, std::size_t> pinned;
-std::set<CUstream> streams;
+
+// This thread's stack of contexts; not thread_local, which the leak checker of gcc 12 does not survive in a library loaded at run time.
+std::vector<CUcontext>& current() {
+  static auto& stacks = *new std::map<std::thread::id, std::vector<CUcontext>>;
+  return stacks[std::this_thread::get_id()];
+}
+
+// What a caller leaves behind stays here, and outlives it: this is a driver.
+auto& allocations = *new std::map<CUdeviceptr, std::size_t>;
+auto& pinned = *new std::map<const char*, std::size_t>;
+template <typename T>
+auto& living = *new std::map<T*, std::unique_ptr<T>>;
 
 EXPORT FakeCuda* fake_cuda() {
   static auto* fake = new FakeCuda;
@@ -71,7 +80,23 @@ EXPORT FakeCuda* fake_cuda() {
 
 FakeCuda& fake() { return *fake_cuda(); }
 
+template <typename T>
+T* make(const char* kind, T object = {}) {
+  auto made = std::make_unique<T>(std::move(object));
+  T* const result = made.get();
+  living<T>[result] = std::move(made);
+  ++fake().live[kind];
+  return result;
+}
+
 void complain(const char* function, const char* what) { fake().complaints.push_back(std::string(function) + ": " + what); }
+
+template <typename T>
+int destroy(const char* kind, T* object) {
+  if (living<T>.erase(object) == 0) return complain(kind, "destroyed twice, or never made"), 400;
+  --fake().live[kind];
+  return 0;
+}
 
 bool within(CUdeviceptr pointer, std::size_t bytes) {
   auto after = allocations.upper_bound(pointer);
@@ -103,7 +128,7 @@ enum Needs { kNothing, kInit, kContext };
 int enter(const char* function, Needs needs) {
   if (const auto failure = fake().failures.find(function); failure != fake().failures.end()) return failure->second;
   if (needs >= kInit && !initialized) return kNotInitialized;
-  if (needs == kContext && current.empty()) return kInvalidContext;
+  if (needs == kContext && current().empty()) return kInvalidContext;
   return kOk;
 }
 
@@ -192,15 +217,15 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
 EXPORT int cuCtxPushCurrent_v2(CUcontext pushed) {
   ENTER(kInit);
   if (pushed != &context || fake().live["context"] == 0) return kInvalidContext;
-  current.push_back(pushed);
+  current().push_back(pushed);
   ++fake().current_contexts;
   return kOk;
 }
 
 EXPORT int cuCtxPopCurrent_v2(CUcontext* popped) {
   ENTER(kContext);
-  *popped = current.back();
-  current.pop_back();
+  *popped = current().back();
+  current().pop_back();
   --fake().current_contexts;
   return kOk;
 }
@@ -222,7 +247,7 @@ EXPORT int cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
 // Waits for all that may use the memory, as the driver does.
 EXPORT int cuMemFree_v2(CUdeviceptr pointer) {
   ENTER(kContext);
-  for (const CUstream stream : streams) run_until(stream, stream->submitted);
+  for (const auto& [stream, owner] : living<CUstream_st>) run_until(stream, stream->submitted);
   if (allocations.erase(pointer) == 0) return complain(__func__, "not an allocation"), kInvalidValue;
   std::free(reinterpret_cast<void*>(pointer));
   --fake().live["memory"];
@@ -271,19 +296,14 @@ EXPORT int cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, C
 EXPORT int cuStreamCreate(CUstream* stream, unsigned flags) {
   ENTER(kContext);
   if (flags != kStreamNonBlocking) complain(__func__, "a stream that waits for the default one");
-  *stream = new CUstream_st;
-  streams.insert(*stream);
-  ++fake().live["stream"];
+  *stream = make<CUstream_st>("stream");
   return kOk;
 }
 
 EXPORT int cuStreamDestroy_v2(CUstream stream) {
   ENTER(kContext);
   if (stream->done != stream->submitted) complain(__func__, "work is left");
-  streams.erase(stream);
-  delete stream;
-  --fake().live["stream"];
-  return kOk;
+  return destroy("stream", stream);
 }
 
 EXPORT int cuStreamSynchronize(CUstream stream) {
@@ -294,16 +314,13 @@ EXPORT int cuStreamSynchronize(CUstream stream) {
 
 EXPORT int cuEventCreate(CUevent* event, unsigned) {
   ENTER(kContext);
-  *event = new CUevent_st;
-  ++fake().live["event"];
+  *event = make<CUevent_st>("event");
   return kOk;
 }
 
 EXPORT int cuEventDestroy_v2(CUevent event) {
   ENTER(kContext);
-  delete event;
-  --fake().live["event"];
-  return kOk;
+  return destroy("event", event);
 }
 
 EXPORT int cuEventRecord(CUevent event, CUstream stream) {
@@ -339,7 +356,7 @@ EXPORT int cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned coun
     }
     return code;
   }
-  auto loaded = std::make_unique<CUmod_st>();
+  CUmod_st loaded;
   std::istringstream lines(static_cast<const char*>(image));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -347,20 +364,17 @@ EXPORT int cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned coun
     CUfunc_st function;
     if (words >> word >> function.name && word == "kernel") {
       words >> function.types;
-      loaded->functions.push_back(function);
+      loaded.functions.push_back(function);
     }
   }
-  if (loaded->functions.empty()) return kInvalidImage;
-  *module = loaded.release();
-  ++fake().live["module"];
+  if (loaded.functions.empty()) return kInvalidImage;
+  *module = make("module", std::move(loaded));
   return kOk;
 }
 
 EXPORT int cuModuleUnload(CUmodule module) {
   ENTER(kContext);
-  delete module;
-  --fake().live["module"];
-  return kOk;
+  return destroy("module", module);
 }
 
 EXPORT int cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
@@ -396,103 +410,5 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, 
   ENTER(kContext);
   if (dynamic_bytes != 0) complain(__func__, "dynamic local memory");
   *blocks = 2048 / block_size;
-  return kOk;
-}
-
-// NVRTC. What it compiles is the text itself, with the architecture; "#error" does not compile.
-namespace {
-
-struct FakeProgram {
-  std::string source;
-  std::string output;
-  std::string log;
-};
-
-FakeProgram* program_of(void* program) { return static_cast<FakeProgram*>(program); }
-
-}  // namespace
-
-EXPORT const char* nvrtcGetErrorString(int code) { return code == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR_INTERNAL_ERROR"; }
-
-EXPORT int nvrtcVersion(int* major, int* minor) {
-  ENTER(kNothing);
-  *major = fake().nvrtc_major;
-  *minor = fake().nvrtc_minor;
-  return kOk;
-}
-
-EXPORT int nvrtcGetNumSupportedArchs(int* count) {
-  ENTER(kNothing);
-  *count = static_cast<int>(fake().nvrtc_capabilities.size());
-  return kOk;
-}
-
-EXPORT int nvrtcGetSupportedArchs(int* archs) {
-  ENTER(kNothing);
-  std::copy(fake().nvrtc_capabilities.begin(), fake().nvrtc_capabilities.end(), archs);
-  return kOk;
-}
-
-EXPORT int nvrtcCreateProgram(void** program, const char* source, const char*, int, const char* const*, const char* const*) {
-  ENTER(kNothing);
-  *program = new FakeProgram{source, {}, {}};
-  ++fake().live["program"];
-  return kOk;
-}
-
-EXPORT int nvrtcDestroyProgram(void** program) {
-  ENTER(kNothing);
-  delete program_of(*program);
-  *program = nullptr;
-  --fake().live["program"];
-  return kOk;
-}
-
-EXPORT int nvrtcCompileProgram(void* program, int count, const char* const* options) {
-  ENTER(kNothing);
-  fake().compiler_options.assign(options, options + count);
-  FakeProgram& compiled = *program_of(program);
-  if (compiled.source.find("#error") != std::string::npos) {
-    compiled.log = "kernel(1): error: #error";
-    return 6;
-  }
-  compiled.log = "compiled";
-  compiled.output = compiled.source;
-  return kOk;
-}
-
-EXPORT int nvrtcGetProgramLogSize(void* program, std::size_t* bytes) {
-  ENTER(kNothing);
-  *bytes = program_of(program)->log.size() + 1;
-  return kOk;
-}
-
-EXPORT int nvrtcGetProgramLog(void* program, char* log) {
-  ENTER(kNothing);
-  std::strcpy(log, program_of(program)->log.c_str());
-  return kOk;
-}
-
-EXPORT int nvrtcGetPTXSize(void* program, std::size_t* bytes) {
-  ENTER(kNothing);
-  *bytes = program_of(program)->output.size() + 5;
-  return kOk;
-}
-
-EXPORT int nvrtcGetPTX(void* program, char* ptx) {
-  ENTER(kNothing);
-  std::strcpy(ptx, ("PTX\n" + program_of(program)->output).c_str());
-  return kOk;
-}
-
-EXPORT int nvrtcGetCUBINSize(void* program, std::size_t* bytes) {
-  ENTER(kNothing);
-  *bytes = program_of(program)->output.size();
-  return kOk;
-}
-
-EXPORT int nvrtcGetCUBIN(void* program, char* cubin) {
-  ENTER(kNothing);
-  std::memcpy(cubin, program_of(program)->output.data(), program_of(program)->output.size());
   return kOk;
 }

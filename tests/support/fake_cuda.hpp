@@ -1,7 +1,6 @@
-// What a test can see and turn of fake_cuda.cpp, the stand-in for NVIDIA's driver and run-time compiler.
+// What a test can see and turn of fake_cuda.cpp and fake_nvrtc.cpp, the stand-ins for NVIDIA's driver and its run-time compiler.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,27 +17,34 @@ struct FakeLaunch {
   std::vector<std::vector<unsigned char>> arguments;
 };
 
+/// Of the driver; from its function `extern "C" FakeCuda* fake_cuda()`.
 struct FakeCuda {
   // to turn
-  std::map<std::string, int> failures;  ///< a function's name: the code that it returns until it is removed
+  std::map<std::string, int> failures;  ///< a function's symbol: the code that it returns until it is removed
   int device_count = 1;
   int driver_version = 13000;
   int capability = 90;
   int compute_mode = 0;
-  int nvrtc_major = 13;
-  int nvrtc_minor = 0;
-  std::vector<int> nvrtc_capabilities{90, 80, 75};
 
   // to see
   std::map<std::string, int> live;  ///< what has been made and not yet been destroyed, by kind
   std::vector<FakeLaunch> launches;
-  std::vector<std::string> compiler_options;  ///< of the last compilation
-  std::vector<std::string> complaints;        ///< misuse that a driver would answer with undefined behaviour
+  std::vector<std::string> complaints;  ///< misuse that a driver would answer with undefined behaviour
   std::uint64_t largest_pageable_copy = 0;
   int current_contexts = 0;  ///< pushed and not popped, over all threads
 };
 
-/// The library's one exported function of its own: `extern "C" FakeCuda* fake_cuda()`.
-constexpr const char* kFakeCudaSymbol = "fake_cuda";
+/// Of the compiler; from its function `extern "C" FakeNvrtc* fake_nvrtc()`.
+struct FakeNvrtc {
+  // to turn
+  std::map<std::string, int> failures;
+  int major = 13;
+  int minor = 0;
+  std::vector<int> capabilities{90, 80, 75};
+
+  // to see
+  std::vector<std::string> options;  ///< of the last compilation
+  int live_programs = 0;
+};
 
 }  // namespace samesum::test

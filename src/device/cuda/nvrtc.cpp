@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 namespace samesum::device::cuda {
 namespace {
@@ -80,7 +81,7 @@ Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error:
 
   Binary binary;
   binary.log = output(program.get(), call_.log_size, call_.log, "nvrtcGetProgramLog");
-  if (!binary.log.empty() && binary.log.back() == '\0') binary.log.pop_back();
+  binary.log.erase(binary.log.find_last_not_of(std::string_view("\n\0", 2)) + 1);  // it may end in several zeros
   if (code != 0) {
     context.configuration = fmt::format("{}, {}", identity_, fmt::join(texts, " "));
     context.code = call_.error_string(code);
