@@ -1,10 +1,11 @@
 // What a device can do at best, in kernels that do nothing else: read memory, multiply and add, start.
+// Defined by the host: GROUP (work-items of a group).
 
 // Reads `count` units and folds all their bits into one word, which is stored in the one case of 2^32 in which it equals `unlikely`: so no
 // load can be left out, and nothing else is written. With chunk = 0 the groups walk through the data side by side, a tile of group size x
 // UNROLL units each; otherwise each group reads a run of `chunk` units, a multiple of its tile, of its own.
 #define READ_KERNEL(name, UNIT, FOLD, UNROLL)                                                                                      \
-  KERNEL MAX_GROUP(1024) void name(GLOBAL const UNIT* data, ulong count, ulong chunk, uint unlikely, GLOBAL uint* sink) {           \
+  KERNEL FIXED_GROUP(GROUP, 1) void name(GLOBAL const UNIT* data, ulong count, ulong chunk, uint unlikely, GLOBAL uint* sink) {           \
     ulong tile = (ulong)group_size() * UNROLL;                                                                                     \
     ulong begin = group_id() * (chunk ? chunk : tile);                                                                             \
     ulong end = chunk && begin + chunk < count ? begin + chunk : count;                                                            \
@@ -42,7 +43,7 @@ KERNEL void read_nothing(GLOBAL uint* sink, uint unlikely) {
 
 // Eight independent chains of `rounds` x 16 multiply-adds in registers; the host computes the same and compares.
 #define MULTIPLY_ADD_KERNEL(name, REAL)                                                                                            \
-  KERNEL MAX_GROUP(1024) void name(REAL factor, REAL term, uint rounds, GLOBAL REAL* out) {                                        \
+  KERNEL FIXED_GROUP(GROUP, 1) void name(REAL factor, REAL term, uint rounds, GLOBAL REAL* out) {                                        \
     REAL chain[8];                                                                                                                 \
     _Pragma("unroll") for (uint c = 0; c < 8; ++c) chain[c] = (REAL)(global_id() % 32 + c);                                        \
     for (uint r = 0; r < rounds; ++r) {                                                                                            \

@@ -5,7 +5,6 @@
 #include "bench/host_kernels.hpp"
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
-#include "device/program.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>
@@ -87,15 +86,13 @@ template <class Real>
 ArithmeticRate kernel_arithmetic(device::Device& device, const Effort& effort) {
   const DeviceInfo& info = device.info();
   const DType type = sizeof(Real) == 4 ? DType::float32 : DType::float64;
-  const device::Kernel kernel = device::build(device, {{info.is_cpu ? "bench/ceiling_cpu.cl" : "bench/ceiling.cl"}, {}},
-                                              type == DType::float32 ? "multiply_add_f32" : "multiply_add_f64");
+  const std::uint32_t group_size = info.is_cpu ? 1 : std::min(256u, info.max_group_size);
+  const device::Source source = info.is_cpu ? device::Source{{"bench/ceiling_cpu.cl"}, {}} : ceiling_source(group_size);
+  const device::Kernel kernel = device::build(device, source, type == DType::float32 ? "multiply_add_f32" : "multiply_add_f64");
   const int chains = info.is_cpu ? kChains : 8;
   const std::uint64_t lanes = info.is_cpu ? 32 / sizeof(Real) : 1;
-  device::Grid grid{4 * info.compute_units, 1};
-  if (!info.is_cpu) {
-    grid.group_size = std::min(256u, info.max_group_size);
-    grid.groups = device.resident_groups(kernel, grid.group_size).value_or(info.compute_units * 2048 / grid.group_size);
-  }
+  device::Grid grid{4 * info.compute_units, group_size};
+  if (!info.is_cpu) grid.groups = device.resident_groups(kernel, group_size).value_or(info.compute_units * 2048 / group_size);
   const std::uint64_t items = std::uint64_t{grid.groups} * grid.group_size;
   const device::Memory out = device.allocate(items * sizeof(Real));
   const auto timer = [&](std::uint32_t rounds) {
@@ -120,7 +117,7 @@ ArithmeticRate kernel_arithmetic(device::Device& device, const Effort& effort) {
 }
 
 std::vector<Latency> kernel_latencies(device::Device& device, const Effort& effort) {
-  const device::Kernel kernel = device::build(device, {{"bench/ceiling.cl"}, {}}, "read_nothing");
+  const device::Kernel kernel = device::build(device, ceiling_source(1), "read_nothing");
   const device::Memory sink = device.allocate(sizeof(std::uint32_t));
   const auto launch = [&] {
     const device::Argument arguments[] = {sink, std::uint32_t{0}};

@@ -108,11 +108,13 @@ std::vector<Candidate> gpu_candidates(device::Device& device, const device::Memo
       candidates.push_back({fmt::format("{}-byte loads x {}, group_size={}, {}", width, unroll, group_size, sharing.text), timer});
     }
   };
-  for (const std::uint32_t width : {4u, 8u, 16u}) {
-    for (const std::uint32_t unroll : {1u, 2u, 4u, 8u}) {
-      const device::Kernel kernel = device::build(device, {{"bench/ceiling.cl"}, {}}, fmt::format("read_{}x{}", width, unroll));
-      for (const std::uint32_t group_size : {64u, 256u, 512u, 1024u}) {
-        if (group_size <= device.info().max_group_size) add(kernel, width, unroll, group_size);
+  for (const std::uint32_t wanted : {64u, 256u, 512u, 1024u}) {
+    const std::uint32_t group_size = std::min(wanted, device.info().max_group_size);
+    if (group_size < wanted && wanted != 64) continue;
+    const device::Source source = ceiling_source(group_size);
+    for (const std::uint32_t width : {4u, 8u, 16u}) {
+      for (const std::uint32_t unroll : {1u, 2u, 4u, 8u}) {
+        add(device::build(device, source, fmt::format("read_{}x{}", width, unroll)), width, unroll, group_size);
       }
     }
   }
@@ -139,6 +141,8 @@ std::vector<Candidate> cpu_candidates(device::Device& device, const device::Memo
 }
 
 }  // namespace
+
+device::Source ceiling_source(std::uint32_t group_size) { return {{"bench/ceiling.cl"}, {{"GROUP", std::to_string(group_size)}}}; }
 
 std::string host_label(std::uint32_t threads) { return fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s"); }
 

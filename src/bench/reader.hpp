@@ -5,6 +5,7 @@
 
 #include "bench/timing.hpp"
 #include "device/device.hpp"
+#include "device/program.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,6 +29,9 @@ Reader fastest_reader(device::Device& device, const device::Memory& memory, std:
 ReadRate read_rate(const Reader& reader, const Effort& effort);
 /// The rate of a reader that was measured elsewhere.
 ReadRate read_rate(const Reader& reader, const Statistics& seconds);
+
+/// ceiling.cl for groups of so many work-items.
+device::Source ceiling_source(std::uint32_t group_size);
 
 /// "cpu, 2 threads"
 std::string host_label(std::uint32_t threads);

@@ -1,7 +1,7 @@
 // The sum as textbooks teach it, from the naive to the fast and careless: plain floating-point additions, so the value depends on the
 // order in which they happen. Rows of kind `textbook`: checked against an error bound, never chosen by auto (docs/ladder-sum.md).
 //
-// Defined by the host: REAL (float, double), REAL_BYTES (4, 8), CAPACITY (no group has more work-items), UNROLL (loads in flight).
+// Defined by the host: REAL (float, double), REAL_BYTES (4, 8), GROUP (work-items of a group), UNROLL (loads in flight).
 
 #if REAL_BYTES == 8
 #define VECTOR double2
@@ -41,9 +41,9 @@ FN REAL group_sum(LOCAL REAL* scratch, REAL value) {
 // One round of tree_passes: a group sums a tile of tile_columns x (group size / tile_columns) elements, one a work-item, first along the
 // rows, then down the first column. Groups beyond the 32-bit limit's worth of tiles are walked with a stride of group_count() tiles, given as
 // step_rows and step_columns, which saves the 64-bit divisions.
-KERNEL MAX_GROUP(CAPACITY) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_columns,
+KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_columns,
                                            ulong step_rows, ulong step_columns) {
-  LOCAL_VAR REAL scratch[CAPACITY];
+  LOCAL_VAR REAL scratch[GROUP];
   uint tile_rows = group_size() / tile_columns;
   uint y = local_id() / tile_columns;
   uint x = local_id() - y * tile_columns;
@@ -70,7 +70,7 @@ KERNEL MAX_GROUP(CAPACITY) void tree_round(GLOBAL const REAL* in, ulong rows, ul
 }
 
 // One round of tile_passes: each work-item adds up its own tile x tile elements, one after the other.
-KERNEL MAX_GROUP(CAPACITY) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile) {
+KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile) {
   ulong out_columns = (columns + tile - 1) / tile;
   ulong tiles = (rows + tile - 1) / tile * out_columns;
   for (ulong i = global_id(); i < tiles; i += global_size()) {
@@ -87,8 +87,8 @@ KERNEL MAX_GROUP(CAPACITY) void tile_round(GLOBAL const REAL* in, ulong rows, ul
 }
 
 // One of grid_stride_two_pass: neighbours in a group read neighbours in memory; out[group] is the group's sum.
-KERNEL MAX_GROUP(CAPACITY) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
-  LOCAL_VAR REAL scratch[CAPACITY];
+KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[GROUP];
   REAL sum = 0;
   for (ulong i = global_id(); i < n; i += global_size()) sum += in[i];
   sum = group_sum(scratch, sum);
@@ -99,8 +99,8 @@ KERNEL MAX_GROUP(CAPACITY) void grid_stride(GLOBAL const REAL* in, ulong n, GLOB
 #if REAL_BYTES == 4 || SAMESUM_INT64_ATOMICS
 KERNEL void set_zero(GLOBAL REAL* out) { out[0] = 0; }
 
-KERNEL MAX_GROUP(CAPACITY) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
-  LOCAL_VAR REAL scratch[CAPACITY];
+KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[GROUP];
   REAL sum = 0;
   for (ulong i = global_id(); i < n; i += global_size()) sum += in[i];
   sum = group_sum(scratch, sum);
@@ -111,9 +111,9 @@ KERNEL MAX_GROUP(CAPACITY) void grid_stride_atomic(GLOBAL const REAL* in, ulong 
 // One launch: 16-byte loads, UNROLL of them in flight, and the group that draws the last ticket adds the partial sums. `in` is aligned to
 // 16 bytes; the ticket is 0 before, and again afterwards.
 #if SAMESUM_DEVICE_FENCE
-KERNEL MAX_GROUP(CAPACITY) void single_pass(GLOBAL const REAL* in, ulong n, GLOBAL REAL* partials, GLOBAL uint* ticket,
+KERNEL FIXED_GROUP(GROUP, 1) void single_pass(GLOBAL const REAL* in, ulong n, GLOBAL REAL* partials, GLOBAL uint* ticket,
                                             GLOBAL REAL* out) {
-  LOCAL_VAR REAL scratch[CAPACITY];
+  LOCAL_VAR REAL scratch[GROUP];
   LOCAL_VAR uint drawn[1];
   GLOBAL const VECTOR* vectors = (GLOBAL const VECTOR*)in;
   ulong count = n / LANES;

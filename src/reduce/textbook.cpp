@@ -47,12 +47,11 @@ struct Planner {
 
   device::Kernel kernel(std::string_view entry) const {
     const bool single = type == DType::float32;
-    const std::uint32_t capacity = std::bit_ceil(std::max(group_size, kGroupSize));  // few values: few programs
     return device::build(device,
                          {{"reduce/textbook.cl"},
                           {{"REAL", single ? "float" : "double"},
                            {"REAL_BYTES", single ? "4" : "8"},
-                           {"CAPACITY", std::to_string(capacity)},
+                           {"GROUP", std::to_string(group_size)},
                            {"UNROLL", std::to_string(kUnroll)}}},
                          entry);
   }
