@@ -1,0 +1,98 @@
+// More than 2^32 elements, without the memory for them: one file of 64 MiB, mapped again and again, end to end.
+#include <samesum/device.hpp>
+#include <samesum/sum.hpp>
+
+#include "selftest/cases.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+
+namespace samesum {
+namespace {
+
+constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kBlocks = 257;
+constexpr std::uint64_t kBytes = kBlocks * kBlockBytes;
+constexpr double kMaxSeconds = 60;
+
+// `content` kBlocks times over, or why that cannot be had.
+class Repeated {
+ public:
+  explicit Repeated(View content) {
+    const int file = memfd_create("samesum", MFD_CLOEXEC);
+    if (file < 0) return fail("no file in memory");
+    if (ftruncate(file, kBlockBytes) == 0) {
+      address_ = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      for (std::uint64_t block = 0; block < kBlocks && address_ != MAP_FAILED; ++block) {
+        std::byte* at = static_cast<std::byte*>(address_) + block * kBlockBytes;
+        if (mmap(at, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) fail("too many mappings");
+      }
+    }
+    close(file);
+    if (address_ == MAP_FAILED) return fail("no room in the address space");
+    std::memcpy(address_, content.data(), kBlockBytes);
+  }
+  ~Repeated() {
+    if (address_ != MAP_FAILED) munmap(address_, kBytes);
+  }
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+
+  const std::string& why_not() const { return why_not_; }
+  View view() const { return {address_, kBytes / 4, DType::float32}; }
+
+ private:
+  void fail(const std::string& what) { why_not_ = what + ": " + std::strerror(errno); }
+
+  void* address_ = MAP_FAILED;
+  std::string why_not_;
+};
+
+const hard::Case& case_named(std::string_view name) {
+  for (const auto& hard_case : hard::cases()) {
+    if (hard_case.name == name) return hard_case;
+  }
+  throw std::invalid_argument(std::string(name));
+}
+
+TEST(HugeSum, OfMoreThan32BitsCanCount) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the shadow memory of a sanitizer would be larger than this machine's";
+#endif
+  const auto data = hard::make(case_named("quiet_nan"), DType::float32, kBlockBytes / 4);
+  const Accumulator block = test::add_each(data.view());
+  const Repeated repeated(data.view());
+  if (!repeated.why_not().empty()) GTEST_SKIP() << repeated.why_not();
+  const View all = repeated.view();
+  const std::uint64_t last = 3;  // an odd part of a block, so that nothing is aligned at the end
+
+  Accumulator expected;
+  for (std::uint64_t i = 0; i + 1 < kBlocks; ++i) expected.merge(block);
+  const std::uint64_t whole = (kBlocks - 1) * kBlockBytes / 4;
+  expected.merge(test::add_each(all.part(whole, last)));
+  ASSERT_EQ(expected.count(), (std::uint64_t{1} << 32) + last);
+
+  for (const Device& device : open_devices("all", 0)) {
+    // A device that is slow at this is not what is tested.
+    const auto start = std::chrono::steady_clock::now();
+    accumulate(all.part(0, kBlockBytes / 2), device);
+    const double per_part = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = per_part * static_cast<double>(kBytes / 4) / static_cast<double>(kBlockBytes / 2);
+    if (seconds > kMaxSeconds) {
+      std::printf("%s: left out, it would take %.0f seconds\n", device.info().selector.c_str(), seconds);
+      continue;
+    }
+    EXPECT_EQ(accumulate(all.part(0, expected.count()), device), expected) << device.info().selector;
+    EXPECT_EQ(accumulate(all.part(kBlockBytes / 4, whole - kBlockBytes / 4 + last), device).count(), whole - kBlockBytes / 4 + last);
+  }
+}
+
+}  // namespace
+}  // namespace samesum

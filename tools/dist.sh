@@ -1,0 +1,42 @@
+#!/bin/sh
+# dist.sh BUILD_DIRECTORY TARGET_DIRECTORY: packs a release that runs from any folder of any x86-64 Linux with glibc 2.36 or newer, with
+# nothing installed: program, tests, fuzzers, headers, library, and every shared library that they need but glibc's.
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+target=$2
+version=$(sed -n 's/^#define SAMESUM_VERSION "\(.*\)"/\1/p' include/samesum/version.hpp)
+name=samesum-$version-linux-x86_64
+stage=$target/$name
+
+rm -rf "$stage"
+cmake --install "$build" --prefix "$stage" >/dev/null
+mkdir -p "$stage/lib/fakes" "$stage/tests/support"
+cp "$build"/tests/samesum_tests "$build"/tests/fuzz_* "$stage/bin/"
+cp "$build"/tests/fakes/*.so "$stage/lib/fakes/"
+for file in tests/*_test.py; do [ ! -e "$file" ] || cp "$file" "$stage/tests/"; done
+cp tests/support/run_unittest.py "$stage/tests/support/"
+cp -r data "$stage/"
+cp tools/demo.sh tools/run-tests.sh "$stage/"
+for file in LICENSE README.md CHANGELOG.md; do [ ! -e $file ] || cp $file "$stage/"; done
+
+# All that the programs load, and OpenCL's loader, which they open themselves; glibc is the system's.
+opencl=$(/sbin/ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.*=> //p' | head -1)
+[ -n "$opencl" ] || { echo "libOpenCL.so.1 is not installed" >&2; exit 1; }
+ldd "$stage"/bin/* "$stage"/lib/fakes/*.so "$opencl" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u | cat - <<LOADED | while read -r library; do
+$opencl
+LOADED
+  case ${library##*/} in
+    libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
+    *) cp -L "$library" "$stage/lib/${library##*/}" ;;
+  esac
+done
+
+strip --strip-unneeded "$stage"/bin/* "$stage"/lib/*.so* "$stage"/lib/fakes/*.so
+strip --strip-debug "$stage"/lib/*.a
+for file in "$stage"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib' "$file"; done
+for file in "$stage"/lib/*.so*; do patchelf --set-rpath '$ORIGIN' "$file"; done
+for file in "$stage"/lib/fakes/*.so; do patchelf --set-rpath '$ORIGIN/..' "$file"; done
+
+tar -C "$target" --owner=0 --group=0 --sort=name -czf "$target/$name.tar.gz" "$name"
+echo "== $target/$name.tar.gz: $(du -k "$target/$name.tar.gz" | cut -f1) KiB; demo.sh and run-tests.sh inside show that it works"
