@@ -2,7 +2,10 @@
 #include "device/device.hpp"
 #include "device/conformance.hpp"
 #include "device/cpu/cpu.hpp"
+#include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
+#include "device/opencl/query.hpp"
+#include "device/opencl/staging.hpp"
 #include "device/program.hpp"
 #include "support/process.hpp"
 
@@ -393,7 +396,7 @@ TEST_F(ConformanceTest, FindsWhatADeviceGetsWrong) {
       {Capability::denormals, "as_uint(mul_rn_f32(x, y))", "as_uint" + flush, " is 0x0, not 0x"},
       {Capability::fp64, "as_ulong(u * v)", "as_ulong((float)u * v)", "conformance: 0.1 * 0.2 is 0x"},
       {Capability::int64_atomics, "(ulong)(i + 1) * 0x1ffffffffUL", "(uint)(i + 1) * 0xffffffffu", "atomic additions came to"},
-      {Capability::device_fence, "    fence_device();", "    no_such_fence();", "no_such_fence"},
+      {Capability::device_fence, "    fence_device();", "    no_such_fence;", "no_such_fence"},
       {Capability::kernels, "as_uint(add_rn_f32(x, y))", "0", "conformance: 1 + 3 is 0x0, not 0x40800000"},
       {Capability::kernels, "float x = as_float(in32[i]);", "nonsense", "nonsense"},
   };
@@ -418,6 +421,53 @@ TEST_F(ConformanceTest, RunsOnceForAllProcesses) {
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].capability, missing.at(0).capability);
   EXPECT_EQ(again[0].reason, missing.at(0).reason);
+}
+
+// By itself, as a device that is the host's processor does without it.
+TEST_F(OpenClTest, StagingMovesEveryByte) {
+  namespace ocl = device::opencl;
+  const ocl::Api& api = ocl::api();
+  const cl_device_id id = ocl::findings().devices.at(0).id;
+  cl_int code = CL_SUCCESS;
+  const cl_context context = api.clCreateContext(nullptr, 1, &id, nullptr, nullptr, &code);
+  const cl_command_queue queue = api.clCreateCommandQueue(context, id, 0, &code);
+  constexpr std::size_t kSlot = ocl::Staging::kSlotBytes;
+  constexpr std::size_t kMost = 3 * kSlot + 1;
+  const cl_mem buffer = api.clCreateBuffer(context, CL_MEM_READ_WRITE, kMost + 3, nullptr, &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  {
+    ocl::Staging staging;
+    ASSERT_TRUE(staging.ready(context, queue));
+    ASSERT_TRUE(staging.ready(context, queue));
+    unsigned char seed = 0;
+    for (const std::size_t bytes : {std::size_t{1}, kSlot - 1, kSlot, kSlot + 1, 2 * kSlot, kMost}) {
+      std::vector<char> data(bytes), back(bytes);
+      ++seed;
+      for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(seed + i * 31 + i / 4096);
+      ASSERT_EQ(staging.write(queue, buffer, 3, data.data(), bytes), CL_SUCCESS);
+      std::vector<char> sent = data;
+      data.assign(bytes, 0);  // write() is done with it
+      ASSERT_EQ(staging.read(queue, buffer, 3, back.data(), bytes), CL_SUCCESS);
+      EXPECT_TRUE(back == sent) << bytes;
+    }
+    std::vector<char> data(kSlot);
+    EXPECT_NE(staging.write(queue, buffer, kMost, data.data(), kSlot), CL_SUCCESS);
+    EXPECT_NE(staging.read(queue, buffer, kMost, data.data(), kSlot), CL_SUCCESS);
+  }
+  api.clReleaseMemObject(buffer);
+  api.clReleaseCommandQueue(queue);
+  api.clReleaseContext(context);
+}
+
+TEST(OpenClBuildLog, PointsAtFiles) {
+  const std::string source = "#line 1 \"defines\"\n#define A 1\n#line 1 \"a.cl\"\nfirst\nsecond\n\n#line 1 \"b.cl\"\nlast\n";
+  const auto with_files = [&](std::string_view log) { return device::opencl::with_files(log, source); };
+  EXPECT_EQ(with_files("<kernel>:5:24: error: x\n<kernel>:8:1: note"), "a.cl:2:24: error: x\nb.cl:1:1: note");
+  EXPECT_EQ(with_files("<kernel>:2: x"), "defines:1: x");
+  EXPECT_EQ(with_files("a.cl:3: x <kernel>: y"), "a.cl:3: x <kernel>: y");
+  EXPECT_EQ(with_files("<kernel>:99999999999999999999: x"), "<kernel>:99999999999999999999: x");
+  EXPECT_EQ(with_files(""), "");
+  EXPECT_EQ(device::opencl::with_files("<kernel>:5: x", ""), "<kernel>:5: x");
 }
 
 TEST_F(OpenClTest, ProcessesThatStartTogetherDoNotDisturbEachOther) {

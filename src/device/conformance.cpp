@@ -192,11 +192,10 @@ Source source_of(const std::vector<Section>& sections) {
 
 // The line of a failure that says most: the compiler's first error, or else the message.
 std::string reason_of(const Error& error) {
-  const std::string& log = error.context().build_log;
-  const std::size_t found = log.find("error");
-  const std::string_view text = found == std::string::npos ? std::string_view(error.what()) : std::string_view(log);
-  const std::size_t begin = found == std::string::npos ? 0 : log.rfind('\n', found) + 1;
-  return fmt::format("conformance: {}", text.substr(begin, text.find('\n', begin) - begin));
+  const std::string_view log = error.context().build_log;
+  const std::size_t found = std::min(log.find("error"), log.find("fatal"));
+  const std::string_view text = found == std::string_view::npos ? error.what() : log.substr(log.substr(0, found).rfind('\n') + 1);
+  return fmt::format("conformance: {}", text.substr(0, text.find('\n')));
 }
 
 // One line a capability: its number and the reason.

@@ -1,7 +1,9 @@
 // An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
 #include "device/hash.hpp"
+#include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
+#include "device/opencl/staging.hpp"
 
 #include <fmt/format.h>
 
@@ -56,15 +58,17 @@ class OpenClDevice final : public Device {
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
     const cl_mem buffer = part(to, offset, bytes);
     if (bytes == 0) return;
-    check(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr), "write to the device",
-          context());
+    const cl_int code = staged(bytes) ? staging_.write(queue_.get(), buffer, offset, static_cast<const char*>(from), bytes)
+                                      : api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) check(code, "write to the device", context());
   }
 
   void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
     const cl_mem buffer = part(from, offset, bytes);
     if (bytes == 0) return finish();
-    check(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, to, 0, nullptr, nullptr), "read from the device",
-          context());
+    const cl_int code = staged(bytes) ? staging_.read(queue_.get(), buffer, offset, static_cast<char*>(to), bytes)
+                                      : api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, to, 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) check(code, "read from the device", context());
   }
 
   Language language() const override { return Language::opencl_c; }
@@ -79,7 +83,7 @@ class OpenClDevice final : public Device {
     check(code, "create a program", context());
     const ProgramPtr program(created, api().clReleaseProgram);
     Binary result;
-    result.log = make_executable(program.get());
+    result.log = make_executable(program.get(), source);
 
     // One device, hence one binary.
     std::size_t bytes = 0;
@@ -183,6 +187,11 @@ class OpenClDevice final : public Device {
     timed_ = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
   }
 
+  // A CPU's memory is the host's: there is nothing to stage.
+  bool staged(std::uint64_t bytes) {
+    return !info_.is_cpu && bytes >= Staging::kWorthwhileBytes && staging_.ready(context_.get(), queue_.get());
+  }
+
   cl_mem part(const Memory& memory, std::uint64_t offset, std::uint64_t bytes) const {
     if (offset > memory.bytes || bytes > memory.bytes - offset) {
       fail(fmt::format("{} bytes at offset {} lie outside an allocation of {} bytes", bytes, offset, memory.bytes));
@@ -200,15 +209,15 @@ class OpenClDevice final : public Device {
     return api().clSetKernelArg(kernel, index, sizeof value, &value);
   }
 
-  // Compiles or links; the log comes back either way.
-  std::string make_executable(cl_program program) const {
+  // Compiles or links; the log comes back either way, with places in `source` as the files that it was assembled from.
+  std::string make_executable(cl_program program, std::string_view source = {}) const {
     const cl_int code = api().clBuildProgram(program, 1, &id_, options_.c_str(), nullptr, nullptr);
     std::string log;
     std::size_t bytes = 0;
     if (api().clGetProgramBuildInfo(program, id_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1) {
       log.resize(bytes);
       if (api().clGetProgramBuildInfo(program, id_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS) log.clear();
-      log.erase(std::find(log.begin(), log.end(), '\0'), log.end());
+      log = with_files(log.substr(0, log.find('\0')), source);
     }
     Error::Context where = context();
     where.build_log = log;
@@ -245,6 +254,7 @@ class OpenClDevice final : public Device {
   ContextPtr context_;
   QueuePtr queue_;
   bool timed_ = false;
+  Staging staging_;
   std::map<std::string, ProgramPtr> programs_;  // by hash of their binaries
 };
 
