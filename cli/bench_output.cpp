@@ -27,11 +27,18 @@ Style verdict_style(bench::Verdict verdict) {
   return verdict == bench::Verdict::wrong || verdict == bench::Verdict::failed ? Style::bad : Style::dim;
 }
 
+// "1000 x 3000 -> 63 x 188"; a round without input only clears the result.
+std::string sizes(const bench::Round& round) {
+  if (round.rows == 0 || round.columns == 0) return "clearing the result";
+  return fmt::format("{} x {} -> {} x {}", round.rows, round.columns, round.result_rows, round.result_columns);
+}
+
 void add_rounds(Table& table, const bench::LadderRow& row) {
+  if (row.rounds.size() == 1) return;  // the row says it all
   for (std::size_t i = 0; i < row.rounds.size(); ++i) {
     const bench::Round& round = row.rounds[i];
     table.add({{fmt::format("  round {}", i + 1), Style::dim},
-               {fmt::format("{} x {} -> {} x {}", round.rows, round.columns, round.result_rows, round.result_columns), Style::dim},
+               {sizes(round), Style::dim},
                {duration(round.seconds.median), Style::dim},
                {spread(round.seconds), Style::dim}});
   }

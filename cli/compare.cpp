@@ -13,7 +13,8 @@ namespace samesum::cli {
 namespace {
 
 struct Options {
-  Input input;
+  std::string file;
+  std::string dtype;
   std::string device = "all";
   ResultOptions result;
 };
@@ -57,22 +58,22 @@ void print_text(Output& out, const Options& options, const ArrayFile& file, cons
 }
 
 int run(Output& out, const Options& options) {
-  const std::string& name = options.input.files.front();
-  const ArrayFile file = options.input.open(name);
+  const Input input{{options.file}, options.dtype};
+  const ArrayFile file = input.open(options.file);
   const PlainSums plain = plain_sums(file);
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {
-    results = sum_everywhere(options.input, {});
+    results = sum_everywhere(input, {});
   } else {
     const Device device = choose_device(options.device, file.view().bytes());
-    results.push_back({device.info(), sum_files(options.input, device, {}), ""});
+    results.push_back({device.info(), sum_files(input, device, {}), ""});
   }
   file.check_unchanged();
   const bool agree = all_agree(results);
 
   if (options.result.json) {
     Json object;
-    object["file"] = name;
+    object["file"] = options.file;
     object["dtype"] = name_of(file.type());
     object["shape"] = file.shape();
     plain.forward.add_to(object["plain_forward"]);
@@ -91,8 +92,8 @@ int run(Output& out, const Options& options) {
 void add_compare(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
-  command->add_option("FILE", options->input.files, "a .npy file, or raw numbers with --dtype")->required()->expected(1);
-  command->add_option("--dtype", options->input.dtype, "type of raw numbers: float32 or float64")->type_name("TYPE");
+  command->add_option("FILE", options->file, "a .npy file, or raw numbers with --dtype")->required();
+  command->add_option("--dtype", options->dtype, "type of raw numbers: float32 or float64")->type_name("TYPE");
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   command->add_flag("--json", options->result.json, "print JSON");
   command->footer(R"(Examples:

@@ -106,7 +106,7 @@ TEST(Npy, RefusesBadHeaders) {
   EXPECT_REFUSED(npy("{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", 4), "True or False expected");
   EXPECT_REFUSED(npy("{'descr': '<f4', 'fortran_order': False, 'shape': [1]}", 4), "'(' expected");
   EXPECT_REFUSED(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)", 4), ", found its end");
-  EXPECT_REFUSED(npy("{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}", 4), "expected");
+  EXPECT_REFUSED(npy("{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}", 4), "unknown element type '<f4, '");
   EXPECT_REFUSED(npy("{'descr: 1", 4), "a string that ends expected");
   EXPECT_REFUSED(npy("{'descr': '\\x3cf4', 'fortran_order': False, 'shape': (1,)}", 4), "without escapes");
   EXPECT_REFUSED(npy(header("<f4", "(1,)") + "import os", 4), "nothing but spaces");

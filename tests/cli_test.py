@@ -1,0 +1,444 @@
+"""The program as its users meet it: answers, messages, exit codes. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+import json
+import math
+import os
+import pty
+import random
+import stat
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
+COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"]]
+
+
+def bits(value):
+    return "0x%016x" % struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def header(descr="'<f8'", shape="(1,)", extra=""):
+    return "{'descr': %s, 'fortran_order': False, 'shape': %s, %s}\n" % (descr, shape, extra)
+
+
+def npy(text, data):
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode("latin1") + data
+
+
+class Case(unittest.TestCase):
+    """Every test has a folder of its own, in which the program runs."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def array(self, name, values, kind="d"):
+        descr = {"d": "'<f8'", "f": "'<f4'"}[kind]
+        return self.write(name, npy(header(descr, "(%d,)" % len(values)), struct.pack("<%d%s" % (len(values), kind), *values)))
+
+    def run_program(self, *arguments, environment=None, timeout=120, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        variables = {key: value for key, value in os.environ.items() if key not in ("SAMESUM_DEVICE", "NO_COLOR")}
+        variables.update(environment or {})
+        return subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=variables, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                              timeout=timeout, check=False, **options)
+
+    def succeed(self, *arguments, code=0, **options):
+        result = self.run_program(*arguments, **options)
+        self.assertEqual((result.returncode, result.stderr), (code, b""), arguments)
+        return result.stdout.decode()
+
+    def plain(self, *arguments, **options):
+        text = self.succeed(*arguments, "--plain", **options)
+        self.assertRegex(text, r"\A\S+\n\Z")
+        return text.strip()
+
+    def json(self, *arguments, **options):
+        def refuse(name):
+            raise AssertionError("no JSON: " + name)
+        return json.loads(self.succeed(*arguments, "--json", **options), parse_constant=refuse)
+
+    def refuse(self, *arguments, code=2, **options):
+        """Bad input or usage: a message, nothing else. Returns the message."""
+        result = self.run_program(*arguments, **options)
+        message = result.stderr.decode()
+        self.assertEqual((result.returncode, result.stdout), (code, b""), (arguments, message))
+        self.assertTrue(message.startswith("samesum: ") and message.endswith("\n"), message)
+        self.assertNotIn("terminate called", message)
+        return message[len("samesum: "):]
+
+
+class Sum(Case):
+    def test_the_value(self):
+        random.seed(1)
+        values = [random.uniform(-1, 1) * 10 ** random.randint(-30, 30) for _ in range(1000)]
+        right = math.fsum(values)
+        self.array("x.npy", values)
+        self.assertEqual(self.plain("sum", "x.npy"), repr(right))
+        self.assertEqual(float.fromhex(self.plain("sum", "x.npy", "--hex")), right)
+        self.assertEqual(self.json("sum", "x.npy")["bits"], bits(right))
+        self.assertEqual(self.succeed("sum", "x.npy").splitlines()[0], repr(right))
+
+    def test_shortest_numbers(self):
+        for values, text in [([], "0"), ([-0.0], "-0"), ([0.1, 0.2], "0.30000000000000004"), ([1e22], "1e+22"), ([5e-324], "5e-324"),
+                             ([math.inf, 1], "inf"), ([-math.inf], "-inf"), ([math.inf, -math.inf], "nan"), ([math.nan], "nan")]:
+            self.array("x.npy", values)
+            self.assertEqual(self.plain("sum", "x.npy"), text)
+        self.array("x.npy", [0.1], "f")
+        self.assertEqual(self.plain("sum", "x.npy"), "0.10000000149011612")
+        self.assertEqual(self.plain("sum", "x.npy", "--float32"), "0.1")
+        self.array("x.npy", [-1.5])
+        self.assertEqual(self.plain("sum", "x.npy", "--hex"), "-0x1.8p+0")
+        self.array("x.npy", [math.inf])
+        self.assertEqual(self.plain("sum", "x.npy", "--hex"), "inf")
+
+    def test_float32_is_rounded_once(self):
+        # Rounded first to float64 this would lie halfway between two floats, and go the wrong way.
+        self.array("x.npy", [1.0, 2.0 ** -24, 2.0 ** -60])
+        self.assertEqual(self.json("sum", "x.npy", "--float32")["bits"], "0x3f800001")
+
+    def test_several_files(self):
+        self.array("a.npy", [1e300, 1.0])
+        self.array("b.npy", [-1e300])
+        self.array("c.npy", [0.25], "f")
+        lines = [line.split() for line in self.succeed("sum", "a.npy", "b.npy", "c.npy").splitlines()]
+        self.assertEqual(lines, [["1e+300", "a.npy"], ["-1e+300", "b.npy"], ["0.25", "c.npy"], ["1.25", "total"]])
+        self.assertEqual(self.plain("sum", "a.npy", "b.npy", "c.npy"), "1.25")
+        found = self.json("sum", "a.npy", "b.npy", "c.npy")
+        self.assertEqual((found["value"], found["count"], [file["dtype"] for file in found["files"]]), (1.25, 4, ["float64", "float64", "float32"]))
+
+    def test_many_files(self):
+        names = [self.array("%d.npy" % i, [i]) for i in range(1500)]
+        self.assertEqual(self.plain("sum", *names), str(sum(range(1500))))
+
+    def test_json_has_it_all(self):
+        self.array("x.npy", [1.0, math.nan, math.inf, math.inf])
+        found = self.json("sum", "x.npy")
+        self.assertIsNone(found["value"])
+        self.assertEqual((found["special"], found["bits"], found["hex"]), ("nan", "0x7ff8000000000000", "nan"))
+        self.assertEqual((found["count"], found["nan_count"], found["positive_infinities"], found["negative_infinities"]), (4, 1, 2, 0))
+        self.assertEqual((found["device"], found["files"][0]["shape"]), ("cpu", [4]))
+        self.assertTrue(found["variant"] and found["seconds"] >= 0)
+
+    def test_nan_policies(self):
+        self.array("x.npy", [1.0, math.nan, 2.0])
+        self.assertEqual(self.plain("sum", "x.npy"), "nan")
+        self.assertEqual(self.plain("sum", "x.npy", "--nan", "skip"), "3")
+        self.assertIn("--nan skip", self.succeed("sum", "x.npy"))
+        self.assertIn("1 NaN left out", self.succeed("sum", "x.npy", "--nan", "skip"))
+        self.assertIn("'ignore'", self.refuse("sum", "x.npy", "--nan", "ignore"))
+
+    def test_verbose(self):
+        self.array("x.npy", [0.5])
+        text = self.succeed("sum", "-v", "x.npy")
+        for part in ("bits 0x3fe0000000000000", "cpu", "GB/s", "threads=1"):
+            self.assertIn(part, text)
+
+    def test_options_change_no_bit(self):
+        random.seed(2)
+        values = [random.gauss(0, 1) * 2.0 ** random.randint(-80, 80) for _ in range(5000)]
+        self.array("x.npy", values)
+        for options in (["--threads", "1"], ["--threads", "3"], ["--device", "cpu"], ["--variant", "auto"]):
+            self.assertEqual(self.plain("sum", "x.npy", *options), repr(math.fsum(values)))
+
+    def test_raw(self):
+        self.write("x.bin", struct.pack("<3f", 1, 2, 3.5))
+        self.assertEqual(self.plain("sum", "x.bin", "--dtype", "float32"), "6.5")
+        self.assertEqual(self.plain("sum", self.write("y", b""), "--dtype", "f8"), "0")
+        self.assertIn("x.bin: its size, 12 bytes", self.refuse("sum", "x.bin", "--dtype", "float64"))
+        self.assertIn("x.bin: not a .npy file", self.refuse("sum", "x.bin"))
+        self.assertIn("unknown element type 'int8'", self.refuse("sum", "x.bin", "--dtype", "int8"))
+
+    def test_names_with_anything_in_them(self):
+        self.array("two words", [1.0])
+        self.assertEqual(self.plain("sum", "two words"), "1")
+        self.array("-dash.npy", [2.0])
+        self.assertEqual(self.succeed("sum", "--plain", "--", "-dash.npy"), "2\n")
+        os.rename(self.path("two words").encode(), self.path("").encode() + b"\xff\n.npy")
+        result = self.run_program("sum", "--json", b"\xff\n.npy")
+        self.assertEqual(json.loads(result.stdout.decode())["value"], 1)
+
+
+class BadInput(Case):
+    def test_malformed_files(self):
+        good = header()
+        for name, content, words in [
+                ("empty", b"", "the file is empty"),
+                ("magic", b"\x93NUMPY", "truncated .npy file"),
+                ("version", b"\x93NUMPY\x09\x00" + bytes(100), "unknown version 9.0"),
+                ("cut", npy(good, bytes(8))[:40], "its header should be"),
+                ("truncated", npy(good, bytes(7)), "take 8 bytes, 7 are there"),
+                ("trailing", npy(good, bytes(9)), "1 bytes follow the array"),
+                ("dtype", npy(header("'<i8'"), bytes(8)), "int64 ('<i8')"),
+                ("big", npy(header("'>f8'"), bytes(8)), "big-endian"),
+                ("object", npy(header("'|O'"), bytes(8)), "Python objects"),
+                ("records", npy(header("[('x', '<f8')]"), bytes(8)), "structured dtype"),
+                ("negative", npy(header(shape="(-1,)"), bytes(8)), "not negative"),
+                ("overflow", npy(header(shape="(4294967296, 4294967296)"), bytes(8)), "more elements than memory can hold"),
+                ("huge", npy(header(shape="(1%s,)" % ("0" * 30)), bytes(8)), "under 2^64"),
+                ("nested", npy("{'shape': " + "(" * 60000, b""), "a dimension expected"),
+                ("code", npy(header(extra="'x': __import__('os')"), bytes(8)), "unknown key 'x'"),
+                ("zip.npz", b"PK\x03\x04" + bytes(50), "zip archive"),
+                ("text.csv", b"1.0,2.0\n", "not a .npy file")]:
+            self.write(name, content)
+            for command in ("sum", "compare"):
+                message = self.refuse(command, name)
+                self.assertTrue(message.startswith(name + ": "), message)
+                self.assertIn(words, message)
+                self.assertEqual(message.count("\n"), 1, message)
+
+    def test_a_bad_file_among_good_ones_is_all_that_is_said(self):
+        self.array("good.npy", [1.0])
+        self.assertIn("bad.npy: cannot be opened: No such file", self.refuse("sum", "good.npy", "bad.npy", "good.npy"))
+
+    def test_what_is_no_file(self):
+        self.assertIn(".: is a directory", self.refuse("sum", "."))
+        self.assertIn("is a device", self.refuse("sum", "/dev/null"))
+        os.mkfifo(self.path("pipe"))
+        self.assertIn("pipe: is a pipe", self.refuse("sum", "pipe", timeout=20))
+        self.assertIn("No such file", self.refuse("sum", ""))
+        self.assertIn("Not a directory", self.refuse("sum", self.array("x.npy", [1.0]) + "/y"))
+
+    def test_no_permission(self):
+        self.array("x.npy", [1.0])
+        os.chmod(self.path("x.npy"), 0)
+        options = {}
+        if os.geteuid() == 0:
+            os.chmod(self.folder, 0o755)
+            options = {"user": 65534, "group": 65534, "extra_groups": []}
+            try:
+                self.run_program("--version", **options)
+            except PermissionError:
+                self.skipTest("root may read anything, and nobody else may run the program")
+        self.assertIn("x.npy: cannot be opened: Permission denied", self.refuse("sum", "x.npy", **options))
+
+    def test_a_file_that_is_cut_short_while_it_is_read(self):
+        for attempt in range(3):
+            with open(self.path("x"), "wb") as file:
+                file.truncate(1 << 30)
+            with subprocess.Popen([PROGRAM, "sum", "--device", "cpu", "--dtype", "f8", "x"], cwd=self.folder, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                end = time.monotonic() + 10
+                while time.monotonic() < end and process.poll() is None:
+                    with open("/proc/%d/maps" % process.pid) as maps:
+                        if self.path("x") in maps.read():
+                            break
+                os.truncate(self.path("x"), 4096)
+                out, error = process.communicate()
+            if process.returncode == 0:  # it was done before: try again
+                self.assertTrue(out)
+                continue
+            self.assertEqual((process.returncode, out), (2, b""), error)
+            self.assertRegex(error, rb"\Asamesum: x: (became shorter|was changed)")
+            return
+
+
+class Usage(Case):
+    def test_help(self):
+        for command in [[]] + COMMANDS:
+            text = self.succeed(*command, "--help")
+            self.assertIn("Examples:", text)
+            self.assertIn(" ".join(["samesum", *command]), text)
+            self.assertLess(max(map(len, text.splitlines())), 101, text)
+        self.assertEqual(self.succeed("sum", "-h"), self.succeed("sum", "--help"))
+
+    def test_version(self):
+        self.assertRegex(self.succeed("--version"), r"\Asamesum \d+\.\d+\.\d+\n\Z")
+
+    def test_mistakes(self):
+        self.array("x.npy", [1.0])
+        for arguments, words in [([], "which command?"),
+                                 (["frobnicate"], "no command 'frobnicate'"),
+                                 (["bench"], "which command?"),
+                                 (["sum"], "FILE is required"),
+                                 (["merge"], "PARTIAL is required"),
+                                 (["sum", "--frobnicate", "x.npy"], "--frobnicate"),
+                                 (["sum", "x.npy", "--dtype"], "--dtype"),
+                                 (["sum", "x.npy", "--threads", "0"], "--threads"),
+                                 (["sum", "x.npy", "--threads", "-1"], "--threads"),
+                                 (["sum", "x.npy", "--threads", "x"], "--threads"),
+                                 (["sum", "x.npy", "--plain", "--json"], "--plain and --json"),
+                                 (["sum", "x.npy", "--variant", "nope"], "'nope' is no variant"),
+                                 (["sum", "x.npy", "--device", "mars"], "no device 'mars'"),
+                                 (["sum", "x.npy", "--device", "cpu:9"], "no device 'cpu:9'"),
+                                 (["compare", "x.npy", "x.npy"], "x.npy"),
+                                 (["bench", "sum", "--size", "many"], "--size takes a number"),
+                                 (["bench", "sum", "--data", "nowhere.npy"], "nowhere.npy: cannot be opened"),
+                                 (["bench", "ceiling", "--size", "0"], "--size takes a number")]:
+            self.assertIn(words, self.refuse(*arguments))
+
+
+class Streams(Case):
+    def test_a_reader_that_goes_away(self):
+        self.array("x.npy", [1.0])
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = self.run_program("sum", "x.npy", stdout=writer)
+        os.close(writer)
+        self.assertEqual(result.stderr, b"")
+        self.assertNotEqual(result.returncode, 0)
+
+    def test_a_full_disk(self):
+        self.array("x.npy", [1.0])
+        with open("/dev/full", "wb") as full:
+            result = self.run_program("sum", "x.npy", stdout=full)
+        self.assertEqual((result.returncode, result.stderr), (2, b"samesum: standard output: cannot be written: No space left on device\n"))
+
+    def test_no_standard_output(self):
+        self.array("x.npy", [1.0])
+        result = subprocess.run(["sh", "-c", 'exec "$0" sum x.npy >&-', PROGRAM], cwd=self.folder, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((result.returncode, result.stderr), (2, b"samesum: standard output: cannot be written: Bad file descriptor\n"))
+
+    def test_colour_for_people_only(self):
+        self.array("x.npy", [1.0])
+        self.assertNotIn("\x1b", self.succeed("sum", "x.npy", environment={"TERM": "xterm"}))
+        for environment, coloured in [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": "xterm", "NO_COLOR": "1"}, False)]:
+            master, slave = pty.openpty()
+            self.assertEqual(self.run_program("sum", "x.npy", environment=environment, stdout=slave).returncode, 0)
+            os.close(slave)
+            self.assertEqual(b"\x1b" in os.read(master, 1000), coloured, environment)
+            os.close(master)
+
+
+class Partial(Case):
+    def setUp(self):
+        super().setUp()
+        random.seed(3)
+        self.parts = [[random.gauss(0, 1) * 10 ** random.randint(-200, 200) for _ in range(200)] for _ in range(3)]
+        for i, values in enumerate(self.parts):
+            self.array("%d.npy" % i, values)
+            self.succeed("sum", "%d.npy" % i, "--partial", "%d.sum" % i)
+        self.right = math.fsum(value for values in self.parts for value in values)
+
+    def test_merge(self):
+        self.assertEqual(self.plain("merge", "0.sum", "1.sum", "2.sum"), repr(self.right))
+        self.assertEqual(self.plain("merge", "2.sum", "0.sum", "1.sum"), repr(self.right))
+        self.assertEqual(self.json("merge", "0.sum", "1.sum", "2.sum")["count"], 600)
+        self.assertEqual(self.succeed("merge", "0.sum", "1.sum").splitlines()[-1].split()[1], "total")
+
+    def test_partial_sums_of_partial_sums(self):
+        self.succeed("merge", "0.sum", "1.sum", "--partial", "01.sum")
+        self.assertEqual(self.plain("merge", "01.sum", "2.sum"), repr(self.right))
+        self.succeed("sum", "2.npy", "1.npy", "0.npy", "--partial", "all.sum")
+        self.succeed("merge", "01.sum", "2.sum", "--partial", "again.sum")
+        self.assertEqual(self.read("all.sum"), self.read("again.sum"))
+
+    def test_the_file_is_whole_and_readable(self):
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if "sum" in name), ["0.sum", "1.sum", "2.sum"])
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("0.sum")).st_mode), 0o666 & ~mask)
+        self.succeed("sum", "0.npy", "--partial", "0.sum")  # replaces
+        os.symlink("1.sum", self.path("link"))
+        self.succeed("sum", "2.npy", "--partial", "link")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.plain("merge", "1.sum"), repr(math.fsum(self.parts[2])))
+
+    def test_where_it_may_not_go(self):
+        before = self.read("0.npy")
+        os.symlink("0.npy", self.path("link.npy"))
+        for target in ("0.npy", "./0.npy", "link.npy"):
+            self.assertIn("one of the inputs", self.refuse("sum", "0.npy", "--partial", target))
+        self.assertIn("one of the inputs", self.refuse("merge", "0.sum", "--partial", "0.sum"))
+        self.assertEqual(self.read("0.npy"), before)
+        self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "/dev/null"))
+        self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "."))
+        self.assertIn("nowhere/x: cannot be written", self.refuse("sum", "0.npy", "--partial", "nowhere/x"))
+
+    def test_what_is_no_partial_sum(self):
+        good = self.read("0.sum")
+        for name, content, words in [("empty", b"", "not a partial sum"), ("cut", good[:-1], "truncated"), ("short", good[:9], "truncated"),
+                                     ("longer", good + b"x", "bytes expected"), ("flipped", good[:60] + b"\x00\x01" + good[62:], "checksum"),
+                                     ("future", good[:8] + b"\x02" + good[9:], "version 2"), ("long", good + bytes(100000), "bytes expected")]:
+            self.write(name, content)
+            message = self.refuse("merge", "0.sum", name)
+            self.assertTrue(message.startswith(name + ": ") and words in message, message)
+        self.assertIn("not a partial sum", self.refuse("merge", "0.npy"))
+        self.assertIn("samesum merge", self.refuse("sum", "0.sum"))
+        self.assertIn("nowhere: cannot be opened", self.refuse("merge", "nowhere"))
+        self.assertIn(".: ", self.refuse("merge", "."))
+
+    def test_from_a_pipe(self):
+        command = ["sh", "-c", 'cat 0.sum | "$0" merge --plain /dev/stdin', PROGRAM]
+        result = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, check=True)
+        self.assertEqual(result.stdout.decode().strip(), repr(math.fsum(self.parts[0])))
+
+
+class Devices(Case):
+    def test_list(self):
+        found = self.json("devices")
+        self.assertEqual(found["devices"][0]["selector"], "cpu")
+        for device in found["devices"]:
+            self.assertFalse(set(device["capabilities"]) & set(device["missing"]))
+        for absence in found["absent"]:
+            self.assertTrue(absence["selector"] and absence["reason"])
+        text = self.succeed("devices")
+        for device in found["devices"] + found["absent"]:
+            self.assertIn(device["selector"], text)
+
+    def test_all_agree(self):
+        random.seed(4)
+        values = [random.gauss(0, 1) * 2.0 ** random.randint(-900, 900) for _ in range(3000)]
+        self.array("x.npy", values)
+        found = self.json("sum", "x.npy", "--device", "all")
+        self.assertTrue(found["agree"])
+        self.assertEqual({device["bits"] for device in found["devices"]}, {bits(math.fsum(values))})
+        self.assertEqual(self.plain("sum", "x.npy", "--device", "all"), repr(math.fsum(values)))
+        text = self.succeed("sum", "x.npy", "--device", "all")
+        self.assertEqual(text.count(bits(math.fsum(values))), len(found["devices"]))
+
+    def test_environment(self):
+        self.array("x.npy", [1.5])
+        self.assertEqual(self.json("sum", "x.npy", environment={"SAMESUM_DEVICE": "cpu"})["device"], "cpu")
+        self.assertIn("devices", self.json("sum", "x.npy", environment={"SAMESUM_DEVICE": "all"}))
+        self.assertIn("no device 'mars'", self.refuse("sum", "x.npy", environment={"SAMESUM_DEVICE": "mars"}))
+        self.assertEqual(self.plain("sum", "x.npy", "--device", "cpu", environment={"SAMESUM_DEVICE": "mars"}), "1.5")
+
+    def test_compare(self):
+        values = [1.0, 1e8, -1e8, 0.5]
+        self.array("x.npy", values, "f")
+        found = self.json("compare", "x.npy")
+        self.assertEqual((found["plain_forward"]["value"], found["plain_backward"]["value"], found["agree"]), (0.5, 1.0, True))
+        self.assertEqual({device["value"] for device in found["devices"]}, {1.5})
+        text = self.succeed("compare", "x.npy", "--device", "cpu")
+        for part in ("4 float32 elements", "first to last", "off by -1", "1.5  0x3ff8000000000000"):
+            self.assertIn(part, text)
+        for special in ([], [math.nan], [math.inf, -math.inf], [3.4e38, 3.4e38]):
+            self.array("x.npy", special, "f")
+            self.assertTrue(self.json("compare", "x.npy")["agree"])
+            self.succeed("compare", "x.npy")
+
+
+class Bench(Case):
+    def test_sum(self):
+        self.array("x.npy", [0.5] * 600)
+        found = self.json("bench", "sum", "--device", "cpu", "--data", "x.npy", "--rows", "20", "--runs", "3")
+        self.assertEqual((found["rows"], found["columns"], found["exact_sum"]["value"]), (20, 30, 300))
+        self.assertTrue(all(row["verdict"] == "right" for row in found["variants"]), found)
+        text = self.succeed("bench", "sum", "--device", "cpu", "--size", "2^12", "--runs", "3", "--dtype", "float64")
+        self.assertIn("64 x 64 float64", text)
+        self.assertIn("no matrix of", self.refuse("bench", "sum", "--device", "cpu", "--data", "x.npy", "--rows", "7"))
+
+    def test_ceiling(self):
+        found = self.json("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3")
+        self.assertEqual({read["bytes"] for read in found["reads"]}, {65536})
+        self.assertIn("GB/s", self.succeed("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3"))
+
+
+if __name__ == "__main__":
+    unittest.main()
