@@ -1,0 +1,181 @@
+// Every kernel, as the library builds it for CUDA devices, compiled by the real NVRTC; no GPU is needed.
+#include "device/cuda/nvrtc.hpp"
+#include "bench/reader.hpp"
+#include "device/conformance.hpp"
+#include "device/program.hpp"
+#include "reduce/sum_device.hpp"
+#include "reduce/textbook.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/sum.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace samesum::device {
+namespace {
+
+/// Kernels shaped for OpenCL devices that are CPUs.
+const std::set<std::string> kOpenclOnly{"bench/ceiling_cpu.cl"};
+
+/// A device that compiles and never runs: what a pattern builds for it is what it builds for a GPU.
+class CompilingDevice final : public Device {
+ public:
+  CompilingDevice(const cuda::Nvrtc& nvrtc, int capability) : nvrtc_(nvrtc), arch_("sm_" + std::to_string(capability)) {
+    info_.selector = arch_;
+    info_.name = "compiler only";
+    info_.compute_units = 132;
+    info_.max_group_size = 1024;
+    info_.local_bytes = 49152;
+    info_.memory_bytes = info_.max_allocation_bytes = std::uint64_t{1} << 30;
+  }
+
+  Memory allocate(std::uint64_t bytes) override { return {std::shared_ptr<void>(std::calloc(bytes, 1), std::free), bytes}; }
+  void write(const Memory&, std::uint64_t, const void*, std::uint64_t) override {}
+  void read(const Memory&, std::uint64_t, void* to, std::uint64_t bytes) override { std::memset(to, 0, bytes); }
+
+  Language language() const override { return Language::cuda; }
+  std::string compiler_identity() const override { return nvrtc_.identity() + arch_; }
+  Binary compile(const std::string& source) override {
+    static const std::regex marker("#line 1 \"([^\"]+\\.cl)\"");
+    for (std::sregex_iterator file(source.begin(), source.end(), marker), end; file != end; ++file) files_.insert((*file)[1]);
+    try {
+      Binary binary = nvrtc_.compile(source, arch_);
+      report(binary.log);
+      return binary;
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+      throw;
+    }
+  }
+  Kernel load(const Binary& binary, const std::string& name) override {
+    EXPECT_NE(binary.bytes.find(".text." + name), std::string::npos) << "no entry " << name;
+    return {std::make_shared<int>(), name};
+  }
+  void launch(const Kernel&, Grid, std::span<const Argument>) override {}
+  std::optional<std::uint32_t> resident_groups(const Kernel&, std::uint32_t) override { return 264; }
+
+  Mark mark() override { return {}; }
+  double seconds_between(const Mark&, const Mark&) override { return 1e-3; }
+  void finish() override {}
+
+  const std::set<std::string>& files() const noexcept { return files_; }
+
+ private:
+  // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled.
+  void report(const std::string& log) const {
+    static const std::regex entry("entry function '(\\w+)'");
+    static const std::regex spills("(\\d+) bytes spill stores");
+    static const std::regex use("Used (\\d+) registers(?:.*?(\\d+) bytes smem)?");
+    static const std::regex doubt("\\): warning #(?!177)|ptxas warning");  // 177: unused, as a variable of a masked part is
+    EXPECT_FALSE(std::regex_search(log, doubt)) << log;
+    std::istringstream lines(log);
+    std::string name;
+    int spilled = 0;
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch match;
+      if (std::regex_search(line, match, entry)) name = match[1];
+      if (std::regex_search(line, match, spills)) spilled = std::stoi(match[1]);
+      if (std::regex_search(line, match, use)) {
+        EXPECT_LE(spilled, 64) << arch_ << " " << name;
+        std::cout << "  " << arch_ << " " << name << ": " << match[1] << " registers, " << spilled << " bytes spilled, "
+                  << (match[2].matched ? match[2].str() : "0") << " bytes of local memory\n";
+      }
+    }
+  }
+
+  const cuda::Nvrtc& nvrtc_;
+  std::string arch_;
+  std::set<std::string> files_;
+};
+
+class Nvrtc : public testing::Test {
+ protected:
+  void SetUp() override {
+    constexpr int kAnyDriver = 13;
+    const cuda::CompilerChoice choice = cuda::choose_compiler(90, kAnyDriver);
+    if (choice.nvrtc == nullptr) GTEST_SKIP() << choice.reason;
+    nvrtc_ = choice.nvrtc;
+    setenv("SAMESUM_CACHE", "0", 1);
+  }
+  void TearDown() override { unsetenv("SAMESUM_CACHE"); }
+
+  std::string ptx(const std::string& body) const {
+    const std::string kernel = "KERNEL void k(GLOBAL float* x, GLOBAL double* y, GLOBAL uint* z) {\n" + body + "\n}\n";
+    return nvrtc_->compile(assemble(Language::cuda, {}) + kernel, "compute_80").bytes;
+  }
+
+  const cuda::Nvrtc* nvrtc_ = nullptr;
+};
+
+TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
+  std::cout << nvrtc_->identity() << "\n";
+  const std::vector<int>& known = nvrtc_->capabilities();
+  std::set<int> generations{std::max(60, known.front()), known.back()};
+  for (const int capability : {70, 80, 90}) {
+    if (std::find(known.begin(), known.end(), capability) != known.end()) generations.insert(capability);
+  }
+  std::set<std::string> compiled = kOpenclOnly;
+  for (const int capability : generations) {
+    CompilingDevice device(*nvrtc_, capability);
+    check_conformance(device);
+    build(device, bench::ceiling_source(256), "read_nothing");
+    for (const DType type : {DType::float32, DType::float64}) {
+      for (const std::uint32_t group_size : {0u, 256u}) {
+        SumOptions options;
+        options.group_size = group_size;
+        reduce::DeviceSum(device, type, options);
+      }
+      for (const std::string_view variant : reduce::textbook_variants()) {
+        reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
+      }
+    }
+    compiled.insert(device.files().begin(), device.files().end());
+  }
+  for (const std::string_view file : kernel_files()) {
+    if (!file.ends_with(".cl")) continue;
+    EXPECT_EQ(compiled.count(std::string(file)), 1u) << file << " was not compiled: build it here too";
+  }
+}
+
+TEST_F(Nvrtc, CompilesForCrippledDevices) {
+  CompilingDevice device(*nvrtc_, 90);
+  DeviceInfo info = device.info();
+  info.local_bytes = 24 << 10;
+  for (const Capability capability : {Capability::device_fence, Capability::int64_atomics, Capability::subgroups}) {
+    info.missing.push_back({capability, "masked"});
+  }
+  device.restrict_to(info);
+  for (const DType type : {DType::float32, DType::float64}) reduce::DeviceSum(device, type, {});
+}
+
+TEST_F(Nvrtc, KeepsEveryRounding) {
+  const std::string code = ptx("x[0] = x[1] * x[2] + x[3]; x[4] = x[5] / x[6]; x[7] = sqrt(x[8]); y[0] = y[1] * y[2] + y[3];");
+  EXPECT_EQ(code.find("fma.rn"), std::string::npos) << code;
+  EXPECT_NE(code.find("div.rn.f32"), std::string::npos) << code;
+  EXPECT_NE(code.find("sqrt.rn.f32"), std::string::npos) << code;
+  EXPECT_EQ(code.find(".ftz"), std::string::npos) << code;
+  EXPECT_NE(ptx("x[0] = fma(x[1], x[2], x[3]);").find("fma.rn.f32"), std::string::npos);
+}
+
+TEST_F(Nvrtc, RefusesWhatOpenclReadsOtherwise) {
+  for (const char* body : {"float4 v; v = (float4)(1.0f, 2.0f, 3.0f, 4.0f); x[0] = v.x;", "float v = (1.0f, 2.0f); x[0] = v;"}) {
+    try {
+      ptx(body);
+      ADD_FAILURE() << body;
+    } catch (const Error& error) {
+      EXPECT_FALSE(error.context().build_log.empty());
+      EXPECT_EQ(error.context().code, "NVRTC_ERROR_COMPILATION");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samesum::device
