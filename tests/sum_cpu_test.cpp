@@ -1,0 +1,242 @@
+// The CPU's sum with each instruction set that this processor has, where its loops could go wrong: at the ends of units, blocks and chunks,
+// at any alignment, with any number of threads, and where the data change their kind from block to block.
+#include "reduce/sum_cpu.hpp"
+
+#include "selftest/cases.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+#include <sys/mman.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace samesum {
+namespace {
+
+using hard::Case;
+using test::Expected;
+using test::result_of;
+
+// The library takes the best instruction set that is among `targets`.
+void allow_targets(std::int64_t targets) {
+  hwy::SetSupportedTargetsForTest(targets);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+std::vector<std::int64_t> targets() {
+  std::vector<std::int64_t> all;
+  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON}) {
+    if (hwy::SupportedTargets() & target) all.push_back(target);
+  }
+  all.push_back(HWY_SCALAR);
+  return all;
+}
+
+class SumCpu : public testing::TestWithParam<std::tuple<std::int64_t, DType>> {
+ protected:
+  void SetUp() override { allow_targets(target() | HWY_SCALAR | HWY_EMU128); }
+  void TearDown() override { allow_targets(0); }
+
+  static std::int64_t target() { return std::get<0>(GetParam()); }
+  static DType type() { return std::get<1>(GetParam()); }
+};
+
+TEST_P(SumCpu, IsRightAtEveryEnd) {
+  for (const Case& hard_case : hard::cases()) {
+    for (const std::uint64_t length : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 255, 257, 1023, 1024, 1025, 1039, 2047, 4097, 9000}) {
+      const auto data = hard::make(hard_case, type(), length, length % 64);
+      const Accumulator reference = test::add_each(data.view());
+      const Accumulator sum = reduce::sum_cpu(data.view(), 1);
+      ASSERT_EQ(sum, reference) << hard_case << ", " << length << ": " << result_of(sum) << " instead of " << result_of(reference);
+      ASSERT_EQ(result_of(sum), test::mpfr_oracle(data.view(), NanPolicy::propagate)) << hard_case << ", " << length;
+      ASSERT_EQ(result_of(sum, NanPolicy::skip), test::gmp_oracle(data.view(), NanPolicy::skip)) << hard_case << ", " << length;
+    }
+  }
+}
+
+TEST_P(SumCpu, IsRightAtEveryAlignment) {
+  for (const Case& hard_case : hard::cases()) {
+    for (std::size_t offset = 0; offset < 64; ++offset) {
+      const auto data = hard::make(hard_case, type(), 1100 + offset, offset);
+      ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << hard_case << ", byte " << offset;
+    }
+  }
+}
+
+// Blocks of different kinds one after the other: each window and each way round it is left for another.
+TEST_P(SumCpu, IsRightWhereTheDataChange) {
+  hard::Random random(2);
+  const hard::Format format = hard::format_of(type());
+  std::vector<std::uint64_t> patterns;
+  for (int part = 0; part < 300; ++part) {
+    const Case& hard_case = hard::cases()[random.below(hard::cases().size())];
+    std::vector<std::uint64_t> some(1 + random.below(4000));
+    hard_case.fill(random, format, some);
+    patterns.insert(patterns.end(), some.begin(), some.end());
+  }
+  const hard::Data data(patterns, type(), 12);
+  const Accumulator reference = test::add_each(data.view());
+  ASSERT_EQ(result_of(reference, NanPolicy::skip), test::gmp_oracle(data.view(), NanPolicy::skip));
+  EXPECT_EQ(reduce::sum_cpu(data.view(), 1), reference);
+  EXPECT_EQ(reduce::sum_cpu(data.view(), 3), reference);
+}
+
+// Numbers of each span of binades, at the range's ends and between: the windows' bounds, exactly.
+TEST_P(SumCpu, IsRightAtEverySpan) {
+  hard::Random random(3);
+  const hard::Format format = hard::format_of(type());
+  const int lowest = format.min_exponent(), highest = format.max_exponent() - format.fraction_bits;
+  for (int span = 0; span <= 120; ++span) {
+    for (const int bottom : {lowest, lowest + 60, -format.fraction_bits - span / 2, highest - span - 30, highest - span}) {
+      std::vector<std::uint64_t> patterns(1500);
+      for (auto& pattern : patterns) {
+        const std::uint64_t ones = (std::uint64_t{2} << format.fraction_bits) - 1;
+        const std::uint64_t mantissa = random.bits(2) == 0 ? ones : random.bits(format.fraction_bits) | (ones / 2 + 1);
+        pattern = format.encode(mantissa, random.between(bottom, bottom + span)) | (random.bits(1) != 0 ? format.sign() : 0);
+      }
+      if (random.bits(1) != 0) patterns[random.below(1024)] = format.power(bottom + format.fraction_bits);
+      if (random.bits(1) != 0) patterns[random.below(1024)] = 0;
+      const hard::Data data(patterns, type());
+      ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << "span " << span << " from 2^" << bottom;
+    }
+  }
+}
+
+// Equal elements drive the running sums to the ends of their anchors' binades.
+TEST_P(SumCpu, IsRightForEqualElements) {
+  const hard::Format format = hard::format_of(type());
+  const std::uint64_t one = format.power(0), ones = 2 * format.power(0) - format.power(0) - 1;
+  for (const std::uint64_t pattern : {one, ones, one | format.sign(), ones | format.sign(), one + 1, format.max(), format.min_normal(),
+                                      format.min_normal() - 1, std::uint64_t{1}, format.sign() | 1, format.infinity() - 2}) {
+    const std::vector<std::uint64_t> patterns(70'000, pattern);
+    const hard::Data data(patterns, type());
+    ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << std::hex << pattern;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, SumCpu, testing::Combine(testing::ValuesIn(targets()), testing::Values(DType::float32, DType::float64)),
+                         [](const auto& parameter) {
+                           return std::string(hwy::TargetName(std::get<0>(parameter.param))) + "_" +
+                                  std::string(name_of(std::get<1>(parameter.param)));
+                         });
+
+class SumCpuOf : public testing::TestWithParam<DType> {};
+
+TEST_P(SumCpuOf, AnyNumberOfThreadsIsRight) {
+  for (const Case& hard_case : hard::cases()) {
+    const auto data = hard::make(hard_case, GetParam(), (1 << 18) + 7, 4);
+    const Accumulator reference = test::add_each(data.view());
+    for (const std::uint32_t threads : {0, 1, 2, 3, 5}) {
+      std::uint32_t used = 0;
+      ASSERT_EQ(reduce::sum_cpu(data.view(), threads, &used), reference) << hard_case << ", threads " << threads;
+      ASSERT_GE(used, 1u);
+      if (threads != 0) {
+        ASSERT_EQ(used, threads);
+      }
+    }
+  }
+}
+
+#if defined(__SSE2__)
+TEST_P(SumCpuOf, AnyFloatingPointModeIsRight) {
+  constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZeros = 0x0040, kDefault = 0x1f80;
+  for (const Case& hard_case : hard::cases()) {
+    const auto data = hard::make(hard_case, GetParam(), 100'000);
+    const Accumulator reference = test::add_each(data.view());
+    for (const unsigned mode : {kFlushToZero | kDenormalsAreZeros, unsigned{_MM_ROUND_UP}, unsigned{_MM_ROUND_TOWARD_ZERO}}) {
+      for (const std::uint32_t threads : {1u, 2u}) {
+        _mm_setcsr(kDefault | mode);
+        const Accumulator sum = reduce::sum_cpu(data.view(), threads);
+        const unsigned after = _mm_getcsr();
+        _mm_setcsr(kDefault);
+        ASSERT_EQ(sum, reference) << hard_case << ", mode " << std::hex << mode;
+        ASSERT_EQ(after & ~0x3fu, kDefault | mode);
+      }
+    }
+  }
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Types, SumCpuOf, testing::Values(DType::float32, DType::float64),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(SumCpuThreads, SmallArraysTakeOne) {
+  const std::vector<float> values(1000, 1.0f);
+  std::uint32_t used = 0;
+  reduce::sum_cpu(std::span<const float>(values), 0, &used);
+  EXPECT_EQ(used, 1u);
+}
+
+TEST(SumCpuThreads, MaySumAtTheSameTime) {
+  const auto data = hard::make(hard::cases()[0], DType::float64, 300'000);
+  const Accumulator reference = test::add_each(data.view());
+  std::vector<std::thread> threads;
+  std::vector<int> right(4);
+  for (int& ok : right) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) ok += reduce::sum_cpu(data.view(), 2) == reference;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(right, std::vector<int>(4, 5));
+}
+
+// Pages that nobody wrote to are one and the same page of zeros, so this takes little memory.
+TEST(SumCpuThreads, MoreElementsThan32BitsCount) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "would take minutes";
+#endif
+  constexpr std::uint64_t kCount = (std::uint64_t{1} << 32) + 5;
+  void* pages = mmap(nullptr, kCount * sizeof(float), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) GTEST_SKIP() << "no room for 16 GiB of addresses";
+  madvise(pages, kCount * sizeof(float), MADV_HUGEPAGE);
+  auto* values = static_cast<float*>(pages);
+  values[0] = 1;
+  values[kCount / 2] = 0x1p-40f;
+  values[kCount - 6] = 0x1p100f;
+  values[kCount - 1] = -0x1p100f;
+  const Accumulator sum = reduce::sum_cpu(View(pages, kCount, DType::float32), 0);
+  munmap(pages, kCount * sizeof(float));
+  EXPECT_EQ(sum.round(), 1 + 0x1p-40);
+  EXPECT_EQ(sum.count(), kCount);
+}
+
+TEST(PlainSum, AddsInItsOrder) {
+  const std::vector<float> values = {0x1p24f, 1, 1, -0x1p24f};
+  EXPECT_EQ(reduce::plain_sum_forward(std::span<const float>(values)), 0);
+  EXPECT_EQ(reduce::plain_sum_backward(std::span<const float>(values)), 2);
+}
+
+TEST(PlainSum, ParallelIsNearTheSumAndRepeatable) {
+  for (const DType type : {DType::float32, DType::float64}) {
+    for (const Case& hard_case : hard::cases()) {
+      if (hard_case.name != "uniform" && hard_case.name != "normal") continue;
+      for (const std::uint64_t length : {0, 1, 9, 1000, 300'001}) {
+        const auto data = hard::make(hard_case, type, length, 3);
+        const double exact = test::add_each(data.view()).round();
+        for (const std::uint32_t threads : {1u, 2u, 5u}) {
+          const double plain = reduce::plain_sum_parallel(data.view(), threads);
+          const double epsilon = type == DType::float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+          EXPECT_NEAR(plain, exact, epsilon * static_cast<double>(length) * 10) << hard_case << ", " << length;
+          EXPECT_EQ(reduce::plain_sum_parallel(data.view(), threads), plain);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samesum
