@@ -23,6 +23,7 @@
 #define ROWS 133
 #define BIN_ROWS (2 * ROWS)
 #define ELEMENTS_PER_LOAD 2
+#define NEGATIVE_ZERO_LOAD 0, 0x80000000u, 0, 0x80000000u
 #else
 // Eight exponents share a pair of bin rows, for the low and the high 16 bits of a mantissa of 24 bits that moves by up to 7.
 #define ROW_BITS 8
@@ -30,53 +31,65 @@
 #define ROWS 34
 #define BIN_ROWS 128
 #define ELEMENTS_PER_LOAD 4
+#define NEGATIVE_ZERO_LOAD 0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u
 #endif
 
 #define BINS (BIN_ROWS * COLUMNS)
 #define SLOTS (ROWS + COUNTERS)  // what a group hands on: its rows, then its counters
 
-// Counts an element that is no finite number.
-FN void count_special(LOCAL uint* bins, uint lane, uint negative, uint is_nan) {
+// Counts an element that is no finite number; 0 for a NaN.
+FN uint count_kind(LOCAL uint* column, uint negative, uint is_nan) {
   uint kind = is_nan ? NANS : negative ? NEGATIVE_INFINITIES : POSITIVE_INFINITIES;
-  atomic_add_local32(&bins[BINS + kind * COLUMNS + lane], 1);
+  atomic_add_local32(&column[BINS + kind * COLUMNS], 1);
+  return is_nan ? 0 : 1;
 }
 
-// The two functions below take an element apart in the same way. `unit` is the exponent field's lowest bit where the exponent is not
-// zero, and becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade
-// (exponent 1) share a weight without a branch. They return zero for -0.0 and NaN alone.
+// An element is taken apart in the same way for either type. `unit` is the exponent field's lowest bit where the exponent is not zero, and
+// becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade (exponent 1) share
+// a weight without a branch. Infinities and NaNs are replaced by -0.0, which counts for nothing, and left to a branch that finite data
+// never take. `other` becomes non-zero with anything but -0.0 and NaN. `column` is the work-item's own column of the bins; they are addressed
+// in bytes, which saves a shift.
+FN LOCAL uint* bin_at(LOCAL uint* column, uint bytes) { return (LOCAL uint*)((LOCAL uchar*)column + bytes); }
+
 #if FLOAT64
-FN uint add_element(LOCAL uint* bins, uint lane, uint low, uint high) {
-  uint exponent = high & 0x7ff00000u;
-  uint unit = min_u32(exponent, 0x00100000u);
+FN uint is_special(uint high) { return (high & 0x7ff00000u) == 0x7ff00000u; }
+
+FN uint add_element(LOCAL uint* column, uint low, uint high, uint other) {
+  uint special = is_special(high);
+  low = special ? 0 : low;
+  high = special ? 0x80000000u : high;
+  uint unit = min_u32(high & 0x7ff00000u, 0x00100000u);
   uint rest = high - unit;
   uint mantissa = (high & 0x000fffffu) | unit;
   uint shift = (rest >> 20) & 15;
   uint w0 = low << shift;
   uint w1 = funnel_left(low, mantissa, shift);
   uint w2 = funnel_left(mantissa, 0, shift);
-  uint bin = (((rest >> (24 - COLUMN_BITS)) & (0x7fu << COLUMN_BITS)) | lane) + (rest >> 31) * (ROWS * COLUMNS);
-  if (exponent != 0x7ff00000u) {
-    atomic_add_local32(&bins[bin], w0 & 0xffffu);
-    atomic_add_local32(&bins[bin + COLUMNS], w0 >> 16);
-    atomic_add_local32(&bins[bin + 2 * COLUMNS], w1 & 0xffffu);
-    atomic_add_local32(&bins[bin + 3 * COLUMNS], w1 >> 16);
-    atomic_add_local32(&bins[bin + 4 * COLUMNS], w2);
-  } else {
-    uint is_nan = (high & 0x000fffffu) | low;
-    count_special(bins, lane, high >> 31, is_nan);
-    if (is_nan) return 0;
+  uint bytes = (rest >> (22 - COLUMN_BITS)) & (0x7fu << (COLUMN_BITS + 2));
+  LOCAL uint* bin = bin_at(column, bytes + (rest >> 31) * (4 * ROWS * COLUMNS));
+  atomic_add_local32(bin, w0 & 0xffffu);
+  atomic_add_local32(bin + COLUMNS, w0 >> 16);
+  atomic_add_local32(bin + 2 * COLUMNS, w1 & 0xffffu);
+  atomic_add_local32(bin + 3 * COLUMNS, w1 >> 16);
+  atomic_add_local32(bin + 4 * COLUMNS, w2);
+  return other | (high ^ 0x80000000u) | low;
+}
+
+FN uint count_special(LOCAL uint* column, uint low, uint high) {
+  return is_special(high) ? count_kind(column, high >> 31, (high & 0x000fffffu) | low) : 0;
+}
+
+FN uint add_load(LOCAL uint* column, uint4 v, uint other) {
+  other = add_element(column, v.x, v.y, other);
+  other = add_element(column, v.z, v.w, other);
+  if (is_special(v.y) | is_special(v.w)) {
+    other |= count_special(column, v.x, v.y);
+    other |= count_special(column, v.z, v.w);
   }
-  return (high ^ 0x80000000u) | low;
+  return other;
 }
 
-FN uint add_load(LOCAL uint* bins, uint lane, uint4 v) {
-  uint other = add_element(bins, lane, v.x, v.y);
-  return other | add_element(bins, lane, v.z, v.w);
-}
-
-FN uint add_single(LOCAL uint* bins, uint lane, GLOBAL const uint* words, ulong i) {
-  return add_element(bins, lane, words[2 * i], words[2 * i + 1]);
-}
+FN uint4 load_single(GLOBAL const uint* words, ulong i) { return make_uint4(words[2 * i], words[2 * i + 1], 0, 0x80000000u); }
 
 // The bins of row `row`, all columns, both signs. Columns are visited from a different one by each work-item: no two meet in a bank.
 FN long sum_bins(LOCAL const uint* bins, uint row) {
@@ -89,31 +102,39 @@ FN long sum_bins(LOCAL const uint* bins, uint row) {
   return sum;
 }
 #else
-FN uint add_element(LOCAL uint* bins, uint lane, uint x) {
-  uint exponent = x & 0x7f800000u;
-  uint unit = min_u32(exponent, 0x00800000u);
+FN uint is_special(uint x) { return !is_finite_f32(x); }
+
+FN uint add_element(LOCAL uint* column, uint x, uint other) {
+  x = is_special(x) ? 0x80000000u : x;
+  uint unit = min_u32(x & 0x7f800000u, 0x00800000u);
   uint rest = x - unit;
   uint moved = ((x & 0x007fffffu) | unit) << ((rest >> 23) & 7);
-  uint bin = ((rest >> (25 - COLUMN_BITS)) & (0x3fu << (COLUMN_BITS + 1))) | lane;  // sign and upper exponent bits choose one of 64 pairs of rows
-  if (exponent != 0x7f800000u) {
-    atomic_add_local32(&bins[bin], moved & 0xffffu);
-    atomic_add_local32(&bins[bin + COLUMNS], moved >> 16);
-  } else {
-    uint is_nan = x & 0x007fffffu;
-    count_special(bins, lane, x >> 31, is_nan);
-    if (is_nan) return 0;
+  // Sign and upper exponent bits choose one of 64 pairs of rows.
+  LOCAL uint* bin = bin_at(column, (rest >> (23 - COLUMN_BITS)) & (0x3fu << (COLUMN_BITS + 3)));
+  atomic_add_local32(bin, moved & 0xffffu);
+  atomic_add_local32(bin + COLUMNS, moved >> 16);
+  return other | (x ^ 0x80000000u);
+}
+
+FN uint count_special(LOCAL uint* column, uint x) {
+  return is_special(x) ? count_kind(column, x >> 31, x & 0x007fffffu) : 0;
+}
+
+FN uint add_load(LOCAL uint* column, uint4 v, uint other) {
+  other = add_element(column, v.x, other);
+  other = add_element(column, v.y, other);
+  other = add_element(column, v.z, other);
+  other = add_element(column, v.w, other);
+  if (is_special(v.x) | is_special(v.y) | is_special(v.z) | is_special(v.w)) {
+    other |= count_special(column, v.x);
+    other |= count_special(column, v.y);
+    other |= count_special(column, v.z);
+    other |= count_special(column, v.w);
   }
-  return x ^ 0x80000000u;
+  return other;
 }
 
-FN uint add_load(LOCAL uint* bins, uint lane, uint4 v) {
-  uint other = add_element(bins, lane, v.x);
-  other |= add_element(bins, lane, v.y);
-  other |= add_element(bins, lane, v.z);
-  return other | add_element(bins, lane, v.w);
-}
-
-FN uint add_single(LOCAL uint* bins, uint lane, GLOBAL const uint* words, ulong i) { return add_element(bins, lane, words[i]); }
+FN uint4 load_single(GLOBAL const uint* words, ulong i) { return make_uint4(words[i], 0x80000000u, 0x80000000u, 0x80000000u); }
 
 // Row r holds the low pieces of the exponents 8r.. and the high pieces of those 16 bits below.
 FN long sum_bins(LOCAL const uint* bins, uint row) {
@@ -152,14 +173,11 @@ FN void clear_bins(LOCAL uint* bins) {
   barrier_local();
 }
 
-// The share of a row in digit `digit`: bits 32 (digit - d).. of value * 2^(32 d + shift), with the value's sign.
-FN long share_of_row(long value, int position, int digit) {
-  ulong magnitude = value < 0 ? 0 - (ulong)value : (ulong)value;
-  int shift = position & 31;
-  int distance = digit - (position >> 5);
-  ulong low = magnitude << shift;
-  ulong share = distance == 0 ? low & 0xffffffffu : distance == 1 ? low >> 32 : (magnitude >> 32) >> (32 - shift);
-  return value < 0 ? -(long)share : (long)share;
+// The part of value * 2^shift that falls to the digit `distance` above: the three parts weigh 1, 2^32, 2^64 and add up to it exactly.
+FN long part_in_digit(long value, int shift, int distance) {
+  if (distance == 0) return (long)((ulong)value << shift & 0xffffffffu);
+  if (distance == 1) return (value >> (32 - shift)) & 0xffffffffL;
+  return (value >> 32) >> (32 - shift);
 }
 
 // One group merges what all groups hand on, and rounds. The result: EXACT_DIGITS normalized digits, COUNTERS counters, the bits of the
@@ -167,15 +185,25 @@ FN long share_of_row(long value, int position, int digit) {
 #define RESULT_FLOAT64 (EXACT_DIGITS + COUNTERS)
 #define RESULT_FLOAT32 (EXACT_DIGITS + COUNTERS + 1)
 #define ROWS_TO_A_DIGIT (96 / ROW_BITS)  // that begin in it, or in the two digits before: a row reaches 96 bits far
+#define BATCH 8
 
 FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans, LOCAL long* scratch,
                LOCAL long* slots, LOCAL long* digits, LOCAL uint* used) {
-  // Slots summed over the groups; a large group shares the groups out over `parts` work-items a slot.
+  // Slots summed over the groups; a large group shares the groups out over `parts` work-items a slot. All loads of a batch are in flight
+  // at once.
   const uint parts = GROUP_SIZE < SLOTS ? 1 : GROUP_SIZE / SLOTS;
   for (uint i = local_id(); i < parts * SLOTS; i += GROUP_SIZE) {
     long sum = 0;
-#pragma unroll 8
-    for (uint g = i / SLOTS; g < groups; g += parts) sum += handed_on[(ulong)g * SLOTS + i % SLOTS];
+    for (uint first = i / SLOTS; first < groups; first += BATCH * parts) {
+      long loaded[BATCH];
+#pragma unroll
+      for (uint k = 0; k < BATCH; ++k) {
+        uint group = first + k * parts;
+        loaded[k] = group < groups ? handed_on[(ulong)group * SLOTS + i % SLOTS] : 0;
+      }
+#pragma unroll
+      for (uint k = 0; k < BATCH; ++k) sum += loaded[k];
+    }
     scratch[i] = sum;
   }
   if (local_id() < 3) used[local_id()] = 0;
@@ -189,10 +217,12 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
   barrier_local();
   for (int digit = (int)local_id(); digit < EXACT_DIGITS; digit += GROUP_SIZE) {
     long sum = 0;
-    int row = (32 * digit - 64 - ROW_BASE + 4096 * ROW_BITS + ROW_BITS - 1) / ROW_BITS - 4096;  // the first: rounded up, of either sign
+    // The first row that begins in digit - 2, at its bit ROW_BASE % ROW_BITS: the same for every digit, as ROW_BITS divides 32.
+    int row = (32 * (digit - 2) - ROW_BASE + ROW_BASE % ROW_BITS) / ROW_BITS;
 #pragma unroll
-    for (int i = 0; i < ROWS_TO_A_DIGIT; ++i, ++row) {
-      if (row >= 0 && row < ROWS) sum += share_of_row(slots[row], ROW_BASE + ROW_BITS * row, digit);
+    for (int i = 0; i < ROWS_TO_A_DIGIT; ++i) {
+      int bit = ROW_BITS * i + ROW_BASE % ROW_BITS;
+      if (row + i >= 0 && row + i < ROWS) sum += part_in_digit(slots[row + i], bit % 32, 2 - bit / 32);
     }
     digits[digit] = sum;
     if (sum != 0) atomic_add_local32(&used[digit >> 5], 1u << (digit & 31));
@@ -236,42 +266,48 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   LOCAL_VAR uint used[4];
   LOCAL uint* bins = (LOCAL uint*)storage;
 
-  for (uint i = local_id(); i < SLOTS; i += GROUP_SIZE) slots[i] = 0;
-  clear_bins(bins);
-
-  const uint lane = local_id() & (COLUMNS - 1);
+  LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
   const ulong loads = count / ELEMENTS_PER_LOAD;
   const uint stride = (uint)global_size();
   ulong passes = loads / (LOADS * (ulong)stride);
-  uint other = 0;
+  ulong left_over = loads - passes * (LOADS * (ulong)stride);
 
-  // What whole passes leave over.
-  for (ulong i = passes * LOADS * stride + global_id(); i < loads; i += stride) other |= add_load(bins, lane, load_once(&data[i]));
-  for (ulong i = loads * ELEMENTS_PER_LOAD + global_id(); i < count; i += stride) {
-    other |= add_single(bins, lane, (GLOBAL const uint*)data, i);
+  // What whole passes leave over is loaded first, while the bins are cleared; absent elements are -0.0, which counts for nothing.
+  uint4 v[LOADS];
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) {
+    v[k] = make_uint4(NEGATIVE_ZERO_LOAD);
+    if (global_id() + (ulong)k * stride < left_over) v[k] = load_once(&data[global_id() + (ulong)k * stride]);
+  }
+  for (uint i = local_id(); i < SLOTS; i += GROUP_SIZE) slots[i] = 0;
+  clear_bins(bins);
+  uint other = 0;
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
+  if (global_id() < count % ELEMENTS_PER_LOAD) {
+    other = add_load(column, load_single((GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id()), other);
   }
 
   // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which what is left over has had as many
   // as one pass at most.
   const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((GROUP_SIZE + COLUMNS - 1) / COLUMNS);
   const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
-  GLOBAL const uint4* next = data + global_id();
+  GLOBAL const uint4* next = data + left_over + global_id();
   for (;;) {
     uint batch = passes < passes_to_a_flush ? (uint)passes : passes_to_a_flush;
     passes -= batch;
     for (; batch > 0; --batch) {
-      uint4 v[LOADS];
 #pragma unroll
       for (int k = 0; k < LOADS; ++k) v[k] = load_once(next + (ulong)k * stride);
       next += LOADS * (ulong)stride;
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) other |= add_load(bins, lane, v[k]);
+      for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
     }
     if (passes == 0) break;
     collect_bins(bins, slots);
     clear_bins(bins);
   }
-  if (other != 0) atomic_add_local32(&bins[BINS + OTHERS * COLUMNS + lane], 1);
+  if (other != 0) atomic_add_local32(&column[BINS + OTHERS * COLUMNS], 1);
   collect_bins(bins, slots);
 
   GLOBAL long* mine = handed_on + (ulong)group_id() * SLOTS;

@@ -71,6 +71,8 @@ FN uint clz32(uint x) { return (uint)__clz((int)x); }
 FN uint lowest_bit(uint x) { return 31 - (uint)__clz((int)(x & (0 - x))); }
 FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
+// Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
+FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.

@@ -90,7 +90,11 @@ FN uint clz64(ulong x) { return (uint)clz(x); }
 
 // The 32 bits of (high:low) << shift that were in `high`; shift in 0..31.
 FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
+// Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
+FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
+
+FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches. OpenCL C has no word for it.
 FN uint4 load_once(GLOBAL const uint4* p) { return *p; }
