@@ -464,6 +464,7 @@ TEST(OpenClBuildLog, PointsAtFiles) {
   const auto with_files = [&](std::string_view log) { return device::opencl::with_files(log, source); };
   EXPECT_EQ(with_files("<kernel>:5:24: error: x\n<kernel>:8:1: note"), "a.cl:2:24: error: x\nb.cl:1:1: note");
   EXPECT_EQ(with_files("<kernel>:2: x"), "defines:1: x");
+  EXPECT_EQ(with_files("x\ninput.cl:4:1: warning: y"), "x\na.cl:1:1: warning: y");
   EXPECT_EQ(with_files("a.cl:3: x <kernel>: y"), "a.cl:3: x <kernel>: y");
   EXPECT_EQ(with_files("<kernel>:99999999999999999999: x"), "<kernel>:99999999999999999999: x");
   EXPECT_EQ(with_files(""), "");

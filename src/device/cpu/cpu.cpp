@@ -39,7 +39,8 @@ DeviceInfo describe() {
   info.compute_units = static_cast<std::uint32_t>(tbb::info::default_concurrency());
   info.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   info.max_allocation_bytes = info.memory_bytes;
-  info.missing.push_back({Capability::kernels, "runs host functions"});
+  for (const Capability of_kernels : {Capability::kernels, Capability::subgroups})
+    info.missing.push_back({of_kernels, "runs host functions"});
   return info;
 }
 

@@ -7,7 +7,7 @@
 namespace samesum::device::opencl {
 namespace {
 
-constexpr std::string_view kAnonymous = "<kernel>:";
+constexpr std::string_view kWholeText[] = {"<kernel>:", "input.cl:"};  // NVIDIA's name for it, Oclgrind's
 constexpr std::string_view kDirective = "#line 1 \"";
 
 // "reduce/x.cl:7" for a line of the whole text, counted from 1.
@@ -29,19 +29,23 @@ std::string place_of(std::string_view source, std::uint64_t line) {
 
 std::string with_files(std::string_view log, std::string_view source) {
   std::string result;
-  for (std::size_t found = log.find(kAnonymous); found != std::string_view::npos; found = log.find(kAnonymous)) {
-    result += log.substr(0, found);
-    log.remove_prefix(found + kAnonymous.size());
-    std::uint64_t line = 0;
-    const auto [end, error] = std::from_chars(log.data(), log.data() + log.size(), line);
-    if (error == std::errc() && !source.empty()) {
-      result += place_of(source, line);
-      log.remove_prefix(static_cast<std::size_t>(end - log.data()));
-    } else {
-      result += kAnonymous;
+  while (!log.empty()) {
+    std::size_t found = log.size();
+    std::size_t after = log.size();
+    for (const std::string_view name : kWholeText) {
+      if (const std::size_t at = log.find(name); at < found) found = at, after = at + name.size();
     }
+    std::uint64_t line = 0;
+    const auto [end, error] = std::from_chars(log.data() + after, log.data() + log.size(), line);
+    if (error == std::errc() && !source.empty()) {
+      result.append(log.substr(0, found)).append(place_of(source, line));
+      after = static_cast<std::size_t>(end - log.data());
+    } else {
+      result += log.substr(0, after);
+    }
+    log.remove_prefix(after);
   }
-  return result.append(log);
+  return result;
 }
 
 }  // namespace samesum::device::opencl

@@ -111,7 +111,9 @@ class OpenClDevice final : public Device {
       check(api().clGetKernelWorkGroupInfo(loaded->kernel, id_, what, sizeof value, &value, nullptr), "ask about a kernel", context(name));
       return value;
     };
-    loaded->max_group_size = static_cast<std::uint32_t>(of_kernel(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{}));
+    // NVIDIA's driver says 256 even of a kernel that was compiled for a group size of its own.
+    const auto fixed = of_kernel(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, std::array<std::size_t, 3>{});
+    loaded->max_group_size = static_cast<std::uint32_t>(std::max(of_kernel(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{}), fixed[0]));
     const cl_ulong local = of_kernel(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{});
     if (local > info_.local_bytes) {
       fail(fmt::format("the kernel needs {} bytes of local memory, the device gives a group {}", local, info_.local_bytes), name);
