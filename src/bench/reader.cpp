@@ -92,7 +92,7 @@ std::vector<Sharing> sharings(std::uint32_t resident) {
 std::vector<Candidate> gpu_candidates(device::Device& device, const device::Memory& memory, const device::Memory& sink) {
   std::vector<Candidate> candidates;
   const auto add = [&](const device::Kernel& kernel, std::uint32_t width, std::uint32_t unroll, std::uint32_t group_size) {
-    const std::uint32_t at_once = device.info().compute_units * std::max(1u, 2048 / group_size);
+    const std::uint32_t at_once = device.info().compute_units * std::max(1u, 1024 / group_size);
     const std::uint32_t resident = std::max(1u, device.resident_groups(kernel, group_size).value_or(at_once));
     for (const Sharing& sharing : sharings(resident)) {
       const auto timer = [=, &device](std::uint64_t bytes) {

@@ -12,18 +12,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLeastSample = 200e-6;  // seconds: a hundred times what an event or a clock may be off
+// The shortest measurement, in seconds: a thousand times what a clock or a launch may be off; less where candidates are sifted.
+constexpr double kLeastSample = 1e-3;
+constexpr double kLeastSiftingSample = 200e-6;
 constexpr std::uint32_t kMostCalls = 1 << 20;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Warms up, and finds how many calls make one measurement.
-std::uint32_t calibrate(const Timer& timer) {
+std::uint32_t calibrate(const Timer& timer, double least) {
   timer(1);
   for (std::uint32_t calls = 1;;) {
     const double seconds = timer(calls);
-    if (seconds >= kLeastSample || calls >= kMostCalls) return calls;
-    const double wanted = seconds > 0 ? 1.3 * kLeastSample / seconds : 16;
+    if (seconds >= least || calls >= kMostCalls) return calls;
+    const double wanted = seconds > 0 ? 1.3 * least / seconds : 16;
     calls = std::min(kMostCalls, static_cast<std::uint32_t>(std::ceil(calls * std::clamp(wanted, 2.0, 16.0))));
   }
 }
@@ -64,7 +66,7 @@ Statistics summarize(std::vector<double> samples) {
 
 Statistics measure(const Timer& timer, const Effort& effort) {
   const auto start = Clock::now();
-  const std::uint32_t calls = calibrate(timer);
+  const std::uint32_t calls = calibrate(timer, kLeastSample);
   std::vector<double> samples;
   while (!enough(samples.size(), start, effort)) samples.push_back(timer(calls) / calls);
   return summarize(std::move(samples));
@@ -72,8 +74,8 @@ Statistics measure(const Timer& timer, const Effort& effort) {
 
 Paired measure_in_turns(const Timer& work, const Timer& reference, const Effort& effort) {
   const auto start = Clock::now();
-  const std::uint32_t work_calls = calibrate(work);
-  const std::uint32_t reference_calls = calibrate(reference);
+  const std::uint32_t work_calls = calibrate(work, kLeastSample);
+  const std::uint32_t reference_calls = calibrate(reference, kLeastSample);
   std::vector<double> works, references, ratios;
   while (!enough(works.size(), start, effort)) {
     references.push_back(reference(reference_calls) / reference_calls);
@@ -93,7 +95,7 @@ std::size_t fastest_of(const std::vector<Timer>& candidates) {
   std::vector<Entry> left;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     try {
-      left.push_back({i, calibrate(candidates[i]), {}, 0});
+      left.push_back({i, calibrate(candidates[i], kLeastSiftingSample), {}, 0});
     } catch (const Error&) {
       if (i + 1 == candidates.size() && left.empty()) throw;
     }

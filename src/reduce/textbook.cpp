@@ -56,9 +56,10 @@ struct Planner {
                          entry);
   }
 
-  // As many groups as the device holds at once, but no more than there is work for.
-  std::uint32_t resident_groups(const device::Kernel& kernel, std::uint64_t work_items) const {
-    const std::uint32_t guess = device.info().compute_units * std::max(1u, 2048 / group_size);
+  // As many groups as the device holds at once, but no more than there is work for. Where the device cannot tell: groups of so many
+  // work-items together on a compute unit, as far as the kernel's registers go.
+  std::uint32_t resident_groups(const device::Kernel& kernel, std::uint64_t work_items, std::uint32_t unit_items) const {
+    const std::uint32_t guess = device.info().compute_units * std::max(1u, unit_items / group_size);
     const std::uint32_t resident = options.groups != 0 ? options.groups : device.resident_groups(kernel, group_size).value_or(guess);
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ceil_div(work_items, group_size), 1, std::max(1u, resident)));
   }
@@ -125,7 +126,7 @@ struct Planner {
 
   void grid_stride_two_pass() {
     const device::Kernel stride = kernel("grid_stride");
-    const std::uint32_t groups = resident_groups(stride, size());
+    const std::uint32_t groups = resident_groups(stride, size(), 2048);
     const device::Memory partials = allocate(groups);
     plan.result = allocate(1);
     add(stride, groups, {data, size(), partials}, 1, groups);
@@ -138,7 +139,7 @@ struct Planner {
 
   void grid_stride_atomic() {
     const device::Kernel stride = kernel("grid_stride_atomic");
-    const std::uint32_t groups = resident_groups(stride, size());
+    const std::uint32_t groups = resident_groups(stride, size(), 2048);
     plan.result = allocate(1);
     plan.rounds.push_back({kernel("set_zero"), {1, 1}, {plan.result}, 0, 0, 1, 1});
     add(stride, groups, {data, size(), plan.result}, 1, 1);
@@ -149,7 +150,7 @@ struct Planner {
   void single_pass() {
     const device::Kernel single = kernel("single_pass");
     const std::uint64_t lanes = 16 / size_of(type);
-    const std::uint32_t groups = resident_groups(single, ceil_div(size(), lanes * kUnroll));
+    const std::uint32_t groups = resident_groups(single, ceil_div(size(), lanes * kUnroll), 1024);
     const device::Memory partials = allocate(groups);
     const device::Memory ticket = device.allocate(sizeof(std::uint32_t));
     const std::uint32_t zero = 0;
