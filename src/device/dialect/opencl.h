@@ -44,7 +44,7 @@ FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volati
 
 // Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed.
 FN void atomic_add_global_f32(GLOBAL float* p, float v) {
-  uint expected = *(volatile GLOBAL uint*)p;
+  uint expected = 0;  // a guess: the first exchange tells
   for (;;) {
     uint found = atomic_cas_global32((GLOBAL uint*)p, expected, as_uint(as_float(expected) + v));
     if (found == expected) return;
@@ -53,7 +53,7 @@ FN void atomic_add_global_f32(GLOBAL float* p, float v) {
 }
 #if SAMESUM_INT64_ATOMICS && SAMESUM_FP64
 FN void atomic_add_global_f64(GLOBAL double* p, double v) {
-  ulong expected = *(volatile GLOBAL ulong*)p;
+  ulong expected = 0;
   for (;;) {
     ulong found = atom_cmpxchg((volatile GLOBAL ulong*)p, expected, as_ulong(as_double(expected) + v));
     if (found == expected) return;
