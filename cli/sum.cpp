@@ -20,7 +20,7 @@ struct Options {
 int print_all(Output& out, const Options& options, const PartialTarget& partial) {
   const std::vector<DeviceSum> results = sum_everywhere(options.input, options.sum);
   const bool agree = all_agree(results);
-  if (options.result.plain && !agree) throw Error(ErrorKind::no_answer, "the devices do not agree; leave out --plain to see their answers");
+  if (options.result.plain && !agree) throw Error(ErrorKind::no_answer, "not every device gave the same answer; leave out --plain to see which");
 
   const std::vector<NamedSum>& sums = results.front().sums;
   if (agree) partial.save(total_of(sums));

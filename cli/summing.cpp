@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <csignal>
 #include <cstdlib>
@@ -18,13 +19,14 @@ namespace samesum::cli {
 namespace {
 
 // The file being read, for the signal handler, which may run in any thread.
-const char* volatile reading = nullptr;
+std::atomic<const char*> reading = nullptr;
 
 void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
 void file_cut_short(int) {
   write_error("samesum: ");
-  write_error(reading != nullptr ? reading : "a file");
+  const char* path = reading;
+  write_error(path != nullptr ? path : "a file");
   write_error(": became shorter, or its disk failed, while it was being read\n");
   _exit(kExitUsage);
 }
@@ -35,6 +37,22 @@ std::string lower(std::string text) {
 }
 
 Accumulator total_of(const DeviceSum& result) { return cli::total_of(result.sums); }
+
+// What the answers of several devices come to.
+void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
+  std::vector<DeviceSum> answers = results;
+  const std::size_t failed = std::erase_if(answers, [](const DeviceSum& result) { return !result.failure.empty(); });
+  if (!all_agree(answers)) {
+    out.print("{}\n", out.bad("The devices do not agree: something is broken. 'samesum selftest' may tell what."));
+  } else if (failed != 0) {
+    out.print("{}\n", out.bad(fmt::format("{} failed{}", counted(failed, "device"), answers.size() > 1 ? "; the others agree." : ".")));
+  } else if (answers.size() > 1) {
+    out.print("{}\n", out.good(fmt::format("{} devices agree, to the last bit.",
+                                           answers.size() == 2 ? "Both" : fmt::format("All {}", answers.size()))));
+  } else {
+    out.print("{}\n", out.dim("One device: nothing to compare it with."));
+  }
+}
 
 }  // namespace
 
@@ -117,13 +135,7 @@ void print_devices(Output& out, const ResultOptions& options, const std::vector<
     for (const NamedSum& sum : result.sums) table.note("  " + sum.name + ": " + describe(*sum.report));
   }
   table.print(out);
-  if (results.size() == 1) {
-    out.print("{}\n", out.dim("One device: nothing to compare it with."));
-  } else if (all_agree(results)) {
-    out.print("{}\n", out.good(fmt::format("All {} devices agree, to the last bit.", results.size())));
-  } else {
-    out.print("{}\n", out.bad("The devices do not agree: something is broken. 'samesum selftest' may tell what."));
-  }
+  print_verdict(out, results);
 }
 
 Json json_of(const ResultOptions& options, const std::vector<DeviceSum>& results) {

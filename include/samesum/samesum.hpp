@@ -5,6 +5,7 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/array_file.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
