@@ -11,8 +11,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace samesum {
 namespace {
@@ -27,17 +30,16 @@ class Repeated {
  public:
   explicit Repeated(View content) {
     const int file = memfd_create("samesum", MFD_CLOEXEC);
-    if (file < 0) return fail("no file in memory");
-    if (ftruncate(file, kBlockBytes) == 0) {
-      address_ = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      for (std::uint64_t block = 0; block < kBlocks && address_ != MAP_FAILED; ++block) {
-        std::byte* at = static_cast<std::byte*>(address_) + block * kBlockBytes;
-        if (mmap(at, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) fail("too many mappings");
-      }
+    bool mapped = file >= 0 && ftruncate(file, kBlockBytes) == 0;
+    if (mapped) address_ = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    mapped = mapped && address_ != MAP_FAILED;
+    for (std::uint64_t block = 0; block < kBlocks && mapped; ++block) {
+      std::byte* at = static_cast<std::byte*>(address_) + block * kBlockBytes;
+      mapped = mmap(at, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
     }
-    close(file);
-    if (address_ == MAP_FAILED) return fail("no room in the address space");
-    std::memcpy(address_, content.data(), kBlockBytes);
+    if (!mapped) why_not_ = std::string("no 16 GiB of address space: ") + std::strerror(errno);
+    if (file >= 0) close(file);
+    if (mapped) std::memcpy(address_, content.data(), kBlockBytes);
   }
   ~Repeated() {
     if (address_ != MAP_FAILED) munmap(address_, kBytes);
@@ -49,8 +51,6 @@ class Repeated {
   View view() const { return {address_, kBytes / 4, DType::float32}; }
 
  private:
-  void fail(const std::string& what) { why_not_ = what + ": " + std::strerror(errno); }
-
   void* address_ = MAP_FAILED;
   std::string why_not_;
 };
