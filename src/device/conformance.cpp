@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kFormat = "samesum conformance 1";
 constexpr std::uint32_t kCases = 256;
-constexpr int kOperations = 6;
+constexpr std::size_t kOperations = 6;
 
 struct Section {
   Capability capability;  // what is lost where the section does not compile
@@ -122,7 +122,7 @@ void judge(const Operation<T>& operation, const std::vector<Operands<T>>& cases,
 
 template <typename T>
 void compare(const std::vector<Operands<T>>& cases, const std::vector<Bits<T>>& results, std::vector<Missing>& missing) {
-  for (int i = 0; i < kOperations; ++i) judge(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
+  for (std::size_t i = 0; i < kOperations; ++i) judge(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
 }
 
 // The host's own arithmetic as IEEE 754 has it, also where a library linked with -ffast-math has set the process to flush denormals.

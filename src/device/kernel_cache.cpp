@@ -119,7 +119,7 @@ std::optional<Binary> find_cached(const std::string& key) {
   struct stat status {};
   if (!file.is_open() || fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  Header header;
+  Header header{};
   if (size < sizeof header || size > kMaxEntry || !file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
   const std::uint64_t payload_bytes = size - sizeof header;
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || key.size() != sizeof header.key ||

@@ -36,7 +36,8 @@ struct LoadedKernel {
 
 class OpenClDevice final : public Device {
  public:
-  explicit OpenClDevice(const Found& found) : id_(found.id), options_(found.options), compiler_(found.compiler) {
+  explicit OpenClDevice(const Found& found)
+      : id_(found.id), options_(found.options), compiler_(found.compiler), local_bytes_(found.info.local_bytes) {
     info_ = found.info;
     cl_int code = CL_SUCCESS;
     const cl_context created = api().clCreateContext(nullptr, 1, &id_, nullptr, nullptr, &code);
@@ -114,9 +115,10 @@ class OpenClDevice final : public Device {
     // NVIDIA's driver says 256 even of a kernel that was compiled for a group size of its own.
     const auto fixed = of_kernel(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, std::array<std::size_t, 3>{});
     loaded->max_group_size = static_cast<std::uint32_t>(std::max(of_kernel(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{}), fixed[0]));
+    // The driver sees to its own limit; this is for a mask's.
     const cl_ulong local = of_kernel(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{});
-    if (local > info_.local_bytes) {
-      fail(fmt::format("the kernel needs {} bytes of local memory, the device gives a group {}", local, info_.local_bytes), name);
+    if (local > info_.local_bytes && info_.local_bytes < local_bytes_) {
+      fail(fmt::format("the kernel needs {} bytes of local memory, a mask leaves a group {}", local, info_.local_bytes), name);
     }
     return {loaded, name};
   }
@@ -253,6 +255,7 @@ class OpenClDevice final : public Device {
   cl_device_id id_;
   std::string options_;
   std::string compiler_;
+  std::uint64_t local_bytes_;
   ContextPtr context_;
   QueuePtr queue_;
   bool timed_ = false;
