@@ -284,8 +284,9 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   uint other = 0;
 #pragma unroll
   for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
-  if (global_id() < count % ELEMENTS_PER_LOAD) {
-    other = add_load(column, load_single((GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id()), other);
+  // In all there may be fewer work-items than single elements.
+  for (ulong i = loads * ELEMENTS_PER_LOAD + global_id(); i < count; i += stride) {
+    other = add_load(column, load_single((GLOBAL const uint*)data, i), other);
   }
 
   // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which what is left over has had as many
