@@ -15,11 +15,13 @@
 namespace samesum::reduce {
 namespace {
 
-// Threads take the next chunk when they are done with one: none waits long for another that woke up late or was interrupted. Chunks
-// next to one another in time and memory also keep threads away from the same memory channels, as two far ends of an array do not.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
-// Below this, waking another thread takes longer than what it saves.
-constexpr std::uint64_t kParallelBytes = std::uint64_t{1} << 18;
+// Threads take the next chunk when they are done with one, so that none waits long for another that woke up late or was interrupted.
+// Chunks that are worked on at the same time lie close together: two threads at far ends of an array can keep hitting the same banks of
+// memory at the same time, at half the speed.
+constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMinChunkBytes = std::uint64_t{1} << 16;
+// What has to be there for each thread, for waking it to pay.
+constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 19;
 
 // The arena in which all work is done: threads that wait there do not take up the caller's own tasks.
 tbb::task_arena& arena() {
@@ -27,35 +29,33 @@ tbb::task_arena& arena() {
   return *instance;
 }
 
-// How many threads to take for `bytes`.
-std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
-  if (wanted == 1 || (wanted == 0 && bytes < kParallelBytes)) return 1;
-  const auto most = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / (kParallelBytes / 2)));
-  return std::min(wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency()), most);
+std::uint32_t thread_count(View data, std::uint32_t wanted) {
+  const std::uint64_t most = data.bytes() / (wanted == 0 ? kThreadBytes : kMinChunkBytes);
+  if (wanted == 1 || most <= 1) return 1;
+  const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
 // Elements of a chunk: small arrays have several chunks a thread too.
 std::uint64_t chunk_size(View data, std::uint32_t threads) {
-  return std::clamp<std::uint64_t>(data.bytes() / (8 * threads), 1 << 16, kChunkBytes) / size_of(data.type());
+  constexpr std::uint64_t kPage = 4096;
+  return std::clamp(data.bytes() / threads / 8 / kPage * kPage, kMinChunkBytes, kMaxChunkBytes) / size_of(data.type());
 }
 
-// Calls body(task, first, count) for all chunks of `data`, in `threads` tasks.
+// Calls body(task, first, count) for all chunks of `data`, in `threads` tasks; a single one is the caller.
 template <class Body>
 void for_chunks(View data, std::uint32_t threads, std::uint64_t chunk, const Body& body) {
   std::atomic<std::uint64_t> next{0};
-  arena().execute([&] {
-    tbb::parallel_for(
-        std::uint32_t{0}, threads,
-        [&](std::uint32_t task) {
-          const core::DefaultFloatEnvironment environment;
-          for (;;) {
-            const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
-            if (first >= data.size()) return;
-            body(task, first, std::min(chunk, data.size() - first));
-          }
-        },
-        tbb::simple_partitioner());
-  });
+  const auto work = [&](std::uint32_t task) {
+    const core::DefaultFloatEnvironment environment;
+    for (;;) {
+      const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= data.size()) return;
+      body(task, first, std::min(chunk, data.size() - first));
+    }
+  };
+  if (threads == 1) return work(0);
+  arena().execute([&] { tbb::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
 }
 
 const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
@@ -102,6 +102,7 @@ T plain_backward(View data) {
 // The chunks' sums are added in the order of the chunks, whichever thread took them: the same bits in each run.
 template <class T>
 T plain_parallel(View data, std::uint32_t threads) {
+  const core::DefaultFloatEnvironment environment;
   const std::uint64_t chunk = chunk_size(data, threads);
   std::vector<T> sums(data.size() / chunk + 1);
   for_chunks(data, threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
@@ -115,7 +116,7 @@ T plain_parallel(View data, std::uint32_t threads) {
 }  // namespace
 
 Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used) {
-  const std::uint32_t used = thread_count(data.bytes(), threads);
+  const std::uint32_t used = thread_count(data, threads);
   if (threads_used != nullptr) *threads_used = used;
   return data.type() == DType::float32 ? sum_on<float>(data, used) : sum_on<double>(data, used);
 }
@@ -125,7 +126,7 @@ double plain_sum_forward(View data) { return data.type() == DType::float32 ? pla
 double plain_sum_backward(View data) { return data.type() == DType::float32 ? plain_backward<float>(data) : plain_backward<double>(data); }
 
 double plain_sum_parallel(View data, std::uint32_t threads) {
-  const std::uint32_t used = thread_count(data.bytes(), threads);
+  const std::uint32_t used = thread_count(data, threads);
   return data.type() == DType::float32 ? plain_parallel<float>(data, used) : plain_parallel<double>(data, used);
 }
 

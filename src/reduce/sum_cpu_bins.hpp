@@ -26,7 +26,9 @@ struct BinTables<float> {
   /// Elements that are too few to make tables for.
   static constexpr std::size_t kFew = 256;
 
-  std::uint64_t sums[kCopies][kBins] = {};
+  static constexpr std::size_t kPadding = 8;  ///< keeps bins of different copies off one another's place in a page
+
+  std::uint64_t sums[kCopies][kBins + kPadding] = {};
 };
 
 template <>
@@ -48,15 +50,19 @@ template <class T>
 class Bins {
  public:
   /// Tables with room for `count` <= kCapacity more elements, emptied into `total` if need be. None for the first few
-  /// elements, for which tables do not pay.
-  BinTables<T>* make_room(std::size_t count, Accumulator& total);
+  /// elements, for which tables do not pay, and where there is no memory for them.
+  BinTables<T>* make_room(std::size_t count, Accumulator& total) noexcept;
 
-  /// Empties the bins into `total`. The bins of infinities and NaNs are emptied, but not added.
+  /// Empties the bins into `total`; infinities and NaNs are not added to it, but counted.
   void flush(Accumulator& total) noexcept;
+
+  /// Infinities and NaNs that were in the bins when these were emptied.
+  std::uint64_t specials() const noexcept { return specials_; }
 
  private:
   std::unique_ptr<BinTables<T>> tables_;
   std::size_t filled_ = 0;
+  std::uint64_t specials_ = 0;
   std::size_t spared_ = 0;  // elements that were not put into tables
 };
 

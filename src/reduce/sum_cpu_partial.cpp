@@ -46,6 +46,7 @@ template <class T>
 const Accumulator& PartialSum<T>::finish() noexcept {
   flush_lanes();
   bins.flush(total);
+  nans += bins.specials() - infinities_in_bins;
   total.add_counts(elements, nans, positive_infinities, negative_infinities, only_negative_zeros);
   return total;
 }

@@ -46,14 +46,14 @@ struct PartialSum {
   int blocks = 0;                                                                           ///< in `lanes`
 
   Bins<T> bins;
-  int blocks_to_bins = 0;         ///< blocks to come that go to the bins unseen,
-  int last_blocks_to_bins = 0;    ///< and how many did the last time
-  bool expects_specials = false;  ///< infinities or NaNs: the last block had some
+  std::uint64_t infinities_in_bins = 0;  ///< counted above, too
+  int blocks_to_bins = 0;                ///< blocks to come that go to the bins unseen,
+  int last_blocks_to_bins = 0;           ///< and how many did the last time
+  bool expects_specials = false;         ///< infinities or NaNs: the last block had some
 
-  std::uint64_t specials() const noexcept { return nans + positive_infinities + negative_infinities; }
   void flush_lanes() noexcept;
   void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
-  /// The sum of all that was added.
+  /// The sum of all that was added, complete; may be called once.
   const Accumulator& finish() noexcept;
 };
 

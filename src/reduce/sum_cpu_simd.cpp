@@ -8,6 +8,7 @@
 
 #include "reduce/sum_cpu_partial.hpp"
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -60,6 +61,9 @@ constexpr std::size_t kChains = 4;
 constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<double>());
 constexpr std::size_t kVectorBytes = kLanes * sizeof(double);
 constexpr std::size_t kUnit = kChains * kLanes;  // elements that an iteration takes
+// Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory: best by measurement.
+constexpr std::size_t kPrefetchBytes = 1408;
+constexpr std::size_t kCacheLine = 64;
 
 // A running sum takes at most 2^kHeadroom elements of a block.
 constexpr int kHeadroom = std::countr_zero(kBlock / kUnit);
@@ -195,6 +199,11 @@ HWY_INLINE V add(V a, V b) {
 #endif
 }
 
+template <class T>
+HWY_INLINE void prefetch(const std::byte* unit) {
+  for (std::size_t offset = 0; offset < kUnit * sizeof(T); offset += kCacheLine) hwy::Prefetch(unit + kPrefetchBytes + offset);
+}
+
 // Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
 template <std::size_t n, class Body>
 HWY_INLINE void unrolled(const Body& body) {
@@ -217,6 +226,7 @@ bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& part
   Check check;
   for (std::size_t i = 0; i < count; i += kUnit) {
     const std::byte* unit = block + i * sizeof(T);
+    prefetch<T>(unit);
     check.look_at(unit);
     unrolled<kChains>([&](auto chain) HWY_ATTR {
       V x = load_doubles(unit + chain * kLanes * sizeof(T), T{});
@@ -331,36 +341,39 @@ bool holds(const Window& window, const Range& range) {
          (!range.zeros || window.zeros || window.lowest == 0);
 }
 
-// Counts infinities and NaNs among elements of type T, a vector at a time.
+// Notices infinities on the way; they are counted afterwards, as they are rare.
 template <class T>
-class SpecialsCounter {
+class InfinityFinder {
   using D = hn::ScalableTag<T>;
-  using Bits = hn::Repartition<typename Format<T>::Bits, D>;
+  using Bits = typename Format<T>::Bits;
+  using Unsigned = hn::Repartition<Bits, D>;
 
  public:
-  HWY_INLINE SpecialsCounter() : nans_(hn::Zero(bits_)), infinities_(hn::Zero(bits_)) {}
+  HWY_INLINE InfinityFinder() : found_(hn::Zero(unsigned_)) {}
   HWY_INLINE void look_at(hn::Vec<D> elements) {
-    nans_ = hn::Sub(nans_, hn::BitCast(bits_, hn::VecFromMask(d_, hn::IsNaN(elements))));
     const auto infinite = hn::Eq(hn::Abs(elements), hn::Set(d_, std::numeric_limits<T>::infinity()));
-    infinities_ = hn::Or(infinities_, hn::BitCast(bits_, hn::VecFromMask(d_, infinite)));
+    found_ = hn::Or(found_, hn::BitCast(unsigned_, hn::VecFromMask(d_, infinite)));
   }
-  // What it saw were the `count` elements of `block`.
-  HWY_INLINE void count(const std::byte* block, std::size_t count, PartialSum<T>& partial) const {
-    partial.nans += hn::GetLane(hn::SumOfLanes(bits_, nans_));
-    if (HWY_LIKELY(hn::AllTrue(bits_, hn::Eq(infinities_, hn::Zero(bits_))))) return;
-    for (std::size_t i = 0; i < count; ++i) {  // they are rare
-      typename Format<T>::Bits bits;
+  // Counts those of the block that it has seen, and returns how many there are.
+  HWY_INLINE std::uint64_t count(const std::byte* block, std::size_t count, PartialSum<T>& partial) const {
+    if (hn::AllTrue(unsigned_, hn::Eq(found_, hn::Zero(unsigned_)))) return 0;
+    constexpr Bits kSign = ~(~Bits{0} >> 1);
+    std::uint64_t positive = 0, negative = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Bits bits;
       std::memcpy(&bits, block + i * sizeof bits, sizeof bits);
-      partial.positive_infinities += bits == Format<T>::kInfinity;
-      partial.negative_infinities += (bits ^ Format<T>::kInfinity) == ~(~typename Format<T>::Bits{0} >> 1);
+      positive += bits == Format<T>::kInfinity;
+      negative += bits == (Format<T>::kInfinity | kSign);
     }
+    partial.positive_infinities += positive;
+    partial.negative_infinities += negative;
+    return positive + negative;
   }
 
  private:
   D d_;
-  Bits bits_;
-  hn::Vec<Bits> nans_;
-  hn::Vec<Bits> infinities_;
+  Unsigned unsigned_;
+  hn::Vec<Unsigned> found_;
 };
 
 HWY_INLINE void add_to_bin(const std::byte* element, std::size_t index, BinTables<float>& tables) {
@@ -374,8 +387,8 @@ HWY_INLINE void add_to_bin(const std::byte* element, std::size_t, BinTables<doub
   std::memcpy(&bits, element, sizeof bits);
   auto& bin = tables.bins[bits >> 52];
 #if HWY_ARCH_X86_64 && !HWY_COMPILER_MSVC
-  // Additions straight to memory: the processor passes on the sum where the next element meets the same bin. Compilers go by registers.
-  asm("addq %2, %0\n\tadcq %3, %1" : "+m"(bin.sum), "+m"(bin.upper) : "r"(bits), "i"(BinTables<double>::kOne) : "cc");
+  // Straight to memory, where the processor passes on a sum when the next element meets the same bin; compilers add to registers.
+  asm("addq %2, %0\n\tadcq %3, %1" : "+m"(bin.sum), "+m"(bin.upper) : "r"(bits), "e"(BinTables<double>::kOne) : "cc");
 #else
   bin.sum += bits;
   bin.upper += BinTables<double>::kOne + (bin.sum < bits ? 1 : 0);
@@ -388,28 +401,33 @@ void add_to_bins(const std::byte* block, std::size_t count, PartialSum<T>& parti
   BinTables<T>* const tables = partial.bins.make_room(count, partial.total);
   if (tables == nullptr) return partial.add_one_by_one(block, count);
   const hn::ScalableTag<T> d;
-  SpecialsCounter<T> specials;
+  InfinityFinder<T> infinities;  // in the shadow of the stores
   for (std::size_t i = 0; i < count; i += kUnit) {
     const std::byte* unit = block + i * sizeof(T);
-    unrolled<kUnit * sizeof(T) / kVectorBytes>([&](auto n) HWY_ATTR { specials.look_at(load(d, unit + n * kVectorBytes)); });
+    unrolled<kUnit * sizeof(T) / kVectorBytes>([&](auto n) HWY_ATTR { infinities.look_at(load(d, unit + n * kVectorBytes)); });
     unrolled<kUnit>([&](auto n) HWY_ATTR { add_to_bin(unit + n * sizeof(T), n, *tables); });
   }
-  specials.count(block, count, partial);
+  partial.infinities_in_bins += infinities.count(block, count, partial);
 }
 
-// Copies a block with zeros in the place of infinities and NaNs, which are counted.
+// Copies a block with zeros in the place of infinities and NaNs, which are counted. Were there any?
 template <class T>
-void copy_finite(const std::byte* block, std::size_t count, std::byte* copy, PartialSum<T>& partial) {
+bool copy_finite(const std::byte* block, std::size_t count, std::byte* copy, PartialSum<T>& partial) {
   const hn::ScalableTag<T> d;
+  const hn::Repartition<typename Format<T>::Bits, decltype(d)> unsigned_bits;
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;
-  SpecialsCounter<T> specials;
+  InfinityFinder<T> infinities;
+  auto minus_nans = hn::Zero(unsigned_bits);
   for (std::size_t i = 0; i < count; i += hn::MaxLanes(d)) {
     const auto elements = load(d, block + i * sizeof(T));
-    specials.look_at(elements);
+    infinities.look_at(elements);
+    minus_nans = hn::Add(minus_nans, hn::BitCast(unsigned_bits, hn::VecFromMask(d, hn::IsNaN(elements))));
     const auto finite = hn::IfThenElseZero(hn::IsFinite(elements), elements);
     hn::StoreU(hn::BitCast(bytes, finite), bytes, reinterpret_cast<std::uint8_t*>(copy + i * sizeof(T)));
   }
-  specials.count(block, count, partial);
+  const typename Format<T>::Bits nans = 0 - hn::GetLane(hn::SumOfLanes(unsigned_bits, minus_nans));
+  partial.nans += nans;
+  return infinities.count(block, count, partial) + nans != 0;
 }
 
 // Adds a block that is not known to lie in the window.
@@ -418,9 +436,7 @@ HWY_NOINLINE void add_unknown_block(const std::byte* block, std::size_t count, P
   alignas(64) std::byte finite[kBlock * sizeof(T)];
   Range range = partial.expects_specials ? Range{} : find_range<T>(block, count);
   if (partial.expects_specials || range.highest >= Format<T>::kSpecial) {
-    const std::uint64_t specials = partial.specials();
-    copy_finite(block, count, finite, partial);
-    partial.expects_specials = partial.specials() != specials;
+    partial.expects_specials = copy_finite(block, count, finite, partial);
     block = finite;
     range = find_range<T>(block, count);
   }
@@ -452,6 +468,15 @@ bool are_negative_zeros(const std::byte* elements, std::size_t count) {
 
 template <class T>
 void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial) {
+  const auto take = [&](std::size_t taken) {
+    elements += taken * sizeof(T);
+    count -= taken;
+  };
+  if (count >= 4 * kBlock) {  // it pays to have vectors that do not straddle cache lines
+    const std::size_t head = -reinterpret_cast<std::uintptr_t>(elements) % kCacheLine / sizeof(T);
+    partial.add_one_by_one(elements, head);
+    take(head);
+  }
   while (count >= kUnit) {
     const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit * kUnit);
     if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(elements, block);
@@ -461,8 +486,7 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
     } else if (partial.window.slices == 0 || partial.expects_specials || !add_block(elements, block, partial)) {
       add_unknown_block(elements, block, partial);
     }
-    elements += block * sizeof(T);
-    count -= block;
+    take(block);
   }
   partial.add_one_by_one(elements, count);
 }
