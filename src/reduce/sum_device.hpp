@@ -14,7 +14,7 @@ namespace samesum::reduce {
 
 /// A configuration of the exact kernel: changes speed, never a bit.
 struct SumConfiguration {
-  std::uint32_t groups = 0;
+  std::uint32_t groups = 0;  // at most: small data take fewer
   std::uint32_t group_size = 0;
   std::uint32_t columns = 0;
 
@@ -35,6 +35,7 @@ class DeviceSum {
   DeviceSum(device::Device& device, DType type, const SumOptions& options);
 
   /// Enqueues the sum of the first `count` elements of `data`.
+  /// @throws Error (usage) where `count` is too large for so small groups: beyond 2^32 tiles of theirs.
   void launch(const device::Memory& data, std::uint64_t count, NanPolicy nan = NanPolicy::propagate);
   /// Waits for the last launch.
   DeviceSumResult result();
@@ -47,8 +48,9 @@ class DeviceSum {
   device::Kernel kernel_;
   device::Kernel finish_;     // the second launch, where one is needed
   device::Memory handed_on_;  // from the groups to the one that finishes
-  device::Memory ticket_;
+  device::Memory schedule_;
   device::Memory result_;
+  std::uint64_t tile_elements_;
   std::uint64_t count_ = 0;
 };
 

@@ -255,58 +255,64 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
 }
 
 #define SCRATCH (BINS / 2)  // longs that fit into the bins: at least 1024, the largest group
+#define TILE (GROUP_SIZE * LOADS)  // 16-byte loads that a group adds in one go
 
-// handed_on: SLOTS longs a group. ticket: zero before the first launch, and again after each. Where the device has a fence, the group
-// that draws the last ticket finishes the sum in the same launch; otherwise sum_exact_finish does it in a second one.
+// Words of `schedule`: zero before the first launch, and again after each.
+#define TICKETS 0  // groups that have handed on
+#define TILES 1    // tiles that were drawn, beyond the one that each group starts with
+
+// handed_on: SLOTS longs a group. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device and
+// no group waits for a slower one, which is worth 3% over equal shares. Where the device has a fence, the group that draws the last ticket
+// finishes the sum in the same launch; otherwise sum_exact_finish does it in a second one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GLOBAL uint* ticket, GLOBAL long* result, int skip_nans) {
+void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GLOBAL uint* schedule, GLOBAL long* result, int skip_nans) {
   LOCAL_VAR ulong storage[SCRATCH + COUNTERS * COLUMNS / 2];  // the bins, and in the end the scratch of finish()
   LOCAL_VAR long slots[SLOTS];
   LOCAL_VAR long digits[EXACT_DIGITS];
   LOCAL_VAR uint used[4];
+  LOCAL_VAR uint drawn[2];
   LOCAL uint* bins = (LOCAL uint*)storage;
-
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
-  const ulong loads = count / ELEMENTS_PER_LOAD;
-  const uint stride = (uint)global_size();
-  ulong passes = loads / (LOADS * (ulong)stride);
-  ulong left_over = loads - passes * (LOADS * (ulong)stride);
 
-  // What whole passes leave over is loaded first, while the bins are cleared; absent elements are -0.0, which counts for nothing.
-  uint4 v[LOADS];
-#pragma unroll
-  for (int k = 0; k < LOADS; ++k) {
-    v[k] = make_uint4(NEGATIVE_ZERO_LOAD);
-    if (global_id() + (ulong)k * stride < left_over) v[k] = load_once(&data[global_id() + (ulong)k * stride]);
-  }
   for (uint i = local_id(); i < SLOTS; i += GROUP_SIZE) slots[i] = 0;
   clear_bins(bins);
+
+  const ulong loads = count / ELEMENTS_PER_LOAD;
+  const uint tiles = (uint)((loads + TILE - 1) / TILE);
   uint other = 0;
-#pragma unroll
-  for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
-  // In all there may be fewer work-items than single elements.
-  for (ulong i = loads * ELEMENTS_PER_LOAD + global_id(); i < count; i += stride) {
-    other = add_load(column, load_single((GLOBAL const uint*)data, i), other);
+  if (global_id() < count % ELEMENTS_PER_LOAD) {
+    other = add_load(column, load_single((GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id()), other);
   }
 
-  // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which what is left over has had as many
-  // as one pass at most.
-  const uint pieces_of_a_pass = LOADS * ELEMENTS_PER_LOAD * ((GROUP_SIZE + COLUMNS - 1) / COLUMNS);
-  const uint passes_to_a_flush = 65536 / pieces_of_a_pass - 1;
-  GLOBAL const uint4* next = data + left_over + global_id();
-  for (;;) {
-    uint batch = passes < passes_to_a_flush ? (uint)passes : passes_to_a_flush;
-    passes -= batch;
-    for (; batch > 0; --batch) {
+  // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which the elements above are a few.
+  const uint pieces_of_a_tile = LOADS * ELEMENTS_PER_LOAD * ((GROUP_SIZE + COLUMNS - 1) / COLUMNS);
+  uint room = 65536 / pieces_of_a_tile - 1;
+  uint turn = 0;
+  for (uint tile = group_id(); tile < tiles;) {
+    if (local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
+    const ulong first = (ulong)tile * TILE;
+    uint4 v[LOADS];
+    if (first + TILE <= loads) {
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) v[k] = load_once(next + (ulong)k * stride);
-      next += LOADS * (ulong)stride;
+      for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[first + k * GROUP_SIZE + local_id()]);
+    } else {  // the last tile: absent elements are -0.0, which counts for nothing
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
+      for (int k = 0; k < LOADS; ++k) {
+        const ulong i = first + k * GROUP_SIZE + local_id();
+        v[k] = make_uint4(NEGATIVE_ZERO_LOAD);
+        if (i < loads) v[k] = load_once(&data[i]);
+      }
     }
-    if (passes == 0) break;
-    collect_bins(bins, slots);
-    clear_bins(bins);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
+    barrier_local();
+    tile = drawn[turn];
+    turn ^= 1;
+    if (--room == 0) {
+      collect_bins(bins, slots);
+      clear_bins(bins);
+      room = 65536 / pieces_of_a_tile - 1;
+    }
   }
   if (other != 0) atomic_add_local32(&column[BINS + OTHERS * COLUMNS], 1);
   collect_bins(bins, slots);
@@ -316,19 +322,20 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
 #if SAMESUM_DEVICE_FENCE
   // The ticket orders the group's writes before it, and the last group's reads after all of them: the barriers pass that on.
   barrier_all();
-  if (local_id() == 0) used[3] = atomic_add_ordered_global32(ticket, 1);
+  if (local_id() == 0) used[3] = atomic_add_ordered_global32(&schedule[TICKETS], 1);
   barrier_all();
   if (used[3] != group_count() - 1) return;
   finish(handed_on, group_count(), result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
-  if (local_id() == 0) *ticket = 0;
+  if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
 #endif
 }
 
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void sum_exact_finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans) {
+void sum_exact_finish(GLOBAL const long* handed_on, uint groups, GLOBAL uint* schedule, GLOBAL long* result, ulong count, int skip_nans) {
   LOCAL_VAR ulong storage[SCRATCH];
   LOCAL_VAR long slots[SLOTS];
   LOCAL_VAR long digits[EXACT_DIGITS];
   LOCAL_VAR uint used[4];
   finish(handed_on, groups, result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
+  if (local_id() == 0) schedule[TILES] = 0;
 }
