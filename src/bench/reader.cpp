@@ -50,24 +50,27 @@ void read_in_parallel(const std::byte* data, std::uint64_t bytes, std::uint32_t 
   }
 }
 
+// With `threads` threads; for a small buffer one of them may be faster than all.
 std::vector<Candidate> host_candidates(const std::byte* data, std::uint64_t bytes, std::uint32_t threads) {
+  constexpr std::uint64_t kSmall = 8 << 20;
   std::vector<Candidate> candidates;
   const auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(threads));
   for (const std::uint32_t streams : {1u, 2u, 4u}) {
     for (const std::uint32_t prefetch : {0u, 1024u, 4096u}) {
       const ReadShape shape{streams, prefetch};
       const std::string text = fmt::format("streams={} prefetch={}", streams, prefetch);
-      if (threads == 1) {
-        candidates.push_back({text, [=](std::uint64_t size) {
-                                return host_timer([=] { [[maybe_unused]] volatile std::uint64_t sink = read_bits(data, size, shape); });
-                              }});
-        continue;
+      if (threads == 1 || bytes <= kSmall) {
+        const auto timer = [=](std::uint64_t size) {
+          return host_timer([=] { [[maybe_unused]] volatile std::uint64_t sink = read_bits(data, size, shape); });
+        };
+        candidates.push_back({text + (threads == 1 ? "" : " one thread"), timer});
       }
       for (const bool blocks : {false, true}) {
-        if (blocks && bytes < (std::uint64_t{8} << 20) * threads) continue;
-        candidates.push_back({text + (blocks ? " blocks" : " slices"), [=](std::uint64_t size) {
-                                return host_timer([=] { arena->execute([=] { read_in_parallel(data, size, threads, blocks, shape); }); });
-                              }});
+        if (threads == 1 || (blocks && bytes <= kSmall)) continue;
+        const auto timer = [=](std::uint64_t size) {
+          return host_timer([=] { arena->execute([=] { read_in_parallel(data, size, threads, blocks, shape); }); });
+        };
+        candidates.push_back({text + (blocks ? " blocks" : " slices"), timer});
       }
     }
   }
