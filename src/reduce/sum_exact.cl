@@ -206,7 +206,7 @@ FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, u
     }
     scratch[i] = sum;
   }
-  if (local_id() < 3) used[local_id()] = 0;
+  for (uint i = local_id(); i < 3; i += GROUP_SIZE) used[i] = 0;
   barrier_local();
   for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) {
     long sum = 0;
