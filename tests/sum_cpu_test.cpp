@@ -150,6 +150,14 @@ TEST_P(SumCpuOf, AnyNumberOfThreadsIsRight) {
   }
 }
 
+TEST_P(SumCpuOf, MoreElementsThanBinsHaveRoomForAreRight) {
+  for (const Case& hard_case : hard::cases()) {
+    if (hard_case.name != "random_bits" && hard_case.name != "every_binade") continue;
+    const auto data = hard::make(hard_case, GetParam(), (5 << 19) + 5);
+    ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << hard_case;
+  }
+}
+
 #if defined(__SSE2__)
 TEST_P(SumCpuOf, AnyFloatingPointModeIsRight) {
   constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZeros = 0x0040, kDefault = 0x1f80;

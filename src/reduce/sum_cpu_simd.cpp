@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "reduce/sum_cpu_partial.hpp"
+#include "reduce/sum_cpu_window-inl.hpp"
 
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
@@ -48,142 +49,21 @@ T plain_sum(const std::byte* elements, std::uint64_t count) {
 
 #else
 
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
-  const hn::Repartition<std::uint8_t, D> bytes;
-  return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
-}
-
-// A block stays in the first-level cache, so that it may be looked at again.
-constexpr std::size_t kBlock = 1024;
-// Running sums of a slice: enough to hide the latency of an addition.
-constexpr std::size_t kChains = 4;
-constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<double>());
-constexpr std::size_t kVectorBytes = kLanes * sizeof(double);
-constexpr std::size_t kUnit = kChains * kLanes;  // elements that an iteration takes
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory: best by measurement.
 constexpr std::size_t kPrefetchBytes = 1408;
 constexpr std::size_t kCacheLine = 64;
 
-// A running sum takes at most 2^kHeadroom elements of a block.
-constexpr int kHeadroom = std::countr_zero(kBlock / kUnit);
-static_assert(kBlock % kUnit == 0 && std::has_single_bit(kBlock / kUnit) && kLanes <= PartialSum<float>::kMaxLanes);
-
-// How much lower the next slice's anchor lies: a slice with the anchor 1.5 * 2^k leaves at most half its spacing, 2^(k-53), of which
-// 2^kHeadroom may be added, and must not add up to more than half the anchor's binade.
-constexpr int kSliceBits = 52 - kHeadroom;
-
-// "Upper bits" are the upper 32 bits of an encoding without its sign.
-template <class T>
-struct Format;
-
-template <>
-struct Format<float> {
-  using Bits = std::uint32_t;
-  static constexpr int kFractionBits = 23;
-  static constexpr int kUpperFractionBits = 23;
-  static constexpr int kBias = 127;
-  static constexpr int kEnd = 127;  // numbers from 2^kEnd on are left to the bins
-  static constexpr Bits kInfinity = 0x7f800000;
-  static constexpr std::int32_t kSpecial = 0x7f7fffff;  // upper bits, less one, of infinities and NaNs
-  using Key = std::int16_t;                             // what the fast check sees of an element
-  static constexpr int kKeyShift = 16;                  // from upper bits to keys
-  static constexpr int kMinSlices = 1;
-};
-
-template <>
-struct Format<double> {
-  using Bits = std::uint64_t;
-  static constexpr int kFractionBits = 52;
-  static constexpr int kUpperFractionBits = 20;
-  static constexpr int kBias = 1023;
-  static constexpr int kEnd = 1022 - 1 - kHeadroom;  // the first anchor and all sums in its binade are finite
-  static constexpr Bits kInfinity = 0x7ff0000000000000;
-  static constexpr std::int32_t kSpecial = 0x7fefffff;  // some finite numbers too
-  using Key = std::int32_t;
-  static constexpr int kKeyShift = 0;
-  static constexpr int kMinSlices = 2;
-};
-
-template <class T>
-constexpr int kMaxSlices = Format<T>::kMinSlices + 1;
-
-// Do the magnitudes of a block lie within the window? This looks at their uppermost bits only, two vectors at a time, and so takes a
-// zero for any of the smallest numbers.
-template <class T>
-class FastCheck {
-  using Key = typename Format<T>::Key;
-  using D = hn::Repartition<Key, hn::ScalableTag<double> >;
-
- public:
-  HWY_INLINE FastCheck() : min_(hn::Set(d_, hwy::LimitsMax<Key>())), max_(hn::Zero(d_)) {}
-  HWY_INLINE void look_at(const std::byte* unit) {
-    for (std::size_t offset = 0; offset < kUnit * sizeof(T); offset += 2 * kVectorBytes) {
-      // The uppermost bits of an element are its odd key; one key on, those of the first vector's elements are even ones.
-      const auto odd = load(d_, unit + offset + kVectorBytes);
-      const auto even = load(d_, unit + offset + sizeof(Key));
-      const auto keys = hn::And(hn::OddEven(odd, even), hn::Set(d_, hwy::LimitsMax<Key>()));
-      min_ = hn::Min(min_, keys);
-      max_ = hn::Max(max_, keys);
-    }
-  }
-  HWY_INLINE bool within(const Window& window) const {
-    const auto lowest = hn::Set(d_, static_cast<Key>(window.lowest >> Format<T>::kKeyShift));
-    const auto end = hn::Set(d_, static_cast<Key>(window.end >> Format<T>::kKeyShift));
-    return hn::AllTrue(d_, hn::And(hn::Eq(hn::Max(min_, lowest), min_), hn::Lt(max_, end)));
-  }
-
- private:
-  D d_;
-  hn::Vec<D> min_;
-  hn::Vec<D> max_;
-};
-
-// The same by whole encodings. One less than a magnitude makes a zero the greatest unsigned and the least of all signed numbers.
-template <class T>
-class WholeCheck {
-  using D = hn::Repartition<typename Format<T>::Bits, hn::ScalableTag<double> >;
-  using Unsigned = hn::Repartition<std::uint32_t, D>;
-  using Signed = hn::Repartition<std::int32_t, D>;
-
- public:
-  HWY_INLINE WholeCheck() : min_(hn::Set(unsigned_, ~std::uint32_t{0})), max_(hn::Set(signed_, -1)) {}
-  HWY_INLINE void look_at(const std::byte* unit) {
-    for (std::size_t offset = 0; offset < kUnit * sizeof(T); offset += kVectorBytes) {
-      const auto magnitude = hn::And(load(d_, unit + offset), hn::Set(d_, ~Bits{0} >> 1));
-      const auto less_one = hn::Add(magnitude, hn::Set(d_, ~Bits{0}));
-      min_ = hn::Min(min_, hn::BitCast(unsigned_, less_one));
-      max_ = hn::Max(max_, hn::BitCast(signed_, less_one));
-    }
-  }
-  HWY_INLINE bool within(const Window& window) const {
-    const auto lowest = hn::Set(unsigned_, static_cast<std::uint32_t>(window.lowest));
-    const auto end = hn::Set(signed_, window.end);
-    const auto low_enough = hn::BitCast(signed_, hn::VecFromMask(unsigned_, hn::Eq(hn::Max(min_, lowest), min_)));
-    const auto both = hn::And(hn::VecFromMask(signed_, hn::Lt(max_, end)), low_enough);
-    if constexpr (sizeof(T) == 4) return hn::AllTrue(signed_, hn::MaskFromVec(both));
-    return hn::AllTrue(signed_, hn::MaskFromVec(hn::OddEven(both, hn::Set(signed_, -1))));
-  }
-
- private:
-  using Bits = typename Format<T>::Bits;
-  D d_;
-  Unsigned unsigned_;
-  Signed signed_;
-  hn::Vec<Unsigned> min_;
-  hn::Vec<Signed> max_;
-};
-
 // The doubles of one chain: kLanes elements.
 HWY_INLINE auto load_doubles(const std::byte* from, float) {
-  const hn::ScalableTag<double> d;
+  const Doubles d;
   return hn::PromoteTo(d, load(hn::Rebind<float, decltype(d)>(), from));
 }
-HWY_INLINE auto load_doubles(const std::byte* from, double) { return load(hn::ScalableTag<double>(), from); }
+HWY_INLINE auto load_doubles(const std::byte* from, double) { return load(Doubles(), from); }
 
-// a - b, by the multipliers: the adders are the bottleneck, and there are separate units on some processors. The product is exact.
+// a - b and a + b by the multipliers, which are other units than the adders on some processors; those are the bottleneck. The products
+// are exact, so this rounds as the adders do.
 template <class V>
-HWY_INLINE V subtract(V a, V b) {
+HWY_INLINE V minus(V a, V b) {
 #if HWY_NATIVE_FMA
   return hn::NegMulAdd(b, hn::Set(hn::DFromV<V>(), 1.0), a);
 #else
@@ -191,7 +71,7 @@ HWY_INLINE V subtract(V a, V b) {
 #endif
 }
 template <class V>
-HWY_INLINE V add(V a, V b) {
+HWY_INLINE V plus(V a, V b) {
 #if HWY_NATIVE_FMA
   return hn::MulAdd(b, hn::Set(hn::DFromV<V>(), 1.0), a);
 #else
@@ -215,7 +95,7 @@ HWY_INLINE void unrolled(const Body& body) {
 // the sums are thrown away where they turn out not to be exact: as a rule, a block lies where the one before it lay.
 template <class T, int kSlices, class Check>
 bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
-  const hn::ScalableTag<double> d;
+  const Doubles d;
   using V = hn::Vec<decltype(d)>;
   V anchors[kSlices];
   V sums[kSlices][kChains];
@@ -232,11 +112,11 @@ bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& part
       V x = load_doubles(unit + chain * kLanes * sizeof(T), T{});
       unrolled<kSlices - 1>([&](auto slice) HWY_ATTR {
         const V sum = hn::Add(sums[slice][chain], x);
-        x = subtract(x, hn::Sub(sum, sums[slice][chain]));
+        x = minus(x, hn::Sub(sum, sums[slice][chain]));
         sums[slice][chain] = sum;
       });
       V& last = sums[kSlices - 1][chain];
-      last = kSlices > 1 ? add(last, x) : hn::Add(last, x);
+      last = kSlices > 1 ? plus(last, x) : hn::Add(last, x);
     });
   }
   if (!check.within(partial.window)) return false;
@@ -270,75 +150,6 @@ bool add_block(const std::byte* block, std::size_t count, PartialSum<T>& partial
     if (partial.window.slices > Format<T>::kMinSlices || partial.window.zeros) partial.window.slices = 0;
   }
   return done;
-}
-
-// Where the magnitudes of a block lie; each is the upper bits, less one, of an element that is no zero.
-struct Range {
-  std::uint32_t lowest;  // all ones if there are only zeros
-  std::int32_t highest;  // -1 if there are only zeros
-  bool zeros;
-};
-
-template <class T>
-Range find_range(const std::byte* block, std::size_t count) {
-  using Bits = typename Format<T>::Bits;
-  const hn::ScalableTag<Bits> d;
-  const hn::Repartition<std::uint32_t, decltype(d)> unsigned32;
-  const hn::Repartition<std::int32_t, decltype(d)> signed32;
-  auto lowest = hn::Set(unsigned32, ~std::uint32_t{0});
-  auto highest = hn::Set(signed32, -1);
-  auto zero = hn::Zero(unsigned32);
-  for (std::size_t i = 0; i < count; i += hn::MaxLanes(d)) {
-    const auto magnitude = hn::And(load(d, block + i * sizeof(T)), hn::Set(d, ~Bits{0} >> 1));
-    const auto less_one = hn::BitCast(unsigned32, hn::Add(magnitude, hn::Set(d, ~Bits{0})));
-    lowest = hn::Min(lowest, less_one);
-    highest = hn::Max(highest, hn::BitCast(signed32, less_one));
-    zero = hn::Max(zero, less_one);
-  }
-  if constexpr (sizeof(T) == 8) {
-    lowest = hn::OddEven(lowest, hn::Set(unsigned32, ~std::uint32_t{0}));
-    highest = hn::OddEven(highest, hn::Set(signed32, -1));
-    zero = hn::OddEven(zero, hn::Zero(unsigned32));
-  }
-  return {hn::GetLane(hn::MinOfLanes(unsigned32, lowest)), hn::GetLane(hn::MaxOfLanes(signed32, highest)),
-          hn::GetLane(hn::MaxOfLanes(unsigned32, zero)) == ~std::uint32_t{0}};
-}
-
-// The window of the fewest slices that holds a range; no window if there is none.
-template <class T>
-bool find_window(const Range& range, Window& window) {
-  using F = Format<T>;
-  constexpr int kSpare = 52 - F::kFractionBits;  // bits by which doubles are longer than elements
-  // All elements are below 2^end. Those that are no zeros are multiples of what 2^lowest is as a double's spacing.
-  const int end = ((range.highest + 1) >> F::kUpperFractionBits) + 1 - F::kBias;
-  const int lowest = std::max(static_cast<int>(range.lowest >> F::kUpperFractionBits), 1) - F::kBias + kSpare;
-  if (end > F::kEnd) return false;
-  for (int slices = F::kMinSlices; slices <= kMaxSlices<T>; ++slices) {
-    for (const int room : {2, 0}) {  // for somewhat greater elements in blocks to come
-      const int drop = (slices - 1) * kSliceBits;
-      const int top = std::max(std::min(end + room, F::kEnd) + kHeadroom + 1, drop - 1022);  // denormals have the least spacing
-      if (top - drop > lowest) continue;
-      window.slices = slices;
-      window.end = (std::min(top - kHeadroom - 1, F::kEnd) + F::kBias) << F::kUpperFractionBits;
-      const int lowest_field = top - drop - kSpare + F::kBias;
-      window.lowest = lowest_field > 1 ? lowest_field << F::kUpperFractionBits : 0;
-      window.zeros = range.zeros && window.lowest != 0;
-      for (int slice = 0; slice < slices; ++slice) {
-        const int exponent = top - slice * kSliceBits;
-        window.anchors[slice] = std::bit_cast<double>((std::uint64_t(exponent + 1023) << 52) | std::uint64_t{1} << 51);
-        window.positions[slice] = exponent - 52 + 1074;
-      }
-      return true;
-    }
-  }
-  return false;
-}
-
-// Does a window hold a range?
-template <class T>
-bool holds(const Window& window, const Range& range) {
-  return window.slices != 0 && range.highest + 1 < window.end && range.lowest >= static_cast<std::uint32_t>(window.lowest) &&
-         (!range.zeros || window.zeros || window.lowest == 0);
 }
 
 // Notices infinities on the way; they are counted afterwards, as they are rare.
