@@ -94,7 +94,7 @@ FN uint4 load_single(GLOBAL const uint* words, ulong i) { return make_uint4(word
 // The bins of row `row`, all columns, both signs. Columns are visited from a different one by each work-item: no two meet in a bank.
 FN long sum_bins(LOCAL const uint* bins, uint row) {
   long sum = 0;
-#pragma unroll
+#pragma unroll 4
   for (uint i = 0; i < COLUMNS; ++i) {
     uint bin = row * COLUMNS + ((i + row) & (COLUMNS - 1));
     sum += (long)bins[bin] - (long)bins[ROWS * COLUMNS + bin];
@@ -139,7 +139,7 @@ FN uint4 load_single(GLOBAL const uint* words, ulong i) { return make_uint4(word
 // Row r holds the low pieces of the exponents 8r.. and the high pieces of those 16 bits below.
 FN long sum_bins(LOCAL const uint* bins, uint row) {
   long sum = 0;
-#pragma unroll
+#pragma unroll 4
   for (uint i = 0; i < COLUMNS; ++i) {
     uint column = (i + row) & (COLUMNS - 1);
     if (row < 32) {
@@ -280,39 +280,40 @@ void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GL
   const ulong loads = count / ELEMENTS_PER_LOAD;
   const uint tiles = (uint)((loads + TILE - 1) / TILE);
   uint other = 0;
-  if (global_id() < count % ELEMENTS_PER_LOAD) {
-    other = add_load(column, load_single((GLOBAL const uint*)data, loads * ELEMENTS_PER_LOAD + global_id()), other);
+  for (ulong i = loads * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
+    other = add_load(column, load_single((GLOBAL const uint*)data, i), other);
   }
 
   // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which the elements above are a few.
   const uint pieces_of_a_tile = LOADS * ELEMENTS_PER_LOAD * ((GROUP_SIZE + COLUMNS - 1) / COLUMNS);
-  uint room = 65536 / pieces_of_a_tile - 1;
   uint turn = 0;
-  for (uint tile = group_id(); tile < tiles;) {
-    if (local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
-    const ulong first = (ulong)tile * TILE;
-    uint4 v[LOADS];
-    if (first + TILE <= loads) {
+  uint tile = group_id();
+  for (;;) {
+    // What the flush needs stays out of the inner loop, or compilers keep it in registers there.
+    for (uint room = 65536 / pieces_of_a_tile - 1; room > 0 && tile < tiles; --room) {
+      if (local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
+      const ulong first = (ulong)tile * TILE;
+      uint4 v[LOADS];
+      if (first + TILE <= loads) {
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[first + k * GROUP_SIZE + local_id()]);
-    } else {  // the last tile: absent elements are -0.0, which counts for nothing
+        for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[first + k * GROUP_SIZE + local_id()]);
+      } else {  // the last tile: absent elements are -0.0, which counts for nothing
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) {
-        const ulong i = first + k * GROUP_SIZE + local_id();
-        v[k] = make_uint4(NEGATIVE_ZERO_LOAD);
-        if (i < loads) v[k] = load_once(&data[i]);
+        for (int k = 0; k < LOADS; ++k) {
+          const ulong i = first + k * GROUP_SIZE + local_id();
+          v[k] = make_uint4(NEGATIVE_ZERO_LOAD);
+          if (i < loads) v[k] = load_once(&data[i]);
+        }
       }
-    }
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
-    barrier_local();
-    tile = drawn[turn];
-    turn ^= 1;
-    if (--room == 0) {
-      collect_bins(bins, slots);
-      clear_bins(bins);
-      room = 65536 / pieces_of_a_tile - 1;
+      for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
+      barrier_local();
+      tile = drawn[turn];
+      turn ^= 1;
     }
+    if (tile >= tiles) break;
+    collect_bins(bins, slots);
+    clear_bins(bins);
   }
   if (other != 0) atomic_add_local32(&column[BINS + OTHERS * COLUMNS], 1);
   collect_bins(bins, slots);
