@@ -31,15 +31,18 @@ class Accumulator {
 
   /// Adds all that `other` was given. O(kDigits).
   void merge(const Accumulator& other) noexcept;
-  Accumulator& operator+=(const Accumulator& other) noexcept { merge(other); return *this; }
+  Accumulator& operator+=(const Accumulator& other) noexcept {
+    merge(other);
+    return *this;
+  }
 
-  /// The exact sum rounded once to the nearest double, ties to even; design's table of awkward cases applies: NaN where a NaN was
+  /// The exact sum rounded once to the nearest double, ties to even; docs/guarantees.md has the awkward cases: NaN where a NaN was
   /// added (unless skipped) or both infinities were; -0.0 where every element was -0.0; ±inf where the rounded value leaves the range.
   double round(NanPolicy nan = NanPolicy::propagate) const noexcept;
   /// The same, rounded once to the nearest float.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const noexcept;
 
-  std::uint64_t count() const noexcept { return count_; }          ///< elements added, NaNs and infinities included
+  std::uint64_t count() const noexcept { return count_; }  ///< elements added, NaNs and infinities included
   std::uint64_t nan_count() const noexcept { return nans_; }
   std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
   std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }

@@ -16,16 +16,16 @@ class Device;  // the seam between patterns and backends; not part of the public
 /// What a device may or may not be able to do. Nothing in samesum asks which backend or vendor a device is: it asks for these.
 /// Some are read from the driver, the others are found by running a small conformance kernel when the device is opened.
 enum class Capability {
-  kernels,         ///< compiles and runs kernels (the CPU backend runs host functions instead)
-  fp64,            ///< float64 arithmetic
-  int64_atomics,   ///< 64-bit integer atomics in global memory
-  subgroups,       ///< shuffles within a sub-group
-  device_fence,    ///< memory fences that order one work-group's writes for another's reads, within one launch
-  unfused,         ///< a*b+c is rounded twice when written as two operations
-  division,        ///< correctly rounded float32 division
-  square_root,     ///< correctly rounded float32 square root
-  fma,             ///< correctly rounded fused multiply-add when asked for
-  denormals,       ///< float32 denormals are kept, going in and coming out
+  kernels,        ///< compiles and runs kernels (the CPU backend runs host functions instead)
+  fp64,           ///< float64 arithmetic
+  int64_atomics,  ///< 64-bit integer atomics in global memory
+  subgroups,      ///< shuffles within a sub-group
+  device_fence,   ///< memory fences that order one work-group's writes for another's reads, within one launch
+  unfused,        ///< a*b+c is rounded twice when written as two operations
+  division,       ///< correctly rounded float32 division
+  square_root,    ///< correctly rounded float32 square root
+  fma,            ///< correctly rounded fused multiply-add when asked for
+  denormals,      ///< float32 denormals are kept, going in and coming out
 };
 
 /// "fp64", "int64_atomics", …: the names used by `samesum devices` and by the variable SAMESUM_MASK.

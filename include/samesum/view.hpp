@@ -17,7 +17,7 @@ class View {
   View(const void* data, std::uint64_t size, DType type) noexcept : data_(data), size_(size), type_(type) {}
 
   const void* data() const noexcept { return data_; }
-  std::uint64_t size() const noexcept { return size_; }             ///< in elements
+  std::uint64_t size() const noexcept { return size_; }  ///< in elements
   std::uint64_t bytes() const noexcept { return size_ * size_of(type_); }
   DType type() const noexcept { return type_; }
 
