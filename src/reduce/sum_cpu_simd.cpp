@@ -9,7 +9,6 @@
 #include "reduce/sum_cpu_partial.hpp"
 #include "reduce/sum_cpu_window-inl.hpp"
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -49,8 +48,9 @@ T plain_sum(const std::byte* elements, std::uint64_t count) {
 
 #else
 
-// Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory: best by measurement.
-constexpr std::size_t kPrefetchBytes = 1408;
+// Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
+// to come to the second-level cache, this far ahead: best by measurement, for all kinds of data together.
+constexpr std::size_t kPrefetchBytes = 1536;
 constexpr std::size_t kCacheLine = 64;
 
 // The doubles of one chain: kLanes elements.
@@ -79,9 +79,11 @@ HWY_INLINE V plus(V a, V b) {
 #endif
 }
 
-template <class T>
 HWY_INLINE void prefetch(const std::byte* unit) {
-  for (std::size_t offset = 0; offset < kUnit * sizeof(T); offset += kCacheLine) hwy::Prefetch(unit + kPrefetchBytes + offset);
+  constexpr int kForReading = 0, kSecondLevel = 2;
+  for (std::size_t offset = 0; offset < kUnitBytes; offset += kCacheLine) {
+    __builtin_prefetch(unit + kPrefetchBytes + offset, kForReading, kSecondLevel);
+  }
 }
 
 // Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
@@ -91,7 +93,7 @@ HWY_INLINE void unrolled(const Body& body) {
   (std::make_index_sequence<n>());
 }
 
-// Adds a block (a multiple of kUnit elements) to the lanes, if it lies within the window. Looking and adding are done in one go, and
+// Adds a block (a multiple of kUnit<T> elements) to the lanes, if it lies within the window. Looking and adding are done in one go, and
 // the sums are thrown away where they turn out not to be exact: as a rule, a block lies where the one before it lay.
 template <class T, int kSlices, class Check>
 bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
@@ -104,18 +106,19 @@ bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& part
     unrolled<kChains>([&](auto chain) HWY_ATTR { sums[slice][chain] = anchors[slice]; });
   });
   Check check;
-  for (std::size_t i = 0; i < count; i += kUnit) {
-    const std::byte* unit = block + i * sizeof(T);
-    prefetch<T>(unit);
+  const std::byte* const end = block + count * sizeof(T);
+  for (const std::byte* unit = block; unit != end; unit += kUnitBytes) {
+    prefetch(unit);
     check.look_at(unit);
-    unrolled<kChains>([&](auto chain) HWY_ATTR {
-      V x = load_doubles(unit + chain * kLanes * sizeof(T), T{});
+    unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
+      constexpr std::size_t kChain = n % kChains;
+      V x = load_doubles(unit + n * kLanes * sizeof(T), T{});
       unrolled<kSlices - 1>([&](auto slice) HWY_ATTR {
-        const V sum = hn::Add(sums[slice][chain], x);
-        x = minus(x, hn::Sub(sum, sums[slice][chain]));
-        sums[slice][chain] = sum;
+        const V sum = hn::Add(sums[slice][kChain], x);
+        x = minus(x, hn::Sub(sum, sums[slice][kChain]));
+        sums[slice][kChain] = sum;
       });
-      V& last = sums[kSlices - 1][chain];
+      V& last = sums[kSlices - 1][kChain];
       last = kSlices > 1 ? plus(last, x) : hn::Add(last, x);
     });
   }
@@ -213,10 +216,10 @@ void add_to_bins(const std::byte* block, std::size_t count, PartialSum<T>& parti
   if (tables == nullptr) return partial.add_one_by_one(block, count);
   const hn::ScalableTag<T> d;
   InfinityFinder<T> infinities;  // in the shadow of the stores
-  for (std::size_t i = 0; i < count; i += kUnit) {
-    const std::byte* unit = block + i * sizeof(T);
-    unrolled<kUnit * sizeof(T) / kVectorBytes>([&](auto n) HWY_ATTR { infinities.look_at(load(d, unit + n * kVectorBytes)); });
-    unrolled<kUnit>([&](auto n) HWY_ATTR { add_to_bin(unit + n * sizeof(T), n, *tables); });
+  const std::byte* const end = block + count * sizeof(T);
+  for (const std::byte* unit = block; unit != end; unit += kUnitBytes) {
+    unrolled<kUnitBytes / kVectorBytes>([&](auto n) HWY_ATTR { infinities.look_at(load(d, unit + n * kVectorBytes)); });
+    unrolled<kUnit<T> >([&](auto n) HWY_ATTR { add_to_bin(unit + n * sizeof(T), n, *tables); });
   }
   partial.infinities_in_bins += infinities.count(block, count, partial);
 }
@@ -288,8 +291,8 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
     partial.add_one_by_one(elements, head);
     take(head);
   }
-  while (count >= kUnit) {
-    const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit * kUnit);
+  while (count >= kUnit<T>) {
+    const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit<T> * kUnit<T>);
     if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(elements, block);
     if (partial.blocks_to_bins > 0) {
       --partial.blocks_to_bins;

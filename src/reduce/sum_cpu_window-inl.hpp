@@ -36,11 +36,14 @@ constexpr std::size_t kBlock = 1024;
 constexpr std::size_t kChains = 4;
 constexpr std::size_t kLanes = hn::MaxLanes(Doubles());
 constexpr std::size_t kVectorBytes = kLanes * sizeof(double);
-constexpr std::size_t kUnit = kChains * kLanes;  // elements that an iteration takes
+// What an iteration takes.
+constexpr std::size_t kUnitBytes = 4 * kVectorBytes;
+template <class T>
+constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
 
 // A running sum takes at most 2^kHeadroom elements of a block.
-constexpr int kHeadroom = std::countr_zero(kBlock / kUnit);
-static_assert(kBlock % kUnit == 0 && std::has_single_bit(kBlock / kUnit) && kLanes <= PartialSum<float>::kMaxLanes);
+constexpr int kHeadroom = std::countr_zero(kBlock / (kChains * kLanes));
+static_assert(std::has_single_bit(kBlock) && kBlock % kUnit<float> == 0 && kLanes <= PartialSum<float>::kMaxLanes);
 
 // How much lower the next slice's anchor lies: a slice with the anchor 1.5 * 2^k leaves at most half its spacing, 2^(k-53), of which
 // 2^kHeadroom may be added, and must not add up to more than half the anchor's binade.
@@ -91,7 +94,7 @@ class FastCheck {
  public:
   HWY_INLINE FastCheck() : min_(hn::Set(d_, hwy::LimitsMax<Key>())), max_(hn::Zero(d_)) {}
   HWY_INLINE void look_at(const std::byte* unit) {
-    for (std::size_t offset = 0; offset < kUnit * sizeof(T); offset += 2 * kVectorBytes) {
+    for (std::size_t offset = 0; offset < kUnitBytes; offset += 2 * kVectorBytes) {
       // The uppermost bits of an element are its odd key; one key on, those of the first vector's elements are even ones.
       const auto odd = load(d_, unit + offset + kVectorBytes);
       const auto even = load(d_, unit + offset + sizeof(Key));
@@ -122,7 +125,7 @@ class WholeCheck {
  public:
   HWY_INLINE WholeCheck() : min_(hn::Set(unsigned_, ~std::uint32_t{0})), max_(hn::Set(signed_, -1)) {}
   HWY_INLINE void look_at(const std::byte* unit) {
-    for (std::size_t offset = 0; offset < kUnit * sizeof(T); offset += kVectorBytes) {
+    for (std::size_t offset = 0; offset < kUnitBytes; offset += kVectorBytes) {
       const auto magnitude = hn::And(load(d_, unit + offset), hn::Set(d_, ~Bits{0} >> 1));
       const auto less_one = hn::Add(magnitude, hn::Set(d_, ~Bits{0}));
       min_ = hn::Min(min_, hn::BitCast(unsigned_, less_one));
