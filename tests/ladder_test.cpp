@@ -366,7 +366,9 @@ TEST(Ladder, TakesDataThatOnlyExactSumsCanTake) {
   for (const Device& device : kernel_devices()) {
     const Data data(DataKind::bits, DType::float32, 4096);
     for (const LadderRow& row : sum_ladder(device, {data.view(), 64, 64}, quick()).rungs) {
-      EXPECT_EQ(row.verdict, row.exact ? Verdict::right : Verdict::not_comparable) << row.name << ": " << row.reason;
+      const bool lacks_fence = row.name == "single_pass" && !device.info().has(Capability::device_fence);
+      const auto expected = row.exact ? Verdict::right : lacks_fence ? Verdict::skipped : Verdict::not_comparable;
+      EXPECT_EQ(row.verdict, expected) << row.name << ": " << row.reason;
     }
   }
 }
