@@ -24,9 +24,9 @@ for file in LICENSE README.md CHANGELOG.md; do [ ! -e $file ] || cp $file "$stag
 opencl=$(/sbin/ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.*=> //p' | head -1)
 [ -n "$opencl" ] || { echo "libOpenCL.so.1 is not installed" >&2; exit 1; }
 {
-  ldd "$stage"/bin/* "$stage"/lib/fakes/*.so "$opencl" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u
   echo "$opencl"
-} | while read -r library; do
+  ldd "$stage"/bin/* "$stage"/lib/fakes/*.so "$opencl" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
+} | sort -u | while read -r library; do
   case ${library##*/} in
     libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
     *) cp -L "$library" "$stage/lib/${library##*/}" ;;
