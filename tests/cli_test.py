@@ -402,6 +402,17 @@ class Devices(Case):
         text = self.succeed("sum", "x.npy", "--device", "all")
         self.assertEqual(text.count(bits(math.fsum(values))), len(found["devices"]))
 
+    def test_a_device_whose_kernels_do_not_build(self):
+        """Its sums are not done elsewhere in silence."""
+        if not any(device["platform"] == "Portable Computing Language" for device in self.json("devices")["devices"]):
+            self.skipTest("there is no PoCL here, whose compiler can be kept from working")
+        self.array("x.npy", [1.5])
+        broken = {"POCL_CACHE_DIR": "/dev/null", "SAMESUM_CACHE_DIR": self.path("cache")}
+        self.assertIn("kernels do not run on it", self.refuse("sum", "x.npy", "--device", "opencl:portable", environment=broken))
+        found = self.json("devices", environment=broken)
+        self.assertNotIn("Portable Computing Language", [device["platform"] for device in found["devices"]])
+        self.assertIn("kernels do not run on it", " ".join(absence["reason"] for absence in found["absent"]))
+
     def test_environment(self):
         self.array("x.npy", [1.5])
         self.assertEqual(self.json("sum", "x.npy", environment={"SAMESUM_DEVICE": "cpu"})["device"], "cpu")

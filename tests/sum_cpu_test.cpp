@@ -2,11 +2,11 @@
 // at any alignment, with any number of threads, and where the data change their kind from block to block.
 #include "reduce/sum_cpu.hpp"
 
+#include "core/simd.hpp"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 #include <sys/mman.h>
 
 #include <bit>
@@ -30,27 +30,19 @@ using hard::Case;
 using test::Expected;
 using test::result_of;
 
-// The library takes the best instruction set that is among `targets`.
-void allow_targets(std::int64_t targets) {
-  hwy::SetSupportedTargetsForTest(targets);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
-std::vector<std::int64_t> targets() {
-  std::vector<std::int64_t> all;
-  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON}) {
-    if (hwy::SupportedTargets() & target) all.push_back(target);
+std::vector<simd::Level> levels() {
+  std::vector<simd::Level> all;
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level >= simd::detect()) all.push_back(level);
   }
-  all.push_back(HWY_SCALAR);
   return all;
 }
 
-class SumCpu : public testing::TestWithParam<std::tuple<std::int64_t, DType>> {
+class SumCpu : public testing::TestWithParam<std::tuple<simd::Level, DType>> {
  protected:
-  void SetUp() override { allow_targets(target() | HWY_SCALAR | HWY_EMU128); }
-  void TearDown() override { allow_targets(0); }
+  void SetUp() override { simd::restrict_to(std::get<0>(GetParam())); }
+  void TearDown() override { simd::restrict_to(simd::detect()); }
 
-  static std::int64_t target() { return std::get<0>(GetParam()); }
   static DType type() { return std::get<1>(GetParam()); }
 };
 
@@ -127,11 +119,14 @@ TEST_P(SumCpu, IsRightForEqualElements) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, SumCpu, testing::Combine(testing::ValuesIn(targets()), testing::Values(DType::float32, DType::float64)),
-                         [](const auto& parameter) {
-                           return std::string(hwy::TargetName(std::get<0>(parameter.param))) + "_" +
-                                  std::string(name_of(std::get<1>(parameter.param)));
-                         });
+std::string test_name(const testing::TestParamInfo<SumCpu::ParamType>& info) {
+  constexpr const char* kNames[] = {"avx512", "avx2", "sse4", "baseline"};
+  const auto& [level, type] = info.param;
+  return std::string(kNames[static_cast<int>(level)]) + "_" + std::string(name_of(type));
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SumCpu, testing::Combine(testing::ValuesIn(levels()), testing::Values(DType::float32, DType::float64)),
+                         test_name);
 
 class SumCpuOf : public testing::TestWithParam<DType> {};
 

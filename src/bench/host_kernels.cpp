@@ -1,5 +1,7 @@
 #include "bench/host_kernels.hpp"
 
+#include "core/simd.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/host_kernels.cpp"
 #include <hwy/cache_control.h>
@@ -105,22 +107,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace samesum::bench {
 
-HWY_EXPORT(read_bits);
-HWY_EXPORT(multiply_add_f32);
-HWY_EXPORT(multiply_add_f64);
+SIMD_EXPORT(read_bits);
+SIMD_EXPORT(multiply_add_f32);
+SIMD_EXPORT(multiply_add_f64);
 
 std::uint64_t read_bits(const void* data, std::uint64_t bytes, ReadShape shape) noexcept {
-  return HWY_DYNAMIC_DISPATCH(read_bits)(data, bytes, shape);
+  return SIMD_CALL(read_bits)(data, bytes, shape);
 }
 
 template <>
 float multiply_add(float factor, float term, std::uint32_t rounds, std::uint64_t* operations) noexcept {
-  return HWY_DYNAMIC_DISPATCH(multiply_add_f32)(factor, term, rounds, operations);
+  return SIMD_CALL(multiply_add_f32)(factor, term, rounds, operations);
 }
 
 template <>
 double multiply_add(double factor, double term, std::uint32_t rounds, std::uint64_t* operations) noexcept {
-  return HWY_DYNAMIC_DISPATCH(multiply_add_f64)(factor, term, rounds, operations);
+  return SIMD_CALL(multiply_add_f64)(factor, term, rounds, operations);
 }
 
 }  // namespace samesum::bench

@@ -111,6 +111,11 @@ class Registry {
     const auto failures = device::check_conformance(*device);
     info.missing.insert(info.missing.end(), failures.begin(), failures.end());
     device::apply_mask(info);
+    // Its work is not to be done elsewhere in silence: whoever names a device gets its answer, or none.
+    if (!info.has(Capability::kernels)) {
+      throw Error(ErrorKind::device, fmt::format("kernels do not run on it: {}", info.why_not(Capability::kernels)),
+                  {.device = device::label(info), .kernel = {}, .configuration = {}, .code = {}, .build_log = {}});
+    }
     device->restrict_to(std::move(info));
     return device;
   }
@@ -142,8 +147,7 @@ Device choose_automatically(std::uint64_t bytes) {
     for (const DeviceInfo& info : backend.probe().devices) {
       if (info.is_cpu) continue;
       try {
-        const Device device = Device::open(info.selector);
-        if (device.info().has(Capability::kernels)) return device;
+        return Device::open(info.selector);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::device) throw;  // a device that does not open is no reason to fail: there is the CPU
       }

@@ -1,7 +1,7 @@
 // The loops of the CPU's sum, compiled once for each instruction set of the processor family and chosen at run time.
 
-// Processors without SSE4 take the scalar loop. AVX3 is Highway's name for AVX-512. Vectors have to be of constant size.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "core/simd.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/sum_cpu_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -336,26 +336,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace samesum::reduce {
 
-HWY_EXPORT(add_float32);
-HWY_EXPORT(add_float64);
-HWY_EXPORT(plain_sum_float32);
-HWY_EXPORT(plain_sum_float64);
+SIMD_EXPORT(add_float32);
+SIMD_EXPORT(add_float64);
+SIMD_EXPORT(plain_sum_float32);
+SIMD_EXPORT(plain_sum_float64);
 
 void add_elements(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) {
   partial.elements += count;
-  HWY_DYNAMIC_DISPATCH(add_float32)(elements, count, partial);
+  SIMD_CALL(add_float32)(elements, count, partial);
 }
 void add_elements(const std::byte* elements, std::uint64_t count, PartialSum<double>& partial) {
   partial.elements += count;
-  HWY_DYNAMIC_DISPATCH(add_float64)(elements, count, partial);
+  SIMD_CALL(add_float64)(elements, count, partial);
 }
 template <>
 float plain_sum_simd<float>(const std::byte* elements, std::uint64_t count) {
-  return HWY_DYNAMIC_DISPATCH(plain_sum_float32)(elements, count);
+  return SIMD_CALL(plain_sum_float32)(elements, count);
 }
 template <>
 double plain_sum_simd<double>(const std::byte* elements, std::uint64_t count) {
-  return HWY_DYNAMIC_DISPATCH(plain_sum_float64)(elements, count);
+  return SIMD_CALL(plain_sum_float64)(elements, count);
 }
 
 }  // namespace samesum::reduce
