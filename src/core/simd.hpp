@@ -34,9 +34,11 @@ Function choose(Function const (&table)[kLevels]) noexcept {
 }  // namespace samesum::simd
 
 #if defined(__x86_64__) || defined(__i386__)
-#define SIMD_TABLE(function) {HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_SSE4(function), HWY_CHOOSE_FALLBACK(function)}
+#define SIMD_TABLE(function) \
+  { HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_SSE4(function), HWY_CHOOSE_FALLBACK(function) }
 #else
-#define SIMD_TABLE(function) {nullptr, nullptr, nullptr, &HWY_STATIC_DISPATCH(function)}
+#define SIMD_TABLE(function) \
+  { nullptr, nullptr, nullptr, &HWY_STATIC_DISPATCH(function) }
 #endif
 
 /// SIMD_EXPORT(f) beside f's definition, once (#if HWY_ONCE); then SIMD_CALL(f)(arguments…) calls its best version.

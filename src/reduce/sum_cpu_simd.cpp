@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -50,7 +51,7 @@ T plain_sum(const std::byte* elements, std::uint64_t count) {
 
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
 // to come to the second-level cache, this far ahead: best by measurement, for all kinds of data together.
-constexpr std::size_t kPrefetchBytes = 1536;
+constexpr std::size_t kPrefetchBytes = 1024;
 constexpr std::size_t kCacheLine = 64;
 
 // The doubles of one chain: kLanes elements.
@@ -93,10 +94,17 @@ HWY_INLINE void unrolled(const Body& body) {
   (std::make_index_sequence<n>());
 }
 
-// Adds a block (a multiple of kUnit<T> elements) to the lanes, if it lies within the window. Looking and adding are done in one go, and
-// the sums are thrown away where they turn out not to be exact: as a rule, a block lies where the one before it lay.
-template <class T, int kSlices, class Check>
-bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
+// A block of elements in one piece, or half of it in each of two places: memory gives more to a processor that reads in two.
+template <std::size_t kPieces>
+struct Block {
+  std::array<const std::byte*, kPieces> pieces;
+  std::size_t piece_bytes;  // a multiple of kUnitBytes
+};
+
+// Adds a block to the lanes, if it lies within the window. Looking and adding are done in one go, and the sums are thrown away where they
+// turn out not to be exact: as a rule, a block lies where the one before it lay.
+template <class T, int kSlices, class Check, std::size_t kPieces>
+bool add_block_as(const Block<kPieces>& block, PartialSum<T>& partial) {
   const Doubles d;
   using V = hn::Vec<decltype(d)>;
   V anchors[kSlices];
@@ -106,20 +114,22 @@ bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& part
     unrolled<kChains>([&](auto chain) HWY_ATTR { sums[slice][chain] = anchors[slice]; });
   });
   Check check;
-  const std::byte* const end = block + count * sizeof(T);
-  for (const std::byte* unit = block; unit != end; unit += kUnitBytes) {
-    prefetch(unit);
-    check.look_at(unit);
-    unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
-      constexpr std::size_t kChain = n % kChains;
-      V x = load_doubles(unit + n * kLanes * sizeof(T), T{});
-      unrolled<kSlices - 1>([&](auto slice) HWY_ATTR {
-        const V sum = hn::Add(sums[slice][kChain], x);
-        x = minus(x, hn::Sub(sum, sums[slice][kChain]));
-        sums[slice][kChain] = sum;
+  for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
+    unrolled<kPieces>([&](auto piece) HWY_ATTR {
+      const std::byte* const unit = block.pieces[piece] + offset;
+      prefetch(unit);
+      check.look_at(unit);
+      unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
+        constexpr std::size_t kChain = n % kChains;
+        V x = load_doubles(unit + n * kLanes * sizeof(T), T{});
+        unrolled<kSlices - 1>([&](auto slice) HWY_ATTR {
+          const V sum = hn::Add(sums[slice][kChain], x);
+          x = minus(x, hn::Sub(sum, sums[slice][kChain]));
+          sums[slice][kChain] = sum;
+        });
+        V& last = sums[kSlices - 1][kChain];
+        last = kSlices > 1 ? plus(last, x) : hn::Add(last, x);
       });
-      V& last = sums[kSlices - 1][kChain];
-      last = kSlices > 1 ? plus(last, x) : hn::Add(last, x);
     });
   }
   if (!check.within(partial.window)) return false;
@@ -136,17 +146,17 @@ bool add_block_as(const std::byte* block, std::size_t count, PartialSum<T>& part
   return true;
 }
 
-template <class T, class Check>
-HWY_INLINE bool add_block_checked(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
+template <class T, class Check, std::size_t kPieces>
+HWY_INLINE bool add_block_checked(const Block<kPieces>& block, PartialSum<T>& partial) {
   constexpr int kFewest = Format<T>::kMinSlices;
-  return partial.window.slices == kFewest ? add_block_as<T, kFewest, Check>(block, count, partial)
-                                          : add_block_as<T, kFewest + 1, Check>(block, count, partial);
+  return partial.window.slices == kFewest ? add_block_as<T, kFewest, Check>(block, partial)
+                                          : add_block_as<T, kFewest + 1, Check>(block, partial);
 }
 
-template <class T>
-bool add_block(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
-  const bool done = partial.window.zeros ? add_block_checked<T, WholeCheck<T> >(block, count, partial)
-                                         : add_block_checked<T, FastCheck<T> >(block, count, partial);
+template <class T, std::size_t kPieces>
+bool add_block(const Block<kPieces>& block, PartialSum<T>& partial) {
+  const bool done =
+      partial.window.zeros ? add_block_checked<T, WholeCheck<T> >(block, partial) : add_block_checked<T, FastCheck<T> >(block, partial);
   if (done && ++partial.blocks == PartialSum<T>::kMaxBlocks) {
     partial.flush_lanes();
     // A dearer window than the fewest slices' was needed once: perhaps it no longer is.
@@ -265,7 +275,7 @@ HWY_NOINLINE void add_unknown_block(const std::byte* block, std::size_t count, P
     }
   }
   partial.last_blocks_to_bins = 0;
-  if (!add_block(block, count, partial)) add_to_bins(block, count, partial);
+  if (!add_block(Block<1>{{block}, count * sizeof(T)}, partial)) add_to_bins(block, count, partial);
 }
 
 template <class T>
@@ -280,6 +290,35 @@ bool are_negative_zeros(const std::byte* elements, std::size_t count) {
   return true;
 }
 
+// Adds a block in one piece.
+template <class T>
+void add_piece(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
+  if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(block, count);
+  if (partial.blocks_to_bins > 0) {
+    --partial.blocks_to_bins;
+    add_to_bins(block, count, partial);
+  } else if (partial.window.slices == 0 || partial.expects_specials || !add_block(Block<1>{{block}, count * sizeof(T)}, partial)) {
+    add_unknown_block(block, count, partial);
+  }
+}
+
+// Adds `count` elements from each of two places.
+template <class T>
+void add_in_two(const std::byte* first, const std::byte* second, std::size_t count, PartialSum<T>& partial) {
+  while (count != 0) {
+    const std::size_t half = std::min(partial.blocks_to_bins > 0 ? kBlock : kBlock / 2, count);
+    const bool as_before =
+        partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
+    if (!as_before || !add_block(Block<2>{{first, second}, half * sizeof(T)}, partial)) {
+      add_piece(first, half, partial);
+      add_piece(second, half, partial);
+    }
+    first += half * sizeof(T);
+    second += half * sizeof(T);
+    count -= half;
+  }
+}
+
 template <class T>
 void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial) {
   const auto take = [&](std::size_t taken) {
@@ -291,15 +330,14 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
     partial.add_one_by_one(elements, head);
     take(head);
   }
+  if (count >= 4 * kBlock) {
+    const std::size_t half = count / (2 * kUnit<T>)*kUnit<T>;
+    add_in_two(elements, elements + half * sizeof(T), half, partial);
+    take(2 * half);
+  }
   while (count >= kUnit<T>) {
     const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit<T> * kUnit<T>);
-    if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(elements, block);
-    if (partial.blocks_to_bins > 0) {
-      --partial.blocks_to_bins;
-      add_to_bins(elements, block, partial);
-    } else if (partial.window.slices == 0 || partial.expects_specials || !add_block(elements, block, partial)) {
-      add_unknown_block(elements, block, partial);
-    }
+    add_piece(elements, block, partial);
     take(block);
   }
   partial.add_one_by_one(elements, count);
