@@ -128,7 +128,7 @@ bool add_block_as(const Block<kPieces>& block, PartialSum<T>& partial) {
           sums[slice][kChain] = sum;
         });
         V& last = sums[kSlices - 1][kChain];
-        last = kSlices > 1 ? plus(last, x) : hn::Add(last, x);
+        last = plus(last, x);
       });
     });
   }
