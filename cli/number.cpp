@@ -23,21 +23,39 @@ std::string to_chars_text(double value, DType type, Format... format) {
 
 }  // namespace
 
-std::string Number::decimal() const { return std::isnan(value_) ? "nan" : to_chars_text(value_, type_); }
+double Number::value() const noexcept {
+  return std::visit([](auto value) { return static_cast<double>(value); }, value_);
+}
+
+std::string Number::decimal() const {
+  if (is_integer(type_)) return std::visit([](auto value) { return fmt::format("{}", value); }, value_);
+  const double value = this->value();
+  return std::isnan(value) ? "nan" : to_chars_text(value, type_);
+}
 
 std::string Number::hex() const {
-  if (!std::isfinite(value_)) return decimal();
-  return (std::signbit(value_) ? "-0x" : "0x") + to_chars_text(std::abs(value_), type_, std::chars_format::hex);
+  if (is_integer(type_)) {
+    return std::visit(
+        [](auto value) {
+          const bool negative = value < 0;
+          const auto magnitude = static_cast<std::uint64_t>(value);
+          return fmt::format("{}0x{:x}", negative ? "-" : "", negative ? 0 - magnitude : magnitude);
+        },
+        value_);
+  }
+  const double value = this->value();
+  if (!std::isfinite(value)) return decimal();
+  return (std::signbit(value) ? "-0x" : "0x") + to_chars_text(std::abs(value), type_, std::chars_format::hex);
 }
 
 std::string Number::bits() const {
-  return type_ == DType::float32 ? fmt::format("0x{:08x}", std::bit_cast<std::uint32_t>(static_cast<float>(value_)))
-                                 : fmt::format("0x{:016x}", std::bit_cast<std::uint64_t>(value_));
+  if (type_ == DType::float32) return fmt::format("0x{:08x}", std::bit_cast<std::uint32_t>(static_cast<float>(value())));
+  return std::visit([](auto value) { return fmt::format("0x{:016x}", std::bit_cast<std::uint64_t>(value)); }, value_);
 }
 
 void Number::add_to(Json& object) const {
-  if (std::isfinite(value_)) {
-    object["value"] = value_;
+  if (std::isfinite(value())) {
+    std::visit([&object](auto value) { object["value"] = value; }, value_);
   } else {
     object["value"] = nullptr;
     object["special"] = decimal();

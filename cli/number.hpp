@@ -8,28 +8,32 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 
 namespace samesum::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// A result: a double, or a float that is printed as one.
+/// A result: a double, a float that is printed as one, or an integer.
 class Number {
  public:
   Number(double value, DType type) : value_(value), type_(type) {}
+  explicit Number(std::int64_t value) : value_(value), type_(DType::int64) {}
+  explicit Number(std::uint64_t value) : value_(value), type_(DType::uint64) {}
 
-  double value() const noexcept { return value_; }
+  /// Rounded, where it is a large integer.
+  double value() const noexcept;
   DType type() const noexcept { return type_; }
 
   std::string decimal() const;  ///< the shortest that reads back as the same number; "nan", "inf", "-inf"
-  std::string hex() const;      ///< as C's %a: "0x1.8p+1"
+  std::string hex() const;      ///< as C's %a: "0x1.8p+1"; an integer: "-0x1f"
   std::string bits() const;     ///< "0x3ff8000000000000"
 
   /// Adds the members value, special (where JSON has no number for it), hex, bits and type to `object`.
   void add_to(Json& object) const;
 
  private:
-  double value_;
+  std::variant<double, std::int64_t, std::uint64_t> value_;
   DType type_;
 };
 

@@ -23,8 +23,8 @@ std::string summands(const ResultOptions& options, const NamedSum& named) {
 void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
   const Number value = options.round(sum.sum);
   out.print("{}\n", out.bold(options.text(value)));
-  out.print("  {}\n",
-            out.dim(fmt::format("exact sum of {} in {}, rounded once to {}", summands(options, sum), sum.name, name_of(value.type()))));
+  const std::string rounded = is_integer(value.type()) ? "" : fmt::format(", rounded once to {}", name_of(value.type()));
+  out.print("  {}\n", out.dim(fmt::format("exact sum of {} in {}{}", summands(options, sum), sum.name, rounded)));
   if (options.verbose && sum.report) out.print("  {}\n", out.dim(describe(*sum.report)));
 }
 
@@ -53,6 +53,8 @@ void ResultOptions::check() const {
 
 Number ResultOptions::round(const Accumulator& sum) const {
   if (float32) return {sum.round_to_float(nan_policy()), DType::float32};
+  if (sum.result_type() == DType::int64) return Number(sum.to_int64());
+  if (sum.result_type() == DType::uint64) return Number(sum.to_uint64());
   return {sum.round(nan_policy()), DType::float64};
 }
 

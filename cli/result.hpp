@@ -28,6 +28,7 @@ struct ResultOptions {
   /// @throws Error (usage) where the options make no sense, or not together.
   void check() const;
   NanPolicy nan_policy() const;
+  /// @throws Error (no_answer) where a sum of integers does not fit into 64 bits.
   Number round(const Accumulator& sum) const;
   std::string text(const Number& number) const { return hex ? number.hex() : number.decimal(); }
 };

@@ -5,6 +5,7 @@
 #include <samesum/view.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,7 +13,7 @@
 
 namespace samesum {
 
-/// The exact sum of any number of floats and doubles, as a value: it can be added to, merged, serialized, sent, and rounded.
+/// The exact sum of any numbers of the types of DType, as a value: it can be added to, merged, serialized, sent, and rounded.
 ///
 /// It is a fixed-point number of 2240 bits whose lowest bit weighs 2^-1074, the smallest positive double (Kulisch's long
 /// accumulator), with counts of the elements that are no finite numbers. As integer addition is associative, two accumulators
@@ -28,6 +29,14 @@ class Accumulator {
   /// Adds one element. O(1).
   void add(double value) noexcept;
   void add(float value) noexcept { add(static_cast<double>(value)); }
+  template <std::signed_integral Integer>
+  void add(Integer value) noexcept {
+    add_signed(value);
+  }
+  template <std::unsigned_integral Integer>
+  void add(Integer value) noexcept {
+    add_unsigned(value);
+  }
 
   /// Adds all that `other` was given. O(kDigits).
   void merge(const Accumulator& other) noexcept;
@@ -41,6 +50,13 @@ class Accumulator {
   double round(NanPolicy nan = NanPolicy::propagate) const noexcept;
   /// The same, rounded once to the nearest float.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const noexcept;
+
+  /// The type in which the sum is given: uint64 where unsigned integers alone were added, int64 where integers were; float64 otherwise.
+  DType result_type() const noexcept;
+  /// The exact sum as a 64-bit integer.
+  /// @throws Error (no_answer), with the exact value where there is one, unless it is such an integer.
+  std::int64_t to_int64() const;
+  std::uint64_t to_uint64() const;
 
   std::uint64_t count() const noexcept { return count_; }  ///< elements added, NaNs and infinities included
   std::uint64_t nan_count() const noexcept { return nans_; }
@@ -63,10 +79,18 @@ class Accumulator {
   /// one that is no NaN is -0.0.
   void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
                   bool only_negative_zeros) noexcept;
+  /// Counts integers that were summed elsewhere.
+  void add_integer_count(std::uint64_t count, bool is_signed) noexcept;
   /// Adds digit by digit: the digits of an accumulator that lived elsewhere, each of magnitude under 2^62.
   void add_digits(std::span<const std::int64_t, kDigits> digits) noexcept;
 
  private:
+  // What was added, the one that decides the result's type last.
+  enum class Elements : std::uint8_t { none, unsigned_integers, integers, floats };
+
+  void add_signed(std::int64_t value) noexcept;
+  void add_unsigned(std::uint64_t value) noexcept;
+  void note(Elements elements) noexcept { elements_ = elements_ < elements ? elements : elements_; }
   std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
   int special(NanPolicy nan) const noexcept;  // EXACT_FINITE, or the result that the finite digits do not decide
 
@@ -76,7 +100,8 @@ class Accumulator {
   std::uint64_t positive_infinities_ = 0;
   std::uint64_t negative_infinities_ = 0;
   bool only_negative_zeros_ = true;  // vacuously so for the empty sum
-  std::uint32_t pending_ = 0;        // additions since the digits were last normalized
+  Elements elements_ = Elements::none;
+  std::uint32_t pending_ = 0;  // additions since the digits were last normalized
 };
 
 }  // namespace samesum

@@ -17,7 +17,8 @@ namespace samesum::bench {
 
 // --- data ------------------------------------------------------------------------------------------------------------------------
 
-/// Distributions of elements.
+/// Distributions of elements. Integers are uniform over all of their range whatever the kind, half of them 0 with `zeros`; 16-bit floats
+/// are floats cut off.
 enum class DataKind {
   uniform,    ///< over [0, 1)
   normal,     ///< mean 0, standard deviation 1

@@ -6,6 +6,7 @@
 namespace samesum {
 
 /// `data` added up one element after the other, first to last, every addition rounded to the type of the elements. O(n), one thread.
+/// @throws Error (usage) for any type but float32 and float64.
 double plain_sum_forward(View data);
 /// The same, last to first.
 double plain_sum_backward(View data);

@@ -1,22 +1,50 @@
 // Element types and policies shared by every pattern.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace samesum {
 
-/// The type of an array's elements.
-enum class DType { float32, float64 };
+/// The type of an array's elements. float16 is IEEE 754's binary16; bfloat16 is the upper half of a float32.
+enum class DType { int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16, float32, float64 };
+
+/// All of them, in the order of the enumeration.
+inline constexpr std::array kDTypes = {DType::int8,  DType::uint8,  DType::int16,   DType::uint16,   DType::int32,   DType::uint32,
+                                       DType::int64, DType::uint64, DType::float16, DType::bfloat16, DType::float32, DType::float64};
 
 /// Bytes of one element.
-constexpr std::size_t size_of(DType type) noexcept { return type == DType::float32 ? 4 : 8; }
+constexpr std::size_t size_of(DType type) noexcept {
+  switch (type) {
+    case DType::int8:
+    case DType::uint8:
+      return 1;
+    case DType::int16:
+    case DType::uint16:
+    case DType::float16:
+    case DType::bfloat16:
+      return 2;
+    case DType::int32:
+    case DType::uint32:
+    case DType::float32:
+      return 4;
+    default:
+      return 8;
+  }
+}
 
-/// "float32" or "float64".
+constexpr bool is_integer(DType type) noexcept { return type <= DType::uint64; }
+/// Of integers: whether there are negative ones.
+constexpr bool is_signed(DType type) noexcept {
+  return type == DType::int8 || type == DType::int16 || type == DType::int32 || type == DType::int64;
+}
+
+/// "int8", …, "float64".
 std::string_view name_of(DType type) noexcept;
 
-/// The type that `name` names: "float32", "f4", "float", "float64", "f8", "double".
+/// The type that `name` names: one of name_of's, or numpy's short forms ("f4", "i8", "u1", …), or "half", "float", "double".
 /// @throws Error (usage) for any other name, listing those that are known.
 DType parse_dtype(std::string_view name);
 

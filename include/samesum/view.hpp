@@ -12,8 +12,17 @@ namespace samesum {
 /// must not change while a function of samesum reads it.
 class View {
  public:
+  View(std::span<const std::int8_t> values) noexcept : View(values.data(), values.size(), DType::int8) {}
+  View(std::span<const std::uint8_t> values) noexcept : View(values.data(), values.size(), DType::uint8) {}
+  View(std::span<const std::int16_t> values) noexcept : View(values.data(), values.size(), DType::int16) {}
+  View(std::span<const std::uint16_t> values) noexcept : View(values.data(), values.size(), DType::uint16) {}
+  View(std::span<const std::int32_t> values) noexcept : View(values.data(), values.size(), DType::int32) {}
+  View(std::span<const std::uint32_t> values) noexcept : View(values.data(), values.size(), DType::uint32) {}
+  View(std::span<const std::int64_t> values) noexcept : View(values.data(), values.size(), DType::int64) {}
+  View(std::span<const std::uint64_t> values) noexcept : View(values.data(), values.size(), DType::uint64) {}
   View(std::span<const float> values) noexcept : View(values.data(), values.size(), DType::float32) {}
   View(std::span<const double> values) noexcept : View(values.data(), values.size(), DType::float64) {}
+  /// Any type: the only way to float16 and bfloat16, for which C++20 has no name.
   View(const void* data, std::uint64_t size, DType type) noexcept : data_(data), size_(size), type_(type) {}
 
   const void* data() const noexcept { return data_; }

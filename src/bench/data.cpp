@@ -2,6 +2,7 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
+#include "core/visit.hpp"
 #include "device/device.hpp"
 
 #include <tbb/blocked_range.h>
@@ -10,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <numbers>
 #include <type_traits>
 #include <utility>
@@ -60,17 +62,43 @@ Real finite_bits(std::uint64_t bits) {
   return std::bit_cast<Real>(pattern);
 }
 
-// Elements 2 i and 2 i + 1 are pair(i).
-template <class Real, class Pair>
-void fill(Real* to, std::uint64_t size, const Pair& pair) {
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size / 2, 1 << 14), [&](const tbb::blocked_range<std::uint64_t>& range) {
-    for (std::uint64_t i = range.begin(); i != range.end(); ++i) std::tie(to[2 * i], to[2 * i + 1]) = pair(i);
-  });
-  if (size % 2 != 0) to[size - 1] = pair(size / 2).first;
+// Reals in an element's type: 16-bit ones are cut off.
+template <class Element, class Real>
+Element element_of(Real value) {
+  if constexpr (std::is_floating_point_v<Element>) {
+    return value;
+  } else {
+    return Element::truncate(value);
+  }
 }
 
-template <class Real>
-void fill(DataKind kind, std::uint64_t seed, Real* to, std::uint64_t size) {
+// Elements 2 i and 2 i + 1 are pair(i).
+template <class Element, class Pair>
+void fill(Element* to, std::uint64_t size, const Pair& pair) {
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size / 2, 1 << 14), [&](const tbb::blocked_range<std::uint64_t>& range) {
+    for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
+      const auto [a, b] = pair(i);
+      to[2 * i] = element_of<Element>(a);
+      to[2 * i + 1] = element_of<Element>(b);
+    }
+  });
+  if (size % 2 != 0) to[size - 1] = element_of<Element>(pair(size / 2).first);
+}
+
+template <std::integral Element>
+void fill(DataKind kind, std::uint64_t seed, Element* to, std::uint64_t size) {
+  const bool zeros = kind == DataKind::zeros;
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 1 << 15), [=](const tbb::blocked_range<std::uint64_t>& range) {
+    for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
+      const std::uint64_t bits = random_bits(seed, i);
+      to[i] = zeros && (bits & 1) != 0 ? Element{0} : static_cast<Element>(bits >> (64 - 8 * sizeof(Element)));
+    }
+  });
+}
+
+template <class Element>
+void fill(DataKind kind, std::uint64_t seed, Element* to, std::uint64_t size) {
+  using Real = std::conditional_t<std::is_same_v<Element, double>, double, float>;
   const auto each = [&](auto make) {
     fill(to, size, [=](std::uint64_t i) { return std::pair(make(random_bits(seed, 2 * i)), make(random_bits(seed, 2 * i + 1))); });
   };
@@ -107,11 +135,7 @@ DataKind parse_data_kind(std::string_view name) {
 Data::Data(DataKind kind, DType type, std::uint64_t size, std::uint64_t seed) : size_(size), type_(type) {
   if (size > (std::uint64_t{1} << 48)) throw Error(ErrorKind::usage, "no machine holds " + std::to_string(size) + " elements");
   memory_ = Device::open("cpu").implementation().allocate(size * size_of(type)).handle;
-  if (type == DType::float32) {
-    fill(kind, seed, static_cast<float*>(memory_.get()), size);
-  } else {
-    fill(kind, seed, static_cast<double*>(memory_.get()), size);
-  }
+  core::visit(type, [&](auto element) { fill(kind, seed, static_cast<decltype(element)*>(memory_.get()), size); });
 }
 
 }  // namespace samesum::bench

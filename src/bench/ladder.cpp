@@ -135,6 +135,13 @@ class LadderRun {
     row.bytes_per_second = static_cast<double>(data().bytes()) / row.seconds.median;
   }
 
+  void check_textbook_type() const {
+    const DType type = data().type();
+    if (type != DType::float32 && type != DType::float64) {
+      throw Error(ErrorKind::usage, fmt::format("the textbook adds up float32 and float64, not {}", name_of(type)));
+    }
+  }
+
   // --- the host's rungs
 
   void run_host() {
@@ -145,11 +152,13 @@ class LadderRun {
     const Reader one = host_reader(1);
     const std::uint64_t depth = data().size();  // n - 1 additions, in whatever order
     add_row(kSequential, one, false, [&](LadderRow&) {
+      check_textbook_type();
       return host_rung<double>([this] { return reduce::plain_sum_forward(data()); },
                                [this, depth](LadderRow& row, double value) { return within_bound(row, value, depth); });
     });
     const Reader many = all == 1 ? one : host_reader(all);
     add_row(kParallel, many, false, [&](LadderRow& row) {
+      check_textbook_type();
       row.configuration = fmt::format("threads={}", all);
       return host_rung<double>([this, all] { return reduce::plain_sum_parallel(data(), all); },
                                [this, depth](LadderRow& r, double value) { return within_bound(r, value, depth); });
@@ -198,6 +207,7 @@ class LadderRun {
   }
 
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
+    check_textbook_type();
     const std::string lacking = reduce::why_no_textbook(name, device.info(), data().type());
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
     const reduce::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile};

@@ -1,13 +1,17 @@
 #include "bench/reference.hpp"
 
+#include "core/visit.hpp"
+
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace samesum::bench {
@@ -17,16 +21,21 @@ struct BySign {
   Accumulator positive, negative;
 };
 
-template <class Real>
+bool is_negative(double x) { return std::signbit(x); }
+bool is_negative(std::integral auto x) { return x < 0; }
+
+template <class Element>
 BySign sum_by_sign(View data) {
+  using Value = std::conditional_t<std::is_arithmetic_v<Element>, Element, float>;
   const auto* bytes = static_cast<const std::byte*>(data.data());
   return tbb::parallel_reduce(
       tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 16), BySign{},
       [bytes](const tbb::blocked_range<std::uint64_t>& range, BySign sums) {
         for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
-          Real x;
-          std::memcpy(&x, bytes + i * sizeof x, sizeof x);
-          (std::signbit(x) ? sums.negative : sums.positive).add(x);
+          Element element;
+          std::memcpy(&element, bytes + i * sizeof element, sizeof element);
+          const Value x = element;
+          (is_negative(x) ? sums.negative : sums.positive).add(x);
         }
         return sums;
       },
@@ -42,7 +51,7 @@ constexpr double kSlack = 1 + 0x1p-40;  // more than the roundings in a bound's 
 }  // namespace
 
 Reference::Reference(View data) {
-  BySign sums = data.type() == DType::float32 ? sum_by_sign<float>(data) : sum_by_sign<double>(data);
+  BySign sums = core::visit(data.type(), [&](auto element) { return sum_by_sign<decltype(element)>(data); });
   magnitude = (sums.positive.round() - sums.negative.round()) * kSlack;
   sum = std::move(sums.positive);
   sum += sums.negative;

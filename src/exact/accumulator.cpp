@@ -16,6 +16,8 @@ namespace {
 static_assert(EXACT_DIGITS == Accumulator::kDigits);
 static_assert(std::is_same_v<std::int64_t, long>);
 
+constexpr int kUnit = 1074;  // the position of 2^0
+
 // One addition changes a digit by less than 2^32; a normalized digit is under 2^32, the last one under 2^31.
 constexpr std::uint32_t kMaxPending = 1u << 29;
 
@@ -39,6 +41,7 @@ void Accumulator::add(double value) noexcept {
   const std::uint64_t fraction = bits & 0xfffffffffffff;
   const bool negative = bits >> 63;
   ++count_;
+  note(Elements::floats);
   if (exponent == 0x7ff) {
     ++(fraction != 0 ? nans_ : negative ? negative_infinities_ : positive_infinities_);
     if (fraction == 0) only_negative_zeros_ = false;
@@ -50,8 +53,27 @@ void Accumulator::add(double value) noexcept {
   add_scaled(negative ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
 }
 
-void Accumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities,
-                             std::uint64_t negative_infinities, bool only_negative_zeros) noexcept {
+void Accumulator::add_signed(std::int64_t value) noexcept {
+  add_integer_count(1, true);
+  add_scaled(value, kUnit);
+}
+
+void Accumulator::add_unsigned(std::uint64_t value) noexcept {
+  add_integer_count(1, false);
+  add_scaled(static_cast<std::int64_t>(value & 0xffffffff), kUnit);
+  add_scaled(static_cast<std::int64_t>(value >> 32), kUnit + 32);
+}
+
+void Accumulator::add_integer_count(std::uint64_t count, bool is_signed) noexcept {
+  if (count == 0) return;
+  count_ += count;
+  only_negative_zeros_ = false;
+  note(is_signed ? Elements::integers : Elements::unsigned_integers);
+}
+
+void Accumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
+                             bool only_negative_zeros) noexcept {
+  if (count != 0) note(Elements::floats);
   count_ += count;
   nans_ += nans;
   positive_infinities_ += positive_infinities;
@@ -68,7 +90,12 @@ void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digits) noex
 
 void Accumulator::merge(const Accumulator& other) noexcept {
   add_digits(other.canonical_digits());
-  add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
+  count_ += other.count_;
+  nans_ += other.nans_;
+  positive_infinities_ += other.positive_infinities_;
+  negative_infinities_ += other.negative_infinities_;
+  only_negative_zeros_ = only_negative_zeros_ && other.only_negative_zeros_;
+  note(other.elements_);
 }
 
 std::array<std::int64_t, Accumulator::kDigits> Accumulator::canonical_digits() const noexcept {
@@ -99,7 +126,7 @@ float Accumulator::round_to_float(NanPolicy nan) const noexcept {
 bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&
-         a.canonical_digits() == b.canonical_digits();
+         a.elements_ == b.elements_ && a.canonical_digits() == b.canonical_digits();
 }
 
 }  // namespace samesum

@@ -18,7 +18,9 @@ namespace {
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 48;
 constexpr std::size_t kChecksumBytes = 8;
-constexpr std::uint8_t kOnlyNegativeZeros = 1;
+constexpr std::uint64_t kOnlyNegativeZeros = 1;
+constexpr std::uint64_t kUnsignedIntegers = 2;
+constexpr std::uint64_t kIntegers = 4;
 
 // 2^64 doubles add up to less than 2^2162 units of 2^-1074; with the sign that is 68 digits, whatever an accumulator could hold.
 constexpr std::size_t kMaxDigits = 68;
@@ -43,6 +45,11 @@ class Reader {
   std::span<const std::byte> left_;
 };
 
+// Whether digits have nothing below 2^0, which is bit 18 of digit 33.
+bool whole(std::span<const std::int64_t> digits) {
+  return std::ranges::all_of(digits.first(33), [](std::int64_t digit) { return digit == 0; }) && (digits[33] & 0x3ffff) == 0;
+}
+
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
 }  // namespace
@@ -61,7 +68,10 @@ std::vector<std::byte> Accumulator::serialize() const {
   bytes.reserve(kHeaderBytes + 4 * (end - first) + kChecksumBytes);
   for (const char c : exact::kMagic) bytes.push_back(static_cast<std::byte>(c));
   put(bytes, kVersion, 2);
-  put(bytes, only_negative_zeros_ ? kOnlyNegativeZeros : 0, 2);
+  put(bytes,
+      (only_negative_zeros_ ? kOnlyNegativeZeros : 0) | (elements_ == Elements::unsigned_integers ? kUnsignedIntegers : 0) |
+          (elements_ == Elements::integers ? kIntegers : 0),
+      2);
   put(bytes, first, 2);
   put(bytes, end - first, 2);
   for (const std::uint64_t count : {count_, nans_, positive_infinities_, negative_infinities_}) put(bytes, count, 8);
@@ -99,6 +109,10 @@ Accumulator Accumulator::deserialize(std::span<const std::byte> bytes) {
   result.positive_infinities_ = reader.take(8);
   result.negative_infinities_ = reader.take(8);
   result.only_negative_zeros_ = flags & kOnlyNegativeZeros;
+  result.elements_ = flags & kIntegers           ? Elements::integers
+                     : flags & kUnsignedIntegers ? Elements::unsigned_integers
+                     : result.count_ != 0        ? Elements::floats
+                                                 : Elements::none;
   std::array<std::int64_t, kDigits> digits{};
   if (first + size <= kMaxDigits) {
     for (std::size_t i = first; i < first + size; ++i) digits[i] = static_cast<std::int64_t>(reader.take(4));
@@ -115,7 +129,9 @@ Accumulator Accumulator::deserialize(std::span<const std::byte> bytes) {
     left -= std::min(specials, left);
   }
   const bool no_infinities = result.positive_infinities_ == 0 && result.negative_infinities_ == 0;
-  const bool consistent = counts_fit && (size == 0 || (left > 0 && !result.only_negative_zeros_)) &&
+  const bool integers = result.elements_ == Elements::integers || result.elements_ == Elements::unsigned_integers;
+  const bool integers_fit = !integers || (result.count_ != 0 && left == result.count_ && !result.only_negative_zeros_ && whole(digits));
+  const bool consistent = counts_fit && integers_fit && (size == 0 || (left > 0 && !result.only_negative_zeros_)) &&
                           (result.only_negative_zeros_ ? no_infinities : left > 0 || !no_infinities);
   if (!consistent || !std::ranges::equal(result.serialize(), bytes)) refuse("damaged partial sum: it contradicts itself");
   return result;

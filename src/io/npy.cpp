@@ -55,16 +55,21 @@ std::string dtype_name(std::string_view descr) {
   }
 }
 
+// numpy has no bfloat16 of its own; ml_dtypes writes it as a record of two bytes, which says too little to be taken for one.
 DType parse_descr(std::string_view descr) {
-  if (descr == "<f4" || descr == "=f4" || descr == "|f4") return DType::float32;
-  if (descr == "<f8" || descr == "=f8" || descr == "|f8") return DType::float64;
   const std::string name = dtype_name(descr);
-  if (descr == ">f4" || descr == ">f8") {
+  const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == name; });
+  if (known == kDTypes.end()) {
+    if (name.empty()) refuse(fmt::format("unknown element type '{}'", descr.substr(0, 40)));
+    refuse(fmt::format("its elements are {} ('{}'); samesum sums integers of 8 to 64 bits, float16, float32 and float64", name,
+                       descr.substr(0, 40)));
+  }
+  if (descr[0] == '>' && size_of(*known) > 1) {
     refuse(fmt::format("its elements are big-endian {} ('{}'); samesum reads little-endian: numpy's astype('<{}') converts", name, descr,
                        descr.substr(1)));
   }
-  if (name.empty()) refuse(fmt::format("unknown element type '{}'; samesum sums float32 and float64", descr.substr(0, 40)));
-  refuse(fmt::format("its elements are {} ('{}'); samesum sums float32 and float64", name, descr.substr(0, 40)));
+  if (std::string_view("<=|>").find(descr[0]) == std::string_view::npos) refuse(fmt::format("bad header: no byte order in '{}'", descr));
+  return *known;
 }
 
 // Reads the one dict literal that a header is, of exactly the three entries that numpy writes. Nothing recurses: the only values are a
@@ -146,7 +151,7 @@ class HeaderParser {
 
   DType descr() {
     const char next = skip_spaces();
-    if (next == '[' || next == '(') refuse("its elements are records (a structured dtype); samesum sums float32 and float64");
+    if (next == '[' || next == '(') refuse("its elements are records (a structured dtype); samesum sums plain numbers");
     return parse_descr(printable(string()));
   }
 

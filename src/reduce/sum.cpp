@@ -1,6 +1,7 @@
 // The plan of a sum: which variant, on which device.
 #include <samesum/sum.hpp>
 
+#include "core/visit.hpp"
 #include "device/device.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 namespace samesum {
 namespace {
@@ -40,18 +42,19 @@ Accumulator run_blocks(View data, const Device&, const SumOptions& options, SumR
 
 template <class Element>
 void add_one_by_one(View data, Accumulator& total) {
+  using Value = std::conditional_t<std::is_arithmetic_v<Element>, Element, float>;
   const auto* bytes = static_cast<const std::byte*>(data.data());
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     Element element;
     std::memcpy(&element, bytes + i * sizeof element, sizeof element);
-    total.add(element);
+    total.add(static_cast<Value>(element));
   }
 }
 
 Accumulator run_digits(View data, const Device&, const SumOptions&, SumReport* report) {
   const auto start = std::chrono::steady_clock::now();
   Accumulator total;
-  data.type() == DType::float32 ? add_one_by_one<float>(data, total) : add_one_by_one<double>(data, total);
+  core::visit(data.type(), [&](auto element) { add_one_by_one<decltype(element)>(data, total); });
   if (report != nullptr) {
     report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report->configuration = "threads=1";

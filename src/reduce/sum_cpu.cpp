@@ -1,6 +1,7 @@
 #include "reduce/sum_cpu.hpp"
 
 #include "core/float_environment.hpp"
+#include "reduce/sum_cpu_integers.hpp"
 #include "reduce/sum_cpu_partial.hpp"
 
 #include <tbb/info.h>
@@ -60,17 +61,19 @@ void for_chunks(View data, std::uint32_t threads, std::uint64_t chunk, const Bod
 
 const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
 
-template <class T>
+// Partial: what a thread adds its elements to.
+template <class Partial>
 Accumulator sum_on(View data, std::uint32_t threads) {
   if (threads == 1) {
     const core::DefaultFloatEnvironment environment;
-    PartialSum<T> sum;
-    add_elements(at(data, 0), data.size(), sum);
+    Partial sum;
+    add_elements(at(data, 0), data.size(), data.type(), sum);
     return sum.finish();
   }
-  std::vector<PartialSum<T>> sums(threads);
-  for_chunks(data, threads, chunk_size(data, threads),
-             [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_elements(at(data, first), count, sums[task]); });
+  std::vector<Partial> sums(threads);
+  for_chunks(data, threads, chunk_size(data, threads), [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
+    add_elements(at(data, first), count, data.type(), sums[task]);
+  });
   Accumulator total;
   for (auto& sum : sums) total.merge(sum.finish());
   return total;
@@ -118,7 +121,8 @@ T plain_parallel(View data, std::uint32_t threads) {
 Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used) {
   const std::uint32_t used = thread_count(data, threads);
   if (threads_used != nullptr) *threads_used = used;
-  return data.type() == DType::float32 ? sum_on<float>(data, used) : sum_on<double>(data, used);
+  if (is_integer(data.type())) return sum_on<IntegerSum>(data, used);
+  return data.type() == DType::float64 ? sum_on<PartialSum<double>>(data, used) : sum_on<PartialSum<float>>(data, used);
 }
 
 double plain_sum_forward(View data) { return data.type() == DType::float32 ? plain_forward<float>(data) : plain_forward<double>(data); }

@@ -4,6 +4,7 @@
 #include "reduce/sum_cpu_bins.hpp"
 
 #include <samesum/accumulator.hpp>
+#include <samesum/types.hpp>
 
 #include <array>
 #include <cstddef>
@@ -57,9 +58,10 @@ struct PartialSum {
   const Accumulator& finish() noexcept;
 };
 
-/// Adds `count` elements at any byte alignment, with the best instructions that this processor has.
-void add_elements(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial);
-void add_elements(const std::byte* elements, std::uint64_t count, PartialSum<double>& partial);
+/// Adds `count` elements at any byte alignment, with the best instructions that this processor has: float32, float16 and bfloat16 to a
+/// sum of floats, float64 to one of doubles.
+void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<float>& partial);
+void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<double>& partial);
 
 /// The plain sum of `count` elements in their own type, several at a time.
 template <class T>

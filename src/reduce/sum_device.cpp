@@ -66,6 +66,9 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
 }
 
 DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& options) : device_(device) {
+  if (type != DType::float32 && type != DType::float64) {
+    throw Error(ErrorKind::device, fmt::format("kernels sum float32 and float64, not {} yet: take the device cpu", name_of(type)));
+  }
   const DeviceInfo& info = device.info();
   configuration_.columns = choose_columns(info, type);
   configuration_.group_size = choose_group_size(info, options.group_size);
@@ -75,8 +78,8 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
   if (!info.has(Capability::device_fence)) finish_ = device::build(device, source, "sum_exact_finish");
 
   // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.
-  const std::uint32_t resident =
-      device.resident_groups(kernel_, configuration_.group_size).value_or(info.compute_units * resident_of(type, configuration_.group_size));
+  const std::uint32_t resident = device.resident_groups(kernel_, configuration_.group_size)
+                                     .value_or(info.compute_units * resident_of(type, configuration_.group_size));
   configuration_.groups = options.groups != 0 ? options.groups : std::max(resident, 1u);
 
   handed_on_ = device.allocate(std::uint64_t{8} * configuration_.groups * (rows_of(type) + kCounters));
@@ -91,8 +94,8 @@ void DeviceSum::launch(const device::Memory& data, std::uint64_t count, NanPolic
   count_ = count;
   const std::uint64_t tiles = std::max<std::uint64_t>((count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
-    throw Error(ErrorKind::usage, fmt::format("{} elements are too many for groups of {} work-items: take larger groups", count,
-                                              configuration_.group_size));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} elements are too many for groups of {} work-items: take larger groups", count, configuration_.group_size));
   }
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles));
   const std::int32_t skip = nan == NanPolicy::skip;
