@@ -127,12 +127,10 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
     CompilingDevice device(*nvrtc_, capability);
     check_conformance(device);
     build(device, bench::ceiling_source(256), "read_nothing");
+    for (const DType type : kDTypes) {
+      for (const std::uint64_t elements : {1u << 10, 1u << 28}) reduce::DeviceSum(device, type, {}, elements);
+    }
     for (const DType type : {DType::float32, DType::float64}) {
-      for (const std::uint32_t group_size : {0u, 256u}) {
-        SumOptions options;
-        options.group_size = group_size;
-        reduce::DeviceSum(device, type, options);
-      }
       for (const std::string_view variant : reduce::textbook_variants()) {
         reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
       }
@@ -153,7 +151,7 @@ TEST_F(Nvrtc, CompilesForCrippledDevices) {
     info.missing.push_back({capability, "masked"});
   }
   device.restrict_to(info);
-  for (const DType type : {DType::float32, DType::float64}) reduce::DeviceSum(device, type, {});
+  for (const DType type : {DType::float32, DType::float64}) reduce::DeviceSum(device, type, {}, 1 << 20);
 }
 
 TEST_F(Nvrtc, KeepsEveryRounding) {

@@ -26,6 +26,8 @@ using hard::Case;
 using test::Expected;
 using test::result_of;
 
+__extension__ typedef __int128 Int128;  // no standard name for it
+
 constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 
 const std::vector<Device>& devices() {
@@ -33,8 +35,10 @@ const std::vector<Device>& devices() {
   return all;
 }
 
-// The ways to sum on a device that are tried for an array of so many elements; long arrays get fewer.
-std::vector<SumOptions> options_for(const Device& device, std::uint64_t length) {
+// The ways to sum on a device that are tried for an array of so many elements. Long arrays get fewer, and so do all types but the two that
+// share their code with the others: each group size of each type is a compilation.
+std::vector<SumOptions> options_for(const Device& device, DType type, std::uint64_t length) {
+  const bool all_shapes = type == DType::float32 || type == DType::float64;
   std::vector<SumOptions> all;
   for (const SumVariant& variant : sum_variants(device)) {
     SumOptions options;
@@ -51,6 +55,7 @@ std::vector<SumOptions> options_for(const Device& device, std::uint64_t length) 
     const std::pair<std::uint32_t, std::uint32_t> shapes[] = {{most, 1}, {64, 3}, {33, 2}, {1, 1}};  // group size, groups
     for (const auto& [group_size, groups] : shapes) {
       if (group_size > most || (group_size == 1 && length > 1000) || (group_size == 33 && length > 70000)) continue;
+      if (!all_shapes && (group_size != 33 || length > 2000)) continue;
       options.group_size = group_size;
       options.groups = groups;
       all.push_back(options);
@@ -75,7 +80,7 @@ TEST_P(Sum, IsRightEverywhere) {
     const Accumulator reference = test::add_each(view);
     for (const NanPolicy nan : kPolicies) ASSERT_EQ(result_of(reference, nan), test::gmp_oracle(view, nan)) << length;
     for (const Device& device : devices()) {
-      for (const SumOptions& options : options_for(device, length)) {
+      for (const SumOptions& options : options_for(device, view.type(), length)) {
         const Accumulator sum = accumulate(view, device, options);
         ASSERT_EQ(sum, reference) << describe(device, options, view) << "\ngives " << result_of(sum) << "\ninstead of "
                                   << result_of(reference);
@@ -105,7 +110,7 @@ TEST_P(Sum, IsRoundedOnceOnTheDevice) {
     if (!handle.info().has(Capability::kernels)) continue;
     device::Device& device = handle.implementation();
     const std::lock_guard lock(device.mutex());
-    reduce::DeviceSum sum(device, type, {});
+    reduce::DeviceSum sum(device, type, {}, 5000);
     const auto memory = device.allocate(5000 * size_of(type));
     for (const std::uint64_t length : {0, 1, 2, 3, 5, 31, 257, 1025, 4999}) {
       const auto data = hard::make(hard_case, type, length);
@@ -122,11 +127,83 @@ TEST_P(Sum, IsRoundedOnceOnTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Sum,
-                         testing::Combine(testing::Values(DType::float32, DType::float64),
+                         testing::Combine(testing::Values(DType::float16, DType::bfloat16, DType::float32, DType::float64),
                                           testing::ValuesIn(hard::cases().begin(), hard::cases().end())),
                          [](const auto& parameter) {
                            return std::string(name_of(std::get<0>(parameter.param))) + "_" + std::string(std::get<1>(parameter.param).name);
                          });
+
+// Integers: random ones, and such as overflow 64 bits soonest.
+class IntegerSum : public testing::TestWithParam<DType> {};
+
+TEST_P(IntegerSum, IsRightEverywhere) {
+  const DType type = GetParam();
+  const int bits = static_cast<int>(8 * size_of(type));
+  const std::uint64_t least = is_signed(type) ? std::uint64_t{1} << (bits - 1) : 0;
+  const std::uint64_t most = ~least & (~std::uint64_t{0} >> (64 - bits));
+  hard::Random random(7);
+  for (const std::uint64_t length : {0, 1, 2, 3, 15, 16, 17, 33, 127, 129, 1023, 1025, 4097, 8193, 65537, 300007}) {
+    for (const int kind : {0, 1, 2, 3}) {
+      std::vector<std::uint64_t> patterns(length);
+      for (auto& pattern : patterns) pattern = kind == 0 ? random.bits(bits) : kind == 1 ? least : kind == 2 ? most : random.bits(1);
+      const hard::Data data(patterns, type, kind * size_of(type));
+      const View view = data.view();
+      const Accumulator reference = test::add_each(view);
+      Int128 exact = 0;
+      for (const std::uint64_t pattern : patterns) {
+        exact += is_signed(type) ? static_cast<Int128>(static_cast<std::int64_t>(pattern << (64 - bits)) >> (64 - bits)) : pattern;
+      }
+      for (const Device& device : devices()) {
+        for (const SumOptions& options : options_for(device, view.type(), length)) {
+          const Accumulator sum = accumulate(view, device, options);
+          ASSERT_EQ(sum, reference) << describe(device, options, view) << ", kind " << kind;
+        }
+      }
+      if (length == 0) continue;
+      EXPECT_EQ(reference.result_type(), is_signed(type) ? DType::int64 : DType::uint64);
+      if (is_signed(type) ? exact == static_cast<std::int64_t>(exact) : exact == static_cast<Int128>(static_cast<std::uint64_t>(exact))) {
+        EXPECT_EQ(is_signed(type) ? static_cast<std::uint64_t>(reference.to_int64()) : reference.to_uint64(),
+                  static_cast<std::uint64_t>(exact));
+      } else {
+        EXPECT_THROW(is_signed(type) ? static_cast<void>(reference.to_int64()) : static_cast<void>(reference.to_uint64()), Error);
+      }
+    }
+  }
+}
+
+TEST_P(IntegerSum, IsRoundedOnTheDevice) {
+  const DType type = GetParam();
+  hard::Random random(8);
+  for (const Device& handle : devices()) {
+    if (!handle.info().has(Capability::kernels)) continue;
+    device::Device& device = handle.implementation();
+    const std::lock_guard lock(device.mutex());
+    reduce::DeviceSum sum(device, type, {}, 3000);
+    const auto memory = device.allocate(3000 * size_of(type));
+    for (const std::uint64_t length : {1, 2, 31, 257, 2999}) {
+      std::vector<std::uint64_t> patterns(length);
+      for (auto& pattern : patterns) pattern = random.bits(static_cast<int>(8 * size_of(type)));
+      const hard::Data data(patterns, type);
+      device.write(memory, 0, data.view().data(), data.view().bytes());
+      sum.launch(memory, length);
+      const auto result = sum.result();
+      const Accumulator reference = test::add_each(data.view());
+      ASSERT_EQ(result.rounded, reference.round());
+      ASSERT_EQ(result.rounded_to_float, reference.round_to_float());
+      std::uint64_t modulo = 0;
+      for (const std::uint64_t pattern : patterns) {
+        const int unused = 64 - static_cast<int>(8 * size_of(type));
+        modulo += is_signed(type) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(pattern << unused) >> unused) : pattern;
+      }
+      ASSERT_EQ(result.integer, modulo) << name_of(type) << ", " << length;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, IntegerSum,
+                         testing::Values(DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64,
+                                         DType::uint64),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
 TEST(SumFunction, RoundsByThePolicy) {
   const std::vector<float> values = {1.0f, std::numeric_limits<float>::quiet_NaN(), 0x1p-60f};

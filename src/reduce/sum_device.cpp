@@ -9,20 +9,58 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string_view>
+#include <vector>
 
 namespace samesum::reduce {
 namespace {
 
-// Shared with sum_exact.cl, where they are derived in the same way.
-constexpr int kCounters = 4;  // NaNs, infinities of either sign, work-items that saw anything but -0.0
-constexpr int kResultSize = Accumulator::kDigits + kCounters + 2;
-constexpr std::uint32_t rows_of(DType type) { return type == DType::float32 ? 34 : 133; }
-constexpr std::uint32_t bin_rows_of(DType type) { return type == DType::float32 ? 128 : 2 * 133; }
+// Shared with sum_exact.cl and elements_*.cl, where they are derived in the same way.
+constexpr int kCounters = 4;                // NaNs, infinities of either sign, work-items that saw anything but -0.0
+constexpr std::uint32_t kSpacing = 16;      // words from one entry of what is handed on to the next
+constexpr std::uint32_t kMaxGroups = 4095;  // that can be counted in an entry's upper bits
 constexpr std::uint32_t kMaxGroupSize = 1024;
 
-// On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64.
-constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType::float32 ? 2048 : 1024; }
-constexpr std::uint32_t loads_of(DType type) { return type == DType::float32 ? 2 : 4; }
+struct Layout {
+  std::uint32_t rows;
+  std::uint32_t bin_rows;
+  std::uint32_t row_bits;
+  std::uint32_t row_base;
+
+  std::uint32_t digits() const { return (rows * row_bits + 31) / 32 + 2; }
+  std::uint32_t entries() const { return digits() + kCounters; }
+  std::uint32_t result_words() const { return entries() + 3; }
+};
+
+constexpr Layout layout_of(DType type) {
+  switch (type) {
+    case DType::float16:
+      return {8, 16, 4, 1074 - 24};
+    case DType::bfloat16:
+      return {32, 64, 8, 1074 - 133};
+    case DType::float32:
+      return {34, 128, 8, 1074 - 149};
+    case DType::float64:
+      return {133, 266, 16, 0};
+    default:
+      return {8, 8, 16, 1074};
+  }
+}
+
+std::vector<std::string_view> files_of(DType type) {
+  const std::string_view elements = type == DType::float32   ? "reduce/elements_float32.cl"
+                                    : type == DType::float64 ? "reduce/elements_float64.cl"
+                                    : is_integer(type)       ? "reduce/elements_integer.cl"
+                                                             : "reduce/elements_half.cl";
+  return {"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_exact.cl"};
+}
+
+// On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64; for
+// little data small groups, so that many compute units share it.
+constexpr std::uint64_t kLittleBytes = std::uint64_t{512} << 10;
+constexpr std::uint32_t kLittleGroupSize = 256;
+constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType::float64 ? 1024 : 2048; }
+constexpr std::uint32_t loads_of(DType type) { return type == DType::float64 ? 4 : 2; }
 constexpr std::uint32_t kCpuGroupSize = 64;
 
 // Host data go through in chunks of this size: large enough for full speed, small enough for any device.
@@ -30,7 +68,8 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 // What the kernel needs of local memory with so many columns, a little rounded up.
 std::uint64_t local_bytes(DType type, std::uint32_t columns) {
-  return std::uint64_t{4} * columns * (bin_rows_of(type) + kCounters) + 8 * (rows_of(type) + kCounters + Accumulator::kDigits) + 64;
+  const Layout layout = layout_of(type);
+  return std::uint64_t{4} * columns * (layout.bin_rows + kCounters) + 8 * (layout.entries() + layout.rows + 8) + 64;
 }
 
 std::uint32_t choose_columns(const DeviceInfo& info, DType type) {
@@ -43,13 +82,13 @@ std::uint32_t choose_columns(const DeviceInfo& info, DType type) {
 
 std::uint32_t resident_of(DType type, std::uint32_t group_size) { return std::max(work_items_to_a_unit(type) / group_size, 1u); }
 
-std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
+std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted, bool little) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   if (wanted > most) {
     throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
                                               wanted, info.selector, most));
   }
-  return wanted != 0 ? wanted : info.is_cpu ? std::min(most, kCpuGroupSize) : most;
+  return wanted != 0 ? wanted : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : most);
 }
 
 }  // namespace
@@ -57,37 +96,46 @@ std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
 std::string SumConfiguration::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
 
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration) {
-  return {{"exact/exact.h", "reduce/sum_exact.cl"},
-          {{"FLOAT64", type == DType::float64 ? "1" : "0"},
-           {"LOADS", std::to_string(loads_of(type))},
-           {"GROUP_SIZE", std::to_string(configuration.group_size)},
-           {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
-           {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))}}};
+  device::Source source{files_of(type),
+                        {{"LOADS", std::to_string(configuration.loads)},
+                         {"GROUP_SIZE", std::to_string(configuration.group_size)},
+                         {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
+                         {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
+                         {"INTEGERS", is_integer(type) ? "1" : "0"}}};
+  if (is_integer(type)) {
+    source.defines.emplace_back("INTEGER_BITS", std::to_string(8 * size_of(type)));
+    source.defines.emplace_back("INTEGER_SIGNED", is_signed(type) ? "1" : "0");
+  }
+  if (type == DType::float16) source.defines.emplace_back("EXPONENT_BITS", "5");
+  if (type == DType::bfloat16) source.defines.emplace_back("EXPONENT_BITS", "8");
+  return source;
 }
 
-DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& options) : device_(device) {
-  if (type != DType::float32 && type != DType::float64) {
-    throw Error(ErrorKind::device, fmt::format("kernels sum float32 and float64, not {} yet: take the device cpu", name_of(type)));
-  }
+DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements) : device_(device), type_(type) {
   const DeviceInfo& info = device.info();
   configuration_.columns = choose_columns(info, type);
-  configuration_.group_size = choose_group_size(info, options.group_size);
+  const bool little = elements * size_of(type) <= kLittleBytes && !info.is_cpu;
+  configuration_.group_size = choose_group_size(info, options.group_size, little);
+  configuration_.loads = little ? 1 : loads_of(type);
 
   const device::Source source = sum_exact_source(type, configuration_);
   kernel_ = device::build(device, source, "sum_exact");
-  if (!info.has(Capability::device_fence)) finish_ = device::build(device, source, "sum_exact_finish");
+  const bool atomics = info.has(Capability::int64_atomics);
+  if (!atomics) finish_ = device::build(device, source, "sum_exact_finish");
 
   // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.
   const std::uint32_t resident = device.resident_groups(kernel_, configuration_.group_size)
                                      .value_or(info.compute_units * resident_of(type, configuration_.group_size));
-  configuration_.groups = options.groups != 0 ? options.groups : std::max(resident, 1u);
+  configuration_.groups = std::clamp(options.groups != 0 ? options.groups : resident, 1u, kMaxGroups);
 
-  handed_on_ = device.allocate(std::uint64_t{8} * configuration_.groups * (rows_of(type) + kCounters));
+  const std::uint32_t entries = layout_of(type).entries();
+  merged_ = device.allocate(std::uint64_t{8} * entries * (atomics ? kSpacing : configuration_.groups));
   schedule_ = device.allocate(8);
-  result_ = device.allocate(std::uint64_t{8} * kResultSize);
-  const std::uint32_t zeros[2] = {};
-  device.write(schedule_, 0, zeros, sizeof zeros);
-  tile_elements_ = std::uint64_t{configuration_.group_size} * loads_of(type) * (16 / size_of(type));
+  result_ = device.allocate(std::uint64_t{8} * layout_of(type).result_words());
+  const std::vector<std::uint64_t> zeros(entries * kSpacing);
+  if (atomics) device.write(merged_, 0, zeros.data(), merged_.bytes);
+  device.write(schedule_, 0, zeros.data(), 8);
+  tile_elements_ = std::uint64_t{configuration_.group_size} * configuration_.loads * (16 / size_of(type));
 }
 
 void DeviceSum::launch(const device::Memory& data, std::uint64_t count, NanPolicy nan) {
@@ -99,29 +147,38 @@ void DeviceSum::launch(const device::Memory& data, std::uint64_t count, NanPolic
   }
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles));
   const std::int32_t skip = nan == NanPolicy::skip;
-  const device::Argument arguments[] = {data, count, handed_on_, schedule_, result_, skip};
+  const std::uint64_t offset = 0;
+  const std::uint32_t head = 0;
+  const device::Argument arguments[] = {data, offset, head, count, merged_, schedule_, result_, skip};
   device_.launch(kernel_, {groups, configuration_.group_size}, arguments);
   if (finish_.handle != nullptr) {
-    const device::Argument finish_arguments[] = {handed_on_, groups, schedule_, result_, count, skip};
+    const device::Argument finish_arguments[] = {merged_, groups, schedule_, result_, count, skip};
     device_.launch(finish_, {1, configuration_.group_size}, finish_arguments);
   }
 }
 
 DeviceSumResult DeviceSum::result() {
-  std::array<std::int64_t, kResultSize> raw;
-  device_.read(result_, 0, raw.data(), sizeof raw);
+  const Layout layout = layout_of(type_);
+  std::vector<std::int64_t> raw(layout.result_words());
+  device_.read(result_, 0, raw.data(), raw.size() * sizeof raw[0]);
   DeviceSumResult result;
-  result.accumulator.add_digits(std::span<const std::int64_t, Accumulator::kDigits>(raw.data(), Accumulator::kDigits));
-  const std::int64_t* counters = raw.data() + Accumulator::kDigits;
-  result.accumulator.add_counts(count_, counters[0], counters[1], counters[2], counters[3] == 0);
-  result.rounded = std::bit_cast<double>(raw[Accumulator::kDigits + kCounters]);
-  result.rounded_to_float = std::bit_cast<float>(static_cast<std::uint32_t>(raw[Accumulator::kDigits + kCounters + 1]));
+  const std::int64_t* entry = raw.data();
+  for (std::uint32_t i = 0; i < layout.digits(); ++i) result.accumulator.add_scaled(*entry++, static_cast<int>(layout.row_base + 32 * i));
+  if (is_integer(type_)) {
+    result.accumulator.add_integer_count(count_, is_signed(type_));
+  } else {
+    result.accumulator.add_counts(count_, entry[0], entry[1], entry[2], entry[3] == 0);
+  }
+  entry += kCounters;
+  result.rounded = std::bit_cast<double>(entry[0]);
+  result.rounded_to_float = std::bit_cast<float>(static_cast<std::uint32_t>(entry[1]));
+  result.integer = static_cast<std::uint64_t>(entry[2]);
   return result;
 }
 
 Accumulator sum_on_device(View data, device::Device& device, const SumOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
-  DeviceSum sum(device, data.type(), options);
+  DeviceSum sum(device, data.type(), options, data.size());
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(data.type());
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));

@@ -3,340 +3,196 @@
 // A finite float is an integer times a power of two, so a sum of floats is one sum of integers for each exponent. Every element is cut
 // into pieces of 16 bits, and each piece is added to a 32-bit bin in local memory that stands for its weight and sign. A group has 32
 // columns of bins, one for each lane: lanes never meet in a bank, whatever the data, and no branch depends on a finite element. So the
-// speed is that of reading, for any data. Bins are collected in 64-bit rows before they can overflow.
+// speed is that of reading, for any data. Bins are collected in 64-bit rows before they can overflow; rows become digits of the
+// superaccumulator (exact.h), groups add their digits up, and the last one rounds (exact_lanes.h).
 //
-// Defined by the host: FLOAT64 (0, 1: the element type), LOADS (16-byte loads that a work-item has in flight), GROUP_SIZE, RESIDENT
-// (groups of it to a compute unit), COLUMN_BITS (5 for 32 columns; less where local memory is short).
+// Before this file stands that of the element type (elements_*.cl, which uses what elements.h has for it). Defined by the host: LOADS
+// (16-byte loads that a work-item has in flight), GROUP_SIZE, RESIDENT (groups of it to a compute unit), COLUMN_BITS (5 for 32 columns;
+// less where local memory is short).
 
-#define COLUMNS (1 << COLUMN_BITS)
-#define NANS 0
-#define POSITIVE_INFINITIES 1
-#define NEGATIVE_INFINITIES 2
-#define OTHERS 3  // work-items that saw anything but -0.0 and NaN
-#define COUNTERS 4
-
-// Rows of one sign: row r weighs 2^(ROW_BASE + ROW_BITS r - 1074).
-#if FLOAT64
-// Sixteen exponents share a row: a mantissa of 53 bits moves by up to 15 and covers five rows.
-#define ROW_BITS 16
-#define ROW_BASE 0
-#define ROWS 133
-#define BIN_ROWS (2 * ROWS)
-#define ELEMENTS_PER_LOAD 2
-#define NEGATIVE_ZERO_LOAD 0, 0x80000000u, 0, 0x80000000u
-#else
-// Eight exponents share a pair of bin rows, for the low and the high 16 bits of a mantissa of 24 bits that moves by up to 7.
-#define ROW_BITS 8
-#define ROW_BASE EXACT_FLOAT32_SHIFT
-#define ROWS 34
-#define BIN_ROWS 128
-#define ELEMENTS_PER_LOAD 4
-#define NEGATIVE_ZERO_LOAD 0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u
-#endif
-
-#define BINS (BIN_ROWS * COLUMNS)
-#define SLOTS (ROWS + COUNTERS)  // what a group hands on: its rows, then its counters
-
-// Counts an element that is no finite number; 0 for a NaN.
-FN uint count_kind(LOCAL uint* column, uint negative, uint is_nan) {
-  uint kind = is_nan ? NANS : negative ? NEGATIVE_INFINITIES : POSITIVE_INFINITIES;
-  atomic_add_local32(&column[BINS + kind * COLUMNS], 1);
-  return is_nan ? 0 : 1;
-}
-
-// An element is taken apart in the same way for either type. `unit` is the exponent field's lowest bit where the exponent is not zero, and
-// becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade (exponent 1) share
-// a weight without a branch. Infinities and NaNs are replaced by -0.0, which counts for nothing, and left to a branch that finite data
-// never take. `other` becomes non-zero with anything but -0.0 and NaN. `column` is the work-item's own column of the bins; they are addressed
-// in bytes, which saves a shift.
-FN LOCAL uint* bin_at(LOCAL uint* column, uint bytes) { return (LOCAL uint*)((LOCAL uchar*)column + bytes); }
-
-#if FLOAT64
-FN uint is_special(uint high) { return (high & 0x7ff00000u) == 0x7ff00000u; }
-
-FN uint add_element(LOCAL uint* column, uint low, uint high, uint other) {
-  uint special = is_special(high);
-  low = special ? 0 : low;
-  high = special ? 0x80000000u : high;
-  uint unit = min_u32(high & 0x7ff00000u, 0x00100000u);
-  uint rest = high - unit;
-  uint mantissa = (high & 0x000fffffu) | unit;
-  uint shift = (rest >> 20) & 15;
-  uint w0 = low << shift;
-  uint w1 = funnel_left(low, mantissa, shift);
-  uint w2 = funnel_left(mantissa, 0, shift);
-  uint bytes = (rest >> (22 - COLUMN_BITS)) & (0x7fu << (COLUMN_BITS + 2));
-  LOCAL uint* bin = bin_at(column, bytes + (rest >> 31) * (4 * ROWS * COLUMNS));
-  atomic_add_local32(bin, w0 & 0xffffu);
-  atomic_add_local32(bin + COLUMNS, w0 >> 16);
-  atomic_add_local32(bin + 2 * COLUMNS, w1 & 0xffffu);
-  atomic_add_local32(bin + 3 * COLUMNS, w1 >> 16);
-  atomic_add_local32(bin + 4 * COLUMNS, w2);
-  return other | (high ^ 0x80000000u) | low;
-}
-
-FN uint count_special(LOCAL uint* column, uint low, uint high) {
-  return is_special(high) ? count_kind(column, high >> 31, (high & 0x000fffffu) | low) : 0;
-}
-
-FN uint add_load(LOCAL uint* column, uint4 v, uint other) {
-  other = add_element(column, v.x, v.y, other);
-  other = add_element(column, v.z, v.w, other);
-  if (is_special(v.y) | is_special(v.w)) {
-    other |= count_special(column, v.x, v.y);
-    other |= count_special(column, v.z, v.w);
-  }
-  return other;
-}
-
-FN uint4 load_single(GLOBAL const uint* words, ulong i) { return make_uint4(words[2 * i], words[2 * i + 1], 0, 0x80000000u); }
-
-// The bins of row `row`, all columns, both signs. Columns are visited from a different one by each work-item: no two meet in a bank.
-FN long sum_bins(LOCAL const uint* bins, uint row) {
-  long sum = 0;
-#pragma unroll 4
-  for (uint i = 0; i < COLUMNS; ++i) {
-    uint bin = row * COLUMNS + ((i + row) & (COLUMNS - 1));
-    sum += (long)bins[bin] - (long)bins[ROWS * COLUMNS + bin];
-  }
-  return sum;
-}
-#else
-FN uint is_special(uint x) { return !is_finite_f32(x); }
-
-FN uint add_element(LOCAL uint* column, uint x, uint other) {
-  x = is_special(x) ? 0x80000000u : x;
-  uint unit = min_u32(x & 0x7f800000u, 0x00800000u);
-  uint rest = x - unit;
-  uint moved = ((x & 0x007fffffu) | unit) << ((rest >> 23) & 7);
-  // Sign and upper exponent bits choose one of 64 pairs of rows.
-  LOCAL uint* bin = bin_at(column, (rest >> (23 - COLUMN_BITS)) & (0x3fu << (COLUMN_BITS + 3)));
-  atomic_add_local32(bin, moved & 0xffffu);
-  atomic_add_local32(bin + COLUMNS, moved >> 16);
-  return other | (x ^ 0x80000000u);
-}
-
-FN uint count_special(LOCAL uint* column, uint x) {
-  return is_special(x) ? count_kind(column, x >> 31, x & 0x007fffffu) : 0;
-}
-
-FN uint add_load(LOCAL uint* column, uint4 v, uint other) {
-  other = add_element(column, v.x, other);
-  other = add_element(column, v.y, other);
-  other = add_element(column, v.z, other);
-  other = add_element(column, v.w, other);
-  if (is_special(v.x) | is_special(v.y) | is_special(v.z) | is_special(v.w)) {
-    other |= count_special(column, v.x);
-    other |= count_special(column, v.y);
-    other |= count_special(column, v.z);
-    other |= count_special(column, v.w);
-  }
-  return other;
-}
-
-FN uint4 load_single(GLOBAL const uint* words, ulong i) { return make_uint4(words[i], 0x80000000u, 0x80000000u, 0x80000000u); }
-
-// Row r holds the low pieces of the exponents 8r.. and the high pieces of those 16 bits below.
-FN long sum_bins(LOCAL const uint* bins, uint row) {
-  long sum = 0;
-#pragma unroll 4
-  for (uint i = 0; i < COLUMNS; ++i) {
-    uint column = (i + row) & (COLUMNS - 1);
-    if (row < 32) {
-      uint low = 2 * row * COLUMNS + column;
-      sum += (long)bins[low] - (long)bins[BINS / 2 + low];
-    }
-    if (row >= 2) {
-      uint high = (2 * (row - 2) + 1) * COLUMNS + column;
-      sum += (long)bins[high] - (long)bins[BINS / 2 + high];
-    }
-  }
-  return sum;
-}
-#endif
-
-// Adds the bins to the slots. All work-items of the group must come here, and to clear_bins().
-FN void collect_bins(LOCAL const uint* bins, LOCAL long* slots) {
-  barrier_local();
-  for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) {
-    if (slot < ROWS) {
-      slots[slot] += sum_bins(bins, slot);
-    } else {
-      for (uint i = 0; i < COLUMNS; ++i) slots[slot] += (long)bins[BINS + (slot - ROWS) * COLUMNS + ((i + slot) & (COLUMNS - 1))];
-    }
-  }
-  barrier_local();
-}
-
-FN void clear_bins(LOCAL uint* bins) {
-  for (uint i = local_id(); i < BINS + COUNTERS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
-  barrier_local();
-}
-
-// The part of value * 2^shift that falls to the digit `distance` above: the three parts weigh 1, 2^32, 2^64 and add up to it exactly.
-FN long part_in_digit(long value, int shift, int distance) {
-  if (distance == 0) return (long)((ulong)value << shift & 0xffffffffu);
-  if (distance == 1) return (value >> (32 - shift)) & 0xffffffffL;
-  return (value >> 32) >> (32 - shift);
-}
-
-// One group merges what all groups hand on, and rounds. The result: EXACT_DIGITS normalized digits, COUNTERS counters, the bits of the
-// sum as float64, as float32. `scratch` has room for the larger of SLOTS and the group size.
-#define RESULT_FLOAT64 (EXACT_DIGITS + COUNTERS)
-#define RESULT_FLOAT32 (EXACT_DIGITS + COUNTERS + 1)
-#define ROWS_TO_A_DIGIT (96 / ROW_BITS)  // that begin in it, or in the two digits before: a row reaches 96 bits far
-#define BATCH 8
-
-FN void finish(GLOBAL const long* handed_on, uint groups, GLOBAL long* result, ulong count, int skip_nans, LOCAL long* scratch,
-               LOCAL long* slots, LOCAL long* digits, LOCAL uint* used) {
-  // Slots summed over the groups; a large group shares the groups out over `parts` work-items a slot. All loads of a batch are in flight
-  // at once.
-  const uint parts = GROUP_SIZE < SLOTS ? 1 : GROUP_SIZE / SLOTS;
-  for (uint i = local_id(); i < parts * SLOTS; i += GROUP_SIZE) {
-    long sum = 0;
-    for (uint first = i / SLOTS; first < groups; first += BATCH * parts) {
-      long loaded[BATCH];
-#pragma unroll
-      for (uint k = 0; k < BATCH; ++k) {
-        uint group = first + k * parts;
-        loaded[k] = group < groups ? handed_on[(ulong)group * SLOTS + i % SLOTS] : 0;
-      }
-#pragma unroll
-      for (uint k = 0; k < BATCH; ++k) sum += loaded[k];
-    }
-    scratch[i] = sum;
-  }
-  for (uint i = local_id(); i < 3; i += GROUP_SIZE) used[i] = 0;
-  barrier_local();
-  for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) {
-    long sum = 0;
-#pragma unroll 8
-    for (uint part = 0; part < parts; ++part) sum += scratch[part * SLOTS + slot];
-    slots[slot] = sum;
-  }
-  barrier_local();
-  for (int digit = (int)local_id(); digit < EXACT_DIGITS; digit += GROUP_SIZE) {
-    long sum = 0;
-    // The first row that begins in digit - 2, at its bit ROW_BASE % ROW_BITS: the same for every digit, as ROW_BITS divides 32.
-    int row = (32 * (digit - 2) - ROW_BASE + ROW_BASE % ROW_BITS) / ROW_BITS;
-#pragma unroll
-    for (int i = 0; i < ROWS_TO_A_DIGIT; ++i) {
-      int bit = ROW_BITS * i + ROW_BASE % ROW_BITS;
-      if (row + i >= 0 && row + i < ROWS) sum += part_in_digit(slots[row + i], bit % 32, 2 - bit / 32);
-    }
-    digits[digit] = sum;
-    if (sum != 0) atomic_add_local32(&used[digit >> 5], 1u << (digit & 31));
-  }
-  barrier_local();
-  // The window in use, and one digit more for the sign.
-  int first = used[0] != 0 ? (int)lowest_bit(used[0]) : used[1] != 0 ? 32 + (int)lowest_bit(used[1]) : 64 + (int)lowest_bit(used[2] | 32);
-  int last = used[2] != 0 ? 95 - (int)clz32(used[2]) : used[1] != 0 ? 63 - (int)clz32(used[1]) : 31 - (int)clz32(used[0] | 1);
-  if (last < first) last = first;
-  if (last < EXACT_DIGITS - 1) ++last;
-  if (local_id() == 0) exact_normalize(digits, first, last);
-  barrier_local();
-  for (uint i = local_id(); i < EXACT_DIGITS; i += GROUP_SIZE) result[i] = digits[i];
-  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) result[EXACT_DIGITS + i] = slots[ROWS + i];
-  barrier_local();
-  if (local_id() == 0) used[0] = (uint)exact_make_magnitude(digits, first, last);
-  barrier_local();
-  // Two roundings side by side: by different sub-groups where there is more than one.
-  uint sign = used[0];
-  int special = exact_special(count, (ulong)slots[ROWS + NANS], (ulong)slots[ROWS + POSITIVE_INFINITIES],
-                              (ulong)slots[ROWS + NEGATIVE_INFINITIES], (ulong)slots[ROWS + OTHERS], skip_nans);
-  if (local_id() == 0) {
-    ulong bits = (ulong)sign << 63 | exact_round_float64(digits, first, last);
-    result[RESULT_FLOAT64] = (long)(special == EXACT_FINITE ? bits : exact_special_float64(special));
-  }
-  if (local_id() == GROUP_SIZE - 1) {
-    uint bits = sign << 31 | exact_round_float32(digits, first, last);
-    result[RESULT_FLOAT32] = (long)(special == EXACT_FINITE ? bits : exact_special_float32(special));
-  }
-}
-
-#define SCRATCH (BINS / 2)  // longs that fit into the bins: at least 1024, the largest group
+#define STORAGE ((COUNTERS + BIN_ROWS) * COLUMNS)
 #define TILE (GROUP_SIZE * LOADS)  // 16-byte loads that a group adds in one go
+
+// Entries: what a group hands on. First digits, of which digit i weighs 2^(ROW_BASE + 32 i - 1074); two more than the rows need, for the
+// carries and the sign. Then the counters.
+#define ROWS_TO_A_DIGIT (32 / ROW_BITS)
+#define DIGITS ((ROWS + ROWS_TO_A_DIGIT - 1) / ROWS_TO_A_DIGIT + 2)
+#define ENTRIES (DIGITS + COUNTERS)
+
+// What the rows that begin in a digit add up to: a row is 2^38 at most for each collection, so there is room in 64 bits.
+FN long rows_in_digit(LOCAL const long* rows, int digit) {
+  long sum = 0;
+  if (digit < 0 || digit > DIGITS - 3) return 0;
+#pragma unroll
+  for (int i = 0; i < ROWS_TO_A_DIGIT; ++i) sum += (long)((ulong)rows[digit * ROWS_TO_A_DIGIT + i] << (ROW_BITS * i));
+  return sum;
+}
+
+// Adds the bins to the entries. All work-items of the group must come here, and to clear_bins(). `rows` has room for whole digits.
+FN void collect_bins(LOCAL uint4* storage, LOCAL const uint* bins, LOCAL long* rows, LOCAL long* entries) {
+  barrier_local();
+  add_up_columns(storage, STORAGE / COLUMNS);
+  barrier_local();
+  for (uint i = local_id(); i < ROWS; i += GROUP_SIZE) rows[i] = row_of(bins, (int)i);
+  barrier_local();
+  for (uint i = local_id() < LANES ? local_id() : ENTRIES; i < ENTRIES; i += LANES) {
+    long entry;
+    if (i < DIGITS) {
+      entry = (rows_in_digit(rows, (int)i) & 0xffffffffL) + (rows_in_digit(rows, (int)i - 1) >> 32);
+    } else {
+      entry = counter(bins, i - DIGITS);
+    }
+    entries[i] += entry;
+  }
+}
+
+FN void clear_bins(LOCAL uint4* storage) {
+  for (uint i = local_id(); i < STORAGE / 4; i += GROUP_SIZE) storage[i] = make_uint4(0, 0, 0, 0);
+  barrier_local();
+}
+
+// The result: the entries, then the bits of the sum as float64, as float32, and as a 64-bit integer where its elements are integers.
+#define RESULT_FLOAT64 ENTRIES
+#define RESULT_FLOAT32 (ENTRIES + 1)
+#define RESULT_INTEGER (ENTRIES + 2)
+
+// The first sub-group rounds what `entries` add up to.
+FN void finish(GLOBAL long* result, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
+  lanes_sync();
+#if INTEGERS && INTEGER_SIGNED
+  if (local_id() == 0) {  // each element was counted 2^(INTEGER_BITS - 1) too high
+    exact_add_scaled(entries, -(long)(count & 0xffffffffu), INTEGER_BITS - 1);
+    exact_add_scaled(entries, -(long)(count >> 32), INTEGER_BITS - 1 + 32);
+  }
+  lanes_sync();
+#endif
+  for (uint i = local_id(); i < ENTRIES; i += LANES) result[i] = entries[i];
+  LOCAL const long* counters = entries + DIGITS;
+  int special = exact_special(count, (ulong)counters[NANS], (ulong)counters[POSITIVE_INFINITIES], (ulong)counters[NEGATIVE_INFINITIES],
+                              (ulong)counters[OTHERS], skip_nans);
+  ROUNDED rounded = round_digits(entries, DIGITS, ROW_BASE, scratch);
+  if (local_id() == 0) {
+    result[RESULT_FLOAT64] = (long)(special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special));
+    result[RESULT_FLOAT32] = (long)(special == EXACT_FINITE ? rounded.float32 : exact_special_float32(special));
+    result[RESULT_INTEGER] = (long)rounded.integer;
+  }
+}
+
+// The tile's loads, if there is such a tile; beyond the last load there are absent elements, which count for nothing.
+FN void load_tile(uint4* v, GLOBAL const uint4* data, ulong loads, uint tile) {
+  const ulong first = (ulong)tile * TILE + local_id();
+  if ((ulong)(tile + 1) * TILE <= loads) {
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[first + k * GROUP_SIZE]);
+  } else if ((ulong)tile * TILE < loads) {
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+      const ulong i = first + k * GROUP_SIZE;
+      const uint4 loaded = load_once(&data[i < loads ? i : loads - 1]);
+      const uint4 absent = make_uint4(ABSENT);
+      v[k].x = i < loads ? loaded.x : absent.x;
+      v[k].y = i < loads ? loaded.y : absent.y;
+      v[k].z = i < loads ? loaded.z : absent.z;
+      v[k].w = i < loads ? loaded.w : absent.w;
+    }
+  }
+}
 
 // Words of `schedule`: zero before the first launch, and again after each.
 #define TICKETS 0  // groups that have handed on
 #define TILES 1    // tiles that were drawn, beyond the one that each group starts with
 
-// handed_on: SLOTS longs a group. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device and
-// no group waits for a slower one, which is worth 3% over equal shares. Where the device has a fence, the group that draws the last ticket
-// finishes the sum in the same launch; otherwise sum_exact_finish does it in a second one.
+// Where the device adds 64-bit integers atomically, groups add their entries up in `merged`, which is zero before and after each launch.
+// The upper bits of a word count the groups that have added to it, so that no fence is needed: who draws the last ticket waits until all
+// have arrived. They are on their way, as no group waits for anything in between. Words lie apart, as the device adds to one line of
+// memory one after the other. Elsewhere each group writes its entries, and sum_exact_finish adds them up in a second launch.
+#define SPACING 16
+#define GROUP_SHIFT 50  // entries of 4095 groups stay under 2^49
+#define ONE_GROUP ((ulong)1 << GROUP_SHIFT)
+
+// `head` elements lie before the first whole 16 bytes, at `data`. Groups draw their tiles one by one, in the order of memory: reading
+// stays in step all over the device and no group waits for a slower one, which is worth 3% over equal shares.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_exact(GLOBAL const uint4* data, ulong count, GLOBAL long* handed_on, GLOBAL uint* schedule, GLOBAL long* result, int skip_nans) {
-  LOCAL_VAR ulong storage[SCRATCH + COUNTERS * COLUMNS / 2];  // the bins, and in the end the scratch of finish()
-  LOCAL_VAR long slots[SLOTS];
-  LOCAL_VAR long digits[EXACT_DIGITS];
-  LOCAL_VAR uint used[4];
+void sum_exact(GLOBAL const uchar* data, ulong offset, uint head, ulong count, GLOBAL ulong* merged, GLOBAL uint* schedule,
+               GLOBAL long* result, int skip_nans) {
+  LOCAL_VAR uint4 storage[STORAGE / 4];
+  LOCAL_VAR long rows[(DIGITS - 2) * ROWS_TO_A_DIGIT];
+  LOCAL_VAR long entries[ENTRIES];
   LOCAL_VAR uint drawn[2];
-  LOCAL uint* bins = (LOCAL uint*)storage;
+  LOCAL uint* bins = (LOCAL uint*)storage + COUNTERS * COLUMNS;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
 
-  for (uint i = local_id(); i < SLOTS; i += GROUP_SIZE) slots[i] = 0;
-  clear_bins(bins);
-
-  const ulong loads = count / ELEMENTS_PER_LOAD;
+  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
+  GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
+  const ulong loads = (count - head) / ELEMENTS_PER_LOAD;
   const uint tiles = (uint)((loads + TILE - 1) / TILE);
-  uint other = 0;
-  for (ulong i = loads * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
-    other = add_load(column, load_single((GLOBAL const uint*)data, i), other);
-  }
-
-  // A piece is under 2^16 and a bin holds 2^32: a column takes 65536 pieces between flushes, of which the elements above are a few.
-  const uint pieces_of_a_tile = LOADS * ELEMENTS_PER_LOAD * ((GROUP_SIZE + COLUMNS - 1) / COLUMNS);
-  uint turn = 0;
+  const uint more = tiles > group_count();
   uint tile = group_id();
-  for (;;) {
-    // What the flush needs stays out of the inner loop, or compilers keep it in registers there.
-    for (uint room = 65536 / pieces_of_a_tile - 1; room > 0 && tile < tiles; --room) {
-      if (local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
-      const ulong first = (ulong)tile * TILE;
-      uint4 v[LOADS];
-      if (first + TILE <= loads) {
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[first + k * GROUP_SIZE + local_id()]);
-      } else {  // the last tile: absent elements are -0.0, which counts for nothing
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-          const ulong i = first + k * GROUP_SIZE + local_id();
-          v[k] = make_uint4(NEGATIVE_ZERO_LOAD);
-          if (i < loads) v[k] = load_once(&data[i]);
-        }
-      }
-#pragma unroll
-      for (int k = 0; k < LOADS; ++k) other = add_load(column, v[k], other);
-      barrier_local();
-      tile = drawn[turn];
-      turn ^= 1;
-    }
-    if (tile >= tiles) break;
-    collect_bins(bins, slots);
-    clear_bins(bins);
-  }
-  if (other != 0) atomic_add_local32(&column[BINS + OTHERS * COLUMNS], 1);
-  collect_bins(bins, slots);
+  uint4 v[LOADS];
+  load_tile(v, aligned, loads, tile);  // on its way while the bins are cleared
+  for (uint i = local_id(); i < ENTRIES; i += GROUP_SIZE) entries[i] = 0;
+  for (uint i = ROWS + local_id(); i < (DIGITS - 2) * ROWS_TO_A_DIGIT; i += GROUP_SIZE) rows[i] = 0;
+  clear_bins(storage);
 
-  GLOBAL long* mine = handed_on + (ulong)group_id() * SLOTS;
-  for (uint slot = local_id(); slot < SLOTS; slot += GROUP_SIZE) mine[slot] = slots[slot];
-#if SAMESUM_DEVICE_FENCE
-  // The ticket orders the group's writes before it, and the last group's reads after all of them: the barriers pass that on.
-  barrier_all();
-  if (local_id() == 0) used[3] = atomic_add_ordered_global32(&schedule[TICKETS], 1);
-  barrier_all();
-  if (used[3] != group_count() - 1) return;
-  finish(handed_on, group_count(), result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
-  if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
+  STATE state = EMPTY_STATE;
+  const ulong singles = count - loads * ELEMENTS_PER_LOAD;
+  for (ulong i = global_id(); i < singles; i += global_size()) {
+    state = add_load(column, load_single(elements + (i < head ? i : loads * ELEMENTS_PER_LOAD + i)), state);
+  }
+
+  uint turn = 0;
+  do {
+    // What the flush needs stays out of the inner loop, or compilers keep it in registers there.
+    for (uint room = ROOM; room > 0 && tile < tiles; --room) {
+      if (more && local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) state = add_load(column, v[k], state);
+      barrier_local();
+      tile = more ? drawn[turn] : tiles;
+      turn ^= 1;
+      load_tile(v, aligned, loads, tile);
+    }
+    state = flush_state(column, state);
+    collect_bins(storage, bins, rows, entries);
+    if (LANES > 1 && tile >= tiles) break;  // saves time; but PoCL's compiler fails on a barrier after it
+    barrier_local();
+    clear_bins(storage);
+  } while (tile < tiles);
+  if (local_id() >= LANES) return;
+
+#if SAMESUM_INT64_ATOMICS
+  if (group_count() > 1) {
+    for (uint i = local_id(); i < ENTRIES; i += LANES) atomic_add_global64(&merged[i * SPACING], (ulong)entries[i] + ONE_GROUP);
+    uint ticket = 0;
+    if (local_id() == 0) ticket = atomic_add_global32(&schedule[TICKETS], 1);
+    if (lanes_shuffle(ticket, 0) != group_count() - 1) return;
+    const ulong all = (ulong)group_count() << GROUP_SHIFT;
+    for (uint i = local_id(); i < ENTRIES; i += LANES) {
+      ulong word = atomic_load_global64(&merged[i * SPACING]);
+      while (((word + ONE_GROUP / 2) ^ all) >> GROUP_SHIFT != 0) word = atomic_load_global64(&merged[i * SPACING]);
+      merged[i * SPACING] = 0;
+      entries[i] = (long)(word - all);
+    }
+    if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
+  } else if (local_id() == 0) {
+    schedule[TILES] = 0;
+  }
+  finish(result, count, skip_nans, entries, (LOCAL long*)storage);
+#else
+  for (uint i = local_id(); i < ENTRIES; i += LANES) merged[group_id() * ENTRIES + i] = (ulong)entries[i];
 #endif
 }
 
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void sum_exact_finish(GLOBAL const long* handed_on, uint groups, GLOBAL uint* schedule, GLOBAL long* result, ulong count, int skip_nans) {
-  LOCAL_VAR ulong storage[SCRATCH];
-  LOCAL_VAR long slots[SLOTS];
-  LOCAL_VAR long digits[EXACT_DIGITS];
-  LOCAL_VAR uint used[4];
-  finish(handed_on, groups, result, count, skip_nans, (LOCAL long*)storage, slots, digits, used);
+void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* schedule, GLOBAL long* result, ulong count, int skip_nans) {
+  LOCAL_VAR long entries[ENTRIES];
+  LOCAL_VAR long scratch[EXACT_DIGITS];
+  if (local_id() >= LANES) return;
+  for (uint i = local_id(); i < ENTRIES; i += LANES) {
+    ulong sum = 0;
+    for (uint group = 0; group < groups; ++group) sum += merged[group * ENTRIES + i];
+    entries[i] = (long)sum;
+  }
   if (local_id() == 0) schedule[TILES] = 0;
+  finish(result, count, skip_nans, entries, scratch);
 }

@@ -83,7 +83,7 @@ void cancelling_but(Random& random, const Format& format, Patterns out, std::ini
 // even; what decides the side is the smallest number of all.
 void near_tie(Random& random, const Format& format, Patterns out, int precision, bool odd, int side) {
   const Format range = precision == 24 ? format_of(DType::float32) : format;
-  const int top = random.between(range.min_exponent() + 60, range.max_exponent());
+  const int top = random.between(std::min(range.min_exponent() + 60, range.max_exponent()), range.max_exponent());
   const std::uint64_t sign = random_sign(random, format);
   const std::uint64_t tiny = side == 0 ? 0 : side > 0 ? sign | 1 : (sign ^ format.sign()) | 1;
   cancelling_but(
@@ -233,7 +233,18 @@ std::uint64_t Format::encode(std::uint64_t mantissa, int exponent) const noexcep
   return (static_cast<std::uint64_t>(field) << fraction_bits) + mantissa;
 }
 
-Format format_of(DType type) noexcept { return type == DType::float32 ? Format{23, 8} : Format{52, 11}; }
+Format format_of(DType type) noexcept {
+  switch (type) {
+    case DType::float16:
+      return {10, 5};
+    case DType::bfloat16:
+      return {7, 8};
+    case DType::float32:
+      return {23, 8};
+    default:
+      return {52, 11};
+  }
+}
 
 std::span<const Case> cases() { return kCases; }
 

@@ -16,8 +16,8 @@ namespace samesum::hard {
 
 /// An IEEE binary format, its values as bit patterns.
 struct Format {
-  int fraction_bits;  ///< 23 or 52
-  int exponent_bits;  ///< 8 or 11
+  int fraction_bits;  ///< 23 of float32
+  int exponent_bits;  ///< 8 of float32
 
   std::uint64_t sign() const noexcept { return std::uint64_t{1} << (fraction_bits + exponent_bits); }
   std::uint64_t infinity() const noexcept { return ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits; }

@@ -90,7 +90,7 @@ class Selftest {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     auto& sum = sums_[static_cast<std::size_t>(data.type())];
-    if (!sum) sum.emplace(device, data.type(), SumOptions{});
+    if (!sum) sum.emplace(device, data.type(), SumOptions{}, std::uint64_t{1} << 20);
     if (memory_.bytes < data.bytes() || memory_.bytes == 0) memory_ = device.allocate(std::max<std::uint64_t>(data.bytes(), 1024));
     if (data.size() != 0) device.write(memory_, 0, data.data(), data.bytes());
     for (const NanPolicy nan : kPolicies) {
@@ -123,7 +123,7 @@ class Selftest {
   SelftestResult result_;
   XXH3_state_t state_;
   std::string name_;
-  std::optional<reduce::DeviceSum> sums_[2];
+  std::optional<reduce::DeviceSum> sums_[kDTypes.size()];
   device::Memory memory_;
 };
 

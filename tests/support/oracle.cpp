@@ -1,11 +1,14 @@
 #include "support/oracle.hpp"
 
+#include "core/visit.hpp"
+
 #include <mpfr.h>
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <ostream>
+#include <type_traits>
 #include <vector>
 
 namespace samesum::test {
@@ -28,16 +31,20 @@ struct Scan {
   std::uint64_t positive_zeros = 0;
 };
 
-double element(View data, std::uint64_t i) {
+// Calls body with the element as a number: a float for 16-bit floats.
+template <class Body>
+auto with_element(View data, std::uint64_t i, const Body& body) {
   const auto* at = static_cast<const std::byte*>(data.data()) + i * size_of(data.type());
-  if (data.type() == DType::float64) {
-    double value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  }
-  float value;
-  std::memcpy(&value, at, sizeof value);
-  return value;  // may quiet a NaN, which stays a NaN
+  return core::visit(data.type(), [&](auto element) {
+    using Value = std::conditional_t<std::is_arithmetic_v<decltype(element)>, decltype(element), float>;
+    std::memcpy(&element, at, sizeof element);
+    return body(static_cast<Value>(element));  // may quiet a NaN, which stays a NaN
+  });
+}
+
+// Of floats.
+double element(View data, std::uint64_t i) {
+  return with_element(data, i, [](auto value) { return static_cast<double>(value); });
 }
 
 Scan scan(View data) {
@@ -170,7 +177,7 @@ Expected gmp_round(mpz_srcptr units) {
 
 Accumulator add_each(View data) {
   Accumulator result;
-  for (std::uint64_t i = 0; i < data.size(); ++i) result.add(element(data, i));
+  for (std::uint64_t i = 0; i < data.size(); ++i) with_element(data, i, [&](auto value) { result.add(value); });
   return result;
 }
 

@@ -38,6 +38,15 @@ FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
+#if __CUDA_ARCH__ >= 700
+FN ulong atomic_load_global64(const ulong* p) {
+  ulong value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+  return value;
+}
+#else
+FN ulong atomic_load_global64(const ulong* p) { return *(const volatile ulong*)p; }
+#endif
 FN void atomic_add_global_f32(float* p, float v) { atomicAdd(p, v); }
 FN void atomic_add_global_f64(double* p, double v) { atomicAdd(p, v); }
 
@@ -77,3 +86,10 @@ FN uint min_u32(uint a, uint b) { return min(a, b); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }
+
+// Sub-groups of 32 work-items, all of which come here together.
+#define SUBGROUP 32
+FN uint subgroup_shuffle(uint value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
+FN long subgroup_shuffle64(long value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
+FN uint subgroup_ballot(int condition) { return __ballot_sync(0xffffffffu, condition); }
+FN void subgroup_sync() { __syncwarp(); }

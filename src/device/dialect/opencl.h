@@ -40,6 +40,7 @@ FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatil
 FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) { return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired); }
 #if SAMESUM_INT64_ATOMICS
 FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }
+FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBAL ulong*)p, 0); }
 #endif
 
 // Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed.
@@ -98,3 +99,25 @@ FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w)
 
 // A load of data that will not be read again soon: it need not displace what is in the caches. OpenCL C has no word for it.
 FN uint4 load_once(GLOBAL const uint4* p) { return *p; }
+
+// Sub-groups of SUBGROUP work-items, all of which come here together: where the compiler takes PTX. Elsewhere SUBGROUP is 1.
+#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
+#define SUBGROUP 32
+FN uint subgroup_shuffle(uint value, uint lane) {
+  uint result;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(result) : "r"(value), "r"(lane));
+  return result;
+}
+FN long subgroup_shuffle64(long value, uint lane) {
+  uint low = subgroup_shuffle((uint)value, lane);
+  return (long)((ulong)subgroup_shuffle((uint)((ulong)value >> 32), lane) << 32 | low);
+}
+FN uint subgroup_ballot(int condition) {
+  uint result;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(result) : "r"(condition));
+  return result;
+}
+FN void subgroup_sync(void) { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+#else
+#define SUBGROUP 1
+#endif
