@@ -164,7 +164,10 @@ TEST(Serialize, RefusesForgeries) {
   const std::string contradiction = "damaged partial sum: it contradicts itself";
   const Bytes one = sum_of({1.0}).serialize();   // first 33, one digit
   const Bytes zero = sum_of({0.0}).serialize();  // no digit
-  EXPECT_EQ(refusal(forged(one, 10, {2})), contradiction) << "an unknown flag";
+  EXPECT_EQ(refusal(forged(one, 10, {8})), contradiction) << "an unknown flag";
+  EXPECT_EQ(refusal(forged(one, 10, {6})), contradiction) << "two flags of which one includes the other";
+  EXPECT_EQ(refusal(forged(sum_of({0.5}).serialize(), 10, {4})), contradiction) << "integers, and yet a fraction";
+  EXPECT_EQ(refusal(forged(Accumulator().serialize(), 10, {5})), contradiction) << "integers, and yet nothing was added";
   EXPECT_EQ(refusal(forged(one, 10, {1})), contradiction) << "only negative zeros, and yet a digit";
   EXPECT_EQ(refusal(forged(one, 12, {69})), contradiction) << "beyond what doubles reach";
   EXPECT_EQ(refusal(forged(one, 12, {255, 255})), contradiction);

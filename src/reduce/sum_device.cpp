@@ -20,6 +20,7 @@ constexpr int kCounters = 4;                // NaNs, infinities of either sign, 
 constexpr std::uint32_t kSpacing = 16;      // words from one entry of what is handed on to the next
 constexpr std::uint32_t kMaxGroups = 4095;  // that can be counted in an entry's upper bits
 constexpr std::uint32_t kMaxGroupSize = 1024;
+constexpr std::uint32_t kFinishSize = 32;  // work-items of sum_exact_finish, or all of a smaller group
 
 struct Layout {
   std::uint32_t rows;
@@ -153,7 +154,7 @@ void DeviceSum::launch(const device::Memory& data, std::uint64_t count, NanPolic
   device_.launch(kernel_, {groups, configuration_.group_size}, arguments);
   if (finish_.handle != nullptr) {
     const device::Argument finish_arguments[] = {merged_, groups, schedule_, result_, count, skip};
-    device_.launch(finish_, {1, configuration_.group_size}, finish_arguments);
+    device_.launch(finish_, {1, std::min(configuration_.group_size, kFinishSize)}, finish_arguments);
   }
 }
 

@@ -11,6 +11,7 @@
 // less where local memory is short).
 
 #define STORAGE ((COUNTERS + BIN_ROWS) * COLUMNS)
+#define FINISH_SIZE (GROUP_SIZE < 32 ? GROUP_SIZE : 32)  // work-items of sum_exact_finish
 #define TILE (GROUP_SIZE * LOADS)  // 16-byte loads that a group adds in one go
 
 // Entries: what a group hands on. First digits, of which digit i weighs 2^(ROW_BASE + 32 i - 1074); two more than the rows need, for the
@@ -183,7 +184,7 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, uint head, ulong count, G
 #endif
 }
 
-KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+KERNEL FIXED_GROUP(FINISH_SIZE, 1)
 void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* schedule, GLOBAL long* result, ulong count, int skip_nans) {
   LOCAL_VAR long entries[ENTRIES];
   LOCAL_VAR long scratch[EXACT_DIGITS];
