@@ -34,9 +34,7 @@ Table::Cell verdict_cell(const bench::BarrierRow& row) {
   return {verdict(row), row.verdict == bench::Verdict::right ? Style::good : sound(row) ? Style::dim : Style::bad};
 }
 
-std::string rate(const bench::BarrierRow& row) {
-  return row.seconds.median > 0 ? fmt::format("{:.3f}", 1e-6 / row.seconds.median) : "";
-}
+std::string rate(const bench::BarrierRow& row) { return row.seconds.median > 0 ? fmt::format("{:.3f}", 1e-6 / row.seconds.median) : ""; }
 
 void print_rows(Output& out, const std::vector<bench::BarrierRow>& rows, bool checked) {
   Table table(checked ? "<>>>><" : "<>>>><", 2);

@@ -420,8 +420,7 @@ EXPORT int cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsig
     constexpr int kTooManyGroups = 720;
     if (block_x != 0 && grid_x > 132 * (2048 / block_x)) return kTooManyGroups;
   }
-  const int code =
-      cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments, nullptr);
+  const int code = cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments, nullptr);
   if (code == kOk) fake().launches.back().together = true;
   return code;
 }

@@ -43,9 +43,9 @@ class Buffer {
 /// A kernel of the user's own.
 class Kernel {
  public:
-  /// Compiles `source` for `device`, or takes it from the cache on disk. The source is OpenCL C or CUDA C++, as the device's compiler takes;
-  /// written with the names of the kernel dialect (CONTRIBUTING.md: KERNEL, FN, GLOBAL, …) it is both. Before it stand the dialect's prelude
-  /// and samesum/device/grid_barrier.h.
+  /// Compiles `source` for `device`, or takes it from the cache on disk. The source is OpenCL C or CUDA C++, as the device's compiler
+  /// takes; written with the names of the kernel dialect (CONTRIBUTING.md: KERNEL, FN, GLOBAL, …) it is both. Before it stand the dialect's
+  /// prelude and samesum/device/grid_barrier.h.
   /// @throws Error (device) with the build log where it does not compile, or where the device runs no kernels or cannot order memory
   /// between work-groups.
   Kernel(const Device& device, std::string_view source, std::string_view entry);

@@ -85,8 +85,8 @@ Plan plan_launch(device::Device& device, const device::Kernel& kernel, std::uint
   }
   if (known && groups > *known) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} groups of {} work-items cannot be resident at once: {} can; ask for that many, or for any number (0)", groups,
-                            group_size, *known),
+                fmt::format("{} groups of {} work-items cannot be resident at once: {} can; ask for that many, or for any number (0)",
+                            groups, group_size, *known),
                 context_of(device, kernel, groups, group_size));
   }
   // A CPU's groups are its threads: one more would wait for a thread that never comes, before it could say that it is not resident.

@@ -46,9 +46,9 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   GLOBAL uint* arrived = words + LINE;
   GLOBAL uint* go = arrived + grid->groups;
   if (local_id() == 0) grid_store_release(&arrived[grid->group], round);
+  for (uint i = local_id(); i < grid->groups && grid->group == 0; i += group_size()) wait_for(grid, &arrived[i], round);
+  grid_group_barrier();
   if (grid->group == 0) {
-    for (uint i = local_id(); i < grid->groups; i += group_size()) wait_for(grid, &arrived[i], round);
-    grid_group_barrier();
     for (uint i = local_id(); i < grid->groups && grid->scratch[0] == 0; i += group_size()) grid_store_release(&go[i], round);
   } else if (local_id() == 0) {
     wait_for(grid, &go[grid->group], round);

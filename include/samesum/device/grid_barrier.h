@@ -46,6 +46,7 @@
 // can be a barrier ahead of what a slow group is still waiting to see.) In the direct scheme the first work-items of every
 // group watch one counter each; in the gathering one only those of group 0 do, and write the barrier's number to RELEASES words, of which
 // every other group watches one. Polls are relaxed loads; one acquire fence follows the last. docs/barrier.md has the measurements.
+// All of these may be defined by whoever includes this file; they are the same for all groups of a launch.
 #ifndef GRID_BARRIER_SHARDS
 #define GRID_BARRIER_SHARDS 1
 #endif
@@ -328,13 +329,11 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
 #if GRID_BARRIER_RELEASES == 0
   grid_wait_for_arrivals(grid);
 #else
+  if (grid->group == 0) grid_wait_for_arrivals(grid);
+  grid_group_barrier();  // group 0 alone needs it; but a barrier behind a condition is what PoCL's compiler fails at
   if (grid->group == 0) {
-    grid_wait_for_arrivals(grid);
-    grid_group_barrier();
-    if (grid->scratch[0] == 0) {
-      for (unsigned int i = grid_item(); i < GRID_BARRIER_RELEASES; i += grid_items()) {
-        grid_store_release(&grid->state[GRID_BARRIER_RELEASE + 32 * i], grid->round);
-      }
+    for (unsigned int i = grid_item(); i < GRID_BARRIER_RELEASES && grid->scratch[0] == 0; i += grid_items()) {
+      grid_store_release(&grid->state[GRID_BARRIER_RELEASE + 32 * i], grid->round);
     }
   } else if (grid_item() == 0) {
     grid_wait(grid, grid_release(grid), GRID_WAIT_NUMBER);

@@ -156,9 +156,8 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
   const Current current(*context_);
   const CUfunction function = loaded(kernel).function;
   const CUresult code =
-      grid.together
-          ? driver().cuLaunchCooperativeKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data())
-          : driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data(), nullptr);
+      grid.together ? driver().cuLaunchCooperativeKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data())
+                    : driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data(), nullptr);
   context_->note_launch(kernel.name);
   if (code == CUDA_SUCCESS) return;
   where.device = context_->label();
