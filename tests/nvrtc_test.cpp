@@ -103,6 +103,8 @@ void build_barriers(Device& device) {
   const auto make = [&](Defines defines, const char* method, const char* one_each) {
     defines.emplace_back("METHOD", method);
     defines.emplace_back("ONE_EACH", one_each);
+    defines.emplace_back("GROUP_SIZE", "1024");
+    defines.emplace_back("RESIDENT", "2");
     const Source source = barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
     for (const char* entry : {"neighbour_sums", "barriers", "neighbour_step"}) build(device, source, entry);
   };

@@ -27,8 +27,12 @@ constexpr std::uint32_t kBarriersOfCpu = 400;
 constexpr std::string_view kMethods[] = {"none", "every_item", "group_leader", "leader_group", "ticket", "best"};
 constexpr std::string_view kLaunches = "launches";
 
-device::Source method_source(std::size_t method, bool one_each) {
-  std::vector<std::pair<std::string, std::string>> defines = {{"METHOD", std::to_string(method)}, {"ONE_EACH", one_each ? "1" : "0"}};
+// Full compute units are what the shapes of barriers alone ask for: 2048 work-items.
+device::Source method_source(std::size_t method, std::uint32_t group_size, bool one_each) {
+  std::vector<std::pair<std::string, std::string>> defines = {{"METHOD", std::to_string(method)},
+                                                              {"ONE_EACH", one_each ? "1" : "0"},
+                                                              {"GROUP_SIZE", std::to_string(group_size)},
+                                                              {"RESIDENT", std::to_string(std::clamp(2048 / group_size, 1u, 32u))}};
   if (kMethods[method] != "best") defines.emplace_back("GRID_BARRIER_ACQUIRE", "1");  // the textbook's polls
   return barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
 }
@@ -119,7 +123,7 @@ class BarrierLadderRun {
     BarrierRow row{std::string(kMethods[method]), groups_for(group_size), group_size, 2ull * ladder_.rounds, {}, {}, {}};
     judge(row, [&] {
       const bool one_each = row.groups * group_size == kItems;
-      const device::Kernel kernel = device::build(device_, method_source(method, one_each), "neighbour_sums");
+      const device::Kernel kernel = device::build(device_, method_source(method, group_size, one_each), "neighbour_sums");
       std::vector<double> samples;
       for (std::uint32_t run = 0; run < std::max<std::uint32_t>(options_.runs, 2) && row.verdict == Verdict::right; ++run) {
         device_.write(x_, 0, starts_[run % 2].data(), 4 * kItems);
@@ -135,7 +139,7 @@ class BarrierLadderRun {
   BarrierRow launches_row(std::uint32_t group_size) {
     BarrierRow row{std::string(kLaunches), (kItems + group_size - 1) / group_size, group_size, 2ull * ladder_.rounds, {}, {}, {}};
     judge(row, [&] {
-      const device::Kernel kernel = device::build(device_, method_source(0, true), "neighbour_step");
+      const device::Kernel kernel = device::build(device_, method_source(0, group_size, true), "neighbour_step");
       std::vector<double> samples;
       for (std::uint32_t run = 0; run < std::max<std::uint32_t>(options_.runs, 2) && row.verdict == Verdict::right; ++run) {
         device_.write(x_, 0, starts_[run % 2].data(), 4 * kItems);
@@ -185,7 +189,7 @@ class BarrierLadderRun {
   BarrierRow shape_row(std::size_t method, std::uint32_t groups, std::uint32_t group_size) {
     BarrierRow row{std::string(kMethods[method]), groups, group_size, cpu_ ? kBarriersOfCpu : kBarriers, {}, {}, {}};
     judge(row, [&] {
-      const device::Kernel kernel = device::build(device_, method_source(method, true), "barriers");
+      const device::Kernel kernel = device::build(device_, method_source(method, group_size, true), "barriers");
       const auto rounds = static_cast<std::uint32_t>(row.barriers);
       launch(kernel, groups, group_size, {rounds / 10});
       std::vector<double> samples;
@@ -196,7 +200,7 @@ class BarrierLadderRun {
   }
 
   Discovery discovery(std::uint32_t group_size) {
-    const device::Kernel kernel = device::build(device_, method_source(std::size(kMethods) - 1, true), "barriers");
+    const device::Kernel kernel = device::build(device_, method_source(std::size(kMethods) - 1, group_size, true), "barriers");
     Discovery result;
     result.known = device_.resident_groups(kernel, group_size).value_or(0);
     const device::Memory words = upload({0});

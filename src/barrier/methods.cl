@@ -1,7 +1,7 @@
 // The ladder's ways to wait for all groups, one at a time: METHOD says which. All of them count up and are never reset, which is what the
 // textbook's lacked (docs/barrier.md), and all stand under the watchdog of grid_barrier.h, whose waiting they use.
 //
-// Defined by the host: METHOD, ONE_EACH (whether every work-item has one element).
+// Defined by the host: METHOD, GROUP_SIZE, RESIDENT (groups of it to a compute unit), ONE_EACH (whether every work-item has one element).
 
 #define NONE 0
 #define EVERY_ITEM 1
@@ -60,7 +60,8 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
 #endif
 
 // `rounds` times x[i] = x[i - 1] + x[i] + x[i + 1] around a circle of n, with two barriers each. `sums` has n elements.
-KERNEL void neighbour_sums(GLOBAL uint* state, GLOBAL uint* words, GLOBAL uint* x, GLOBAL uint* sums, uint n, uint rounds) {
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void neighbour_sums(GLOBAL uint* state, GLOBAL uint* words, GLOBAL uint* x, GLOBAL uint* sums, uint n, uint rounds) {
   LOCAL_VAR uint scratch[GRID_BARRIER_LOCAL_WORDS];
   GridBarrier grid;
   if (!grid_barrier_begin(&grid, state, scratch)) return;
@@ -86,7 +87,8 @@ KERNEL void neighbour_sums(GLOBAL uint* state, GLOBAL uint* words, GLOBAL uint* 
 }
 
 // Barriers and nothing else.
-KERNEL MAX_GROUP(1024) void barriers(GLOBAL uint* state, GLOBAL uint* words, uint rounds) {
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void barriers(GLOBAL uint* state, GLOBAL uint* words, uint rounds) {
   LOCAL_VAR uint scratch[GRID_BARRIER_LOCAL_WORDS];
   GridBarrier grid;
   if (!grid_barrier_begin(&grid, state, scratch)) return;
@@ -96,7 +98,8 @@ KERNEL MAX_GROUP(1024) void barriers(GLOBAL uint* state, GLOBAL uint* words, uin
 }
 
 // One round of the neighbour sums, from one array to the other: a launch a step.
-KERNEL void neighbour_step(GLOBAL const uint* x, GLOBAL uint* sums, uint n) {
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void neighbour_step(GLOBAL const uint* x, GLOBAL uint* sums, uint n) {
   const uint i = (uint)global_id();
   if (i < n) sums[i] = x[i == 0 ? n - 1 : i - 1] + x[i] + x[i == n - 1 ? 0 : i + 1];
 }

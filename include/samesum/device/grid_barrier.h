@@ -137,8 +137,8 @@ GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
   return old;
 }
-// Its stronger form, acq_rel, waits for this work-item's own writes: half a microsecond.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 8)
+// Its stronger form, acq_rel, would also wait for the writes that are under way.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
 GRID_FN void grid_fence_acquire(void) { asm volatile("fence.acquire.gpu;" : : : "memory"); }
 #else
 #define GRID_ACQUIRE_POLLS 1
