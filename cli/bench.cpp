@@ -1,4 +1,5 @@
-// samesum bench sum, samesum bench ceiling
+// samesum bench sum, samesum bench ceiling; bench barrier has a file of its own
+#include "bench_barrier.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
 
@@ -64,20 +65,6 @@ std::uint64_t parse_size(const std::string& text, const char* option) {
   return number << shift;
 }
 
-// A benchmark wants the fastest device, whatever its start-up: the last listed that is not the host itself, else a compiler for the host.
-Device choose(const std::string& selector) {
-  if ((selector != "auto" && !selector.empty()) || std::getenv("SAMESUM_DEVICE") != nullptr) return choose_device(selector, 0);
-  std::string best = "cpu";
-  bool best_is_host = true;
-  for (const DeviceInfo& info : list_devices().devices) {
-    if (best_is_host || !info.is_cpu) {
-      best = info.selector;
-      best_is_host = info.is_cpu;
-    }
-  }
-  return Device::open(best);
-}
-
 // As near to a square as powers of two allow.
 std::uint64_t natural_rows(std::uint64_t size) {
   if (size == 0) return 1;
@@ -109,17 +96,6 @@ std::uint64_t generated_size(const SumBench& options) {
   return std::max<std::uint64_t>(options.rows, 1) * std::max<std::uint64_t>(options.columns, 1);
 }
 
-// Says on a terminal what is being measured; `finish` wipes it away.
-class Progress {
- public:
-  static void show(std::string_view what) {
-    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%.*s ...", static_cast<int>(what.size()), what.data());
-  }
-  ~Progress() {
-    if (isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
-  }
-};
-
 std::optional<bench::DataKind> data_kind(const std::string& name) {
   for (const auto kind :
        {bench::DataKind::uniform, bench::DataKind::normal, bench::DataKind::lognormal, bench::DataKind::bits, bench::DataKind::zeros}) {
@@ -130,7 +106,7 @@ std::optional<bench::DataKind> data_kind(const std::string& name) {
 
 int run_sum(Output& out, SumBench options) {
   const std::optional<DType> type = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
-  const Device device = choose(options.device);
+  const Device device = choose_for_bench(options.device);
   options.ladder.effort.progress = Progress::show;
   bench::Ladder ladder;
   {
@@ -158,7 +134,7 @@ int run_sum(Output& out, SumBench options) {
 
 int run_ceiling(Output& out, CeilingBench options) {
   for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
-  const Device device = choose(options.device);
+  const Device device = choose_for_bench(options.device);
   options.ceiling.effort.progress = Progress::show;
   bench::Ceiling ceiling;
   {
@@ -222,14 +198,38 @@ void add_bench_ceiling(CLI::App& parent, Action& action) {
 
 }  // namespace
 
+// The last listed that is not the host itself, else a compiler for the host.
+Device choose_for_bench(const std::string& selector) {
+  if ((selector != "auto" && !selector.empty()) || std::getenv("SAMESUM_DEVICE") != nullptr) return choose_device(selector, 0);
+  std::string best = "cpu";
+  bool best_is_host = true;
+  for (const DeviceInfo& info : list_devices().devices) {
+    if (best_is_host || !info.is_cpu) {
+      best = info.selector;
+      best_is_host = info.is_cpu;
+    }
+  }
+  return Device::open(best);
+}
+
+void Progress::show(std::string_view what) {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%.*s ...", static_cast<int>(what.size()), what.data());
+}
+
+Progress::~Progress() {
+  if (isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
+}
+
 void add_bench(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("bench", "How fast: the sum's variants, and what the device can do at best");
+  CLI::App* command = program.add_subcommand("bench", "How fast: the variants of the sum and of the grid barrier, the device at its best");
   command->require_subcommand(1);
   command->footer(R"(Examples:
   samesum bench sum                      the variants of the sum, side by side
-  samesum bench ceiling                  bandwidth, multiply-adds, latency)");
+  samesum bench ceiling                  bandwidth, multiply-adds, latency
+  samesum bench barrier                  ways to wait for all work-groups)");
   add_bench_sum(*command, action);
   add_bench_ceiling(*command, action);
+  add_bench_barrier(*command, action);
 }
 
 }  // namespace samesum::cli

@@ -12,7 +12,8 @@ import time
 import unittest
 
 PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
-COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"]]
+COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"],
+            ["bench", "barrier"]]
 
 
 def bits(value):
@@ -265,6 +266,7 @@ class Usage(Case):
         for arguments, words in [([], "which command?"),
                                  (["frobnicate"], "no command 'frobnicate'"),
                                  (["bench"], "which command?"),
+                                 (["bench", "barrier", "--group", "0"], "--group"),
                                  (["sum"], "FILE is required"),
                                  (["merge"], "PARTIAL is required"),
                                  (["sum", "--frobnicate", "x.npy"], "--frobnicate"),
@@ -449,6 +451,18 @@ class Bench(Case):
         found = self.json("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3")
         self.assertEqual({read["bytes"] for read in found["reads"]}, {65536})
         self.assertIn("GB/s", self.succeed("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3"))
+
+    def test_barrier(self):
+        self.assertIn("work-groups cannot synchronise", self.refuse("bench", "barrier", "--device", "cpu"))
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        few = ["bench", "barrier", "--device", devices[0], "--rounds", "10", "--runs", "1", "--group", "64", "--no-shapes"]
+        found = self.json(*few)
+        methods = {row["method"]: row["verdict"] for row in found["neighbour_sums"]}
+        self.assertEqual({method for method, verdict in methods.items() if verdict != "right"} - {"none"}, set(), found)
+        self.assertIn("barriers/us", self.succeed(*few, "--variant", "best", "--variant", "ticket"))
+        self.assertIn("is no method", self.refuse(*few, "--variant", "hope"))
 
 
 if __name__ == "__main__":

@@ -228,6 +228,35 @@ TEST_F(CudaBackend, LaunchesWithTheArgumentsAsTheyAre) {
   EXPECT_THROW(device->launch(kernel, {1, 1}, std::vector<Argument>(33, 1.0f)), Error);
 }
 
+TEST_F(CudaBackend, LaunchesAllGroupsTogetherOrNone) {
+  const auto device = open(0);
+  const Kernel kernel = device->load(device->compile(kProgram), "add");
+  const std::vector<Argument> arguments{Memory{}, std::int64_t{1}, 2, 3.0};
+  device->launch(kernel, {16, 256, true}, arguments);
+  device->launch(kernel, {16, 256}, arguments);
+  ASSERT_EQ(fake_->launches.size(), 2u);
+  EXPECT_TRUE(fake_->launches[0].together);
+  EXPECT_FALSE(fake_->launches[1].together);
+  const Error error = error_of([&] { device->launch(kernel, {132 * 8 + 1, 256, true}, arguments); });
+  EXPECT_NE(std::string(error.what()).find("cannot be resident at once"), std::string::npos) << error.what();
+  EXPECT_EQ(fake_->launches.size(), 2u);
+}
+
+TEST_F(CudaBackend, ReplaysWhatItRecorded) {
+  const auto device = open(0);
+  const Kernel kernel = device->load(device->compile(kProgram), "add");
+  const std::vector<Argument> arguments{Memory{}, std::int64_t{1}, 2, 3.0};
+  ASSERT_TRUE(device->begin_recording());
+  device->launch(kernel, {1, 32}, arguments);
+  device->launch(kernel, {2, 32}, arguments);
+  const Recording recording = device->end_recording();
+  EXPECT_EQ(fake_->launches.size(), 0u);
+  for (int i = 0; i < 3; ++i) device->replay(recording);
+  ASSERT_EQ(fake_->launches.size(), 6u);
+  EXPECT_EQ(fake_->launches[4].groups, 1u);
+  EXPECT_EQ(fake_->launches[5].groups, 2u);
+}
+
 TEST_F(CudaBackend, MarksMeasureTheStream) {
   const auto device = open(0);
   const Kernel kernel = device->load(device->compile(kProgram), "add");

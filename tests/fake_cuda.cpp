@@ -42,6 +42,12 @@ struct CUevent_st {
   CUstream stream = nullptr;
   std::uint64_t position = 0;
 };
+struct CUgraph_st {
+  std::vector<samesum::test::FakeLaunch> launches;
+};
+struct CUgraphExec_st {
+  std::vector<samesum::test::FakeLaunch> launches;
+};
 
 }  // namespace samesum::device::cuda
 
@@ -59,6 +65,7 @@ enum Code {
 
 std::recursive_mutex mutex;
 bool initialized = false;
+std::size_t recorded_from = 0;
 CUctx_st context{0};
 
 // This thread's stack of contexts; not thread_local, which the leak checker of gcc 12 does not survive in a library loaded at run time.
@@ -404,6 +411,56 @@ EXPORT int cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   fake().launches.push_back(launch);
   submit(stream, [] {});
   return kOk;
+}
+
+EXPORT int cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                     unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments) {
+  {
+    ENTER(kContext);
+    constexpr int kTooManyGroups = 720;
+    if (block_x != 0 && grid_x > 132 * (2048 / block_x)) return kTooManyGroups;
+  }
+  const int code = cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments, nullptr);
+  if (code == kOk) fake().launches.back().together = true;
+  return code;
+}
+
+// Recordings: what the stream is given between begin and end is counted, and runs with every launch of the graph.
+EXPORT int cuStreamBeginCapture_v2(CUstream, int mode) {
+  ENTER(kContext);
+  if (mode != kCaptureThreadLocal) complain(__func__, "other threads' calls would be refused");
+  recorded_from = fake().launches.size();
+  return kOk;
+}
+
+EXPORT int cuStreamEndCapture(CUstream, CUgraph* graph) {
+  ENTER(kContext);
+  const auto& launches = fake().launches;
+  *graph = make("graph", CUgraph_st{{launches.begin() + static_cast<std::ptrdiff_t>(recorded_from), launches.end()}});
+  fake().launches.resize(recorded_from);
+  return kOk;
+}
+
+EXPORT int cuGraphDestroy(CUgraph graph) {
+  ENTER(kContext);
+  return destroy("graph", graph);
+}
+
+EXPORT int cuGraphInstantiateWithFlags(CUgraphExec* instance, CUgraph graph, unsigned long long) {
+  ENTER(kContext);
+  *instance = make("graph instance", CUgraphExec_st{graph->launches});
+  return kOk;
+}
+
+EXPORT int cuGraphLaunch(CUgraphExec instance, CUstream) {
+  ENTER(kContext);
+  for (const auto& launch : instance->launches) fake().launches.push_back(launch);
+  return kOk;
+}
+
+EXPORT int cuGraphExecDestroy(CUgraphExec instance) {
+  ENTER(kContext);
+  return destroy("graph instance", instance);
 }
 
 EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int block_size, std::size_t dynamic_bytes) {

@@ -1,5 +1,6 @@
 // Every kernel, as the library builds it for CUDA devices, compiled by the real NVRTC; no GPU is needed.
 #include "device/cuda/nvrtc.hpp"
+#include "barrier/grid.hpp"
 #include "bench/reader.hpp"
 #include "device/conformance.hpp"
 #include "device/program.hpp"
@@ -96,6 +97,26 @@ class CompilingDevice final : public Device {
   std::set<std::string> files_;
 };
 
+// Every method of the barrier's ladder, and every scheme of the barrier itself.
+void build_barriers(Device& device) {
+  using Defines = std::vector<std::pair<std::string, std::string>>;
+  const auto make = [&](Defines defines, const char* method, const char* one_each) {
+    defines.emplace_back("METHOD", method);
+    defines.emplace_back("ONE_EACH", one_each);
+    defines.emplace_back("GROUP_SIZE", "1024");
+    defines.emplace_back("RESIDENT", "2");
+    const Source source = barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
+    for (const char* entry : {"neighbour_sums", "barriers", "neighbour_step"}) build(device, source, entry);
+  };
+  for (const char* method : {"0", "1", "2", "3", "4", "5"}) make({}, method, "1");
+  make({}, "5", "0");
+  make({{"GRID_BARRIER_SHARDS", "8"}}, "5", "1");
+  make({{"GRID_BARRIER_SHARDS", "8"}, {"GRID_BARRIER_RELEASES", "32"}}, "5", "1");
+  make({{"GRID_BARRIER_FLAGS", "1"}, {"GRID_BARRIER_PAUSE", "20"}}, "5", "1");
+  make({{"GRID_BARRIER_FLAGS", "1"}, {"GRID_BARRIER_RELEASES", "32"}}, "5", "1");
+  make({{"GRID_BARRIER_ATOM", "1"}, {"GRID_BARRIER_ACQUIRE", "1"}}, "5", "1");
+}
+
 class Nvrtc : public testing::Test {
  protected:
   void SetUp() override {
@@ -135,6 +156,7 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
         reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
       }
     }
+    build_barriers(device);
     compiled.insert(device.files().begin(), device.files().end());
   }
   for (const std::string_view file : kernel_files()) {

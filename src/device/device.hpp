@@ -38,10 +38,17 @@ using Argument = std::variant<Memory, std::int32_t, std::uint32_t, std::int64_t,
 struct Grid {
   std::uint32_t groups = 1;
   std::uint32_t group_size = 1;
+  /// All groups are resident at once, or the launch fails: where the device can promise that (it knows its resident_groups()).
+  bool together = false;
 };
 
 /// A point in a device's queue.
 struct Mark {
+  std::shared_ptr<void> handle;
+};
+
+/// Launches that can be made again as one.
+struct Recording {
   std::shared_ptr<void> handle;
 };
 
@@ -88,6 +95,12 @@ class Device {
   virtual void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) = 0;
   /// Groups of this size that can be resident at once; nothing where the device cannot know.
   virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
+
+  // recordings: what is launched between begin and end is not run, but kept, to be replayed as often as wanted
+  /// False where the device has no such thing: nothing has begun then.
+  virtual bool begin_recording() { return false; }
+  virtual Recording end_recording() { return {}; }
+  virtual void replay(const Recording&) {}
 
   // time
   virtual Mark mark() = 0;

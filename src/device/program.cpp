@@ -45,7 +45,7 @@ std::string memory_key(const Source& source) {
   std::string key;
   for (const std::string_view file : source.files) key.append(file).push_back('\n');
   for (const auto& [name, value] : source.defines) key.append(name).append("=").append(value).push_back('\n');
-  return key;
+  return key + source.text;
 }
 
 [[noreturn]] void fail(const Device& device, std::string_view entry, const Source& source, const Error& cause) {
@@ -94,6 +94,7 @@ std::string assemble(Language language, const Source& source) {
   }
   append_file(text, language == Language::cuda ? "device/dialect/cuda.h" : "device/dialect/opencl.h");
   for (const std::string_view file : source.files) append_file(text, file);
+  if (!source.text.empty()) text.append("#line 1 \"kernel\"\n").append(source.text).append("\n");
   return text;
 }
 

@@ -12,10 +12,11 @@
 namespace samesum::device {
 
 /// What a kernel is made from: `files` in order (embedded; named by their path under src/, "reduce/sum_exact.cl"), preceded by the
-/// prelude of the device's language and a #define for each entry of `defines`.
+/// prelude of the device's language and a #define for each entry of `defines`; after them `text`, where a user has a kernel of his own.
 struct Source {
   std::vector<std::string_view> files;
   std::vector<std::pair<std::string, std::string>> defines;
+  std::string text = {};
 };
 
 /// The text that the device's compiler is given for `source`.

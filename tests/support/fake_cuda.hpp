@@ -15,6 +15,7 @@ struct FakeLaunch {
   unsigned group_size = 0;
   unsigned shared_bytes = 0;
   std::vector<std::vector<unsigned char>> arguments;
+  bool together = false;  ///< a cooperative launch
 };
 
 /// Of the driver; from its function `extern "C" FakeCuda* fake_cuda()`.

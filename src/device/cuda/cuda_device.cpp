@@ -155,13 +155,15 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
   }
   const Current current(*context_);
   const CUfunction function = loaded(kernel).function;
-  const CUresult code = driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data(), nullptr);
+  const CUresult code =
+      grid.together ? driver().cuLaunchCooperativeKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data())
+                    : driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data(), nullptr);
   context_->note_launch(kernel.name);
   if (code == CUDA_SUCCESS) return;
   where.device = context_->label();
   where.kernel = kernel.name;
   where.configuration = fmt::format("{} groups of {}; {}", grid.groups, grid.group_size, resources(driver(), function));
-  driver().fail(code, "cuLaunchKernel", std::move(where));
+  driver().fail(code, grid.together ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", std::move(where));
 }
 
 std::optional<std::uint32_t> CudaDevice::resident_groups(const Kernel& kernel, std::uint32_t group_size) {
@@ -170,6 +172,31 @@ std::optional<std::uint32_t> CudaDevice::resident_groups(const Kernel& kernel, s
   context_->check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, loaded(kernel).function, static_cast<int>(group_size), 0),
                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   return static_cast<std::uint32_t>(groups) * info_.compute_units;
+}
+
+bool CudaDevice::begin_recording() {
+  const Current current(*context_);
+  context_->check(driver().cuStreamBeginCapture(stream_, kCaptureThreadLocal), "cuStreamBeginCapture");
+  return true;
+}
+
+Recording CudaDevice::end_recording() {
+  const Current current(*context_);
+  CUgraph graph = nullptr;
+  context_->check(driver().cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+  CUgraphExec instance = nullptr;
+  const CUresult code = driver().cuGraphInstantiateWithFlags(&instance, graph, 0);
+  driver().cuGraphDestroy(graph);
+  context_->check(code, "cuGraphInstantiateWithFlags");
+  const auto destroy = [context = context_](void* handle) {
+    quietly(*context, [=](const Driver& driver) { driver.cuGraphExecDestroy(static_cast<CUgraphExec>(handle)); });
+  };
+  return {std::shared_ptr<void>(instance, destroy)};
+}
+
+void CudaDevice::replay(const Recording& recording) {
+  const Current current(*context_);
+  context_->check(driver().cuGraphLaunch(static_cast<CUgraphExec>(recording.handle.get()), stream_), "cuGraphLaunch");
 }
 
 Mark CudaDevice::mark() {

@@ -29,6 +29,10 @@ class CudaDevice final : public Device {
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
   std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override;
 
+  bool begin_recording() override;
+  Recording end_recording() override;
+  void replay(const Recording& recording) override;
+
   Mark mark() override;
   double seconds_between(const Mark& from, const Mark& to) override;
   void finish() override;

@@ -18,6 +18,8 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 
 constexpr CUresult CUDA_SUCCESS = 0;
 constexpr CUresult kNoDevice = 100;
@@ -42,6 +44,7 @@ constexpr int kJitErrorLog = 5;
 constexpr int kJitErrorLogBytes = 6;
 
 constexpr unsigned kStreamNonBlocking = 1;
+constexpr int kCaptureThreadLocal = 1;
 constexpr unsigned kEventDefault = 0;
 
 // name, symbol, parameters
@@ -81,6 +84,15 @@ constexpr unsigned kEventDefault = 0;
   X(cuLaunchKernel, "cuLaunchKernel",                                                                                              \
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
      unsigned shared_bytes, CUstream stream, void** arguments, void** extra))                                                      \
+  X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                                        \
+    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
+     unsigned shared_bytes, CUstream stream, void** arguments))                                                                    \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                                  \
+  X(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))                                                  \
+  X(cuGraphDestroy, "cuGraphDestroy", (CUgraph graph))                                                                             \
+  X(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", (CUgraphExec * instance, CUgraph graph, unsigned long long flags)) \
+  X(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec instance, CUstream stream))                                                       \
+  X(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec instance))                                                              \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                    \
     (int* blocks, CUfunction function, int block_size, std::size_t dynamic_bytes))
 

@@ -1,0 +1,117 @@
+// Kernels of your own that synchronise all their work-groups: buffers, kernels, and launches that never start more groups than can be
+// resident at once. The barrier itself is for kernels: samesum/device/grid_barrier.h. docs/barrier.md has the whole story.
+//
+//   const samesum::Device device = samesum::Device::open("cuda:0");
+//   const samesum::Kernel kernel(device, source, "heat");            // its first parameter: GRID_GLOBAL unsigned int* state
+//   samesum::launch_grid(device, kernel, {buffer, 1000u}).wait();    // 1000 steps in one launch
+#pragma once
+
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace samesum {
+
+/// Global memory of a device. A cheap handle: copies share the memory, which is freed with the last of them.
+class Buffer {
+ public:
+  /// @throws Error (device) where the device has no such room.
+  Buffer(const Device& device, std::uint64_t bytes);
+
+  std::uint64_t bytes() const noexcept;
+  /// `from` is free on return.
+  void write(const void* from, std::uint64_t bytes, std::uint64_t offset = 0) const;
+  /// Waits for all that was launched before.
+  void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
+
+  struct State;
+  const State& state() const noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A kernel of the user's own.
+class Kernel {
+ public:
+  /// Compiles `source` for `device`, or takes it from the cache on disk. The source is OpenCL C or CUDA C++, as the device's compiler
+  /// takes; written with the names of the kernel dialect (CONTRIBUTING.md: KERNEL, FN, GLOBAL, …) it is both. Before it stand the dialect's
+  /// prelude and samesum/device/grid_barrier.h.
+  /// @throws Error (device) with the build log where it does not compile, or where the device runs no kernels or cannot order memory
+  /// between work-groups.
+  Kernel(const Device& device, std::string_view source, std::string_view entry);
+
+  /// Groups of so many work-items that can be resident at once. Where the device cannot tell (OpenCL on GPUs): what launches of this kernel
+  /// have found so far; nothing before the first.
+  std::optional<std::uint32_t> resident_groups(std::uint32_t group_size) const;
+
+  struct State;
+  State& state() const noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// Sizes are the kernel dialect's: int and uint 32 bits, long and ulong 64.
+using KernelArgument = std::variant<Buffer, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+
+struct GridOptions {
+  std::uint32_t group_size = 256;  ///< work-items of a group
+  std::uint32_t groups = 0;        ///< 0: as many as can be resident; the kernel shares its work out over grid.groups
+  double limit_seconds = 10;       ///< of the watchdog; 0: none. Where a device has no clock polls are counted instead, which is inexact
+  bool discover = false;           ///< find out which groups are resident also where the device knows it: to measure, and for tests
+};
+
+/// A launch that is under way.
+class GridLaunch {
+ public:
+  /// Waits for it; the number of groups that took part.
+  /// @throws Error (device) where the watchdog fired, saying at which barrier and how many groups had arrived, or where fewer groups than
+  /// asked for could be resident, saying how many. What the kernel computed is worthless then; the device can be used on.
+  std::uint32_t wait() const;
+
+  struct State;
+  explicit GridLaunch(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// Enqueues `kernel`, whose first parameter is the barrier's state and the others `arguments`, with no more groups than can be resident at
+/// once. Where nobody can know that number it is found by each launch itself: groups beyond it leave at once.
+/// @throws Error (usage) where more groups are asked for than can be resident, as far as that is known before the launch.
+GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments,
+                       const GridOptions& options = {});
+
+/// Enqueues an ordinary kernel: any number of groups, no barrier. Its parameters are `arguments`.
+void launch(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments, std::uint32_t groups,
+            std::uint32_t group_size);
+
+/// Waits for all that was launched.
+void finish(const Device& device);
+
+/// Launches that can be repeated as one: a CUDA graph.
+class Recording {
+ public:
+  void replay() const;
+
+  struct State;
+  explicit Recording(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// What `launches` launches, recorded and not run; nothing where the device cannot (then `launches` is not called).
+std::optional<Recording> record(const Device& device, const std::function<void()>& launches);
+
+}  // namespace samesum

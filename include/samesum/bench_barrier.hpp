@@ -1,0 +1,64 @@
+// Measuring: the ladder of the grid barrier. Arguments and figures as in samesum/bench.hpp.
+#pragma once
+
+#include <samesum/bench.hpp>
+#include <samesum/device.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::bench {
+
+struct BarrierLadderOptions {
+  std::vector<std::string> methods;                           ///< empty: all
+  std::vector<std::uint32_t> group_sizes{1024, 256, 64, 32};  ///< of the neighbour sums
+  std::uint32_t rounds = 0;                                   ///< of the neighbour sums; 0: 500000, on CPUs 200
+  std::uint32_t runs = 3;                                     ///< measurements of each
+  bool shapes = true;                                         ///< also barriers alone, for several shapes of grids
+  double limit_seconds = 10;                                  ///< of the watchdog
+  std::function<void(std::string_view)> progress;             ///< is told what is being measured
+};
+
+/// A method at work: 2048 work-items that replace each element by the sum of itself and its neighbours, or barriers alone.
+struct BarrierRow {
+  std::string method;
+  std::uint32_t groups = 0;
+  std::uint32_t group_size = 0;
+  std::uint64_t barriers = 0;  ///< of one run
+  Verdict verdict = Verdict::skipped;
+  std::string reason;  ///< of any verdict but right
+  Statistics seconds;  ///< of one barrier, with the work between
+};
+
+/// What it costs a launch to find out how many groups are resident.
+struct Discovery {
+  std::uint32_t launched = 0, found = 0;
+  std::uint32_t known = 0;  ///< what the device says itself; 0: it does not know
+  Statistics first;         ///< seconds of a launch that knows nothing
+  Statistics next;          ///< and of one that launches what an earlier one has found
+  Statistics plain;         ///< and of one that discovers nothing
+};
+
+struct BarrierLadder {
+  DeviceInfo device;
+  std::uint32_t items = 0, rounds = 0;
+  std::vector<BarrierRow> sums;    ///< the neighbour sums
+  std::vector<BarrierRow> shapes;  ///< barriers alone: not checked
+  std::vector<Discovery> discovery;
+};
+
+/// Names of the methods, in order: `none`, the textbook's three, `ticket`, `best`, `launches`.
+std::vector<std::string> barrier_methods();
+
+/// The methods side by side. The neighbour sums start from an array without a pattern, and from all ones; both results are compared with
+/// the CPU's. `none` is expected to be wrong, and shown so.
+/// @throws Error (usage) for an unknown method or where the device cannot synchronise groups.
+BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& options = {});
+
+/// `rounds` rounds of neighbour sums, by the CPU: what the methods are checked against.
+std::vector<std::uint32_t> neighbour_sums(std::vector<std::uint32_t> start, std::uint32_t rounds);
+
+}  // namespace samesum::bench

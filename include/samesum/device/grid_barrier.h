@@ -1,0 +1,424 @@
+// A barrier for all work-groups of a running kernel: for kernels of your own, in OpenCL C and in CUDA C++, with or without samesum's library.
+//
+//   GRID_KERNEL void k(GRID_GLOBAL unsigned int* state, …) {
+//     GRID_LOCAL_VAR unsigned int scratch[GRID_BARRIER_LOCAL_WORDS];
+//     GridBarrier grid;
+//     if (!grid_barrier_begin(&grid, state, scratch)) return;
+//     …                                   // this is group grid.group of grid.groups: not get_group_id(), not blockIdx
+//     if (!grid_barrier(&grid)) return;   // what any work-item wrote before it, every work-item reads after it
+//     …
+//   }
+//
+// All work-items of a group call each of these functions, and all groups call them equally often. Groups and grids are one-dimensional.
+//
+// Memory ordering: what any work-item wrote to global memory before a barrier happens before all that any work-item does after that
+// barrier has returned true there, with plain loads and stores: no fence, volatile or atomic of the caller's is needed.
+//
+// All groups have to be resident at once. samesum::launch_grid() sees to it; docs/barrier.md says how to without it. Where they are not, or
+// a group does not come, a watchdog fires: from then on grid_barrier() returns false, to all work-items of a group alike, so that the
+// kernel can return; the words below tell the host, and what the kernel computed is worthless. It never traps. (A group that comes just
+// as the others give up may still return true once: all had arrived there.)
+//
+// `state` is global memory, GRID_BARRIER_STATE_WORDS(groups) words, for one launch at a time. All words are 0 before the first launch, save
+// those that the caller sets. Launches of the same number of groups may follow one another on it without more ado, until one fails; with
+// GRID_BARRIER_DISCOVER the words must be 0 again before each.
+#ifndef SAMESUM_DEVICE_GRID_BARRIER_H
+#define SAMESUM_DEVICE_GRID_BARRIER_H
+
+// Words that the caller may set before a launch.
+#define GRID_BARRIER_TIME_LIMIT 0  // of the watchdog, in units of 1024 ns; 0: 10 s
+#define GRID_BARRIER_POLL_LIMIT 1  // the same for devices without a clock, in units of 1024 polls; 0: about 10 s on a CPU
+#define GRID_BARRIER_NO_LIMIT 0xffffffffu
+#define GRID_BARRIER_DISCOVER 2  // not 0: finds out which groups are resident; the others leave
+#define GRID_BARRIER_WANTED 3    // with that: so many groups must be found, or the launch has failed; 0: any number
+
+// Words to read after a launch. GROUPS tells how many groups took part; the next three count where FAILED is not 0.
+#define GRID_BARRIER_GROUPS 8
+#define GRID_BARRIER_FAILED 9    // GRID_BARRIER_TIMEOUT or GRID_BARRIER_TOO_FEW
+#define GRID_BARRIER_NUMBER 10   // the barrier at which it happened, counted from 1 in each launch
+#define GRID_BARRIER_ARRIVED 11  // so many groups had arrived there
+#define GRID_BARRIER_TIMEOUT 1u
+#define GRID_BARRIER_TOO_FEW 2u  // fewer groups than WANTED are resident
+
+// How it works. Each group arrives at one of SHARDS counters, by an addition with release semantics. One scheme counts and tells at once: a
+// counter's first group adds 2^30 less the number of the others, each of which adds 1: when all have arrived the two top bits have gone on
+// by one, and the lower ones are what they were. So counters are never cleared and may wrap. (Two bits: with several counters, one of them
+// can be a barrier ahead of what a slow group is still waiting to see.) In the direct scheme the first work-items of every
+// group watch one counter each; in the gathering one only those of group 0 do, and write the barrier's number to RELEASES words, of which
+// every other group watches one. docs/barrier.md has the measurements that chose the defaults.
+// All of these may be defined by whoever includes this file; they are the same for all groups of a launch.
+#ifndef GRID_BARRIER_SHARDS
+#define GRID_BARRIER_SHARDS 1
+#endif
+#ifndef GRID_BARRIER_RELEASES
+#define GRID_BARRIER_RELEASES 0  // 0: the direct scheme
+#endif
+#ifndef GRID_BARRIER_FLAGS
+#define GRID_BARRIER_FLAGS 0  // 1: no counters; each group writes the barrier's number to a word of its own
+#endif
+#ifndef GRID_BARRIER_ACQUIRE
+#define GRID_BARRIER_ACQUIRE 1  // 0: relaxed polls and a fence; 1: polls are acquire loads
+#endif
+#ifndef GRID_BARRIER_ATOM
+#define GRID_BARRIER_ATOM 1  // 1: arrivals wait for the counter's old value
+#endif
+#ifndef GRID_BARRIER_PAUSE
+#define GRID_BARRIER_PAUSE 0  // nanoseconds between polls, on NVIDIA GPUs
+#endif
+
+#define GRID_BARRIER_MOST_SHARDS 32
+#define GRID_BARRIER_MOST_RELEASES 64
+#define GRID_BARRIER_JOIN 32   // discovery: groups that have come, and whether the door is closed
+#define GRID_BARRIER_FOUND 64  // discovery: how many came in time
+#define GRID_BARRIER_COUNTERS 96
+#define GRID_BARRIER_RELEASE (GRID_BARRIER_COUNTERS + 32 * GRID_BARRIER_MOST_SHARDS)
+#define GRID_BARRIER_FLAG (GRID_BARRIER_RELEASE + 32 * GRID_BARRIER_MOST_RELEASES)
+#ifndef GRID_BARRIER_FLAG_STRIDE
+#define GRID_BARRIER_FLAG_STRIDE 1
+#endif
+#define GRID_BARRIER_STATE_WORDS(groups) (GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * (groups))
+#define GRID_BARRIER_LOCAL_WORDS 4
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // for hosts, the words above are all
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define GRID_KERNEL extern "C" __global__
+#define GRID_FN [[maybe_unused]] static __device__ __forceinline__
+#define GRID_GLOBAL
+#define GRID_LOCAL
+#define GRID_LOCAL_VAR __shared__
+#define GRID_PTX 1
+typedef unsigned long long grid_ulong;
+
+GRID_FN unsigned int grid_item(void) { return threadIdx.x; }
+GRID_FN unsigned int grid_items(void) { return blockDim.x; }
+GRID_FN unsigned int grid_launched_group(void) { return blockIdx.x; }
+GRID_FN unsigned int grid_launched_groups(void) { return gridDim.x; }
+GRID_FN void grid_group_barrier(void) { __syncthreads(); }
+#else
+#define GRID_KERNEL __kernel
+#define GRID_FN static inline __attribute__((always_inline))
+#define GRID_GLOBAL __global
+#define GRID_LOCAL __local
+#define GRID_LOCAL_VAR __local
+#if defined(__NV_CL_C_VERSION) || defined(cl_nv_pragma_unroll) || SAMESUM_FENCE_PTX
+#define GRID_PTX 1
+#endif
+typedef ulong grid_ulong;
+
+GRID_FN unsigned int grid_item(void) { return (unsigned int)get_local_id(0); }
+GRID_FN unsigned int grid_items(void) { return (unsigned int)get_local_size(0); }
+GRID_FN unsigned int grid_launched_group(void) { return (unsigned int)get_group_id(0); }
+GRID_FN unsigned int grid_launched_groups(void) { return (unsigned int)get_num_groups(0); }
+GRID_FN void grid_group_barrier(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
+#endif
+
+// --- memory, in the scope of the device -------------------------------------------------------------------------------------------------
+
+#if GRID_PTX && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
+GRID_FN unsigned int grid_load(GRID_GLOBAL unsigned int* p) {
+  unsigned int value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+  return value;
+}
+GRID_FN unsigned int grid_load_acquire(GRID_GLOBAL unsigned int* p) {
+  unsigned int value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+  return value;
+}
+GRID_FN void grid_store_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+}
+GRID_FN void grid_add_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+}
+GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
+  unsigned int old;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
+  return old;
+}
+// Its stronger form, acq_rel, would also wait for the writes that are under way.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
+GRID_FN void grid_fence_acquire(void) { asm volatile("fence.acquire.gpu;" : : : "memory"); }
+#else
+#define GRID_ACQUIRE_POLLS 1
+#endif
+#elif GRID_PTX  // the GPUs before Volta have no orders of their own, but volatile accesses that see every cache
+GRID_FN unsigned int grid_load(unsigned int* p) { return *(volatile unsigned int*)p; }
+GRID_FN void grid_fence_acquire(void) { __threadfence(); }
+GRID_FN unsigned int grid_load_acquire(unsigned int* p) {
+  unsigned int value = *(volatile unsigned int*)p;
+  __threadfence();
+  return value;
+}
+GRID_FN void grid_store_release(unsigned int* p, unsigned int value) {
+  __threadfence();
+  *(volatile unsigned int*)p = value;
+}
+GRID_FN void grid_add_release(unsigned int* p, unsigned int value) {
+  __threadfence();
+  atomicAdd(p, value);
+}
+GRID_FN unsigned int grid_add(unsigned int* p, unsigned int value) {
+  __threadfence();
+  unsigned int old = atomicAdd(p, value);
+  __threadfence();
+  return old;
+}
+#elif __OPENCL_C_VERSION__ >= 200 && (__OPENCL_C_VERSION__ < 300 || (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device)))
+GRID_FN unsigned int grid_load(GRID_GLOBAL unsigned int* p) {
+  return atomic_load_explicit((volatile GRID_GLOBAL atomic_uint*)p, memory_order_relaxed, memory_scope_device);
+}
+GRID_FN void grid_fence_acquire(void) { atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, memory_scope_device); }
+GRID_FN unsigned int grid_load_acquire(GRID_GLOBAL unsigned int* p) {
+  return atomic_load_explicit((volatile GRID_GLOBAL atomic_uint*)p, memory_order_acquire, memory_scope_device);
+}
+GRID_FN void grid_store_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
+  atomic_store_explicit((volatile GRID_GLOBAL atomic_uint*)p, value, memory_order_release, memory_scope_device);
+}
+GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
+  return atomic_fetch_add_explicit((volatile GRID_GLOBAL atomic_uint*)p, value, memory_order_acq_rel, memory_scope_device);
+}
+GRID_FN void grid_add_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
+  atomic_fetch_add_explicit((volatile GRID_GLOBAL atomic_uint*)p, value, memory_order_release, memory_scope_device);
+}
+#else
+#error "grid_barrier.h needs atomics that order memory for the whole device: OpenCL C 3.0 with acq_rel and device scope (-cl-std=CL3.0), or PTX"
+#endif
+
+// --- the barrier ------------------------------------------------------------------------------------------------------------------------
+
+typedef struct GridBarrier {
+  unsigned int group;   // which group this is, of those that take part
+  unsigned int groups;  // how many take part
+  unsigned int number;  // barriers of this launch that were begun
+  // the barrier's own
+  unsigned int round;  // as `number`, but going on from launch to launch; modulo 4 it is what the counters' top bits will be
+  unsigned int failed;
+  GRID_GLOBAL unsigned int* state;
+  GRID_LOCAL unsigned int* scratch;
+} GridBarrier;
+
+// Nanoseconds of the device's clock, or as many polls of 1024 as the caller has made.
+GRID_FN grid_ulong grid_clock(grid_ulong polls) {
+#if GRID_PTX
+  grid_ulong now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now >> 10;
+#else
+  return polls;
+#endif
+}
+
+GRID_FN unsigned int grid_limit(GRID_GLOBAL unsigned int* state) {
+#if GRID_PTX
+  unsigned int limit = grid_load(&state[GRID_BARRIER_TIME_LIMIT]);
+  return limit == 0 ? 9765625u : limit;
+#else
+  unsigned int limit = grid_load(&state[GRID_BARRIER_POLL_LIMIT]);
+  return limit == 0 ? 4000000u : limit;
+#endif
+}
+
+GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned int shard) {
+  return &grid->state[GRID_BARRIER_COUNTERS + 32 * shard];
+}
+GRID_FN GRID_GLOBAL unsigned int* grid_flag(const GridBarrier* grid, unsigned int group) {
+  return &grid->state[GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * group];
+}
+GRID_FN GRID_GLOBAL unsigned int* grid_release(const GridBarrier* grid) {
+  return &grid->state[GRID_BARRIER_RELEASE + 32 * (grid->group % (GRID_BARRIER_RELEASES + (GRID_BARRIER_RELEASES == 0)))];
+}
+
+// Groups that arrive at a shard.
+GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int shard) {
+  return (grid->groups + GRID_BARRIER_SHARDS - 1 - shard) / GRID_BARRIER_SHARDS;
+}
+GRID_FN unsigned int grid_shards(const GridBarrier* grid) {
+  return grid->groups < GRID_BARRIER_SHARDS ? grid->groups : GRID_BARRIER_SHARDS;
+}
+
+// How many groups have arrived at the barrier that is under way.
+GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
+  unsigned int arrived = 0;
+#if GRID_BARRIER_FLAGS
+  for (unsigned int i = 0; i < grid->groups; ++i) arrived += (int)(grid_load(grid_flag(grid, i)) - grid->round) >= 0;
+#else
+  for (unsigned int i = 0; i < grid_shards(grid); ++i) {
+    unsigned int members = grid_members(grid, i);
+    unsigned int added = grid_load(grid_counter(grid, i)) - ((grid->round - 1) << 30);
+    arrived += added < members ? added : added >= 0x40000000u ? members : added - (0x40000000u - members);
+  }
+#endif
+  return arrived;
+}
+
+// Every 1024 polls: whether to give up, because somebody has or because it is time.
+GRID_FN unsigned int grid_give_up(const GridBarrier* grid, grid_ulong* start, grid_ulong* polls) {
+  if (grid_load(&grid->state[GRID_BARRIER_FAILED]) != 0) return 1;
+  const unsigned int limit = grid_limit(grid->state);
+  *polls += 1;
+  const grid_ulong now = grid_clock(*polls);
+  if (*start == 0) *start = now;
+  if (limit == GRID_BARRIER_NO_LIMIT || now - *start < limit) return 0;
+  const unsigned int arrived = grid_count_arrived(grid);
+  grid->state[GRID_BARRIER_NUMBER] = grid->number;  // several may write it: the same number
+  grid->state[GRID_BARRIER_ARRIVED] = arrived;
+  grid_store_release(&grid->state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
+  return 1;
+}
+
+// Waits until `*word` is this round's: a counter by its top bits, a number by having been reached.
+#define GRID_WAIT_COUNTER 0
+#define GRID_WAIT_NUMBER 1
+GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, int kind) {
+  grid_ulong start = 0;
+  grid_ulong polls = 0;
+  for (unsigned int i = 1;; ++i) {
+#if GRID_BARRIER_ACQUIRE || GRID_ACQUIRE_POLLS
+    const unsigned int value = grid_load_acquire(word);
+#else
+    const unsigned int value = grid_load(word);
+#endif
+    if (kind == GRID_WAIT_COUNTER ? (((value >> 30) - grid->round) & 3) < 2 : (int)(value - grid->round) >= 0) break;
+#if GRID_BARRIER_PAUSE != 0
+    asm volatile("nanosleep.u32 %0;" : : "n"(GRID_BARRIER_PAUSE));
+#endif
+    if ((i & 1023) == 0 && grid_give_up(grid, &start, &polls)) {
+      grid->scratch[0] = 1;
+      break;
+    }
+  }
+#if !(GRID_BARRIER_ACQUIRE || GRID_ACQUIRE_POLLS)
+  grid_fence_acquire();
+#endif
+}
+
+// This work-item's share of waiting for all arrivals.
+GRID_FN void grid_wait_for_arrivals(const GridBarrier* grid) {
+#if GRID_BARRIER_FLAGS
+  for (unsigned int i = grid_item(); i < grid->groups; i += grid_items()) grid_wait(grid, grid_flag(grid, i), GRID_WAIT_NUMBER);
+#elif GRID_BARRIER_SHARDS == 1
+  if (grid_item() == 0) grid_wait(grid, grid_counter(grid, 0), GRID_WAIT_COUNTER);
+#else
+  for (unsigned int i = grid_item(); i < grid_shards(grid); i += grid_items()) grid_wait(grid, grid_counter(grid, i), GRID_WAIT_COUNTER);
+#endif
+}
+
+GRID_FN void grid_arrive(const GridBarrier* grid) {
+#if GRID_BARRIER_FLAGS
+  grid_store_release(grid_flag(grid, grid->group), grid->round);
+#else
+  const unsigned int shard = grid->group % GRID_BARRIER_SHARDS;
+  const unsigned int share = grid->group < GRID_BARRIER_SHARDS ? 0x40000001u - grid_members(grid, shard) : 1;
+#if GRID_BARRIER_ATOM
+  grid_add(grid_counter(grid, shard), share);
+#else
+  grid_add_release(grid_counter(grid, shard), share);
+#endif
+#endif
+}
+
+// The barrier for all groups.
+GRID_FN bool grid_barrier(GridBarrier* grid) {
+  if (grid->failed) return false;
+  grid->number += 1;
+  grid->round += 1;
+  grid_group_barrier();
+  if (grid_item() == 0) grid_arrive(grid);
+#if GRID_BARRIER_RELEASES == 0
+  grid_wait_for_arrivals(grid);
+#else
+  if (grid->group == 0) grid_wait_for_arrivals(grid);
+  grid_group_barrier();  // group 0 alone needs it; but a barrier behind a condition is what PoCL's compiler fails at
+  if (grid->group == 0) {
+    for (unsigned int i = grid_item(); i < GRID_BARRIER_RELEASES && grid->scratch[0] == 0; i += grid_items()) {
+      grid_store_release(&grid->state[GRID_BARRIER_RELEASE + 32 * i], grid->round);
+    }
+  } else if (grid_item() == 0) {
+    grid_wait(grid, grid_release(grid), GRID_WAIT_NUMBER);
+  }
+#endif
+  grid_group_barrier();
+  grid->failed = grid->scratch[0];
+  return grid->failed == 0;
+}
+
+// --- who takes part ---------------------------------------------------------------------------------------------------------------------
+
+#define GRID_CLOSED 0x80000000u
+
+// Groups that are found resident: each comes to the door by an addition. The first to come closes it, when all have come that were
+// launched, or none has for a while; who comes later leaves, and was waited for by nobody. Returns this group's number.
+GRID_FN unsigned int grid_discover(GRID_GLOBAL unsigned int* state, unsigned int* groups) {
+  const unsigned int launched = grid_launched_groups();
+  const unsigned int place = grid_add(&state[GRID_BARRIER_JOIN], 1);
+  *groups = 0;
+  if (place & GRID_CLOSED) return 0;
+  if (place != 0) {
+    while (*groups == 0) *groups = grid_load_acquire(&state[GRID_BARRIER_FOUND]);
+    *groups &= ~GRID_CLOSED;
+    return place;
+  }
+  unsigned int seen = 0;
+  grid_ulong since = 0;
+  for (grid_ulong polls = 1;; ++polls) {
+    const unsigned int come = grid_load(&state[GRID_BARRIER_JOIN]);
+    const grid_ulong now = grid_clock(polls >> 4);  // in 1024 ns, or 16 polls
+    if (come == launched) break;
+    if (come != seen) {
+      seen = come;
+      since = now;
+    } else if (now - since > 8) {
+      break;
+    }
+  }
+  unsigned int found = grid_add(&state[GRID_BARRIER_JOIN], GRID_CLOSED);
+  const unsigned int wanted = grid_load(&state[GRID_BARRIER_WANTED]);
+  state[GRID_BARRIER_GROUPS] = found;
+  if (found < wanted) {
+    state[GRID_BARRIER_FAILED] = GRID_BARRIER_TOO_FEW;
+    found = 0;
+  }
+  grid_store_release(&state[GRID_BARRIER_FOUND], found | GRID_CLOSED);
+  *groups = found;
+  return 0;
+}
+
+// To be called first, once. False: this group is not to take part and has to return, with all its work-items.
+GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* state, GRID_LOCAL unsigned int* scratch) {
+  grid->state = state;
+  grid->scratch = scratch;
+  grid->number = 0;
+  grid->failed = 0;
+  if (grid_item() == 0) {
+    unsigned int groups = grid_launched_groups();
+    unsigned int group = grid_launched_group();
+    if (grid_load(&state[GRID_BARRIER_DISCOVER]) != 0) {
+      group = grid_discover(state, &groups);
+    } else if (group == 0) {
+      state[GRID_BARRIER_GROUPS] = groups;
+    }
+    scratch[0] = grid_load(&state[GRID_BARRIER_FAILED]);
+    scratch[1] = group;
+    scratch[2] = groups;
+    // No barrier can be completed before this group has arrived: neither word changes until then.
+#if GRID_BARRIER_RELEASES != 0
+    scratch[3] = grid_load(&state[GRID_BARRIER_RELEASE + 32 * (group % GRID_BARRIER_RELEASES)]);
+#elif GRID_BARRIER_FLAGS
+    scratch[3] = grid_load(&state[GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * group]);
+#else
+    scratch[3] = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * (group % GRID_BARRIER_SHARDS)]) >> 30;
+#endif
+  }
+  grid_group_barrier();
+  grid->group = scratch[1];
+  grid->groups = scratch[2];
+  grid->round = scratch[3];
+  const bool takes_part = scratch[0] == 0 && grid->groups != 0;
+  grid_group_barrier();
+  return takes_part;
+}
+
+#endif  // for devices
+#endif

@@ -1,0 +1,56 @@
+// Launches with all groups resident, for kernels that contain a grid barrier: below the public interface.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace samesum::barrier {
+
+/// How a barrier's state is to be before a launch.
+struct StateOptions {
+  double limit_seconds = 10;  ///< 0: no limit
+  bool discover = false;
+  std::uint32_t wanted = 0;
+  std::uint32_t first_round = 0;  ///< from which the barriers are counted: for tests that want them to wrap
+};
+
+/// The state's words, ready to be written to a device.
+std::vector<std::uint32_t> initial_state(std::uint32_t groups, const StateOptions& options);
+
+/// What a launch left in its state.
+struct Outcome {
+  std::uint32_t groups = 0;
+  std::uint32_t failed = 0;
+  std::uint32_t number = 0;
+  std::uint32_t arrived = 0;
+};
+Outcome outcome(device::Device& device, const device::Memory& state);
+
+/// @throws Error (device) where the launch has failed.
+void check(const Outcome& outcome, const device::Device& device, const device::Kernel& kernel, std::uint32_t group_size,
+           const StateOptions& options);
+
+/// The source of a kernel that uses the barrier; `files` and `text` stand after the header.
+device::Source source_with_barrier(std::vector<std::string_view> files, std::vector<std::pair<std::string, std::string>> defines = {},
+                                   std::string text = {});
+
+/// What to launch a kernel with. `groups`: 0 for as many as can be resident.
+struct Plan {
+  std::uint32_t groups = 0;  ///< to launch
+  bool discover = false;     ///< of these, those that are resident will be found
+  std::uint32_t wanted = 0;
+};
+/// @throws Error (usage) where more groups are asked for than can be resident.
+Plan plan_launch(device::Device& device, const device::Kernel& kernel, std::uint32_t groups, std::uint32_t group_size, bool discover);
+
+/// Throws where kernels on `device` cannot synchronise at all.
+void require_barrier(const device::Device& device);
+
+}  // namespace samesum::barrier
