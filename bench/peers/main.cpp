@@ -93,8 +93,8 @@ int main(int argument_count, char** arguments) {
   peers::Options options;
   options.effort.runs = 21;
   CLI::App program("samesum beside other ways to sum an array, on the same data, in one run");
-  program.add_option("--size", options.powers, "powers of two of the number of elements, 10 to 28")->check(CLI::Range(0, 30));
-  program.add_option("--dtype", options.type, "float32 or float64");
+  program.add_option("--size", options.powers, "numbers of elements, as powers of two")->check(CLI::Range(0, 30));
+  program.add_option("--dtype", options.type, "float32 or float64")->check(CLI::IsMember({"float32", "float64"}));
   program.add_option("--data", options.data, "uniform, normal, lognormal, bits or zeros");
   program.add_option("--only", options.only, "beside samesum only those on the CPU whose name contains this");
   program.add_option("--runs", options.effort.runs, "measurements of one sum, at most");
