@@ -50,7 +50,8 @@ class RunToRun final : public Sum<T> {
 
 #if defined(PEERS_CUB_LEVELS)
 
-// CUB asks its environment for temporary storage: always the same piece, as sums follow one another in the stream.
+// CUB asks its environment for temporary storage: always the same piece, as sums follow one another in the stream. What CUB does not call
+// makes this a cuda::mr::resource.
 class Storage {
  public:
   explicit Storage(void* memory) : memory_(memory) {}
@@ -78,9 +79,8 @@ class Level final : public Sum<T> {
   ~Level() { cudaFree(storage_); }
   const char* name() const override { return name_; }
   void enqueue(const T* data, T* result, std::uint64_t count, cudaStream_t stream) override {
-    const auto environment =
-        cuda::std::execution::env{cuda::stream_ref{stream}, cuda::execution::require(Determinism{}),
-                                  cuda::std::execution::prop{cuda::mr::get_memory_resource_t{}, Storage(storage_)}};
+    const auto environment = cuda::std::execution::env{cuda::stream_ref{stream}, cuda::execution::require(Determinism{}),
+                                                       cuda::std::execution::prop{cuda::mr::get_memory_resource_t{}, Storage(storage_)}};
     check(cub::DeviceReduce::Sum(data, result, count, environment));
   }
 
@@ -161,7 +161,8 @@ std::vector<Row> measure(Sum<T>& sum, const Problem& problem, const char* buffer
   for (const bool cold : {false, true}) {
     // Enough sums in a graph that its own start does not count, and all of the buffers.
     const std::size_t turns = cold ? cold_buffers(problem.data.bytes()) : 1;
-    const std::size_t sums = std::min<std::size_t>(std::max<std::size_t>(problem.data.bytes() > (std::size_t{64} << 20) ? 2 : 100, turns), 4096);
+    const std::size_t sums =
+        std::min<std::size_t>(std::max<std::size_t>(problem.data.bytes() > (std::size_t{64} << 20) ? 2 : 100, turns), 4096);
     const Graph graph(sum, buffers, turns, sums, result, count, stream);
     row.where = cold ? kGpuCold : kGpuHot;
     row.seconds = time(graph, sums, stream, effort);
