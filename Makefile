@@ -8,6 +8,7 @@ help:
 	@echo 'make demo    sum real data in float32, in two orders and exactly, on every device of this machine'
 	@echo 'make test    build and run all tests; the last line counts them (PRESET=ci, asan, tsan: other builds)'
 	@echo 'make bench   what the memory can give, and the ladder of sums'
+	@echo 'make peers   samesum beside other sums: bench/peers/README.md'
 	@echo 'make format  clang-format on every source file'
 	@echo 'make dist    a relocatable archive under build/dist'
 	@echo 'make clean   remove build/'
@@ -41,6 +42,11 @@ bench: program
 	$(SAMESUM) bench ceiling
 	$(SAMESUM) bench sum
 
+peers: packages
+	@cmake --preset peers --log-level=WARNING
+	@cmake --build --preset peers --target samesum_peers
+	build/peers/bench/peers/samesum_peers
+
 format:
 	@command -v clang-format >/dev/null || { echo 'clang-format is not there: apt-get install clang-format' >&2; exit 1; }
 	clang-format -i $$(git ls-files '*.cpp' '*.hpp')
@@ -52,4 +58,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test bench format dist clean
+.PHONY: help packages program all demo test bench peers format dist clean

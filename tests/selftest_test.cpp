@@ -13,7 +13,6 @@ TEST(Selftest, GivesTheGoldenHashOnEveryDevice) {
     for (const auto& failure : result.failures) ADD_FAILURE() << device.info().selector << ": " << failure;
     EXPECT_EQ(result.hash, kSelftestHash) << device.info().selector;
     EXPECT_EQ(result.passed(), result.failures.empty() && result.hash == kSelftestHash);
-    EXPECT_LT(result.seconds, 60) << device.info().selector;
     EXPECT_GT(result.sums, 900u);
     const std::string line = result.json();
     EXPECT_EQ(line.find('\n'), std::string::npos);

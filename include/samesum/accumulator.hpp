@@ -18,6 +18,7 @@ namespace samesum {
 /// It is a fixed-point number of 2240 bits whose lowest bit weighs 2^-1074, the smallest positive double (Kulisch's long
 /// accumulator), with counts of the elements that are no finite numbers. As integer addition is associative, two accumulators
 /// that were given the same elements are equal, whatever the order and however the elements were split.
+/// One thread at a time may add; threads that add at once have an accumulator each and merge them.
 /// Reference: U. Kulisch, Computer Arithmetic and Validity (2013), chapter 8.
 class Accumulator {
  public:

@@ -16,7 +16,8 @@ namespace io {
 class MappedFile;
 }
 
-/// A file of numbers, mapped into memory: opening it reads its header alone, and no element is ever copied. Copies share the mapping.
+/// A file of numbers, mapped into memory: opening it reads its header alone, and no element is ever copied. Copies share the mapping,
+/// and any number of threads may read one object.
 ///
 /// A .npy file (format 1, 2 or 3; float32 or float64, little-endian) is known by its first bytes, not by its name. Any other file is
 /// taken for raw little-endian numbers if `raw_type` is given, and refused otherwise.

@@ -1,4 +1,5 @@
 // Measuring: data to measure with, what a device can do at best, and the ladder of the sum's variants side by side.
+// Threads: measurements at the same time are allowed, but each sees the others' load; Effort::progress is called by the measuring thread.
 #pragma once
 
 #include <samesum/device.hpp>

@@ -68,8 +68,8 @@ struct DeviceList {
   std::vector<Absence> absent;
 };
 
-/// A device that is open. A cheap handle: copies share the device. May be used from several threads; work on one device is done
-/// one call after the other.
+/// A device that is open. A cheap handle: copies share the device. Both a handle and its copies may be used from several threads at once;
+/// work on one device is done one call after the other.
 class Device {
  public:
   /// Opens what `selector` names: "cpu", "opencl:0", "cuda:0", a backend and part of a device's or platform's name in any case

@@ -43,6 +43,7 @@ std::vector<SumVariant> sum_variants(const Device& device);
 
 /// The exact sum of `data` as an accumulator: merge it with others, serialize it, round it.
 /// O(n) time; O(1) memory on the CPU; on other devices data in host memory goes through in chunks of bounded size.
+/// May be called from several threads at once; `data` is only read, `report` is this call's own.
 /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the device fails.
 Accumulator accumulate(View data, const Device& device, const SumOptions& options = {}, SumReport* report = nullptr);
 

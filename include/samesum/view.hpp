@@ -9,7 +9,7 @@
 namespace samesum {
 
 /// `size` elements of type `type`, contiguous from `data` on. Any byte alignment is allowed. The memory stays the caller's and
-/// must not change while a function of samesum reads it.
+/// must not change while a function of samesum reads it; any number of threads may read it.
 class View {
  public:
   View(std::span<const std::int8_t> values) noexcept : View(values.data(), values.size(), DType::int8) {}

@@ -5,11 +5,10 @@
 #include "bench/host_kernels.hpp"
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
+#include "core/parallel.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -167,8 +166,8 @@ ArithmeticRate host_arithmetic(std::uint32_t threads, const Effort& effort) {
   };
   const Statistics seconds = measure(host_timer([&] {
                                        if (threads == 1) return work();
-                                       arena.execute([&] {
-                                         tbb::parallel_for(
+                                       core::execute(arena, [&] {
+                                         core::parallel_for(
                                              0u, threads, [&](std::uint32_t) { work(); }, tbb::static_partitioner{});
                                        });
                                      }),

@@ -2,11 +2,11 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
+#include "core/parallel.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <array>
 #include <bit>
@@ -55,10 +55,10 @@ std::pair<Real, Real> normals(std::uint64_t seed, std::uint64_t pair) {
 template <class Real>
 Real finite_bits(std::uint64_t bits) {
   using Bits = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t, std::uint64_t>;
-  constexpr Bits exponent = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
-  constexpr Bits lowest = exponent & -exponent;
+  constexpr Bits kExponent = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
+  constexpr Bits kLowest = kExponent & -kExponent;
   Bits pattern = static_cast<Bits>(bits >> (64 - 8 * sizeof(Bits)));
-  if ((pattern & exponent) == exponent) pattern ^= lowest;  // the highest finite binade gets the infinities' share
+  if ((pattern & kExponent) == kExponent) pattern ^= kLowest;  // the highest finite binade gets the infinities' share
   return std::bit_cast<Real>(pattern);
 }
 
@@ -75,7 +75,7 @@ Element element_of(Real value) {
 // Elements 2 i and 2 i + 1 are pair(i).
 template <class Element, class Pair>
 void fill(Element* to, std::uint64_t size, const Pair& pair) {
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size / 2, 1 << 14), [&](const tbb::blocked_range<std::uint64_t>& range) {
+  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, size / 2, 1 << 14), [&](const tbb::blocked_range<std::uint64_t>& range) {
     for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
       const auto [a, b] = pair(i);
       to[2 * i] = element_of<Element>(a);
@@ -88,7 +88,7 @@ void fill(Element* to, std::uint64_t size, const Pair& pair) {
 template <std::integral Element>
 void fill(DataKind kind, std::uint64_t seed, Element* to, std::uint64_t size) {
   const bool zeros = kind == DataKind::zeros;
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 1 << 15), [=](const tbb::blocked_range<std::uint64_t>& range) {
+  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 1 << 15), [=](const tbb::blocked_range<std::uint64_t>& range) {
     for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
       const std::uint64_t bits = random_bits(seed, i);
       to[i] = zeros && (bits & 1) != 0 ? Element{0} : static_cast<Element>(bits >> (64 - 8 * sizeof(Element)));

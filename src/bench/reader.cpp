@@ -1,11 +1,10 @@
 #include "bench/reader.hpp"
 
 #include "bench/host_kernels.hpp"
+#include "core/parallel.hpp"
 #include "device/program.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <functional>
@@ -44,9 +43,9 @@ void read_in_parallel(const std::byte* data, std::uint64_t bytes, std::uint32_t 
   };
   const std::uint64_t parts = (bytes + part - 1) / part;
   if (blocks) {
-    tbb::parallel_for(std::uint64_t{0}, parts, read);
+    core::parallel_for(std::uint64_t{0}, parts, read);
   } else {
-    tbb::parallel_for(std::uint64_t{0}, parts, read, tbb::static_partitioner{});
+    core::parallel_for(std::uint64_t{0}, parts, read, tbb::static_partitioner{});
   }
 }
 
@@ -68,7 +67,7 @@ std::vector<Candidate> host_candidates(const std::byte* data, std::uint64_t byte
       for (const bool blocks : {false, true}) {
         if (threads == 1 || (blocks && bytes <= kSmall)) continue;
         const auto timer = [=](std::uint64_t size) {
-          return host_timer([=] { arena->execute([=] { read_in_parallel(data, size, threads, blocks, shape); }); });
+          return host_timer([=] { core::execute(*arena, [=] { read_in_parallel(data, size, threads, blocks, shape); }); });
         };
         candidates.push_back({text + (blocks ? " blocks" : " slices"), timer});
       }

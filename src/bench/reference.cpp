@@ -1,9 +1,7 @@
 #include "bench/reference.hpp"
 
+#include "core/parallel.hpp"
 #include "core/visit.hpp"
-
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace samesum::bench {
 namespace {
@@ -28,22 +27,22 @@ template <class Element>
 BySign sum_by_sign(View data) {
   using Value = std::conditional_t<std::is_arithmetic_v<Element>, Element, float>;
   const auto* bytes = static_cast<const std::byte*>(data.data());
-  return tbb::parallel_reduce(
-      tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 16), BySign{},
-      [bytes](const tbb::blocked_range<std::uint64_t>& range, BySign sums) {
-        for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
-          Element element;
-          std::memcpy(&element, bytes + i * sizeof element, sizeof element);
-          const Value x = element;
-          (is_negative(x) ? sums.negative : sums.positive).add(x);
-        }
-        return sums;
-      },
-      [](BySign a, const BySign& b) {
-        a.positive += b.positive;
-        a.negative += b.negative;
-        return a;
-      });
+  const std::uint64_t block = std::max<std::uint64_t>(1 << 16, data.size() / 256);
+  std::vector<BySign> sums(data.size() / block + 1);
+  core::parallel_for(std::size_t{0}, sums.size(), [&](std::size_t index) {
+    const std::uint64_t end = std::min(data.size(), (index + 1) * block);
+    for (std::uint64_t i = index * block; i < end; ++i) {
+      Element element;
+      std::memcpy(&element, bytes + i * sizeof element, sizeof element);
+      const Value x = element;
+      (is_negative(x) ? sums[index].negative : sums[index].positive).add(x);
+    }
+  });
+  for (std::size_t i = 1; i < sums.size(); ++i) {
+    sums[0].positive += sums[i].positive;
+    sums[0].negative += sums[i].negative;
+  }
+  return sums[0];
 }
 
 constexpr double kSlack = 1 + 0x1p-40;  // more than the roundings in a bound's own computation

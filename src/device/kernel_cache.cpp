@@ -3,6 +3,7 @@
 #include "device/hash.hpp"
 
 #define XXH_INLINE_ALL
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <random>
+#include <string_view>
 #include <utility>
 
 namespace samesum::device {
@@ -36,8 +40,8 @@ class File {
  public:
   explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
   ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&&) = delete;
 
   bool is_open() const noexcept { return descriptor_ >= 0; }
   int descriptor() const noexcept { return descriptor_; }
@@ -80,9 +84,13 @@ std::string folder() {
   return {};
 }
 
-bool private_folder(const std::string& path) noexcept {
+// The folder, open, so that nobody can put another one in its place between a check and a use. Not open where it is not this user's, or
+// where others may write to it.
+File open_private(const std::string& path) noexcept {
+  File in(path.empty() ? -1 : ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & S_IWOTH) == 0;
+  const bool ours = in.is_open() && fstat(in.descriptor(), &status) == 0 && status.st_uid == geteuid();
+  return ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? std::move(in) : File(-1);
 }
 
 // Creates `path` and its parents, for the user alone; what is there stays as it is.
@@ -93,7 +101,32 @@ void create_folders(const std::string& path) {
   mkdir(path.c_str(), 0700);
 }
 
-std::string entry_path(const std::string& in, const std::string& key) { return in + '/' + key + ".kernel"; }
+std::string entry_name(const std::string& key) { return key + ".kernel"; }
+
+constexpr std::string_view kTemporary = "new.";
+
+// A file that no other thread, process or machine writes to; not open where the folder cannot be written to.
+File create_temporary(const File& in, std::string& name) {
+  std::random_device random;
+  name = fmt::format("{}{:08x}{:08x}", kTemporary, random(), random());
+  return File(openat(in.descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+// Processes that were killed while they wrote have left their temporaries: nobody writes for an hour.
+void remove_old_temporaries(const File& in) {
+  constexpr std::time_t kOld = 3600;
+  DIR* const listing = fdopendir(openat(in.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (listing == nullptr) return;
+  while (const dirent* found = readdir(listing)) {
+    struct stat status {};
+    const bool temporary = std::string_view(found->d_name).starts_with(kTemporary);
+    if (temporary && fstatat(in.descriptor(), found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_mtime < std::time(nullptr) - kOld) {
+      unlinkat(in.descriptor(), found->d_name, 0);
+    }
+  }
+  closedir(listing);
+}
 
 std::uint64_t checksum_of(Header header, const char* payload, std::size_t bytes) {
   header.checksum = 0;
@@ -113,9 +146,10 @@ std::string hash_of(std::initializer_list<std::string_view> fields) {
 }
 
 std::optional<Binary> find_cached(const std::string& key) {
-  const std::string in = folder();
-  if (in.empty() || !private_folder(in)) return std::nullopt;
-  File file(::open(entry_path(in, key).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe put there must not block
+  const File in = open_private(folder());
+  if (!in.is_open()) return std::nullopt;
+  // No link to a file that lies elsewhere; and a pipe put there must not block.
+  File file(openat(in.descriptor(), entry_name(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file.is_open() || fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -137,10 +171,11 @@ std::optional<Binary> find_cached(const std::string& key) {
 }
 
 void keep_cached(const std::string& key, const Binary& binary) noexcept try {
-  const std::string in = folder();
-  if (in.empty() || key.size() != sizeof Header::key) return;
-  create_folders(in);
-  if (!private_folder(in)) return;
+  const std::string path = folder();
+  if (path.empty() || key.size() != sizeof Header::key) return;
+  create_folders(path);
+  const File in = open_private(path);
+  if (!in.is_open()) return;
 
   const std::string payload = binary.bytes + binary.log;
   Header header{};
@@ -150,12 +185,14 @@ void keep_cached(const std::string& key, const Binary& binary) noexcept try {
   header.log_bytes = binary.log.size();
   header.checksum = checksum_of(header, payload.data(), payload.size());
 
-  std::string temporary = in + "/new.XXXXXX";
-  File file(mkostemp(temporary.data(), O_CLOEXEC));
+  remove_old_temporaries(in);
+  std::string temporary;
+  File file = create_temporary(in, temporary);
   if (!file.is_open()) return;
   const bool whole = file.write(reinterpret_cast<const char*>(&header), sizeof header) && file.write(payload.data(), payload.size());
-  if (!file.close() || !whole || rename(temporary.c_str(), entry_path(in, key).c_str()) != 0) unlink(temporary.c_str());
-} catch (const std::exception&) {  // out of memory: then it is not kept
+  const bool kept = file.close() && whole && renameat(in.descriptor(), temporary.c_str(), in.descriptor(), entry_name(key).c_str()) == 0;
+  if (!kept) unlinkat(in.descriptor(), temporary.c_str(), 0);
+} catch (const std::exception&) {  // no memory, no random numbers: then it is not kept
 }
 
 }  // namespace samesum::device

@@ -1,12 +1,11 @@
 #include "reduce/sum_cpu.hpp"
 
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "reduce/sum_cpu_integers.hpp"
 #include "reduce/sum_cpu_partial.hpp"
 
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -56,7 +55,7 @@ void for_chunks(View data, std::uint32_t threads, std::uint64_t chunk, const Bod
     }
   };
   if (threads == 1) return work(0);
-  arena().execute([&] { tbb::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
+  core::execute(arena(), [&] { core::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
 }
 
 const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }

@@ -1,27 +1,10 @@
 #include "device/cuda/staging.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
+#include "device/parallel_copy.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace samesum::device::cuda {
-namespace {
-
-void copy(char* to, const char* from, std::uint64_t bytes) {
-  constexpr std::uint64_t kGrain = std::uint64_t{1} << 20;
-  // Isolated: a thread that waits here must not pick up a task of the caller's that wants this same device.
-  tbb::this_task_arena::isolate([=] {
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, bytes, kGrain), [=](const tbb::blocked_range<std::uint64_t>& part) {
-      std::memcpy(to + part.begin(), from + part.begin(), part.size());
-    });
-  });
-}
-
-}  // namespace
-
 Staging::~Staging() {
   quietly(*context_, [this](const Driver& driver) {
     for (const Slot& slot : slots_) {
@@ -52,7 +35,7 @@ void Staging::write(CUdeviceptr to, const void* from, std::uint64_t bytes) {
     const std::uint64_t size = std::min(kSlotBytes, bytes - done);
     const Slot& slot = slots_[turn % 2];
     context_->check(driver.cuEventSynchronize(slot.travelled), "cuEventSynchronize");
-    copy(static_cast<char*>(slot.memory), source + done, size);
+    parallel_copy(slot.memory, source + done, size);
     context_->check(driver.cuMemcpyHtoDAsync(to + done, slot.memory, size, stream_), "cuMemcpyHtoDAsync");
     context_->check(driver.cuEventRecord(slot.travelled, stream_), "cuEventRecord");
   }
@@ -79,7 +62,7 @@ void Staging::read(CUdeviceptr from, void* to, std::uint64_t bytes) {
     if (turn + 1 < turns) send(turn + 1);
     const Slot& slot = slots_[turn % 2];
     context_->check(driver.cuEventSynchronize(slot.travelled), "cuEventSynchronize");
-    copy(target + turn * kSlotBytes, static_cast<const char*>(slot.memory), size(turn));
+    parallel_copy(target + turn * kSlotBytes, slot.memory, size(turn));
   }
 }
 

@@ -1,28 +1,11 @@
 #include "device/opencl/staging.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
+#include "device/parallel_copy.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace samesum::device::opencl {
-namespace {
-
-void copy(char* to, const char* from, std::size_t bytes) {
-  constexpr std::size_t kGrain = std::size_t{1} << 20;
-  // Isolated: a thread that waits here must not pick up a task of the caller's that wants this same device.
-  tbb::this_task_arena::isolate([=] {
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, bytes, kGrain), [=](const tbb::blocked_range<std::size_t>& part) {
-      std::memcpy(to + part.begin(), from + part.begin(), part.size());
-    });
-  });
-}
-
-}  // namespace
-
 cl_int Staging::Slot::wait() {
   if (travelled == nullptr) return CL_SUCCESS;
   const cl_int code = api().clWaitForEvents(1, &travelled);
@@ -57,7 +40,7 @@ cl_int Staging::write(cl_command_queue queue, cl_mem to, std::size_t offset, con
     const std::size_t size = std::min(kSlotBytes, bytes - done);
     Slot& slot = slots_[turn % 2];
     if (const cl_int code = slot.wait(); code != CL_SUCCESS) return code;
-    copy(slot.memory, from + done, size);
+    parallel_copy(slot.memory, from + done, size);
     const cl_int code = api().clEnqueueWriteBuffer(queue, to, CL_FALSE, offset + done, size, slot.memory, 0, nullptr, &slot.travelled);
     if (code != CL_SUCCESS) return code;
     api().clFlush(queue);
@@ -81,7 +64,7 @@ cl_int Staging::read(cl_command_queue queue, cl_mem from, std::size_t offset, ch
     if (turn + 1 < turns) code = send(turn + 1);
     Slot& slot = slots_[turn % 2];
     if (code == CL_SUCCESS) code = slot.wait();
-    if (code == CL_SUCCESS) copy(to + turn * kSlotBytes, slot.memory, size(turn));
+    if (code == CL_SUCCESS) parallel_copy(to + turn * kSlotBytes, slot.memory, size(turn));
   }
   return code;
 }

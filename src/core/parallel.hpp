@@ -1,0 +1,87 @@
+// oneTBB's loops. ThreadSanitizer does not see what orders them, as the library is not built with it: here it is told. In any other
+// build these are oneTBB's own functions.
+#pragma once
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <concepts>
+
+#if defined(__SANITIZE_THREAD__)
+#define SAMESUM_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SAMESUM_TSAN 1
+#endif
+#endif
+
+#if defined(SAMESUM_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace samesum::core {
+
+#if defined(SAMESUM_TSAN)
+
+/// What oneTBB guarantees of a fork and its join, and no more: what came before the fork comes before every call of the body, and every
+/// call before what follows the join. Two calls of the body are not ordered, so that races between them are found.
+class ForkJoin {
+ public:
+  ForkJoin() noexcept { __tsan_release(&fork_); }
+  ~ForkJoin() { __tsan_acquire(&join_); }
+  ForkJoin(const ForkJoin&) = delete;
+  ForkJoin& operator=(const ForkJoin&) = delete;
+
+  // It may be a copy of its closure that a thread calls, made by a thread that it is not seen to be ordered after: itself not watched.
+  template <class Body>
+  auto body(const Body& body) noexcept {
+    return [ this, &body ](auto&&... arguments) __attribute__((no_sanitize("thread"), noinline)) {
+      __tsan_acquire(&fork_);
+      body(arguments...);
+      __tsan_release(&join_);
+    };
+  }
+
+ private:
+  char fork_ = 0, join_ = 0;  // their addresses are what counts
+};
+
+template <class Body>
+auto ordered(ForkJoin& order, const Body& body) noexcept {
+  return order.body(body);
+}
+
+#else
+
+struct ForkJoin {};
+
+template <class Body>
+const Body& ordered(ForkJoin&, const Body& body) noexcept {
+  return body;
+}
+
+#endif
+
+/// tbb::parallel_for over a range.
+template <class Range, class Body, class... Partitioner>
+requires(!std::integral<Range>) void parallel_for(const Range& range, const Body& body, const Partitioner&... partitioner) {
+  [[maybe_unused]] ForkJoin order;
+  tbb::parallel_for(range, ordered(order, body), partitioner...);
+}
+
+/// tbb::parallel_for over indices.
+template <std::integral Index, class Body, class... Partitioner>
+void parallel_for(Index first, Index last, const Body& body, const Partitioner&... partitioner) {
+  [[maybe_unused]] ForkJoin order;
+  tbb::parallel_for(first, last, ordered(order, body), partitioner...);
+}
+
+/// arena.execute(body), which another thread may do.
+template <class Body>
+void execute(tbb::task_arena& arena, const Body& body) {
+  [[maybe_unused]] ForkJoin order;
+  const auto& watched = ordered(order, body);
+  arena.execute(watched);
+}
+
+}  // namespace samesum::core
