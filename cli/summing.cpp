@@ -1,6 +1,7 @@
 #include "summing.hpp"
 
 #include "command.hpp"
+#include "progress.hpp"
 
 #include <samesum/error.hpp>
 
@@ -11,9 +12,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
 
 namespace samesum::cli {
 namespace {
@@ -38,6 +44,68 @@ std::string lower(std::string text) {
 
 Accumulator total_of(const DeviceSum& result) { return cli::total_of(result.sums); }
 
+constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped file, between two words on how far it is
+
+// Adds `view` to the last sum of each device that has not failed.
+void add_chunk(View view, const SumOptions& options, const std::vector<std::optional<Device>>& devices, std::vector<DeviceSum>& results) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!results[i].failure.empty()) continue;
+    NamedSum& named = results[i].sums.back();
+    try {
+      SumReport report;
+      named.sum += accumulate(view, *devices[i], options, &report);
+      if (named.report) {
+        *named.report += report;
+      } else {
+        named.report = std::move(report);
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      results[i].failure = error.what();
+    }
+  }
+}
+
+// One pass over all files: every device that has not failed sums each chunk as it comes. A failure of a device is noted in its result.
+void sum_all(const std::vector<NamedSource>& sources, const SumOptions& options, const std::vector<std::optional<Device>>& devices,
+             std::vector<DeviceSum>& results) {
+  using Clock = std::chrono::steady_clock;
+  Progress progress;
+  for (const auto& [name, open] : sources) {
+    const ReadingGuard guard(name);
+    const std::unique_ptr<Source> source = open();
+    for (DeviceSum& result : results) result.sums.push_back({name, {}, source->type(), {}});
+    double waited = 0;
+    bool any = false;
+    for (;;) {
+      const auto start = Clock::now();
+      const std::optional<View> chunk = source->next();
+      waited += std::chrono::duration<double>(Clock::now() - start).count();
+      if (!chunk && any) break;
+      const View view =
+          chunk.value_or(View(nullptr, 0, source->type().value_or(DType::float64)));  // an input without numbers has a sum, too
+      any = true;
+      const bool whole = !progress.wanted() || view.bytes() <= 2 * kToldBytes;
+      const std::uint64_t part = whole ? view.size() : kToldBytes / size_of(view.type());
+      std::uint64_t done = 0;
+      do {
+        add_chunk(view.part(done, std::min(part, view.size() - done)), options, devices, results);
+        done += part;
+        progress.tell(name, whole ? source->bytes_read() : done * size_of(view.type()), source->bytes());
+      } while (done < view.size());
+      if (!chunk) break;
+    }
+    for (DeviceSum& result : results) {
+      NamedSum& named = result.sums.back();
+      named.shape = source->shape();
+      named.format = source->format();
+      named.part = source->part();
+      named.missing = source->missing();
+      named.read_seconds = source->resident_bytes() == 0 ? waited : 0;
+    }
+  }
+}
+
 // What the answers of several devices come to.
 void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
   std::vector<DeviceSum> answers = results;
@@ -56,14 +124,46 @@ void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
 
 }  // namespace
 
-ArrayFile Input::open(const std::string& file) const {
-  return ArrayFile(file, dtype.empty() ? std::nullopt : std::optional(parse_dtype(dtype)));
+InputOptions Input::options() const {
+  if (std::ranges::count(files, "-") > 1) throw Error(ErrorKind::usage, "standard input ('-') can be read once only");
+  if (header && no_header) throw Error(ErrorKind::usage, "--header and --no-header cannot both be had");
+  if ((header || no_header) && column.empty()) throw Error(ErrorKind::usage, "--header and --no-header are for --column");
+  if (!dtype.empty() && (!column.empty() || !missing.empty())) {
+    throw Error(ErrorKind::usage, "--dtype is for raw numbers, --column and --missing are for text: they cannot be had together");
+  }
+  InputOptions options;
+  if (!dtype.empty()) options.raw = parse_raw_type(dtype);
+  options.text.column = column;
+  if (header || no_header) options.text.header = header;
+  options.text.missing = missing;
+  options.threads = threads;
+  return options;
 }
 
-std::uint64_t Input::bytes() const {
+std::vector<NamedSource> Input::sources() const {
+  std::vector<NamedSource> sources;
+  for (const std::string& file : files) sources.push_back({file, [file, how = options()] { return open_source(file, how); }});
+  return sources;
+}
+
+std::uint64_t Input::resident_bytes() const {
+  const InputOptions how = options();
   std::uint64_t total = 0;
-  for (const std::string& file : files) total += open(file).view().bytes();
+  for (const std::string& file : files) {
+    std::error_code error;
+    const std::filesystem::file_type type = std::filesystem::status(file, error).type();
+    if (file == "-" || type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character) continue;
+    total += open_source(file, how)->resident_bytes();
+  }
   return total;
+}
+
+void add_options(CLI::App& command, Input& input) {
+  command.add_option("--dtype", input.dtype, "type of raw numbers: float32, '>i4' (big-endian) ...")->type_name("TYPE");
+  command.add_option("--column", input.column, "of a text: the one column to read")->type_name("N|NAME");
+  command.add_flag("--header", input.header, "with --column: the first line has the names");
+  command.add_flag("--no-header", input.no_header, "with --column: it has not");
+  command.add_option("--missing", input.missing, "of a text: a word for a missing number")->type_name("WORD")->allow_extra_args(false);
 }
 
 ReadingGuard::ReadingGuard(const std::string& path) noexcept {
@@ -74,19 +174,6 @@ ReadingGuard::ReadingGuard(const std::string& path) noexcept {
 ReadingGuard::~ReadingGuard() {
   std::signal(SIGBUS, SIG_DFL);
   reading = nullptr;
-}
-
-std::vector<NamedSum> sum_files(const Input& input, const Device& device, const SumOptions& options) {
-  std::vector<NamedSum> sums;
-  for (const std::string& name : input.files) {
-    const ReadingGuard guard(name);
-    const ArrayFile file = input.open(name);
-    SumReport report;
-    Accumulator sum = accumulate(file.view(), device, options, &report);
-    file.check_unchanged();
-    sums.push_back({name, sum, file.type(), file.shape(), std::move(report)});
-  }
-  return sums;
 }
 
 double DeviceSum::seconds() const noexcept {
@@ -100,20 +187,29 @@ bool means_all(const std::string& selector) {
   return lower(selector) == "all" || (lower(selector) == "auto" && variable != nullptr && lower(variable) == "all");
 }
 
-std::vector<DeviceSum> sum_everywhere(const Input& input, const SumOptions& options) {
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options) {
+  std::vector<DeviceSum> results = {{device.info(), {}, ""}};
+  sum_all(sources, options, {device}, results);
+  if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
+  return std::move(results.front());
+}
+
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options) {
   std::vector<DeviceSum> results;
+  std::vector<std::optional<Device>> devices;
   for (DeviceInfo& info : list_devices().devices) {
     DeviceSum result{std::move(info), {}, ""};
+    devices.emplace_back();
     try {
-      const Device device = Device::open(result.device.selector);
-      result.device = device.info();
-      result.sums = sum_files(input, device, options);
+      devices.back() = Device::open(result.device.selector);
+      result.device = devices.back()->info();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::device) throw;
       result.failure = error.what();
     }
     results.push_back(std::move(result));
   }
+  sum_all(sources, options, devices, results);
   return results;
 }
 
@@ -132,7 +228,7 @@ void print_devices(Output& out, const ResultOptions& options, const std::vector<
     const Number value = options.round(total_of(result));
     table.add({result.device.selector, {options.text(value), Style::bold}, value.bits(), {result.device.name, Style::dim}});
     if (!options.verbose) continue;
-    for (const NamedSum& sum : result.sums) table.note("  " + sum.name + ": " + describe(*sum.report));
+    for (const NamedSum& sum : result.sums) table.note("  " + sum.name + ": " + describe(sum));
   }
   table.print(out);
   print_verdict(out, results);
