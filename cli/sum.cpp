@@ -87,12 +87,24 @@ void add_sum(CLI::App& program, Action& action) {
   command->footer(R"(Examples:
   samesum sum x.npy                      the value, and what was summed
   samesum sum *.npy                      a value for each file, their exact total
-  samesum sum --dtype float32 dump.raw   raw little-endian numbers
+  samesum sum --dtype float32 dump.raw   raw little-endian numbers; '>f4': big-endian
+  seq 100 | samesum sum -                text on standard input; .npy and raw, too
+  samesum sum --column price sales.csv   one column of a table; or by number
   samesum sum --plain x.npy              one bare number, for scripts
   samesum sum --json x.npy | jq .bits    everything, for programs
   samesum sum --device all x.npy         on every device: do they agree?
   samesum sum --nan skip x.npy           as if no NaN were there
   samesum sum --partial a.sum a.npy      keep the exact sum, for 'merge'
+
+What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
+unless it is binary. A text has numbers with blanks, line ends, commas or
+semicolons between them; lines that begin with # are skipped. Integers of up to
+64 bits are taken exactly, others as the nearest double; commas are no decimal
+points. Empty fields, NA and each --missing WORD count as missing and are
+reported; NaNs are numbers, for --nan. Anything else is an error with its place.
+A table has tabs, semicolons, commas or blanks between its columns, whichever of
+these its first line has first, and quotes as in RFC 4180.
+Pipes, text and big-endian numbers are read in under 64 MiB of memory.
 
 A device is named as 'samesum devices' names it, or by a part of its name, as in
 opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by

@@ -30,6 +30,8 @@ std::atomic<const char*> reading = nullptr;
 void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
 void file_cut_short(int) {
+  static std::atomic_flag said;
+  while (said.test_and_set()) pause();  // several threads may read the file: one speaks, and ends the program
   write_error("samesum: ");
   const char* path = reading;
   write_error(path != nullptr ? path : "a file");

@@ -196,9 +196,9 @@ TextOptions column(std::string name, std::optional<bool> header = {}) {
 }
 
 TEST(TextColumn, IsFoundByNameOrNumber) {
-  for (const std::string_view text : {"id,price\n1,10\n2,20\n", "id;price\n1;10\n2;20", "id\tprice\r\n1\t10\r\n2\t20\r\n",
-                                      "id  price\n1   10\n 2 20 \n", "\"id\",\"price\"\n\"a, b\",\"10\"\n\"c\n\"\"d\"\"\",20\n",
-                                      "\xef\xbb\xbf# about\n\nid,price\n1,10\n\n# x\n2,20\n"}) {
+  for (const std::string_view text :
+       {"id,price\n1,10\n2,20\n", "id;price\n1;10\n2;20", "id\tprice\r\n1\t10\r\n2\t20\r\n", "id  price\n1   10\n 2 20 \n",
+        "\"id\",\"price\"\n\"a, b\",\"10\"\n\"c\n\"\"d\"\"\",20\n", "\xef\xbb\xbf# about\n\nid,price\n1,10\n\n# x\n2,20\n"}) {
     EXPECT_EQ(read_in_blocks(text, column("2"), 8).sum.to_int64(), 30) << text;
     EXPECT_EQ(read_in_blocks(text, column("price"), 8).sum.to_int64(), 30) << text;
   }
