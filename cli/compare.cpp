@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
 
 struct Options {
-  std::string file;
-  std::string dtype;
+  Input input;
   std::string device = "all";
   ResultOptions result;
 };
@@ -24,11 +25,60 @@ struct PlainSums {
   Number backward;
 };
 
-PlainSums plain_sums(const ArrayFile& file) {
-  const ReadingGuard guard(file.path());
-  const View data = file.view();
-  return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())};
-}
+// A view of what somebody else holds.
+class ViewSource final : public Source {
+ public:
+  ViewSource(View view, std::string_view format) : view_(view), format_(format) {}
+  std::optional<View> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
+  std::string_view format() const noexcept override { return format_; }
+  std::optional<DType> type() const noexcept override { return view_.type(); }
+  std::vector<std::uint64_t> shape() const override { return {view_.size()}; }
+  std::uint64_t resident_bytes() const noexcept override { return view_.bytes(); }
+
+ private:
+  View view_;
+  std::string_view format_;
+  bool given_ = false;
+};
+
+// All elements of an input, in order: last to first takes all of them. What cannot be mapped is copied.
+class Elements {
+ public:
+  Elements(const std::string& name, InputOptions options) : name_(name) {
+    options.text.integers = false;  // one type for all
+    const ReadingGuard guard(name);
+    source_ = open_source(name, options);
+    type_ = source_->type().value_or(DType::float64);
+    const bool resident = source_->resident_bytes() != 0;
+    while (const std::optional<View> chunk = source_->next()) {
+      if (resident) {
+        view_ = *chunk;
+      } else {
+        const auto* const bytes = static_cast<const std::byte*>(chunk->data());
+        copy_.insert(copy_.end(), bytes, bytes + chunk->bytes());
+      }
+    }
+    if (!resident) view_ = View(copy_.data(), copy_.size() / size_of(type_), type_);
+  }
+
+  View view() const noexcept { return view_; }
+  DType type() const noexcept { return type_; }
+  const Source& source() const noexcept { return *source_; }
+  /// @throws Error (usage) where the file was written to since it was opened.
+  void check_unchanged() { source_->next(); }
+  std::vector<NamedSource> sources() const {
+    return {{name_, [this] { return std::make_unique<ViewSource>(view_, source_->format()); }}};
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<Source> source_;
+  std::vector<std::byte> copy_;
+  DType type_ = DType::float64;
+  View view_{nullptr, 0, DType::float64};
+};
+
+PlainSums plain_sums(View data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
 
 // How far off a plain sum is; nothing can be said where either is not finite.
 std::string deviation(const Number& plain, const Number& exact) {
@@ -39,9 +89,10 @@ std::string deviation(const Number& plain, const Number& exact) {
   return exact.value() == 0 ? amount : fmt::format("{} ({:.2g}%)", amount, std::abs(off / exact.value()) * 100);
 }
 
-void print_text(Output& out, const Options& options, const ArrayFile& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
+void print_text(Output& out, const Options& options, const Elements& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
   const auto answer = std::ranges::find_if(results, [](const DeviceSum& result) { return result.failure.empty(); });
-  out.print("{}: {}\n", out.bold(file.path()), counted(file.view().size(), fmt::format("{} element", name_of(file.type()))));
+  out.print("{}: {}\n", out.bold(options.input.files.front()),
+            counted(file.view().size(), fmt::format("{} element", name_of(file.type()))));
 
   const std::string forward = plain.forward.decimal();
   const std::string backward = plain.backward.decimal();
@@ -58,24 +109,24 @@ void print_text(Output& out, const Options& options, const ArrayFile& file, cons
 }
 
 int run(Output& out, const Options& options) {
-  const Input input{{options.file}, options.dtype};
-  const ArrayFile file = input.open(options.file);
-  const PlainSums plain = plain_sums(file);
+  const std::string& name = options.input.files.front();
+  Elements file(name, options.input.options());
+  const ReadingGuard guard(name);
+  const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {
-    results = sum_everywhere(input, {});
+    results = sum_everywhere(file.sources(), {});
   } else {
-    const Device device = choose_device(options.device, file.view().bytes());
-    results.push_back({device.info(), sum_files(input, device, {}), ""});
+    results.push_back(sum_on(choose_device(options.device, file.view().bytes()), file.sources(), {}));
   }
   file.check_unchanged();
   const bool agree = all_agree(results);
 
   if (options.result.json) {
     Json object;
-    object["file"] = options.file;
+    object["file"] = name;
     object["dtype"] = name_of(file.type());
-    object["shape"] = file.shape();
+    object["shape"] = file.source().type() ? file.source().shape() : std::vector<std::uint64_t>{file.view().size()};
     plain.forward.add_to(object["plain_forward"]);
     plain.backward.add_to(object["plain_backward"]);
     object["agree"] = agree;
@@ -92,8 +143,9 @@ int run(Output& out, const Options& options) {
 void add_compare(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
-  command->add_option("FILE", options->file, "a .npy file, or raw numbers with --dtype")->required();
-  command->add_option("--dtype", options->dtype, "type of raw numbers: float32 or float64")->type_name("TYPE");
+  options->input.files.resize(1);
+  command->add_option("FILE", options->input.files.front(), "a .npy file, text, raw numbers; - is standard input")->required();
+  add_options(*command, options->input);
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   command->add_flag("--json", options->result.json, "print JSON");
   command->footer(R"(Examples:

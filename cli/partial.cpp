@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -28,6 +31,36 @@ struct Closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, Closer>;
+
+// A file that is being written, to be removed should a signal end the program meanwhile.
+std::atomic<const char*> unfinished = nullptr;
+
+void remove_unfinished(int signal) {
+  if (const char* const path = unfinished) unlink(path);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+class RemovedBySignals {
+ public:
+  explicit RemovedBySignals(const char* path) noexcept {
+    unfinished = path;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      before_[i] = std::signal(kSignals[i], remove_unfinished);
+      if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);  // as under nohup
+    }
+  }
+  ~RemovedBySignals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
+    unfinished = nullptr;
+  }
+  RemovedBySignals(const RemovedBySignals&) = delete;
+  RemovedBySignals& operator=(const RemovedBySignals&) = delete;
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), kSignals.size()> before_{};
+};
 
 }  // namespace
 
@@ -54,6 +87,7 @@ void PartialTarget::save(const Accumulator& sum) const {
   if (path_.empty()) return;
   const std::vector<std::byte> bytes = sum.serialize();
   std::string temporary = path_ + ".XXXXXX";
+  const RemovedBySignals guard(temporary.c_str());
   const int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) fail(path_, "cannot be written", errno);
   const mode_t mask = umask(0);

@@ -10,31 +10,39 @@ namespace {
 // "268,435,456 float32 elements (3 NaN left out, 1 inf)".
 std::string summands(const ResultOptions& options, const NamedSum& named) {
   const Accumulator& sum = named.sum;
-  std::string text = counted(sum.count(), named.type ? fmt::format("{} element", name_of(*named.type)) : "element");
+  std::string text = counted(sum.count(), named.type               ? fmt::format("{} element", name_of(*named.type))
+                                          : named.format == "text" ? "number"
+                                                                   : "element");
   std::vector<std::string> specials;
   if (sum.nan_count() != 0) {
     specials.push_back(fmt::format("{} NaN{}", grouped(sum.nan_count()), options.nan_policy() == NanPolicy::skip ? " left out" : ""));
   }
   if (sum.positive_infinities() != 0) specials.push_back(fmt::format("{} inf", grouped(sum.positive_infinities())));
   if (sum.negative_infinities() != 0) specials.push_back(fmt::format("{} -inf", grouped(sum.negative_infinities())));
+  if (named.missing != 0) specials.push_back(fmt::format("{} missing", grouped(named.missing)));
   return specials.empty() ? text : fmt::format("{} ({})", text, fmt::join(specials, ", "));
+}
+
+// "prices.csv, column 2 ('price')".
+std::string place(const NamedSum& sum) {
+  return fmt::format("{}{}{}", sum.name == "-" ? "standard input" : sum.name, sum.part.empty() ? "" : ", ", sum.part);
 }
 
 void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
   const Number value = options.round(sum.sum);
   out.print("{}\n", out.bold(options.text(value)));
   const std::string rounded = is_integer(value.type()) ? "" : fmt::format(", rounded once to {}", name_of(value.type()));
-  out.print("  {}\n", out.dim(fmt::format("exact sum of {} in {}{}", summands(options, sum), sum.name, rounded)));
-  if (options.verbose && sum.report) out.print("  {}\n", out.dim(describe(*sum.report)));
+  out.print("  {}\n", out.dim(fmt::format("exact sum of {} in {}{}", summands(options, sum), place(sum), rounded)));
+  if (options.verbose && sum.report) out.print("  {}\n", out.dim(describe(sum)));
 }
 
 void print_several(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums, const Accumulator& total) {
   Table table("><");
   for (const NamedSum& sum : sums) {
-    table.add({options.text(options.round(sum.sum)), sum.name});
+    table.add({options.text(options.round(sum.sum)), place(sum)});
     if (!options.verbose) continue;
     table.add({"", {summands(options, sum), Style::dim}});
-    if (sum.report) table.add({"", {describe(*sum.report), Style::dim}});
+    if (sum.report) table.add({"", {describe(sum), Style::dim}});
   }
   table.add({{options.text(options.round(total)), Style::bold}, "total"});
   table.print(out);
@@ -68,12 +76,14 @@ void add_options(CLI::App& command, ResultOptions& options) {
   command.add_option("--partial", options.partial, "also write the unrounded sum, for 'merge'")->type_name("OUT");
 }
 
-std::string describe(const SumReport& report) {
+std::string describe(const NamedSum& sum) {
+  const SumReport& report = *sum.report;
   std::string text = fmt::format("{} {}", report.device, report.variant);
   if (!report.configuration.empty()) text += " " + report.configuration;
   text += ", " + duration(report.seconds);
   if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
   if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
+  if (sum.read_seconds > 0) text += fmt::format("; waited {} for {}", duration(sum.read_seconds), sum.format);
   return text;
 }
 
@@ -113,13 +123,17 @@ Json json_of(const ResultOptions& options, const NamedSum& sum) {
     object["dtype"] = name_of(*sum.type);
     object["shape"] = sum.shape;
   }
+  if (!sum.format.empty()) object["format"] = sum.format;
+  if (!sum.part.empty()) object["part"] = sum.part;
   add_accumulator(object, options, sum.sum);
+  if (sum.format == "text") object["missing"] = sum.missing;
   if (sum.report) {
     object["device"] = sum.report->device;
     object["variant"] = sum.report->variant;
     object["configuration"] = sum.report->configuration;
     object["upload_seconds"] = rounded_seconds(sum.report->upload_seconds);
     object["seconds"] = rounded_seconds(sum.report->seconds);
+    object["read_seconds"] = rounded_seconds(sum.read_seconds);
   }
   return object;
 }

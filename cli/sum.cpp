@@ -18,9 +18,10 @@ struct Options {
 };
 
 int print_all(Output& out, const Options& options, const PartialTarget& partial) {
-  const std::vector<DeviceSum> results = sum_everywhere(options.input, options.sum);
+  const std::vector<DeviceSum> results = sum_everywhere(options.input.sources(), options.sum);
   const bool agree = all_agree(results);
-  if (options.result.plain && !agree) throw Error(ErrorKind::no_answer, "not every device gave the same answer; leave out --plain to see which");
+  if (options.result.plain && !agree)
+    throw Error(ErrorKind::no_answer, "not every device gave the same answer; leave out --plain to see which");
 
   const std::vector<NamedSum>& sums = results.front().sums;
   if (agree) partial.save(total_of(sums));
@@ -41,11 +42,11 @@ int print_all(Output& out, const Options& options, const PartialTarget& partial)
 int run(Output& out, const Options& options) {
   options.result.check();
   const PartialTarget partial(options.result.partial, options.input.files);
-  const std::uint64_t bytes = options.input.bytes();
+  const std::uint64_t bytes = options.input.resident_bytes();
   if (means_all(options.device)) return print_all(out, options, partial);
 
   const Device device = choose_device(options.device, bytes);
-  const std::vector<NamedSum> sums = sum_files(options.input, device, options.sum);
+  const std::vector<NamedSum> sums = sum_on(device, options.input.sources(), options.sum).sums;
   const Accumulator total = total_of(sums);
   partial.save(total);
 
@@ -75,8 +76,8 @@ int run(Output& out, const Options& options) {
 void add_sum(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("sum", "The exact sum of the numbers in files, rounded once");
-  command->add_option("FILE", options->input.files, ".npy files, or raw numbers with --dtype")->required()->option_text("...");
-  command->add_option("--dtype", options->input.dtype, "type of raw numbers: float32 or float64")->type_name("TYPE");
+  command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
+  add_options(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
   add_options(*command, options->result);
   const CLI::Range range(1u, 1u << 16, "number");
@@ -86,18 +87,33 @@ void add_sum(CLI::App& program, Action& action) {
   command->footer(R"(Examples:
   samesum sum x.npy                      the value, and what was summed
   samesum sum *.npy                      a value for each file, their exact total
-  samesum sum --dtype float32 dump.raw   raw little-endian numbers
+  samesum sum --dtype float32 dump.raw   raw little-endian numbers; '>f4': big-endian
+  seq 100 | samesum sum -                text on standard input; .npy and raw, too
+  samesum sum --column price sales.csv   one column of a table; or by number
   samesum sum --plain x.npy              one bare number, for scripts
   samesum sum --json x.npy | jq .bits    everything, for programs
   samesum sum --device all x.npy         on every device: do they agree?
   samesum sum --nan skip x.npy           as if no NaN were there
   samesum sum --partial a.sum a.npy      keep the exact sum, for 'merge'
 
+What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
+unless it is binary. A text has numbers with blanks, line ends, commas or
+semicolons between them; lines that begin with # are skipped. Integers of up to
+64 bits are taken exactly, others as the nearest double; commas are no decimal
+points. Empty fields, NA and each --missing WORD count as missing and are
+reported; NaNs are numbers, for --nan. Anything else is an error with its place.
+A table has tabs, semicolons, commas or blanks between its columns, whichever of
+these its first line has first, and quotes as in RFC 4180.
+Pipes, text and big-endian numbers are read in under 64 MiB of memory.
+
 A device is named as 'samesum devices' names it, or by a part of its name, as in
 opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by
 the size of the data. No choice of device, variant, group or threads changes a
 bit of the answer.)");
-  command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
+  command->callback([options, &action] {
+    options->input.threads = options->sum.threads;
+    action = [options](Output& out) { return run(out, *options); };
+  });
 }
 
 }  // namespace samesum::cli

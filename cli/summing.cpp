@@ -1,6 +1,7 @@
 #include "summing.hpp"
 
 #include "command.hpp"
+#include "progress.hpp"
 
 #include <samesum/error.hpp>
 
@@ -11,9 +12,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
 
 namespace samesum::cli {
 namespace {
@@ -24,6 +28,8 @@ std::atomic<const char*> reading = nullptr;
 void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
 void file_cut_short(int) {
+  static std::atomic_flag said;
+  while (said.test_and_set()) pause();  // several threads may read the file: one speaks, and ends the program
   write_error("samesum: ");
   const char* path = reading;
   write_error(path != nullptr ? path : "a file");
@@ -37,6 +43,68 @@ std::string lower(std::string text) {
 }
 
 Accumulator total_of(const DeviceSum& result) { return cli::total_of(result.sums); }
+
+constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped file, between two words on how far it is
+
+// Adds `view` to the last sum of each device that has not failed.
+void add_chunk(View view, const SumOptions& options, const std::vector<std::optional<Device>>& devices, std::vector<DeviceSum>& results) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!results[i].failure.empty()) continue;
+    NamedSum& named = results[i].sums.back();
+    try {
+      SumReport report;
+      named.sum += accumulate(view, *devices[i], options, &report);
+      if (named.report) {
+        *named.report += report;
+      } else {
+        named.report = std::move(report);
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      results[i].failure = error.what();
+    }
+  }
+}
+
+// One pass over all files: every device that has not failed sums each chunk as it comes. A failure of a device is noted in its result.
+void sum_all(const std::vector<NamedSource>& sources, const SumOptions& options, const std::vector<std::optional<Device>>& devices,
+             std::vector<DeviceSum>& results) {
+  using Clock = std::chrono::steady_clock;
+  Progress progress;
+  for (const auto& [name, open] : sources) {
+    const ReadingGuard guard(name);
+    const std::unique_ptr<Source> source = open();
+    for (DeviceSum& result : results) result.sums.push_back({name, {}, source->type(), {}});
+    double waited = 0;
+    bool any = false;
+    for (;;) {
+      const auto start = Clock::now();
+      const std::optional<View> chunk = source->next();
+      waited += std::chrono::duration<double>(Clock::now() - start).count();
+      if (!chunk && any) break;
+      const View view =
+          chunk.value_or(View(nullptr, 0, source->type().value_or(DType::float64)));  // an input without numbers has a sum, too
+      any = true;
+      const bool whole = !progress.wanted() || view.bytes() <= 2 * kToldBytes;
+      const std::uint64_t part = whole ? view.size() : kToldBytes / size_of(view.type());
+      std::uint64_t done = 0;
+      do {
+        add_chunk(view.part(done, std::min(part, view.size() - done)), options, devices, results);
+        done += part;
+        progress.tell(name, whole ? source->bytes_read() : done * size_of(view.type()), source->bytes());
+      } while (done < view.size());
+      if (!chunk) break;
+    }
+    for (DeviceSum& result : results) {
+      NamedSum& named = result.sums.back();
+      named.shape = source->shape();
+      named.format = source->format();
+      named.part = source->part();
+      named.missing = source->missing();
+      named.read_seconds = source->resident_bytes() == 0 ? waited : 0;
+    }
+  }
+}
 
 // What the answers of several devices come to.
 void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
@@ -56,16 +124,6 @@ void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
 
 }  // namespace
 
-ArrayFile Input::open(const std::string& file) const {
-  return ArrayFile(file, dtype.empty() ? std::nullopt : std::optional(parse_dtype(dtype)));
-}
-
-std::uint64_t Input::bytes() const {
-  std::uint64_t total = 0;
-  for (const std::string& file : files) total += open(file).view().bytes();
-  return total;
-}
-
 ReadingGuard::ReadingGuard(const std::string& path) noexcept {
   reading = path.c_str();
   std::signal(SIGBUS, file_cut_short);
@@ -74,19 +132,6 @@ ReadingGuard::ReadingGuard(const std::string& path) noexcept {
 ReadingGuard::~ReadingGuard() {
   std::signal(SIGBUS, SIG_DFL);
   reading = nullptr;
-}
-
-std::vector<NamedSum> sum_files(const Input& input, const Device& device, const SumOptions& options) {
-  std::vector<NamedSum> sums;
-  for (const std::string& name : input.files) {
-    const ReadingGuard guard(name);
-    const ArrayFile file = input.open(name);
-    SumReport report;
-    Accumulator sum = accumulate(file.view(), device, options, &report);
-    file.check_unchanged();
-    sums.push_back({name, sum, file.type(), file.shape(), std::move(report)});
-  }
-  return sums;
 }
 
 double DeviceSum::seconds() const noexcept {
@@ -100,20 +145,29 @@ bool means_all(const std::string& selector) {
   return lower(selector) == "all" || (lower(selector) == "auto" && variable != nullptr && lower(variable) == "all");
 }
 
-std::vector<DeviceSum> sum_everywhere(const Input& input, const SumOptions& options) {
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options) {
+  std::vector<DeviceSum> results = {{device.info(), {}, ""}};
+  sum_all(sources, options, {device}, results);
+  if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
+  return std::move(results.front());
+}
+
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options) {
   std::vector<DeviceSum> results;
+  std::vector<std::optional<Device>> devices;
   for (DeviceInfo& info : list_devices().devices) {
     DeviceSum result{std::move(info), {}, ""};
+    devices.emplace_back();
     try {
-      const Device device = Device::open(result.device.selector);
-      result.device = device.info();
-      result.sums = sum_files(input, device, options);
+      devices.back() = Device::open(result.device.selector);
+      result.device = devices.back()->info();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::device) throw;
       result.failure = error.what();
     }
     results.push_back(std::move(result));
   }
+  sum_all(sources, options, devices, results);
   return results;
 }
 
@@ -132,7 +186,7 @@ void print_devices(Output& out, const ResultOptions& options, const std::vector<
     const Number value = options.round(total_of(result));
     table.add({result.device.selector, {options.text(value), Style::bold}, value.bits(), {result.device.name, Style::dim}});
     if (!options.verbose) continue;
-    for (const NamedSum& sum : result.sums) table.note("  " + sum.name + ": " + describe(*sum.report));
+    for (const NamedSum& sum : result.sums) table.note("  " + sum.name + ": " + describe(sum));
   }
   table.print(out);
   print_verdict(out, results);

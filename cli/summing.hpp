@@ -1,26 +1,16 @@
 // Summing files, on one device or on all.
 #pragma once
 
+#include "input.hpp"
 #include "result.hpp"
 
-#include <samesum/array_file.hpp>
 #include <samesum/device.hpp>
+#include <samesum/source.hpp>
 
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace samesum::cli {
-
-/// Which files, of which type where they are raw.
-struct Input {
-  std::vector<std::string> files;
-  std::string dtype;  ///< empty: .npy only
-
-  ArrayFile open(const std::string& file) const;
-  /// Bytes of all elements. Opens every file, so that a bad one is found before a long sum is begun.
-  std::uint64_t bytes() const;
-};
 
 /// As long as it lives, a file that is cut short while it is read (SIGBUS) ends the program with a message and exit code 2.
 class ReadingGuard {
@@ -31,13 +21,11 @@ class ReadingGuard {
   ReadingGuard& operator=(const ReadingGuard&) = delete;
 };
 
-std::vector<NamedSum> sum_files(const Input& input, const Device& device, const SumOptions& options);
-
 /// What one of several devices had to say.
 struct DeviceSum {
   DeviceInfo device;
-  std::vector<NamedSum> sums;
-  std::string failure;  ///< why there is no sum; else empty
+  std::vector<NamedSum> sums;  ///< one for each file
+  std::string failure;         ///< why there is no sum; else empty
 
   double seconds() const noexcept;
 };
@@ -45,8 +33,11 @@ struct DeviceSum {
 /// Whether `selector` (with SAMESUM_DEVICE behind "auto") means every device.
 bool means_all(const std::string& selector);
 
-/// The sums of `input` on every usable device; a device that fails does not keep the others from trying.
-std::vector<DeviceSum> sum_everywhere(const Input& input, const SumOptions& options);
+/// The sums of `sources` on one device. What fails is thrown.
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options);
+
+/// The sums of `sources` on every usable device, in one pass; a device that fails does not keep the others from trying.
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options);
 
 /// Whether every device gave an answer, and all the same one: equal accumulators.
 bool all_agree(const std::vector<DeviceSum>& results);

@@ -87,12 +87,20 @@ TEST(Npy, NamesTheTypeThatItRefuses) {
   EXPECT_REFUSED(npy(header("|O", "(1,)"), 8), "Python objects ('|O')");
   EXPECT_REFUSED(npy(header("<U7", "(1,)"), 28), "text ('<U7')");
   EXPECT_REFUSED(npy(header("<M8[ns]", "(1,)"), 8), "dates");
-  EXPECT_REFUSED(npy(header(">f4", "(1,)"), 4), "big-endian float32 ('>f4')");
   EXPECT_REFUSED(npy(header("", "(1,)"), 4), "unknown element type ''");
   EXPECT_REFUSED(npy(header("f", "(1,)"), 4), "unknown element type 'f'");
   EXPECT_REFUSED(npy(header("<f4\x1b[31m", "(1,)"), 4), "unknown element type '<f4?[31m'");
   EXPECT_REFUSED(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4), "structured");
   EXPECT_REFUSED(npy("{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': (1,), }", 8), "structured");
+}
+
+TEST(Npy, KnowsTheByteOrder) {
+  for (const std::string_view descr : {"<f4", "=f4", "|f4", ">f4"}) {
+    const io::Npy parsed = parse_npy(bytes_of(npy(header(descr, "(1,)"), 4)));
+    EXPECT_EQ(parsed.type, DType::float32);
+    EXPECT_EQ(parsed.big_endian, descr[0] == '>');
+  }
+  EXPECT_FALSE(parse_npy(bytes_of(npy(header(">u1", "(1,)"), 1))).big_endian) << "a byte has no order";
 }
 
 TEST(Npy, RefusesBadHeaders) {
@@ -203,6 +211,10 @@ TEST_F(ArrayFiles, TakesRawNumbersOfAGivenType) {
   EXPECT_EQ(ArrayFile(write("empty", ""), DType::float64).view().size(), 0u);
   EXPECT_NE(refused(path).find("not a .npy file"), std::string::npos);
   EXPECT_EQ(refused(write("odd", std::string(23, 'x')), DType::float64), "its size, 23 bytes, is no multiple of the 8 bytes of a float64");
+}
+
+TEST_F(ArrayFiles, RefusesWhatCannotBeMapped) {
+  EXPECT_EQ(refused(write("big.npy", npy(header(">f4", "(2,)"), 8))), "its elements are big-endian float32, which open_source() reads");
 }
 
 TEST_F(ArrayFiles, RefusesATypeThatContradictsTheHeader) {

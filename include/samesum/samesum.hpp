@@ -14,6 +14,7 @@
 #include <samesum/array_file.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/source.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/types.hpp>
 #include <samesum/version.hpp>

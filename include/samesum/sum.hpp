@@ -30,6 +30,14 @@ struct SumReport {
   std::uint64_t bytes = 0;
   double upload_seconds = 0;  ///< host to device; 0 where nothing is moved
   double seconds = 0;         ///< the summing itself
+
+  /// Adds the bytes and the times of what was summed later, in the same way.
+  SumReport& operator+=(const SumReport& later) {
+    bytes += later.bytes;
+    upload_seconds += later.upload_seconds;
+    seconds += later.seconds;
+    return *this;
+  }
 };
 
 /// A way to compute the exact sum: a name for SumOptions::variant, and what it does.

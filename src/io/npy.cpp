@@ -1,6 +1,7 @@
 #include "io/npy.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/source.hpp>
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ std::string dtype_name(std::string_view descr) {
 }
 
 // numpy has no bfloat16 of its own; ml_dtypes writes it as a record of two bytes, which says too little to be taken for one.
-DType parse_descr(std::string_view descr) {
+RawType parse_descr(std::string_view descr) {
   const std::string name = dtype_name(descr);
   const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == name; });
   if (known == kDTypes.end()) {
@@ -64,12 +65,8 @@ DType parse_descr(std::string_view descr) {
     refuse(fmt::format("its elements are {} ('{}'); samesum sums integers of 8 to 64 bits, float16, float32 and float64", name,
                        descr.substr(0, 40)));
   }
-  if (descr[0] == '>' && size_of(*known) > 1) {
-    refuse(fmt::format("its elements are big-endian {} ('{}'); samesum reads little-endian: numpy's astype('<{}') converts", name, descr,
-                       descr.substr(1)));
-  }
   if (std::string_view("<=|>").find(descr[0]) == std::string_view::npos) refuse(fmt::format("bad header: no byte order in '{}'", descr));
-  return *known;
+  return {*known, descr[0] == '>' && size_of(*known) > 1};
 }
 
 // Reads the one dict literal that a header is, of exactly the three entries that numpy writes. Nothing recurses: the only values are a
@@ -79,7 +76,7 @@ class HeaderParser {
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
   Npy parse() {
-    std::optional<DType> type;
+    std::optional<RawType> type;
     std::optional<bool> fortran_order;
     std::optional<std::vector<std::uint64_t>> shape;
     expect('{');
@@ -104,7 +101,7 @@ class HeaderParser {
     if (!type) refuse("bad header: no 'descr'");
     if (!fortran_order) refuse("bad header: no 'fortran_order'");
     if (!shape) refuse("bad header: no 'shape'");
-    return {*type, *fortran_order, std::move(*shape), 0, 0};
+    return {type->type, type->big_endian, *fortran_order, std::move(*shape), 0, 0};
   }
 
  private:
@@ -149,7 +146,7 @@ class HeaderParser {
     return value;
   }
 
-  DType descr() {
+  RawType descr() {
     const char next = skip_spaces();
     if (next == '[' || next == '(') refuse("its elements are records (a structured dtype); samesum sums plain numbers");
     return parse_descr(printable(string()));
@@ -219,38 +216,51 @@ bool is_npy(std::span<const std::byte> file) noexcept {
   return file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-Npy parse_npy(std::span<const std::byte> file) {
-  if (!is_npy(file)) refuse("not a .npy file");
+std::uint64_t npy_offset(std::span<const std::byte> start) {
+  if (!is_npy(start)) refuse("not a .npy file");
   const std::size_t version_at = kMagic.size();
   const std::size_t length_at = version_at + 2;
-  if (file.size() < length_at) refuse("truncated .npy file: it ends within the header");
-  const auto major = std::to_integer<unsigned>(file[version_at]);
-  const auto minor = std::to_integer<unsigned>(file[version_at + 1]);
+  if (start.size() < length_at) refuse("truncated .npy file: it ends within the header");
+  const auto major = std::to_integer<unsigned>(start[version_at]);
+  const auto minor = std::to_integer<unsigned>(start[version_at + 1]);
   if (major < 1 || major > 3 || minor != 0)
     refuse(fmt::format("unknown version {}.{} of the .npy format; 1.0, 2.0 and 3.0 are known", major, minor));
 
   const std::size_t length_bytes = major == 1 ? 2 : 4;
-  const std::size_t header_at = length_at + length_bytes;
-  if (file.size() < header_at) refuse("truncated .npy file: it ends within the header");
-  const std::uint64_t length = little_endian(file.subspan(length_at, length_bytes));
-  if (length > file.size() - header_at) {
-    refuse(fmt::format("truncated .npy file: its header should be {} bytes long, {} are there", length, file.size() - header_at));
-  }
+  if (start.size() < length_at + length_bytes) refuse("truncated .npy file: it ends within the header");
+  return length_at + length_bytes + little_endian(start.subspan(length_at, length_bytes));
+}
 
-  Npy npy = HeaderParser({reinterpret_cast<const char*>(file.data()) + header_at, static_cast<std::size_t>(length)}).parse();
-  npy.offset = header_at + length;
+Npy parse_npy_header(std::span<const std::byte> start) {
+  const std::uint64_t offset = npy_offset(start);
+  const std::size_t header_at = kMagic.size() + (start[kMagic.size()] == std::byte{1} ? 4 : 6);
+  if (offset > start.size()) {
+    refuse(
+        fmt::format("truncated .npy file: its header should be {} bytes long, {} are there", offset - header_at, start.size() - header_at));
+  }
+  Npy npy = HeaderParser({reinterpret_cast<const char*>(start.data()) + header_at, static_cast<std::size_t>(offset - header_at)}).parse();
+  npy.offset = offset;
   npy.count = element_count(npy.shape, npy.type);
+  return npy;
+}
+
+Npy parse_npy(std::span<const std::byte> file) {
+  Npy npy = parse_npy_header(file);
   const std::uint64_t expected = npy.count * size_of(npy.type);
   const std::uint64_t present = file.size() - npy.offset;
-  if (expected > present) {
-    refuse(fmt::format("truncated .npy file: {} of shape {} take {} bytes, {} are there", name_of(npy.type), shape_text(npy.shape),
-                       expected, present));
-  }
-  if (expected < present) {
-    refuse(fmt::format("{} bytes follow the array ({} of shape {}): several arrays in one file, or a damaged header?", present - expected,
-                       name_of(npy.type), shape_text(npy.shape)));
-  }
+  if (expected > present) refuse(too_short(npy, present));
+  if (expected < present) refuse(too_long(npy, fmt::format("{}", present - expected)));
   return npy;
+}
+
+std::string too_short(const Npy& npy, std::uint64_t present) {
+  return fmt::format("truncated .npy file: {} of shape {} take {} bytes, {} are there", name_of(npy.type), shape_text(npy.shape),
+                     npy.count * size_of(npy.type), present);
+}
+
+std::string too_long(const Npy& npy, std::string_view more) {
+  return fmt::format("{} bytes follow the array ({} of shape {}): several arrays in one file, or a damaged header?", more,
+                     name_of(npy.type), shape_text(npy.shape));
 }
 
 std::string shape_text(std::span<const std::uint64_t> shape) {

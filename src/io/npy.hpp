@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace samesum::io {
@@ -14,6 +15,7 @@ namespace samesum::io {
 /// What a header says, checked against the size of the file.
 struct Npy {
   DType type = DType::float32;
+  bool big_endian = false;
   bool fortran_order = false;
   std::vector<std::uint64_t> shape;
   std::uint64_t count = 0;   ///< elements: the product of the shape, 1 for ()
@@ -26,6 +28,17 @@ bool is_npy(std::span<const std::byte> file) noexcept;
 /// Reads the header of `file`, which is the whole file: the elements must fill what is left of it exactly.
 /// @throws Error (usage) that says what is wrong, without the file's name.
 Npy parse_npy(std::span<const std::byte> file);
+
+// The same for a file that is a stream, in steps:
+
+/// Where the elements begin, by the first kNpyStart bytes (or all, where there are fewer).
+std::uint64_t npy_offset(std::span<const std::byte> start);
+inline constexpr std::size_t kNpyStart = 12;
+/// Reads the header in the first npy_offset() bytes of the file, or more; nothing is known of the elements yet.
+Npy parse_npy_header(std::span<const std::byte> start);
+/// What is wrong where `present` bytes of elements are there, and where `more` bytes follow them.
+std::string too_short(const Npy& npy, std::uint64_t present);
+std::string too_long(const Npy& npy, std::string_view more);
 
 /// "(3, 4)", "(5,)", "()": as Python writes a shape.
 std::string shape_text(std::span<const std::uint64_t> shape);

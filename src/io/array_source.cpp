@@ -1,0 +1,162 @@
+#include "io/array_source.hpp"
+
+#include "io/npy.hpp"
+#include "io/pipeline.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace samesum::io {
+namespace {
+
+class MappedSource final : public Source {
+ public:
+  MappedSource(ArrayFile file, std::string_view format) : file_(std::move(file)), format_(format) {}
+
+  std::optional<View> next() override {
+    if (!std::exchange(given_, true)) return file_.view();
+    file_.check_unchanged();
+    return std::nullopt;
+  }
+  std::string_view format() const noexcept override { return format_; }
+  std::optional<DType> type() const noexcept override { return file_.type(); }
+  std::vector<std::uint64_t> shape() const override { return file_.shape(); }
+  std::uint64_t bytes() const noexcept override { return file_.view().bytes(); }
+  std::uint64_t bytes_read() const noexcept override { return given_ ? bytes() : 0; }
+  std::uint64_t resident_bytes() const noexcept override { return bytes(); }
+
+ private:
+  ArrayFile file_;
+  std::string_view format_;
+  bool given_ = false;
+};
+
+struct ByteBlock {
+  std::vector<std::byte> bytes;
+  std::size_t size = 0;
+};
+
+// A block holds whole elements: a megabyte, which a second-level cache nearly holds and to which a call of the system is little.
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+
+// Elements one after the other. One thread reads, and another (if bytes are to be swapped) swaps, while the caller sums.
+class StreamSource final : public Source {
+ public:
+  StreamSource(std::unique_ptr<ByteStream> stream, RawType type, std::optional<Npy> npy)
+      : stream_(std::move(stream)),
+        type_(type),
+        npy_(std::move(npy)),
+        left_(npy_ ? npy_->count * size_of(type.type) : kUnknown),
+        pipeline_(
+            type.big_endian ? 2 : 1, [this](ByteBlock& block) { return fill(block); },
+            [this](ByteBlock& block) {
+              if (type_.big_endian) swap_bytes(std::span(block.bytes).first(block.size), size_of(type_.type));
+            },
+            [this] { stream_->cancel(); }) {}
+
+  std::optional<View> next() override {
+    while (const ByteBlock* block = pipeline_.next()) {
+      if (block->size == 0) continue;
+      count_ += block->size / size_of(type_.type);
+      return View(block->bytes.data(), block->size / size_of(type_.type), type_.type);
+    }
+    if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
+    return std::nullopt;
+  }
+  std::string_view format() const noexcept override { return npy_ ? "npy" : "raw"; }
+  std::optional<DType> type() const noexcept override { return type_.type; }
+  std::vector<std::uint64_t> shape() const override { return npy_ ? npy_->shape : std::vector<std::uint64_t>{count_}; }
+  std::uint64_t bytes() const noexcept override { return npy_ ? npy_->offset + npy_->count * size_of(type_.type) : stream_->size(); }
+  std::uint64_t bytes_read() const noexcept override { return stream_->bytes_read(); }
+
+ private:
+  [[noreturn]] void refuse(std::string_view message) const {
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", stream_->name(), message));
+  }
+
+  bool fill(ByteBlock& block) {
+    block.bytes.resize(kBlockBytes);
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, left_));
+    block.size = stream_->read(std::span(block.bytes).first(wanted));
+    read_ += block.size;
+    if (left_ != kUnknown) left_ -= block.size;
+    if (block.size == wanted && left_ != 0) return false;
+    check_end();
+    return true;
+  }
+
+  // What is left to be said against the input once all of it has been read.
+  void check_end() {
+    const std::size_t element = size_of(type_.type);
+    if (!npy_) {
+      if (read_ % element != 0) {
+        refuse(fmt::format("its size, {} bytes, is no multiple of the {} bytes of a {}", read_, element, name_of(type_.type)));
+      }
+      return;
+    }
+    if (left_ != 0) refuse(too_short(*npy_, read_));
+    std::byte more;
+    if (stream_->read({&more, 1}) != 0) refuse(too_long(*npy_, "more"));
+  }
+
+  std::unique_ptr<ByteStream> stream_;
+  const RawType type_;
+  const std::optional<Npy> npy_;
+  std::uint64_t left_;            // bytes of elements
+  std::uint64_t read_ = 0;        // bytes of elements
+  std::uint64_t count_ = 0;       // elements given to the caller
+  Pipeline<ByteBlock> pipeline_;  // last: its threads use the others
+};
+
+// reversed(x) for elements of type T, which may lie at any address.
+template <class T, class Reversed>
+void swap_each(std::span<std::byte> elements, const Reversed& reversed) noexcept {
+  for (std::size_t i = 0; i + sizeof(T) <= elements.size(); i += sizeof(T)) {
+    T element;
+    std::memcpy(&element, elements.data() + i, sizeof element);
+    element = reversed(element);
+    std::memcpy(elements.data() + i, &element, sizeof element);
+  }
+}
+
+}  // namespace
+
+void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) noexcept {
+  if (element_bytes == 2) swap_each<std::uint16_t>(elements, [](std::uint16_t x) { return __builtin_bswap16(x); });
+  if (element_bytes == 4) swap_each<std::uint32_t>(elements, [](std::uint32_t x) { return __builtin_bswap32(x); });
+  if (element_bytes == 8) swap_each<std::uint64_t>(elements, [](std::uint64_t x) { return __builtin_bswap64(x); });
+}
+
+std::unique_ptr<Source> mapped_source(ArrayFile file, std::string_view format) {
+  return std::make_unique<MappedSource>(std::move(file), format);
+}
+
+Npy read_npy_header(ByteStream& stream) {
+  constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 20;  // numpy refuses those of over 10,000 bytes
+  const std::uint64_t offset = npy_offset(stream.peek(kNpyStart));
+  if (offset > kMaxHeader && stream.peek(kMaxHeader).size() == kMaxHeader) {
+    throw Error(ErrorKind::usage, fmt::format("bad header: of {} bytes", offset));
+  }
+  Npy npy = parse_npy_header(stream.peek(static_cast<std::size_t>(std::min(offset, kMaxHeader))));
+  std::vector<std::byte> header(static_cast<std::size_t>(offset));
+  stream.read(header);
+  return npy;
+}
+
+std::unique_ptr<Source> npy_source(std::unique_ptr<ByteStream> stream, Npy npy) {
+  const RawType type{npy.type, npy.big_endian};
+  return std::make_unique<StreamSource>(std::move(stream), type, std::move(npy));
+}
+
+std::unique_ptr<Source> raw_source(std::unique_ptr<ByteStream> stream, RawType type) {
+  return std::make_unique<StreamSource>(std::move(stream), type, std::nullopt);
+}
+
+}  // namespace samesum::io

@@ -1,0 +1,100 @@
+#include "io/byte_stream.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+namespace samesum::io {
+namespace {
+
+constexpr int kPipeBytes = 1 << 20;  // what an unprivileged process may have; the default is 64 KiB
+
+[[noreturn]] void fail(const std::string& name, std::string_view what, int code) {
+  throw Error(ErrorKind::usage, fmt::format("{}: {}: {}", name, what, std::generic_category().message(code)));
+}
+
+}  // namespace
+
+ByteStream::ByteStream(const std::string& path) : name_(path == "-" ? "standard input" : path) {
+  descriptor_ = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(name_, "cannot be opened", errno);
+  struct stat status {};
+  const bool usable = fstat(descriptor_, &status) == 0 && (!S_ISDIR(status.st_mode) || (errno = EISDIR, false));
+  wake_ = usable ? eventfd(0, EFD_CLOEXEC) : -1;
+  if (wake_ < 0) {
+    const int code = errno;
+    close(descriptor_);
+    fail(name_, "cannot be read", code);
+  }
+  regular_ = S_ISREG(status.st_mode);
+  if (regular_) size_ = static_cast<std::uint64_t>(status.st_size);
+  modified_ = status.st_mtim;
+  if (S_ISFIFO(status.st_mode)) fcntl(descriptor_, F_SETPIPE_SZ, kPipeBytes);  // fewer turns between writer and reader, where allowed
+}
+
+ByteStream::~ByteStream() {
+  close(descriptor_);
+  close(wake_);
+}
+
+std::size_t ByteStream::read_some(std::span<std::byte> into) {
+  for (;;) {
+    if (!regular_) {
+      pollfd waiting[] = {{descriptor_, POLLIN, 0}, {wake_, POLLIN, 0}};
+      if (poll(waiting, 2, -1) < 0 && errno != EINTR) fail(name_, "cannot be read", errno);
+      if (waiting[1].revents != 0) return 0;
+      if (waiting[0].revents == 0) continue;
+    }
+    const ssize_t count = ::read(descriptor_, into.data(), into.size());
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR && errno != EAGAIN) fail(name_, "cannot be read", errno);
+  }
+}
+
+std::size_t ByteStream::read(std::span<std::byte> into) {
+  std::size_t filled = std::min(peeked_.size(), into.size());
+  std::copy_n(peeked_.begin(), filled, into.begin());
+  peeked_.erase(peeked_.begin(), peeked_.begin() + static_cast<std::ptrdiff_t>(filled));
+  while (filled < into.size()) {
+    const std::size_t count = read_some(into.subspan(filled));
+    if (count == 0) break;
+    filled += count;
+  }
+  bytes_read_.fetch_add(filled, std::memory_order_relaxed);
+  return filled;
+}
+
+std::span<const std::byte> ByteStream::peek(std::size_t count) {
+  std::size_t filled = peeked_.size();
+  if (filled < count) peeked_.resize(count);
+  while (filled < count) {
+    const std::size_t more = read_some(std::span(peeked_).subspan(filled));
+    if (more == 0) break;
+    filled += more;
+  }
+  peeked_.resize(filled);
+  return std::span<const std::byte>(peeked_).first(std::min(filled, count));
+}
+
+void ByteStream::cancel() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof one);
+}
+
+bool ByteStream::unchanged() const noexcept {
+  if (!regular_) return true;
+  struct stat now {};
+  return fstat(descriptor_, &now) == 0 && static_cast<std::uint64_t>(now.st_size) == size_ && now.st_mtim.tv_sec == modified_.tv_sec &&
+         now.st_mtim.tv_nsec == modified_.tv_nsec;
+}
+
+}  // namespace samesum::io

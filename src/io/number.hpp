@@ -1,0 +1,205 @@
+// Numbers as text: from characters to values.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::io {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// What a character means between numbers.
+enum class CharClass : std::uint8_t { other, blank, line_end, separator };
+
+namespace detail {
+constexpr auto char_classes() {
+  std::array<CharClass, 256> classes{};
+  for (const unsigned char c : {' ', '\t', '\v', '\f'}) classes[c] = CharClass::blank;
+  for (const unsigned char c : {'\n', '\r'}) classes[c] = CharClass::line_end;
+  for (const unsigned char c : {',', ';'}) classes[c] = CharClass::separator;
+  return classes;
+}
+inline constexpr auto kCharClasses = char_classes();
+}  // namespace detail
+
+inline CharClass class_of(char c) noexcept { return detail::kCharClasses[static_cast<unsigned char>(c)]; }
+
+/// Room for numbers that are read one after the other: integers exactly, all others as the nearest doubles.
+class Numbers {
+ public:
+  /// Makes room for `count` numbers, and forgets those that are there.
+  void reset(std::size_t count);
+
+  void add(std::int64_t value) noexcept { *integers_end_++ = value; }
+  void add(double value) noexcept { *reals_end_++ = value; }
+  void add_large(std::uint64_t value) { large_.push_back(value); }  ///< an integer from 2^63 on
+
+  std::span<const std::int64_t> integers() const noexcept { return {integers_.get(), integers_end_}; }
+  std::span<const double> reals() const noexcept { return {reals_.get(), reals_end_}; }
+  std::span<const std::uint64_t> large() const noexcept { return large_; }
+
+ private:
+  std::size_t capacity_ = 0;
+  std::unique_ptr<std::int64_t[]> integers_;
+  std::unique_ptr<double[]> reals_;
+  std::int64_t* integers_end_ = nullptr;
+  double* reals_end_ = nullptr;
+  std::vector<std::uint64_t> large_;
+};
+
+/// How numbers are taken, and what is none.
+struct NumberRules {
+  std::vector<std::string> missing;  ///< words that stand for a number that is not there
+  bool integers = true;              ///< integers are taken as such; otherwise as the nearest doubles
+  bool missing_first = false;        ///< one of `missing` may look like a number
+
+  bool is_missing(std::string_view word) const noexcept;
+};
+
+/// Bytes after the last character of a text that may be read (their values do not matter).
+inline constexpr std::size_t kTextPadding = 16;
+
+/// Reads `word`, which is a number as a whole: decimal, hexadecimal ("0x1.8p1"), "inf", "infinity", "nan" in any case. False where it is
+/// none. Correctly rounded, to nearest even.
+bool parse_number(std::string_view word, const NumberRules& rules, Numbers& numbers);
+
+/// Reads a number of a form that is common and cheap from `at` on, up to a character that is no CharClass::other: that is returned, or
+/// null where the number (if it is one) is of another form. A line end must follow the text.
+inline const char* parse_common_number(const char* at, const NumberRules& rules, Numbers& numbers) noexcept;
+
+// --- implementation ---------------------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+inline constexpr std::uint64_t kTens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+inline constexpr int kMaxExactTen = 22;  // 10^22 is the last power of ten that is a double
+inline constexpr double kExactTens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+inline constexpr int kMaxDigits = 19;  // that fit 64 bits, whatever they are
+inline constexpr int kMaxFive = 27;    // 5^27 is the last power of five that fits
+constexpr auto powers_of_five() {
+  std::array<std::uint64_t, kMaxFive + 1> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 5 * powers[i - 1];
+  return powers;
+}
+inline constexpr auto kFives = powers_of_five();
+
+// value · 10^exponent as the nearest double, for value > 0 and |exponent| <= kMaxFive: 64 bits or more of the quotient (or product) by the
+// power of five, with a last bit that says whether there are further ones, are rounded by the conversion.
+inline double scaled(std::uint64_t value, int exponent) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t five = kFives[static_cast<std::size_t>(exponent < 0 ? -exponent : exponent)];
+  const int value_shift = std::countl_zero(value), five_shift = std::countl_zero(five);
+  value <<= value_shift;
+  std::uint64_t bits = 0;
+  int power = 0;
+  if (exponent < 0) {
+    const std::uint64_t divisor = five << five_shift;
+    const Wide dividend = static_cast<Wide>(value) << 63;  // its upper half is less than the divisor
+    bits = static_cast<std::uint64_t>(dividend / divisor);
+    bits |= static_cast<std::uint64_t>(dividend) != bits * divisor;
+    power = five_shift - value_shift - 63 + exponent;
+  } else {
+    const Wide product = static_cast<Wide>(value) * (five << five_shift);
+    bits = static_cast<std::uint64_t>(product >> 64) | (static_cast<std::uint64_t>(product) != 0);
+    power = 64 - five_shift - value_shift + exponent;
+  }
+  return static_cast<double>(bits) * std::bit_cast<double>(static_cast<std::uint64_t>(1023 + power) << 52);
+}
+
+// A run of decimal digits.
+struct Digits {
+  std::uint64_t value = 0;
+  int count = 0;
+};
+
+// The value of eight digits, the first of them in the lowest byte, as numbers from 0 to 9.
+// D. Lemire, Number Parsing at a Gigabyte per Second, Software: Practice and Experience 51 (2021).
+inline std::uint64_t value_of_eight(std::uint64_t digits) noexcept {
+  constexpr std::uint64_t kPairs = 0x000000ff000000ff;
+  digits = digits * 10 + (digits >> 8);
+  return ((digits & kPairs) * (100 + (std::uint64_t{1000000} << 32)) + ((digits >> 16) & kPairs) * (1 + (std::uint64_t{10000} << 32))) >>
+         32;
+}
+
+// Adds the digits that begin at `at`, eight at a time; `at` ends behind the last one, or where there are over kMaxDigits in all.
+inline const char* read_digits(const char* at, Digits& digits) noexcept {
+  for (;;) {
+    std::uint64_t eight;
+    std::memcpy(&eight, at, sizeof eight);
+    eight ^= 0x3030303030303030;
+    // The lowest marked byte is the first that is no digit: carries only go upwards.
+    const std::uint64_t marks = ((eight + 0x7676767676767676) | eight) & 0x8080808080808080;
+    if (marks != 0) {
+      const int count = std::countr_zero(marks) / 8;
+      eight = eight << 1 << (63 - 8 * count);  // leading zeros take the place of what is no digit
+      digits.value = digits.value * kTens[count] + value_of_eight(eight);
+      digits.count += count;
+      return at + count;
+    }
+    digits.value = digits.value * kTens[8] + value_of_eight(eight);
+    digits.count += 8;
+    at += 8;
+    if (digits.count > kMaxDigits) return at;
+  }
+}
+
+}  // namespace detail
+
+inline const char* parse_common_number(const char* at, const NumberRules& rules, Numbers& numbers) noexcept {
+  const bool negative = *at == '-';
+  at += negative;
+  detail::Digits digits;
+  at = detail::read_digits(at, digits);
+  if (class_of(*at) != CharClass::other) {
+    if (digits.count == 0 || digits.count > 18) return nullptr;
+    const auto value = static_cast<std::int64_t>(digits.value);
+    if ((negative && value == 0) || !rules.integers) {
+      if (digits.value > std::uint64_t{1} << 53) return nullptr;
+      numbers.add(negative ? -static_cast<double>(value) : static_cast<double>(value));
+    } else {
+      numbers.add(negative ? -value : value);
+    }
+    return at;
+  }
+  int exponent = 0;
+  if (*at == '.') {
+    const int whole = digits.count;
+    at = detail::read_digits(at + 1, digits);
+    exponent = whole - digits.count;
+  }
+  if (*at == 'e' || *at == 'E') {
+    ++at;
+    const bool negative_exponent = *at == '-';
+    at += negative_exponent || *at == '+';
+    detail::Digits power;
+    at = detail::read_digits(at, power);
+    if (power.count == 0 || power.count > 3) return nullptr;
+    exponent += negative_exponent ? -static_cast<int>(power.value) : static_cast<int>(power.value);
+  }
+  if (digits.count == 0 || digits.count > detail::kMaxDigits || class_of(*at) == CharClass::other) return nullptr;
+  double value = 0;
+  if (digits.value <= std::uint64_t{1} << 53 && exponent >= -detail::kMaxExactTen && exponent <= detail::kMaxExactTen) {
+    // Both the digits and the power of ten are doubles, so that one operation rounds once (Clinger, How to Read Floating Point Numbers
+    // Accurately, PLDI 1990).
+    const auto whole = static_cast<double>(static_cast<std::int64_t>(digits.value));
+    value = exponent < 0 ? whole / detail::kExactTens[-exponent] : whole * detail::kExactTens[exponent];
+  } else if (digits.value != 0 && exponent >= -detail::kMaxFive && exponent <= detail::kMaxFive) {
+    value = detail::scaled(digits.value, exponent);
+  } else {
+    return nullptr;
+  }
+  numbers.add(negative ? -value : value);
+  return at;
+}
+
+}  // namespace samesum::io

@@ -1,0 +1,74 @@
+// Which source an input is.
+#include <samesum/source.hpp>
+
+#include "io/array_source.hpp"
+#include "io/npy.hpp"
+#include "io/recognize.hpp"
+#include "io/text_source.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+constexpr std::uint32_t kMaxThreads = 16;  // for which the memory stays bounded
+
+bool is_set(const TextOptions& text) { return !text.column.empty() || text.header || !text.missing.empty(); }
+
+std::uint32_t thread_count(std::uint32_t wanted) {
+  return std::clamp(wanted != 0 ? wanted : std::thread::hardware_concurrency(), 1u, kMaxThreads);
+}
+
+}  // namespace
+
+RawType parse_raw_type(std::string_view name) {
+  const bool ordered = name.starts_with('<') || name.starts_with('>');
+  const DType type = parse_dtype(ordered ? name.substr(1) : name);
+  return {type, name.starts_with('>') && size_of(type) > 1};
+}
+
+std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options) {
+  const bool as_text = is_set(options.text);
+  if (as_text && options.raw) throw Error(ErrorKind::usage, "a type of raw numbers, and options for text: an input is either");
+
+  auto stream = std::make_unique<io::ByteStream>(path);
+  const auto refuse = [&](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", stream->name(), message)); };
+  const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
+  const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
+
+  if (io::is_npy(start)) {
+    if (as_text) refuse("a .npy file, which has no columns and no missing numbers");
+    io::Npy npy;
+    try {
+      npy = io::read_npy_header(*stream);
+      const std::uint64_t size = npy.count * size_of(npy.type);
+      const std::uint64_t present = file ? stream->size() - npy.offset : size;
+      if (present < size) throw Error(ErrorKind::usage, io::too_short(npy, present));
+      if (present > size) throw Error(ErrorKind::usage, io::too_long(npy, fmt::format("{}", present - size)));
+    } catch (const Error& error) {
+      refuse(error.what());
+    }
+    if (options.raw && *options.raw != RawType{npy.type, npy.big_endian}) {
+      refuse(fmt::format("a .npy file of {}{}, which contradicts the given type {}{} (that is for raw files: leave it out)",
+                         npy.big_endian ? "big-endian " : "", name_of(npy.type), options.raw->big_endian ? "big-endian " : "",
+                         name_of(options.raw->type)));
+    }
+    if (file && !npy.big_endian) return io::mapped_source(ArrayFile(path), "npy");
+    return io::npy_source(std::move(stream), std::move(npy));
+  }
+  if (options.raw) {
+    if (file && !options.raw->big_endian) return io::mapped_source(ArrayFile(path, options.raw->type), "raw");
+    return io::raw_source(std::move(stream), *options.raw);
+  }
+  if (start.empty() && file) refuse(io::what_else(start));
+  if (!as_text && io::is_binary(start)) refuse(io::what_else(start));
+  return io::text_source(std::move(stream), options.text, thread_count(options.threads));
+}
+
+}  // namespace samesum

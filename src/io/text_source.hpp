@@ -1,0 +1,14 @@
+// A text as a source.
+#pragma once
+
+#include "io/byte_stream.hpp"
+
+#include <samesum/source.hpp>
+
+#include <memory>
+
+namespace samesum::io {
+
+std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads);
+
+}  // namespace samesum::io
