@@ -159,10 +159,9 @@ std::vector<Row> measure(Sum<T>& sum, const Problem& problem, const char* buffer
 
   std::vector<Row> rows;
   for (const bool cold : {false, true}) {
-    // Enough sums in a graph that its own start does not count, and all of the buffers.
+    // Enough sums in a graph that its own start does not count, and all of the buffers: thousands, where they are small.
     const std::size_t turns = cold ? cold_buffers(problem.data.bytes()) : 1;
-    const std::size_t sums =
-        std::min<std::size_t>(std::max<std::size_t>(problem.data.bytes() > (std::size_t{64} << 20) ? 2 : 100, turns), 4096);
+    const std::size_t sums = std::max<std::size_t>(problem.data.bytes() > (std::size_t{64} << 20) ? 2 : 100, turns);
     const Graph graph(sum, buffers, turns, sums, result, count, stream);
     row.where = cold ? kGpuCold : kGpuHot;
     row.seconds = time(graph, sums, stream, effort);

@@ -9,9 +9,9 @@ namespace peers {
 inline constexpr char kGpuHot[] = "cuda, hot";
 inline constexpr char kGpuCold[] = "cuda, cold";
 
-/// How many buffers of `bytes` are more than twice the second-level cache of an H100 (50 MB) or a larger one (up to 128 MB).
+/// How many buffers of `bytes` are more than twice the second-level cache of an H100 or H200 (50 MB).
 inline std::size_t cold_buffers(std::uint64_t bytes) {
-  constexpr std::uint64_t kBytes = std::uint64_t{256} << 20;
+  constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;
   return bytes >= kBytes ? 2 : static_cast<std::size_t>(kBytes / bytes) + 1;
 }
 
