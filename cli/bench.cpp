@@ -221,7 +221,7 @@ Progress::~Progress() {
 }
 
 void add_bench(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("bench", "How fast: the variants of the sum and of the grid barrier, the device at its best");
+  CLI::App* command = program.add_subcommand("bench", "How fast: the variants of the sum and of the grid barrier, and the device");
   command->require_subcommand(1);
   command->footer(R"(Examples:
   samesum bench sum                      the variants of the sum, side by side

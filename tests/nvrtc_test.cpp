@@ -70,7 +70,8 @@ class CompilingDevice final : public Device {
   const std::set<std::string>& files() const noexcept { return files_; }
 
  private:
-  // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled.
+  // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled:
+  // a round without sub-groups, once at the end of a kernel, spills a hundred bytes.
   void report(const std::string& log) const {
     static const std::regex entry("entry function '(\\w+)'");
     static const std::regex spills("(\\d+) bytes spill stores");
@@ -85,7 +86,7 @@ class CompilingDevice final : public Device {
       if (std::regex_search(line, match, entry)) name = match[1];
       if (std::regex_search(line, match, spills)) spilled = std::stoi(match[1]);
       if (std::regex_search(line, match, use)) {
-        EXPECT_LE(spilled, 64) << arch_ << " " << name;
+        EXPECT_LE(spilled, 128) << arch_ << " " << name;
         std::cout << "  " << arch_ << " " << name << ": " << match[1] << " registers, " << spilled << " bytes spilled, "
                   << (match[2].matched ? match[2].str() : "0") << " bytes of local memory\n";
       }

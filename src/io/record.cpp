@@ -94,17 +94,20 @@ std::vector<std::string> split_record(const char* at, const char* end, char deli
   return fields;
 }
 
-char find_delimiter(const char* at, const char* end) {
+std::optional<char> find_delimiter(const char* at, const char* end, bool whole) {
   bool found[3] = {};
-  bool quoted = false;
-  for (; at < end && (*at != '\n' || quoted); ++at) {
-    if (*at == '"') quoted = !quoted;
-    if (!quoted) {
-      found[0] |= *at == '\t';
-      found[1] |= *at == ';';
-      found[2] |= *at == ',';
+  char before = ' ';
+  while (at < end && *at != '\n') {
+    found[0] |= *at == '\t';
+    found[1] |= *at == ';';
+    found[2] |= *at == ',';
+    if (*at == '"' && (is_blank(before) || before == ';' || before == ',')) {
+      const char* const close = closing_quote(at + 1, end);
+      at = close != nullptr ? close : end - 1;
     }
+    before = *at++;
   }
+  if (at == end && !whole) return std::nullopt;
   return found[0] ? '\t' : found[1] ? ';' : found[2] ? ',' : '\0';
 }
 

@@ -1,6 +1,7 @@
 // Records of text: fields divided by a delimiter, quoted or not.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,8 @@ const char* record_end(const char* at, const char* end, char delimiter);
 /// All fields of the record that begins at `at`, as text: quotes are gone.
 std::vector<std::string> split_record(const char* at, const char* end, char delimiter);
 
-/// The first of tab, semicolon and comma outside quotes in the record at `at`; 0 where there is none.
-char find_delimiter(const char* at, const char* end);
+/// The first of tab, semicolon and comma outside quotes in the record at `at`; 0 where there is none. A quote opens where a field could
+/// begin, by whatever delimiter. Nothing where the record goes on behind `end`, unless the text is `whole`.
+std::optional<char> find_delimiter(const char* at, const char* end, bool whole);
 
 }  // namespace samesum::io

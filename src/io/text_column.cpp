@@ -78,7 +78,9 @@ bool TextReader::find_column(TextBlock& block) {
   const char* const end = text + block.end;
   while (at < end) {
     const bool record = line_kind(at, end, 0) == LineKind::record;
-    if (record) delimiter_ = find_delimiter(at, end);
+    const std::optional<char> delimiter = record ? find_delimiter(at, end, ended_) : delimiter_;
+    if (!delimiter) return false;
+    delimiter_ = *delimiter;
     const char* next = record_end(at, end, delimiter_);
     if (next == nullptr && !ended_) return false;
     if (next == nullptr) next = end;
