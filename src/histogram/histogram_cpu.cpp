@@ -1,0 +1,302 @@
+#include "histogram/histogram_cpu.hpp"
+
+#include "core/float_environment.hpp"
+#include "core/parallel.hpp"
+
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace samesum::binning {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // what has to be there for each thread, for waking it to pay
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 31;  // by counters of 32 bits
+constexpr std::size_t kBlock = 512;                             // samples whose slots are found before they are counted
+
+using Totals = std::vector<std::uint64_t>;
+
+tbb::task_arena& arena() {
+  static auto* const instance = new tbb::task_arena();  // outlives whoever counts in a static destructor
+  return *instance;
+}
+
+std::uint32_t thread_count(View data, std::uint32_t wanted, std::uint64_t slots) {
+  const std::uint64_t most = std::min(data.bytes() / kThreadBytes, data.size() / (2 * slots + 1));  // not more counters than samples
+  if (wanted == 1 || most <= 1) return 1;
+  const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  return static_cast<std::uint32_t>(std::min(threads, most));
+}
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// Each thread's `Counter` takes chunks with add(from, count) and gives what it has with empty(totals).
+template <class Make>
+Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
+  const std::uint64_t chunk = std::max<std::uint64_t>(kChunkBytes / size_of(data.type()) / unit, 1) * unit;
+  const auto* bytes = static_cast<const std::byte*>(data.data());
+  std::atomic<std::uint64_t> next{0};
+  std::vector<Totals> counted(threads);
+  const auto work = [&](std::uint32_t task) {
+    const core::DefaultFloatEnvironment environment;
+    Totals& total = counted[task];
+    total.resize(totals);
+    auto counter = make();
+    std::uint64_t since = 0;
+    for (;;) {
+      const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= data.size()) break;
+      const std::uint64_t count = std::min(chunk, data.size() - first);
+      if (since + count > kMostCounted) {
+        counter.empty(total);
+        since = 0;
+      }
+      since += count;
+      counter.add(bytes + first * size_of(data.type()), count);
+    }
+    counter.empty(total);
+  };
+  if (threads == 1) {
+    work(0);
+  } else {
+    core::execute(arena(), [&] { core::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
+  }
+  for (std::uint32_t i = 1; i < threads; ++i) {
+    for (std::uint64_t k = 0; k < totals; ++k) counted[0][k] += counted[i][k];
+  }
+  return std::move(counted[0]);
+}
+
+class ByteCounter {
+ public:
+  void add(const std::byte* from, std::uint64_t count) { add_bytes(reinterpret_cast<const std::uint8_t*>(from), count, *tables_); }
+  void empty(Totals& totals) {
+    for (std::size_t value = 0; value < 256; ++value) {
+      for (const auto& copy : tables_->single) totals[value] += copy[value];
+    }
+    for (std::size_t pair = 0; pair < tables_->pairs.size(); ++pair) {
+      totals[pair & 255] += tables_->pairs[pair];
+      totals[pair >> 8] += tables_->pairs[pair];
+    }
+    *tables_ = {};
+  }
+
+ private:
+  std::unique_ptr<ByteTables> tables_ = std::make_unique<ByteTables>();
+};
+
+// Bytes of several channels that take turns: chunks begin with the first.
+class ChannelCounter {
+ public:
+  explicit ChannelCounter(std::uint32_t channels) : channels_(channels), tables_(kCopies * 256 * channels) {}
+  void add(const std::byte* from, std::uint64_t count) {
+    // Several pixels at once, each with counters of its own.
+    const std::uint64_t stride = kCopies * channels_;
+    std::uint64_t i = 0;
+    for (; i + stride <= count; i += stride) {
+      for (std::uint64_t k = 0; k < stride; ++k) ++tables_[k * 256 + static_cast<std::uint8_t>(from[i + k])];
+    }
+    for (; i < count; ++i) ++tables_[i % channels_ * 256 + static_cast<std::uint8_t>(from[i])];
+  }
+  void empty(Totals& totals) {
+    for (std::size_t i = 0; i < tables_.size(); ++i) totals[i % (256 * channels_)] += tables_[i];
+    std::fill(tables_.begin(), tables_.end(), 0);
+  }
+
+ private:
+  static constexpr std::uint64_t kCopies = 4;
+  std::uint32_t channels_;
+  std::vector<std::uint32_t> tables_;
+};
+
+// All patterns of 16 bits.
+class PatternCounter {
+ public:
+  void add(const std::byte* from, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) ++table_[load<std::uint16_t>(from + 2 * i)];
+  }
+  void empty(Totals& totals) {
+    for (std::size_t i = 0; i < table_.size(); ++i) totals[i] += table_[i];
+    std::fill(table_.begin(), table_.end(), 0);
+  }
+
+ private:
+  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(65536);
+};
+
+// Slots of elements one at a time: Even for doubles and integers, Cells for all.
+template <class Bits>
+class Slots {
+ public:
+  Slots(const Plan& plan, const Cells* cells) : plan_(plan), cells_(cells) {
+    if (is_signed(plan.type())) flip_ = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  }
+
+  void find(const std::byte* from, std::size_t count, std::uint32_t* slots) const {
+    if (cells_ == nullptr) {
+      for (std::size_t i = 0; i < count; ++i) slots[i] = even(load<Bits>(from + i * sizeof(Bits)));
+    } else if (cells_->by_value) {
+      for (std::size_t i = 0; i < count; ++i) slots[i] = search<true>(load<Bits>(from + i * sizeof(Bits)));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) slots[i] = search<false>(load<Bits>(from + i * sizeof(Bits)));
+    }
+  }
+
+ private:
+  using Real = std::conditional_t<sizeof(Bits) == 8, double, float>;
+
+  static bool is_nan(Bits bits) { return std::isnan(std::bit_cast<Real>(bits)); }
+  bool floating() const { return !is_integer(plan_.type()); }
+  Bits key_of(Bits bits) const {
+    if (!floating()) return bits ^ flip_;
+    if constexpr (sizeof(Bits) == 8) {
+      return double_key(bits);
+    } else {
+      return float_key(bits);
+    }
+  }
+
+  std::uint32_t even(Bits bits) const {
+    const Even& guess = *plan_.even();
+    if (!floating()) return settle(real_of_key(key_of(bits), static_cast<Bits>(guess.first), static_cast<float>(guess.scale)), bits);
+    if (is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
+    return settle(real_of(std::bit_cast<Real>(bits), static_cast<Real>(guess.low), static_cast<Real>(guess.scale)), bits);
+  }
+
+  template <class R>
+  std::uint32_t settle(R real, Bits bits) const {
+    const Even& guess = *plan_.even();
+    const R bounded = std::clamp(real, R(-0.5), static_cast<R>(guess.top));
+    const auto edge = static_cast<std::uint32_t>(bounded + R(0.5));
+    const R off = bounded - static_cast<R>(edge);
+    if (std::abs(off) > static_cast<R>(guess.tolerance)) return edge + (off > 0 ? 1 : 0);
+    return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
+  }
+
+  template <bool kByValue>
+  std::uint32_t search(Bits bits) const {
+    if (floating() && is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
+    const Bits key = key_of(bits);
+    const std::uint64_t last = cells_->start.size() - 2;
+    std::uint64_t cell = 0;
+    if constexpr (kByValue) {
+      const Real real = real_of(std::bit_cast<Real>(bits), static_cast<Real>(cells_->low), static_cast<Real>(cells_->scale));
+      cell = static_cast<std::uint64_t>(std::clamp(real, Real{0}, static_cast<Real>(last)));
+    } else {
+      cell = key < cells_->first ? 0 : std::min<std::uint64_t>((key - cells_->first) >> cells_->shift, last);
+    }
+    const auto* thresholds = plan_.thresholds().data();
+    const auto* reached = std::upper_bound(thresholds + cells_->start[cell], thresholds + cells_->start[cell + 1], std::uint64_t{key});
+    return static_cast<std::uint32_t>(reached - thresholds);
+  }
+
+  const Plan& plan_;
+  const Cells* cells_;
+  Bits flip_ = 0;
+};
+
+class SlotCounter {
+ public:
+  SlotCounter(const Plan& plan, const Cells* cells)
+      : plan_(plan),
+        cells_(cells),
+        copies_(plan.slots() <= 1024 ? 8 : plan.slots() <= 8192 ? 2 : 1),
+        tables_(copies_ * plan.slots()) {}
+
+  void add(const std::byte* from, std::uint64_t count) {
+    const std::size_t size = size_of(plan_.type());
+    for (std::uint64_t i = 0; i < count; i += kBlock) {
+      const std::size_t block = std::min<std::uint64_t>(kBlock, count - i);
+      find(from + i * size, block);
+      if (copies_ == 8) {
+        count_slots<8>(block);
+      } else if (copies_ == 2) {
+        count_slots<2>(block);
+      } else {
+        count_slots<1>(block);
+      }
+    }
+  }
+
+  void empty(Totals& totals) {
+    for (std::size_t copy = 0; copy < copies_; ++copy) {
+      for (std::size_t i = 0; i < plan_.slots(); ++i) totals[i] += tables_[copy * plan_.slots() + i];
+    }
+    std::fill(tables_.begin(), tables_.end(), 0);
+  }
+
+ private:
+  void find(const std::byte* from, std::size_t count) {
+    if (plan_.type() == DType::float32 && cells_ == nullptr) {
+      even_slots(from, count, plan_, slots_);
+    } else if (size_of(plan_.type()) == 4) {
+      Slots<std::uint32_t>(plan_, cells_).find(from, count, slots_);
+    } else {
+      Slots<std::uint64_t>(plan_, cells_).find(from, count, slots_);
+    }
+  }
+
+  template <std::size_t kCopies>
+  void count_slots(std::size_t count) {
+    std::uint32_t* const tables = tables_.data();
+    const std::size_t stride = plan_.slots();
+    std::size_t i = 0;
+    for (; i + kCopies <= count; i += kCopies) {
+      for (std::size_t k = 0; k < kCopies; ++k) ++tables[k * stride + slots_[i + k]];
+    }
+    for (; i < count; ++i) ++tables[slots_[i]];
+  }
+
+  const Plan& plan_;
+  const Cells* cells_;
+  std::size_t copies_;
+  std::vector<std::uint32_t> tables_;
+  alignas(64) std::uint32_t slots_[kBlock];
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels, std::uint32_t threads, std::uint32_t* used) {
+  const std::uint32_t count = thread_count(data, threads, 256);
+  if (used != nullptr) *used = count;
+  if (channels == 1) return count_with(data, 1, 256, count, [] { return ByteCounter(); });
+  return count_with(data, channels, std::uint64_t{256} * channels, count, [=] { return ChannelCounter(channels); });
+}
+
+std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {
+  if (size_of(plan.type()) == 1) return plan.fold(count_bytes_on_cpu(View(data.data(), data.size(), DType::uint8), 1, threads, used));
+  const std::uint64_t slots = plan.by_value() ? 65536 : plan.slots();
+  const std::uint32_t count = thread_count(data, threads, slots);
+  if (used != nullptr) *used = count;
+  if (plan.by_value()) return plan.fold(count_with(data, 1, slots, count, [] { return PatternCounter(); }));
+  if (plan.even()) return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, nullptr); });
+  const Cells cells = plan.cells(std::min<std::uint64_t>(4 * plan.thresholds().size(), std::uint64_t{1} << 21));
+  return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, &cells); });
+}
+
+void count_plainly(View data, double low, double high, std::uint32_t bins, std::uint64_t* counts) {
+  if (data.type() == DType::uint8) {
+    const auto* bytes = static_cast<const std::uint8_t*>(data.data());
+    for (std::uint64_t i = 0; i < data.size(); ++i) ++counts[bytes[i]];
+    return;
+  }
+  const auto from = static_cast<float>(low), to = static_cast<float>(high);
+  const float scale = static_cast<float>(bins) / (to - from);
+  const auto* samples = static_cast<const std::byte*>(data.data());
+  for (std::uint64_t i = 0; i < data.size(); ++i) {
+    const float x = load<float>(samples + 4 * i);
+    if (x >= from && x <= to) ++counts[std::min(static_cast<std::uint32_t>((x - from) * scale), bins - 1)];
+  }
+}
+
+}  // namespace samesum::binning

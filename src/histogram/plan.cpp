@@ -1,0 +1,213 @@
+#include "histogram/plan.hpp"
+
+#include "core/float_environment.hpp"
+#include "core/visit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace samesum::binning {
+namespace {
+
+// Guesses have to stay below half: then an edge's neighbours need not be looked at.
+constexpr double kMostTolerance = 0.49;
+// Where the arithmetic adds a large constant to round, numbers must be smaller than it by two bits.
+constexpr std::uint64_t kMostFloatEdges = std::uint64_t{1} << 21;
+
+// The least value of T that is >= edge (or > edge, where `above`), as a key.
+template <class T>
+std::optional<std::uint64_t> threshold(double edge, bool above) {
+  if constexpr (std::is_floating_point_v<T>) {
+    auto value = static_cast<T>(edge);
+    const auto too_low = [&] { return above ? static_cast<double>(value) <= edge : static_cast<double>(value) < edge; };
+    if (too_low()) value = std::nextafter(value, std::numeric_limits<T>::infinity());
+    if (value == 0) value = -T{0};  // both zeros are equal to it
+    if constexpr (std::is_same_v<T, float>) {
+      return float_key(std::bit_cast<std::uint32_t>(value));
+    } else {
+      return double_key(std::bit_cast<std::uint64_t>(value));
+    }
+  } else {
+    using Key = std::make_unsigned_t<T>;
+    constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double kEnd = 2 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));  // one beyond the greatest
+    const double value = above ? std::floor(edge) : std::ceil(edge);
+    if (value < kLeast) return 0;
+    if (value >= kEnd) return std::nullopt;
+    const T integer = static_cast<T>(value);
+    if (above && integer == std::numeric_limits<T>::max()) return std::nullopt;
+    const auto key = static_cast<Key>(static_cast<Key>(integer) ^ static_cast<Key>(std::numeric_limits<T>::min()));
+    return key + (above ? 1u : 0u);
+  }
+}
+
+// real() of the sample with this key.
+template <class T>
+double real_of(const Even& even, std::uint64_t key) {
+  if constexpr (std::is_same_v<T, float>) {
+    const float x = std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(key)));
+    return binning::real_of(x, static_cast<float>(even.low), static_cast<float>(even.scale));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return binning::real_of(std::bit_cast<double>(double_bits_of(key)), even.low, even.scale);
+  } else {
+    using Key = std::make_unsigned_t<T>;
+    return real_of_key(static_cast<Key>(key), static_cast<Key>(even.first), static_cast<float>(even.scale));
+  }
+}
+
+template <class T>
+double to_double(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<double>(static_cast<std::conditional_t<std::is_arithmetic_v<T>, T, float>>(value));
+}
+
+}  // namespace
+
+Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3) {
+  const core::DefaultFloatEnvironment environment;
+  if (by_value()) {
+    const auto edges = bins.edges();
+    pattern_slots_.resize(std::size_t{1} << (8 * size_of(type)));
+    for (std::size_t pattern = 0; pattern < pattern_slots_.size(); ++pattern) {
+      const double value = core::visit(
+          type, [&](auto element) { return to_double<decltype(element)>(reinterpret_cast<const std::byte*>(&pattern)); });
+      const auto reached = std::upper_bound(edges.begin(), edges.end() - 1, value) - edges.begin();
+      const auto slot = static_cast<std::uint64_t>(value > edges.back() ? edges.size() : reached);
+      pattern_slots_[pattern] = static_cast<std::uint32_t>(std::isnan(value) ? nan_slot() : slot);
+    }
+    return;
+  }
+  make_thresholds(bins);
+  if (bins.kind() != "logarithmic") find_even(bins);
+}
+
+std::vector<std::uint64_t> Plan::fold(std::span<const std::uint64_t> patterns) const {
+  std::vector<std::uint64_t> counts(slots_);
+  for (std::size_t i = 0; i < patterns.size(); ++i) counts[pattern_slots_[i]] += patterns[i];
+  return counts;
+}
+
+Element Plan::element() const noexcept {
+  if (is_integer(type_)) return size_of(type_) == 4 ? Element::integer32 : Element::integer64;
+  return type_ == DType::float32 ? Element::float32 : Element::float64;
+}
+
+void Plan::make_thresholds(const Bins& bins) {
+  core::visit(type_, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_arithmetic_v<T>) {
+      thresholds_.reserve(bins.edges().size());
+      for (std::size_t i = 0; i < bins.edges().size(); ++i) {
+        const auto key = threshold<T>(bins.edges()[i], i == bins.count());
+        if (!key) break;
+        thresholds_.push_back(*key);
+      }
+    }
+  });
+}
+
+void Plan::find_even(const Bins& bins) {
+  if (thresholds_.empty()) return;
+  const bool single = type_ != DType::float64;
+  if (single && bins.count() > kMostFloatEdges) return;
+  Even even;
+  even.low = bins.low();
+  even.scale = static_cast<double>(bins.count()) / (bins.high() - bins.low());
+  even.top = static_cast<double>(thresholds_.size()) - 0.5;
+  even.first = thresholds_.front();
+  if (single) {
+    even.low = static_cast<float>(even.low);
+    even.scale = static_cast<float>(even.scale);
+  }
+  if (!std::isfinite(even.scale) || !std::isfinite(even.low)) return;
+  core::visit(type_, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_arithmetic_v<T>) {
+      for (std::size_t i = 0; i < thresholds_.size(); ++i) {
+        for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
+          if (key > thresholds_[i]) continue;  // there is none before 0
+          const double real = std::clamp(real_of<T>(even, key), -0.5, even.top);
+          even.tolerance = std::max(even.tolerance, std::abs(real - static_cast<double>(i)));
+          if (!(even.tolerance <= kMostTolerance)) return;
+        }
+      }
+      even_ = even;
+    }
+  });
+  // In float32, as the loops compare it.
+  if (even_ && single) {
+    const auto rounded = static_cast<float>(even_->tolerance);
+    even_->tolerance = rounded < even_->tolerance ? std::nextafter(rounded, 1.0f) : rounded;
+  }
+}
+
+std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
+  std::uint64_t key = bits;
+  switch (element()) {
+    case Element::integer32:
+      key = is_signed(type_) ? (bits ^ 0x80000000u) : bits;
+      break;
+    case Element::integer64:
+      key = is_signed(type_) ? bits ^ std::uint64_t{1} << 63 : bits;
+      break;
+    case Element::float32:
+      if ((bits & 0x7fffffffu) > 0x7f800000u) return nan_slot();
+      key = float_key(static_cast<std::uint32_t>(bits));
+      break;
+    case Element::float64:
+      if ((bits & ~std::uint64_t{0} >> 1) > 0x7ff0000000000000u) return nan_slot();
+      key = double_key(bits);
+      break;
+  }
+  return static_cast<std::uint64_t>(std::upper_bound(thresholds_.begin(), thresholds_.end(), key) - thresholds_.begin());
+}
+
+Cells Plan::cells(std::uint64_t most, bool by_value_allowed) const {
+  const core::DefaultFloatEnvironment environment;
+  const std::uint64_t wanted = std::max<std::uint64_t>(most, 2);
+  const auto finish = [&](Cells cells, std::uint64_t count, const auto& cell_of) {
+    cells.start.assign(count + 1, 0);
+    for (const std::uint64_t key : thresholds_) ++cells.start[cell_of(key) + 1];
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      // As if samples were where the edges are.
+      const double inside = cells.start[i];
+      cells.cost += inside * std::log2(1 + inside);
+      cells.start[i] += cells.start[i - 1];
+    }
+    return cells;
+  };
+  if (thresholds_.empty()) return finish({}, 1, [](std::uint64_t) { return 0; });
+
+  Cells by_key;
+  by_key.first = thresholds_.front();
+  const std::uint64_t span = thresholds_.back() - by_key.first;
+  while ((span >> by_key.shift) >= wanted) ++by_key.shift;
+  by_key = finish(by_key, (span >> by_key.shift) + 1, [&](std::uint64_t key) { return (key - by_key.first) >> by_key.shift; });
+  if (!by_value_allowed || is_integer(type_) || wanted > kMostFloatEdges) return by_key;
+
+  const auto value_of = [&](std::uint64_t key) {
+    return type_ == DType::float32 ? std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(key)))
+                                   : std::bit_cast<double>(double_bits_of(key));
+  };
+  Cells by_value;
+  by_value.by_value = true;
+  by_value.low = value_of(thresholds_.front());
+  const double greatest = value_of(thresholds_.back());
+  by_value.scale = static_cast<double>(wanted - 1) / (greatest - by_value.low);
+  const bool single = type_ == DType::float32;
+  if (single) by_value.scale = static_cast<float>(by_value.scale);
+  if (!std::isfinite(greatest) || !std::isfinite(by_value.scale)) return by_key;
+  const auto last = static_cast<double>(wanted - 1);
+  by_value = finish(by_value, wanted, [&](std::uint64_t key) {
+    const double real = single ? real_of(static_cast<float>(value_of(key)), static_cast<float>(by_value.low), static_cast<float>(by_value.scale))
+                               : real_of(value_of(key), by_value.low, by_value.scale);
+    return static_cast<std::uint64_t>(std::clamp(real, 0.0, last));
+  });
+  return by_value.cost < by_key.cost ? by_value : by_key;
+}
+
+}  // namespace samesum::binning
