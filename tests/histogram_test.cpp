@@ -130,7 +130,7 @@ void expect_right(View data, const Bins& bins, const Device& device, const std::
   if (found == right) return;
   std::size_t i = 0;
   while (i < bins.count() && found.counts()[i] == right.counts()[i]) ++i;
-  FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ") of "
+  FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", " << bins.low() << " to " << bins.high() << ") of "
          << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/" << right.under() << ", over " << found.over() << "/"
          << right.over() << ", nan " << found.nan() << "/" << right.nan()
          << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");

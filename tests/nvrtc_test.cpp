@@ -4,6 +4,7 @@
 #include "bench/reader.hpp"
 #include "device/conformance.hpp"
 #include "device/program.hpp"
+#include "histogram/histogram_device.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
 
@@ -118,6 +119,27 @@ void build_barriers(Device& device) {
   make({{"GRID_BARRIER_ATOM", "1"}, {"GRID_BARRIER_ACQUIRE", "1"}}, "5", "1");
 }
 
+// Every kind of element, guess and counters at least once.
+void build_histograms(Device& device) {
+  for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
+    for (const std::uint64_t count : {256, 20000, 1 << 20}) {
+      const binning::Plan even(Bins::even(0, 1 << 30, count), type);
+      binning::DeviceHistogram(device, {&even}, 1 << 28);
+      if (even.by_value()) break;
+    }
+    if (size_of(type) <= 2) continue;
+    for (const std::uint64_t count : {100, 3000, 20000}) {
+      std::vector<double> edges(count + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i * i);
+      const binning::Plan uneven(Bins::between(edges), type);
+      binning::DeviceHistogram(device, {&uneven}, 1 << 28);
+      const binning::Plan logarithmic(Bins::logarithmic(1e-30, 1e30, count), type);
+      binning::DeviceHistogram(device, {&logarithmic}, 1 << 28);
+    }
+  }
+  for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
+}
+
 class Nvrtc : public testing::Test {
  protected:
   void SetUp() override {
@@ -158,6 +180,7 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
       }
     }
     build_barriers(device);
+    build_histograms(device);
     compiled.insert(device.files().begin(), device.files().end());
   }
   for (const std::string_view file : kernel_files()) {

@@ -1,12 +1,12 @@
 // Counts the samples of each slot (plan.hpp). Every sample is one atomic addition, without a branch on the data that is often taken.
 // Defined by the host:
 //   ELEMENT          0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
-//   GUESS            0 the sample is the slot, 1 Even, 2 Cells by key, 3 Cells by value
+//   GUESS            0 the sample is the slot, 1 Even, 2 Trie
 //   COUNTERS         0 in local memory, 32 bits, several copies; 1 in local memory, 16 bits; 2 in global memory
 //   CHANNELS         of uint8: bytes take turns; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that no two lanes of a
 //                    sub-group meet in one bank where there is a copy a lane
-//   EDGES_LOCAL      thresholds and cells are copied into local memory
+//   EDGES_LOCAL      thresholds and trie are copied into local memory
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
 
 #if ELEMENT == 3 || ELEMENT == 5
@@ -32,9 +32,9 @@ typedef float Real;
 
 typedef struct {
   EDGES const Key* thresholds;
-  EDGES const uint* cells;
-  uint threshold_count, last_cell, nan_slot, shift;
-  Key first, flip;
+  EDGES const uint* trie;
+  uint threshold_count, root, width, nan_slot;
+  Key first, span, flip;
   Real low, scale, top, tolerance;
 } Plan;
 
@@ -50,7 +50,7 @@ FN int is_nan(Key bits) { return (bits << 1) > 0xffe0000000000000ul; }
 FN Key key_of(const Plan* plan, Key bits) { return bits ^ ((bits >> 63) != 0 ? ~(Key)0 : (Key)1 << 63); }
 #endif
 
-#if GUESS == 1 || GUESS == 3
+#if GUESS == 1
 FN Real real_of(const Plan* plan, Key bits) {
 #if ELEMENT == 4
   return (as_float(bits) - plan->low) * plan->scale;
@@ -61,9 +61,7 @@ FN Real real_of(const Plan* plan, Key bits) {
   return (key < plan->first ? -1.0f : (float)(key - plan->first)) * plan->scale;
 #endif
 }
-#endif
 
-#if GUESS == 1
 FN uint slot_of(const Plan* plan, Key bits) {
   Real real = fmin(fmax(real_of(plan, bits), (Real)-0.5f), plan->top);
   Real shifted = real + ROUNDER;
@@ -83,14 +81,18 @@ FN uint slot_of(const Plan* plan, Key bits) {
 FN uint slot_of(const Plan* plan, Key bits) {
   if (is_nan(bits)) return plan->nan_slot;
   Key key = key_of(plan, bits);
-#if GUESS == 3
-  uint cell = (uint)fmin(fmax(real_of(plan, bits), (Real)0), plan->top);
-#else
-  Key offset = key < plan->first ? 0 : (key - plan->first) >> plan->shift;
-  uint cell = (uint)(offset < plan->last_cell ? offset : plan->last_cell);
-#endif
-  uint low = plan->cells[cell];
-  uint high = plan->cells[cell + 1];
+  if (key < plan->first) return 0;
+  Key offset = key - plan->first < plan->span ? key - plan->first : plan->span;
+  uint word = plan->root;
+  uint width = plan->width;
+  while (word >> 31 != 0) {
+    uint shift = word >> 25 & 63;
+    Key child = (offset >> shift) & (((Key)1 << (width - shift)) - 1);
+    word = plan->trie[(word & 0x1ffffff) + (uint)child];
+    width = shift;
+  }
+  uint low = word & 0x1ffffff;
+  uint high = word >> 25 == 63 ? plan->threshold_count : low + (word >> 25);
   while (low < high) {
     uint middle = (low + high) >> 1;
     int reached = key >= plan->thresholds[middle];
@@ -199,33 +201,35 @@ typedef Key Sample;
 
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4* data, ulong count, GLOBAL uint* counts, uint slots,
                                                               GLOBAL const Key* thresholds, uint threshold_count,
-                                                              GLOBAL const uint* cells, uint cell_count, uint shift, Key first, Key flip,
+                                                              GLOBAL const uint* trie, uint trie_words, uint root, uint width, Key first,
+                                                              Key span, Key flip,
                                                               Real low, Real scale, Real top,
                                                               Real tolerance DYNLOCAL_PARAMETER(memory)) {
   DYNLOCAL(memory);
-  // Local memory: thresholds, cells, counters.
+  // Local memory: thresholds, trie, counters.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
-  LOCAL uint* local_cells = memory + threshold_count * (sizeof(Key) / 4);
-  LOCAL uint* counters = local_cells + (cell_count + 1);
+  LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
+  LOCAL uint* counters = local_trie + trie_words;
   for (uint i = local_id(); i < threshold_count; i += GROUP_SIZE) local_thresholds[i] = thresholds[i];
-  for (uint i = local_id(); i <= cell_count; i += GROUP_SIZE) local_cells[i] = cells[i];
+  for (uint i = local_id(); i < trie_words; i += GROUP_SIZE) local_trie[i] = trie[i];
 #else
   LOCAL uint* counters = memory;
 #endif
   Plan values;
 #if EDGES_LOCAL
   values.thresholds = local_thresholds;
-  values.cells = local_cells;
+  values.trie = local_trie;
 #else
   values.thresholds = thresholds;
-  values.cells = cells;
+  values.trie = trie;
 #endif
   values.threshold_count = threshold_count;
-  values.last_cell = cell_count - 1;
+  values.root = root;
+  values.width = width;
   values.nan_slot = slots - 1;
-  values.shift = shift;
   values.first = first;
+  values.span = span;
   values.flip = flip;
   values.low = low;
   values.scale = scale;

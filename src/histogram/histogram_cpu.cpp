@@ -134,21 +134,19 @@ class PatternCounter {
   std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(65536);
 };
 
-// Slots of elements one at a time: Even for doubles and integers, Cells for all.
+// Slots of elements one at a time: Even for doubles and integers, Trie for all.
 template <class Bits>
 class Slots {
  public:
-  Slots(const Plan& plan, const Cells* cells) : plan_(plan), cells_(cells) {
+  Slots(const Plan& plan, const Trie* trie) : plan_(plan), trie_(trie) {
     if (is_signed(plan.type())) flip_ = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   }
 
   void find(const std::byte* from, std::size_t count, std::uint32_t* slots) const {
-    if (cells_ == nullptr) {
+    if (trie_ == nullptr) {
       for (std::size_t i = 0; i < count; ++i) slots[i] = even(load<Bits>(from + i * sizeof(Bits)));
-    } else if (cells_->by_value) {
-      for (std::size_t i = 0; i < count; ++i) slots[i] = search<true>(load<Bits>(from + i * sizeof(Bits)));
     } else {
-      for (std::size_t i = 0; i < count; ++i) slots[i] = search<false>(load<Bits>(from + i * sizeof(Bits)));
+      for (std::size_t i = 0; i < count; ++i) slots[i] = search(load<Bits>(from + i * sizeof(Bits)));
     }
   }
 
@@ -183,33 +181,33 @@ class Slots {
     return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
   }
 
-  template <bool kByValue>
   std::uint32_t search(Bits bits) const {
     if (floating() && is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
-    const Bits key = key_of(bits);
-    const std::uint64_t last = cells_->start.size() - 2;
-    std::uint64_t cell = 0;
-    if constexpr (kByValue) {
-      const Real real = real_of(std::bit_cast<Real>(bits), static_cast<Real>(cells_->low), static_cast<Real>(cells_->scale));
-      cell = static_cast<std::uint64_t>(std::clamp(real, Real{0}, static_cast<Real>(last)));
-    } else {
-      cell = key < cells_->first ? 0 : std::min<std::uint64_t>((key - cells_->first) >> cells_->shift, last);
+    const std::uint64_t key = key_of(bits);
+    if (plan_.thresholds().empty() || key < trie_->first) return 0;
+    const std::uint64_t offset = std::min(key - trie_->first, trie_->span);
+    std::uint32_t word = trie_->root, width = trie_->width;
+    while ((word & Trie::kNode) != 0) {
+      const std::uint32_t shift = word >> 25 & 63;
+      word = trie_->words[(word & Trie::kLow) + (offset >> shift & ((std::uint64_t{1} << (width - shift)) - 1))];
+      width = shift;
     }
     const auto* thresholds = plan_.thresholds().data();
-    const auto* reached = std::upper_bound(thresholds + cells_->start[cell], thresholds + cells_->start[cell + 1], std::uint64_t{key});
-    return static_cast<std::uint32_t>(reached - thresholds);
+    const std::uint32_t low = word & Trie::kLow, count = word >> 25;
+    const std::uint64_t high = count == Trie::kMany ? plan_.thresholds().size() : low + count;
+    return static_cast<std::uint32_t>(std::upper_bound(thresholds + low, thresholds + high, key) - thresholds);
   }
 
   const Plan& plan_;
-  const Cells* cells_;
+  const Trie* trie_;
   Bits flip_ = 0;
 };
 
 class SlotCounter {
  public:
-  SlotCounter(const Plan& plan, const Cells* cells)
+  SlotCounter(const Plan& plan, const Trie* trie)
       : plan_(plan),
-        cells_(cells),
+        trie_(trie),
         copies_(plan.slots() <= 1024 ? 8 : plan.slots() <= 8192 ? 2 : 1),
         tables_(copies_ * plan.slots()) {}
 
@@ -237,12 +235,12 @@ class SlotCounter {
 
  private:
   void find(const std::byte* from, std::size_t count) {
-    if (plan_.type() == DType::float32 && cells_ == nullptr) {
+    if (plan_.type() == DType::float32 && trie_ == nullptr) {
       even_slots(from, count, plan_, slots_);
     } else if (size_of(plan_.type()) == 4) {
-      Slots<std::uint32_t>(plan_, cells_).find(from, count, slots_);
+      Slots<std::uint32_t>(plan_, trie_).find(from, count, slots_);
     } else {
-      Slots<std::uint64_t>(plan_, cells_).find(from, count, slots_);
+      Slots<std::uint64_t>(plan_, trie_).find(from, count, slots_);
     }
   }
 
@@ -258,7 +256,7 @@ class SlotCounter {
   }
 
   const Plan& plan_;
-  const Cells* cells_;
+  const Trie* trie_;
   std::size_t copies_;
   std::vector<std::uint32_t> tables_;
   alignas(64) std::uint32_t slots_[kBlock];
@@ -280,8 +278,8 @@ std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32
   if (used != nullptr) *used = count;
   if (plan.by_value()) return plan.fold(count_with(data, 1, slots, count, [] { return PatternCounter(); }));
   if (plan.even()) return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, nullptr); });
-  const Cells cells = plan.cells(std::min<std::uint64_t>(4 * plan.thresholds().size(), std::uint64_t{1} << 21));
-  return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, &cells); });
+  const Trie trie = plan.trie(Trie::kLow);
+  return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, &trie); });
 }
 
 void count_plainly(View data, double low, double high, std::uint32_t bins, std::uint64_t* counts) {

@@ -23,15 +23,14 @@ constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
-constexpr std::uint64_t kMostCells = 4096;                            // of a table in local memory
-constexpr std::uint64_t kMostGlobalCells = std::uint64_t{1} << 21;
+constexpr std::uint64_t kMostWords = 8192;  // of a trie in local memory
 // Between two barriers a 16-bit counter must not be added to more often than this.
 constexpr std::uint32_t kMostBetweenBarriers = 1 << 14;
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
-std::uint32_t edges_bytes(const Plan& plan, const Cells& cells) {
-  return static_cast<std::uint32_t>(plan.thresholds().size() * size_of(plan.type()) + (cells.start.size()) * 4 + 8);
+std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
+  return plan.thresholds().size() * size_of(plan.type()) + trie.words.size() * 4;
 }
 
 bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
@@ -50,7 +49,7 @@ device::Memory upload(device::Device& device, const std::vector<T>& values) {
 }  // namespace
 
 std::string Configuration::text() const {
-  constexpr std::string_view kGuesses[] = {"patterns", "even", "cells by key", "cells by value"};
+  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
   return fmt::format("{}{} {}{} groups={} group_size={} loads={}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
@@ -63,7 +62,7 @@ std::uint64_t Problem::slots() const noexcept {
 }
 
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
-                     std::uint32_t group_size, Cells& cells) {
+                     std::uint32_t group_size, Trie& trie) {
   Configuration chosen;
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
@@ -86,16 +85,14 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (table) {
     chosen.guess = Guess::even;
     if (!guesses_evenly(info, *problem.plan)) {
-      const std::uint64_t thresholds = problem.plan->thresholds().size();
-      const bool by_value = info.has(type == DType::float64 ? Capability::fp64 : Capability::denormals);
-      cells = problem.plan->cells(std::min(4 * thresholds, kMostCells), by_value);
-      edges = edges_bytes(*problem.plan, cells);
+      trie = problem.plan->trie(kMostWords);
+      edges = edges_bytes(*problem.plan, trie);
       chosen.edges_local = edges + 4 * problem.slots() <= shared;
       if (!chosen.edges_local) {
         edges = 0;
-        cells = problem.plan->cells(std::min(4 * thresholds, kMostGlobalCells), by_value);
+        trie = problem.plan->trie(Trie::kLow);
       }
-      chosen.guess = cells.by_value ? Guess::cells_by_value : Guess::cells_by_key;
+      chosen.guess = Guess::trie;
     }
   }
   const std::uint64_t words = problem.slots();
@@ -142,12 +139,12 @@ device::Source count_source(const Problem& problem, const Configuration& configu
 DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size)
     : device_(device),
       problem_(problem),
-      configuration_(choose(device.info(), device.launch_local_bytes(), problem, samples, group_size, cells_)) {
+      configuration_(choose(device.info(), device.launch_local_bytes(), problem, samples, group_size, trie_)) {
   prepare();
 }
 
-DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Cells cells)
-    : device_(device), problem_(problem), cells_(std::move(cells)), configuration_(configuration) {
+DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Trie trie)
+    : device_(device), problem_(problem), trie_(std::move(trie)), configuration_(configuration) {
   prepare();
 }
 
@@ -159,7 +156,7 @@ void DeviceHistogram::prepare() {
   if (configuration_.guess == Guess::pattern) return;
   const std::vector<std::uint64_t>& thresholds = problem_.plan->thresholds();
   thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
-  if (configuration_.guess != Guess::even) starts_ = upload<std::uint32_t>(device_, cells_.start);
+  if (configuration_.guess == Guess::trie) words_ = upload<std::uint32_t>(device_, trie_.words);
 }
 
 void DeviceHistogram::clear() {
@@ -175,7 +172,6 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const Even even = plan != nullptr && guessed ? *plan->even() : Even{};
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
-  const auto cells = static_cast<std::uint32_t>(cells_.start.empty() ? 0 : cells_.start.size() - 1);
   // A signed integer's key has its sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
@@ -184,14 +180,16 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
                                         static_cast<std::uint32_t>(problem_.slots()),
                                         thresholds_,
                                         thresholds,
-                                        starts_,
-                                        cells,
-                                        cells_.shift,
-                                        static_cast<Key>(guessed ? even.first : cells_.first),
+                                        words_,
+                                        static_cast<std::uint32_t>(trie_.words.size()),
+                                        trie_.root,
+                                        trie_.width,
+                                        static_cast<Key>(guessed ? even.first : trie_.first),
+                                        static_cast<Key>(trie_.span),
                                         flip,
-                                        static_cast<Real>(guessed ? even.low : cells_.low),
-                                        static_cast<Real>(guessed ? even.scale : cells_.scale),
-                                        static_cast<Real>(guessed ? even.top : static_cast<double>(cells) - 1),
+                                        static_cast<Real>(even.low),
+                                        static_cast<Real>(even.scale),
+                                        static_cast<Real>(even.top),
                                         static_cast<Real>(even.tolerance)};
   device_.launch(count_, grid, arguments);
 }

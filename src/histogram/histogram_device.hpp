@@ -18,7 +18,7 @@ namespace samesum::binning {
 /// Where counters are while a group counts: as count.cl numbers them.
 enum class Counters { local32, local16, global };
 /// How a slot is guessed: likewise.
-enum class Guess { pattern, even, cells_by_key, cells_by_value };
+enum class Guess { pattern, even, trie };
 
 /// How the kernel is built and launched.
 struct Configuration {
@@ -45,9 +45,9 @@ struct Problem {
   std::uint64_t slots() const noexcept;
 };
 
-/// The configuration for about so many samples. `cells` receives the table where there is one.
+/// The configuration for about so many samples. `trie` receives it where it is needed.
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
-                     std::uint32_t group_size, Cells& cells);
+                     std::uint32_t group_size, Trie& trie);
 
 /// The kernel's source for `problem`.
 device::Source count_source(const Problem& problem, const Configuration& configuration);
@@ -58,7 +58,7 @@ class DeviceHistogram {
   /// @throws Error (usage) for a group size that the device cannot run.
   DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size = 0);
   /// With a configuration of the caller's own: to measure others.
-  DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Cells cells);
+  DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Trie trie);
 
   /// Enqueues: all counts are 0.
   void clear();
@@ -77,10 +77,10 @@ class DeviceHistogram {
 
   device::Device& device_;
   Problem problem_;
-  Cells cells_;
+  Trie trie_;
   Configuration configuration_;
   device::Kernel count_, clear_;
-  device::Memory thresholds_, starts_, counts_;
+  device::Memory thresholds_, words_, counts_;
 };
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.

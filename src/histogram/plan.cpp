@@ -44,6 +44,11 @@ std::optional<std::uint64_t> threshold(double edge, bool above) {
   }
 }
 
+// Whether it is a finite number in float32, where `single`, or float64.
+bool representable(double value, bool single) {
+  return std::abs(value) <= (single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max());
+}
+
 // real() of the sample with this key.
 template <class T>
 double real_of(const Even& even, std::uint64_t key) {
@@ -82,7 +87,7 @@ Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3)
     return;
   }
   make_thresholds(bins);
-  if (bins.kind() != "logarithmic") find_even(bins);
+  find_even(bins);
 }
 
 std::vector<std::uint64_t> Plan::fold(std::span<const std::uint64_t> patterns) const {
@@ -119,20 +124,21 @@ void Plan::find_even(const Bins& bins) {
   even.scale = static_cast<double>(bins.count()) / (bins.high() - bins.low());
   even.top = static_cast<double>(thresholds_.size()) - 0.5;
   even.first = thresholds_.front();
+  if (!representable(even.low, single) || !representable(even.scale, single)) return;
   if (single) {
     even.low = static_cast<float>(even.low);
     even.scale = static_cast<float>(even.scale);
   }
-  if (!std::isfinite(even.scale) || !std::isfinite(even.low)) return;
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {
       for (std::size_t i = 0; i < thresholds_.size(); ++i) {
         for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
           if (key > thresholds_[i]) continue;  // there is none before 0
-          const double real = std::clamp(real_of<T>(even, key), -0.5, even.top);
-          even.tolerance = std::max(even.tolerance, std::abs(real - static_cast<double>(i)));
-          if (!(even.tolerance <= kMostTolerance)) return;
+          const double real = real_of<T>(even, key);
+          const double distance = std::abs(std::clamp(real, -0.5, even.top) - static_cast<double>(i));
+          if (std::isnan(real) || distance > kMostTolerance) return;
+          even.tolerance = std::max(even.tolerance, distance);
         }
       }
       even_ = even;
@@ -166,48 +172,68 @@ std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
   return static_cast<std::uint64_t>(std::upper_bound(thresholds_.begin(), thresholds_.end(), key) - thresholds_.begin());
 }
 
-Cells Plan::cells(std::uint64_t most, bool by_value_allowed) const {
-  const core::DefaultFloatEnvironment environment;
-  const std::uint64_t wanted = std::max<std::uint64_t>(most, 2);
-  const auto finish = [&](Cells cells, std::uint64_t count, const auto& cell_of) {
-    cells.start.assign(count + 1, 0);
-    for (const std::uint64_t key : thresholds_) ++cells.start[cell_of(key) + 1];
-    for (std::uint64_t i = 1; i <= count; ++i) {
-      // As if samples were where the edges are.
-      const double inside = cells.start[i];
-      cells.cost += inside * std::log2(1 + inside);
-      cells.start[i] += cells.start[i - 1];
+// Makes a trie level by level: its children side by side.
+class TrieMaker {
+ public:
+  TrieMaker(std::span<const std::uint64_t> thresholds, std::uint64_t most) : thresholds_(thresholds), most_(most) {
+    trie_.first = thresholds.front();
+    trie_.span = thresholds.back() - trie_.first;
+    trie_.width = static_cast<std::uint32_t>(std::bit_width(trie_.span));
+    trie_.root = word(trie_.first, trie_.width, 0, thresholds.size());
+    while (next_ < open_.size()) {
+      const Open node = open_[next_++];
+      fill(node);
     }
-    return cells;
-  };
-  if (thresholds_.empty()) return finish({}, 1, [](std::uint64_t) { return 0; });
+  }
+  Trie take() { return std::move(trie_); }
 
-  Cells by_key;
-  by_key.first = thresholds_.front();
-  const std::uint64_t span = thresholds_.back() - by_key.first;
-  while ((span >> by_key.shift) >= wanted) ++by_key.shift;
-  by_key = finish(by_key, (span >> by_key.shift) + 1, [&](std::uint64_t key) { return (key - by_key.first) >> by_key.shift; });
-  if (!by_value_allowed || is_integer(type_) || wanted > kMostFloatEdges) return by_key;
-
-  const auto value_of = [&](std::uint64_t key) {
-    return type_ == DType::float32 ? std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(key)))
-                                   : std::bit_cast<double>(double_bits_of(key));
+ private:
+  // A node whose children are to be filled in.
+  struct Open {
+    std::uint64_t first;  // key
+    std::uint32_t width, shift, base;
+    std::size_t begin, end;  // thresholds
   };
-  Cells by_value;
-  by_value.by_value = true;
-  by_value.low = value_of(thresholds_.front());
-  const double greatest = value_of(thresholds_.back());
-  by_value.scale = static_cast<double>(wanted - 1) / (greatest - by_value.low);
-  const bool single = type_ == DType::float32;
-  if (single) by_value.scale = static_cast<float>(by_value.scale);
-  if (!std::isfinite(greatest) || !std::isfinite(by_value.scale)) return by_key;
-  const auto last = static_cast<double>(wanted - 1);
-  by_value = finish(by_value, wanted, [&](std::uint64_t key) {
-    const double real = single ? real_of(static_cast<float>(value_of(key)), static_cast<float>(by_value.low), static_cast<float>(by_value.scale))
-                               : real_of(value_of(key), by_value.low, by_value.scale);
-    return static_cast<std::uint64_t>(std::clamp(real, 0.0, last));
-  });
-  return by_value.cost < by_key.cost ? by_value : by_key;
+
+  // The word of 2^width keys from `first` on, with these thresholds.
+  std::uint32_t word(std::uint64_t first, std::uint32_t width, std::size_t begin, std::size_t end) {
+    constexpr std::size_t kFew = 2;
+    constexpr std::uint32_t kMostBits = 22;
+    const std::size_t count = end - begin;
+    const auto bits = std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + 1, kMostBits});
+    const bool divisible = count > kFew && thresholds_[begin] != thresholds_[end - 1];
+    if (!divisible || trie_.words.size() + (std::size_t{1} << bits) > most_) {
+      return static_cast<std::uint32_t>(std::min<std::size_t>(count, Trie::kMany)) << 25 | static_cast<std::uint32_t>(begin);
+    }
+    const auto base = static_cast<std::uint32_t>(trie_.words.size());
+    trie_.words.resize(base + (std::size_t{1} << bits));
+    open_.push_back({first, width, width - bits, base, begin, end});
+    return Trie::kNode | (width - bits) << 25 | base;
+  }
+
+  void fill(const Open& node) {
+    std::size_t begin = node.begin;
+    for (std::uint64_t child = 0; child < std::uint64_t{1} << (node.width - node.shift); ++child) {
+      const std::uint64_t first = node.first + (child << node.shift);
+      const std::uint64_t last = first + ((std::uint64_t{1} << node.shift) - 1);
+      std::size_t end = begin;
+      while (end < node.end && thresholds_[end] - node.first <= last - node.first) ++end;
+      const std::uint32_t made = word(first, node.shift, begin, end);  // which may move the words
+      trie_.words[node.base + child] = made;
+      begin = end;
+    }
+  }
+
+  std::span<const std::uint64_t> thresholds_;
+  std::uint64_t most_;
+  Trie trie_;
+  std::vector<Open> open_;
+  std::size_t next_ = 0;
+};
+
+Trie Plan::trie(std::uint64_t most) const {
+  if (thresholds_.empty()) return {};
+  return TrieMaker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow)).take();
 }
 
 }  // namespace samesum::binning

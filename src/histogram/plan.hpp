@@ -30,15 +30,20 @@ struct Even {
   std::uint64_t first = 0;  ///< key of the first threshold, for integers
 };
 
-/// A guess by table: a monotone function maps keys to cells, and start[cell] .. start[cell + 1] are the thresholds that may have to be
-/// compared with a sample there.
-struct Cells {
-  bool by_value = false;    ///< cell = (x - low) * scale; otherwise (key - first) >> shift; both clamped to the cells there are
-  std::uint64_t first = 0;  ///< key
-  std::uint32_t shift = 0;
-  double low = 0, scale = 0;
-  std::vector<std::uint32_t> start;  ///< one more than there are cells
-  double cost = 0;                   ///< comparisons a sample, roughly
+/// A search by table: a trie over keys. A node stands for 2^width keys and divides them evenly among its 2^(width - shift) children, which
+/// lie at base, base + 1, …: a node, or a leaf with the thresholds among its keys: so many of them from `start` on. Children are made until
+/// leaves have one or two thresholds, so that edges may lie however they like: evenly, logarithmically (as floating-point keys do), in
+/// clusters. A word is 1 : 6 : 25 bits, node : shift : base, or 0 : count : start; a count of kMany says that there may be more.
+struct Trie {
+  static constexpr std::uint32_t kNode = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t kLow = (std::uint32_t{1} << 25) - 1;
+  static constexpr std::uint32_t kMany = 63;
+
+  std::uint64_t first = 0;  ///< key of the first threshold
+  std::uint64_t span = 0;   ///< from it to the last
+  std::uint32_t width = 0;  ///< bits of span
+  std::uint32_t root = 0;
+  std::vector<std::uint32_t> words;
 };
 
 /// The plan for samples of one type.
@@ -61,8 +66,8 @@ class Plan {
   const std::vector<std::uint64_t>& thresholds() const noexcept { return thresholds_; }
   /// Nothing where the guess would be too rough.
   const std::optional<Even>& even() const noexcept { return even_; }
-  /// A table of at most so many cells: by value where that is allowed and better.
-  Cells cells(std::uint64_t most, bool by_value = true) const;
+  /// Of at most so many words (a few more than there are thresholds, at least); beyond that leaves have more thresholds.
+  Trie trie(std::uint64_t most) const;
   /// The slot of the sample with these bits, by search.
   std::uint64_t slot_of(std::uint64_t bits) const noexcept;
 
