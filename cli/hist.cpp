@@ -281,10 +281,14 @@ int run(Output& out, const Options& options) {
 void add_hist(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
-  command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")->required()->expected(1);
+  command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")
+      ->required()
+      ->expected(1);
   const CLI::Range range(std::uint64_t{1}, Bins::kMost, "number");
   command->add_option("--bins", options->bins, "bins of one width (default 64)")->check(range)->option_text("N");
-  command->add_option("--range", options->range, "the first and the last edge (default: of the data)")->expected(2)->option_text("LOW HIGH");
+  command->add_option("--range", options->range, "the first and the last edge (default: of the data)")
+      ->expected(2)
+      ->option_text("LOW HIGH");
   command->add_option("--edges", options->edges, "all edges: 0,1,10 or @FILE")->option_text("EDGES");
   command->add_flag("--log-bins", options->log_bins, "edges have one ratio");
   command->add_flag("--each-value", options->each_value, "a bin for each integer");

@@ -64,7 +64,11 @@ void draw_columns(Output& out, const Histogram& histogram, bool logarithmic, std
       const std::size_t length = eighths(bar, greatest, kHeight, logarithmic);
       text += kUp[std::clamp<std::size_t>(length, 8 * line, 8 * line + 8) - 8 * line];
     }
-    out.print("{:>{}} {}{}\n", line + 1 == kHeight ? grouped(greatest) : line == 0 ? "0" : "", scale_width, line + 1 == kHeight ? "┤" : "│", text);
+    out.print("{:>{}} {}{}\n",
+              line + 1 == kHeight ? grouped(greatest)
+              : line == 0         ? "0"
+                                  : "",
+              scale_width, line + 1 == kHeight ? "┤" : "│", text);
   }
   std::string axis;
   for (std::size_t i = 0; i < bars.size(); ++i) axis += "─";

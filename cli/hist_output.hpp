@@ -28,7 +28,8 @@ struct Chart {
 /// Columns of the terminal; 80 where there is none.
 std::uint32_t terminal_width();
 
-/// Bars in Unicode, at most `width` characters to a line: a line a bin where there are few, else columns, with bins put together as need be.
+/// Bars in Unicode, at most `width` characters to a line: a line a bin where there are few, else columns, with bins put together as need
+/// be.
 void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width);
 /// Bars with names.
 void draw(Output& out, const CharacterCounts& counts, bool logarithmic, std::uint32_t width);

@@ -39,7 +39,8 @@ std::vector<double> ticks(double low, double high) {
   const double raw = (high / 5 - low / 5), power = std::pow(10.0, std::floor(std::log10(raw)));
   const double step = power * (raw / power < 1.5 ? 1 : raw / power < 3.5 ? 2 : raw / power < 7.5 ? 5 : 10);
   std::vector<double> result;
-  for (double i = std::ceil(low / step); i * step <= high * (high > 0 ? 1 + 1e-12 : 1) && result.size() < 20; ++i) result.push_back(i * step);
+  for (double i = std::ceil(low / step); i * step <= high * (high > 0 ? 1 + 1e-12 : 1) && result.size() < 20; ++i)
+    result.push_back(i * step);
   return result;
 }
 
@@ -112,8 +113,8 @@ std::string svg_of(const Chart& chart, bool logarithmic) {
                        chart.series.size() > 1 ? 0.25 : 0.6, colour);
     if (series->name.empty()) continue;
     legend -= 7.5 * static_cast<double>(series->name.size()) + 30;
-    svg += fmt::format("<rect x=\"{:.1f}\" y=\"16\" width=\"12\" height=\"12\" fill=\"{}\"/><text x=\"{:.1f}\" y=\"26\">{}</text>\n", legend,
-                       colour, legend + 17, escape(series->name));
+    svg += fmt::format("<rect x=\"{:.1f}\" y=\"16\" width=\"12\" height=\"12\" fill=\"{}\"/><text x=\"{:.1f}\" y=\"26\">{}</text>\n",
+                       legend, colour, legend + 17, escape(series->name));
   }
   svg += fmt::format("<path d=\"M{0} {1}V{2}H{3}\" fill=\"none\" stroke=\"#222\"/>\n", kLeft, kTop, kHeight - kBottom, kWidth - kRight);
   svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">value{}</text>\n", (kLeft + kWidth - kRight) / 2, kHeight - 18,

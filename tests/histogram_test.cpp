@@ -60,9 +60,9 @@ T nearest(double value) {
 template <class T>
 void push_around(Samples& samples, double value) {
   const T middle = nearest<T>(value);
-  using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                                  std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
   const Bits bits = std::bit_cast<Bits>(middle);
   for (const Bits near : {bits, static_cast<Bits>(bits - 1), static_cast<Bits>(bits + 1)}) samples.push(std::bit_cast<T>(near));
 }
@@ -79,7 +79,8 @@ Samples samples_around(DType type, const Bins& bins, std::size_t count, Random& 
           break;
         case 1: {
           const double part = std::ldexp(static_cast<double>(random.bits(53)), -53);
-          samples.push(nearest<T>(bins.low() / 2 * (1 - part) + bins.high() / 2 * part + (bins.low() / 2 * (1 - part) + bins.high() / 2 * part)));
+          samples.push(
+              nearest<T>(bins.low() / 2 * (1 - part) + bins.high() / 2 * part + (bins.low() / 2 * (1 - part) + bins.high() / 2 * part)));
           break;
         }
         case 2: {
@@ -90,7 +91,8 @@ Samples samples_around(DType type, const Bins& bins, std::size_t count, Random& 
           break;
         }
         default:
-          constexpr double kOdd[] = {0.0, -0.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), 5e-324, -5e-324, 1e-45, 1, -1};
+          constexpr double kOdd[] = {0.0,    -0.0,    kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+                                     5e-324, -5e-324, 1e-45,     1,          -1};
           const double odd = kOdd[random.below(std::size(kOdd))];
           samples.push(std::isnan(odd) && std::is_integral_v<T> ? T{} : nearest<T>(odd));
       }
@@ -130,9 +132,9 @@ void expect_right(View data, const Bins& bins, const Device& device, const std::
   if (found == right) return;
   std::size_t i = 0;
   while (i < bins.count() && found.counts()[i] == right.counts()[i]) ++i;
-  FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", " << bins.low() << " to " << bins.high() << ") of "
-         << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/" << right.under() << ", over " << found.over() << "/"
-         << right.over() << ", nan " << found.nan() << "/" << right.nan()
+  FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", "
+         << bins.low() << " to " << bins.high() << ") of " << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/"
+         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan() << "/" << right.nan()
          << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");
 }
 
@@ -239,6 +241,209 @@ TEST_P(HistogramOf, AnyNumberOfBinsIsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Types, HistogramOf, testing::ValuesIn(kDTypes),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(Histogram, EveryWayToCountIsTaken) {
+  Random random(4);
+  for (const Device& device : devices()) {
+    if (!device.info().has(Capability::kernels)) continue;
+    const std::uint64_t local = device.implementation().launch_local_bytes();
+    // Just beyond what 32 bits a bin have room for, and just beyond 16.
+    for (const auto& [count, counters] :
+         {std::pair(local / 4 - 2, binning::Counters::local16), {local / 2 - 2, binning::Counters::global}}) {
+      const Bins bins = Bins::even(-1, 1, count);
+      const Plan plan(bins, DType::float32);
+      binning::Trie trie;
+      EXPECT_EQ(binning::choose(device.info(), local, {&plan}, 100000, 0, trie).counters, counters);
+      expect_right(samples_around(DType::float32, bins, 30000, random).view(), bins, device, "narrow counters");
+    }
+  }
+}
+
+// A guess is taken where it is meant to be, and is nearly always sure.
+TEST(Histogram, EvenBinsAreGuessed) {
+  for (const DType type : {DType::float32, DType::float64, DType::int32, DType::uint64}) {
+    const double unit = is_integer(type) ? 1e6 : 1;
+    for (const std::uint64_t count : {1, 256, 2048, 16384}) {
+      const Plan plan(Bins::even(0.25 * unit, 0.75 * unit, count), type);
+      ASSERT_TRUE(plan.even()) << name_of(type) << ", " << count;
+      EXPECT_LT(plan.even()->tolerance, type == DType::float64 ? 1e-9 : 0.05);
+    }
+  }
+  EXPECT_FALSE(Plan(Bins::between({0, 1, 1.5, 10}), DType::float32).even());
+}
+
+// Counters of 16 bits in local memory, and of a chunk, are emptied in time.
+TEST(Histogram, ManyEqualSamplesAreCounted) {
+  for (const Device& device : devices()) {
+    const std::uint64_t local = device.info().has(Capability::kernels) ? device.implementation().launch_local_bytes() : 0;
+    const std::vector<float> samples(700'000, 0.5f);
+    const Bins bins = Bins::even(0, 1, local / 4 + 1000);
+    const Histogram found = histogram(std::span<const float>(samples), bins, device);
+    EXPECT_EQ(*std::max_element(found.counts().begin(), found.counts().end()), samples.size());
+    EXPECT_EQ(found.total(), samples.size());
+    std::vector<std::uint16_t> shorts(700'000, 12345);
+    for (std::size_t i = 0; i < shorts.size(); i += 3) shorts[i] = 12344;  // its neighbour in one word
+    const Histogram pairs = histogram(std::span<const std::uint16_t>(shorts), Bins::each_value(DType::uint16), device);
+    EXPECT_EQ(pairs.counts()[12345], 466'666u);
+    EXPECT_EQ(pairs.counts()[12344], 233'334u);
+  }
+}
+
+// Pages that nobody wrote to are one and the same page of zeros, so this takes little memory.
+TEST(Histogram, MoreSamplesThan32BitsCount) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "would take minutes";
+#endif
+  constexpr std::uint64_t kCount = (std::uint64_t{1} << 32) + 5;
+  void* pages = mmap(nullptr, kCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) GTEST_SKIP() << "no room for 4 GiB of addresses";
+  static_cast<std::uint8_t*>(pages)[kCount - 1] = 7;
+  for (const std::uint32_t threads : {1u, 2u}) {
+    HistogramOptions options;
+    options.threads = threads;
+    const Histogram found = histogram(View(pages, kCount, DType::uint8), Bins::each_value(DType::uint8), Device::open("cpu"), options);
+    EXPECT_EQ(found.counts()[0], kCount - 1);
+    EXPECT_EQ(found.counts()[7], 1u);
+  }
+  munmap(pages, kCount);
+}
+
+TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
+  Random random(5);
+  for (const DType type : kDTypes) {
+    const Bins bins = random_bins(type, random);
+    const Samples samples = samples_around(type, bins, 1'500'000, random);
+    const Histogram right(bins, reference(samples.view(), bins));
+    for (const std::uint32_t threads : {1u, 2u, 3u}) {
+      HistogramOptions options;
+      options.threads = threads;
+      EXPECT_EQ(histogram(samples.view(), bins, Device::open("cpu"), options), right) << name_of(type) << ", threads " << threads;
+    }
+  }
+  // Few values, many values, runs: each way to count bytes.
+  std::vector<std::uint8_t> bytes(3'000'001);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i < 1'000'000 ? random.bits(8) : i < 2'000'000 ? 'a' + random.below(5) : i / 1000);
+  }
+  const Bins bins = Bins::each_value(DType::uint8);
+  EXPECT_EQ(histogram(std::span<const std::uint8_t>(bytes), bins), Histogram(bins, reference(std::span<const std::uint8_t>(bytes), bins)));
+}
+
+template <class Action>
+std::string refusal(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST(Bins, AreRefusedWhereTheyMakeNoSense) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(refusal([] { Bins::even(1, 1, 3); }).find("less than"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, kInfinity, 3); }).find("finite"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(-kInfinity, 1, 3); }).find("finite"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(kNan, 1, 3); }).find("finite"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, 1, 0); }).find("0 bins"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, 1, Bins::kMost + 1); }).find("2^24"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::logarithmic(0, 1, 3); }).find("greater than 0"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::between({1}); }).find("two or more"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::between({1, 3, 2}); }).find("edge 2"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::between({1, 1}); }).find("greater than the first"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::each_value(DType::int32); }).find("int32"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::each_value(std::int64_t{1} << 60, (std::int64_t{1} << 60) + 5); }).find("2^51"), std::string::npos);
+}
+
+TEST(Bins, EdgesAreNumpys) {
+  // numpy.linspace(0.1, 0.7, 8)
+  const std::vector<double> edges = {
+      0.1, 0.18571428571428572, 0.27142857142857146, 0.3571428571428571, 0.44285714285714284, 0.5285714285714286, 0.6142857142857142, 0.7};
+  const Bins bins = Bins::even(0.1, 0.7, 7);
+  EXPECT_TRUE(std::ranges::equal(bins.edges(), edges));
+  const Bins widest = Bins::even(-1.7e308, 1.7e308, 2);
+  EXPECT_EQ(widest.edges()[1], 0);
+  const Bins constant = Bins::spanning(3, 3, 2);
+  EXPECT_EQ(constant.low(), 2.5);
+  EXPECT_EQ(constant.high(), 3.5);
+  EXPECT_LT(Bins::spanning(1e300, 1e300, 2).low(), 1e300);
+  EXPECT_TRUE(std::ranges::is_sorted(Bins::even(0, 15e-324, 1000).edges()));
+  EXPECT_EQ(Bins::logarithmic(1, 1000, 3).edges()[1], 10);
+}
+
+TEST(Histogram, ValuesFromCounts) {
+  const std::vector<double> samples = {-5, 0, 0.5, 1, 1, 2, 3, 4, 9, kInfinity, std::numeric_limits<double>::quiet_NaN()};
+  const Histogram h = histogram(std::span<const double>(samples), Bins::between({0, 1, 2, 4}));
+  EXPECT_EQ(h.counts(), (std::vector<std::uint64_t>{2, 2, 3}));
+  EXPECT_EQ(h.under(), 1u);
+  EXPECT_EQ(h.over(), 2u);
+  EXPECT_EQ(h.nan(), 1u);
+  EXPECT_EQ(h.inside(), 7u);
+  EXPECT_EQ(h.total(), samples.size());
+  EXPECT_EQ(h.cumulative(), (std::vector<std::uint64_t>{2, 4, 7}));
+  EXPECT_EQ(h.density(), (std::vector<double>{2 / 7.0, 2 / 7.0, 3 / 2.0 / 7}));
+  EXPECT_EQ(h.quantile(0).low, -kInfinity);
+  EXPECT_EQ(h.quantile(0.5).low, 1);  // of ten samples the fifth: 1
+  EXPECT_EQ(h.quantile(0.5).high, 2);
+  EXPECT_EQ(h.quantile(0.5).value, 1.75);
+  EXPECT_EQ(h.quantile(0.5).error(), 0.75);
+  EXPECT_EQ(h.quantile(1).high, kInfinity);
+  EXPECT_EQ(h.quantile(1).error(), kInfinity);
+  EXPECT_NE(refusal([&] { h.quantile(1.5); }).find("0..1"), std::string::npos);
+  EXPECT_THROW(Histogram(Bins::even(0, 1, 2)).quantile(0.5), Error);
+  Histogram twice = h;
+  twice += h;
+  EXPECT_EQ(twice.total(), 2 * h.total());
+  EXPECT_EQ(twice.counts()[2], 6u);
+  EXPECT_NE(refusal([&] { twice += Histogram(Bins::even(0, 1, 2)); }).find("different bins"), std::string::npos);
+}
+
+// Quantiles lie where sorting finds them.
+TEST(Histogram, QuantilesAreInTheirBounds) {
+  Random random(6);
+  std::vector<double> samples(5001);
+  for (double& sample : samples) sample = std::ldexp(static_cast<double>(random.bits(53)), -53) * 12 - 1;
+  const Histogram h = histogram(std::span<const double>(samples), Bins::even(0, 10, 100));
+  std::sort(samples.begin(), samples.end());
+  for (int i = 0; i <= 1000; ++i) {
+    const double p = i / 1000.0;
+    const auto rank = std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(p * 5001.0L)), 1, 5001);
+    const Quantile quantile = h.quantile(p);
+    ASSERT_LE(quantile.low, samples[rank - 1]) << p;
+    ASSERT_GE(quantile.high, samples[rank - 1]) << p;
+  }
+}
+
+TEST(Histogram, RangesAreFound) {
+  const std::vector<float> samples = {3, std::numeric_limits<float>::quiet_NaN(), -2, std::numeric_limits<float>::infinity()};
+  const auto range = range_of(std::span<const float>(samples));
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->least, -2);
+  EXPECT_EQ(range->greatest, 3);
+  EXPECT_FALSE(range_of(std::span<const float>(samples).subspan(1, 1)));
+  EXPECT_FALSE(range_of(View(nullptr, 0, DType::int8)));
+  const std::vector<std::int64_t> wide = {INT64_MAX, INT64_MAX - 1};
+  EXPECT_LE(range_of(std::span<const std::int64_t>(wide))->least, 0x1p63 - 1024);
+  EXPECT_EQ(range_of(std::span<const std::int64_t>(wide))->greatest, 0x1p63);
+}
+
+TEST(Histogram, Characters) {
+  const std::string_view text = "Pack my box with five dozen liquor jugs.";
+  for (const Device& device : devices()) {
+    const CharacterCounts four = count_characters(text, CharacterMap::letters(4), device);
+    EXPECT_EQ(four.names, (std::vector<std::string>{"a-d", "e-h", "i-l", "m-p", "q-t", "u-x", "y-z"}));
+    EXPECT_EQ(four.counts, (std::vector<std::uint64_t>{4, 5, 6, 6, 4, 5, 2})) << device.info().selector;
+    EXPECT_EQ(four.others, 8u);
+    EXPECT_EQ(std::accumulate(four.counts.begin(), four.counts.end(), four.others), text.size());
+    const CharacterCounts vowels = count_characters(text, CharacterMap::of({"aeiou", "."}), device);
+    EXPECT_EQ(vowels.counts, (std::vector<std::uint64_t>{11, 1}));
+    EXPECT_EQ(count_characters(text, CharacterMap::bytes(), device).counts['i'], 3u);
+  }
+  EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
+  EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
+}
 
 }  // namespace
 }  // namespace samesum

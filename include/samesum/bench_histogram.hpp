@@ -32,10 +32,10 @@ struct HistogramLadderRow {
   Verdict verdict = Verdict::skipped;
   std::string reason;  ///< of any verdict but right
   std::string configuration;
-  Statistics seconds;            ///< of one histogram, the clearing of the counters included
-  Statistics ceiling_fraction;   ///< of reading the data, measured in turns with it
+  Statistics seconds;           ///< of one histogram, the clearing of the counters included
+  Statistics ceiling_fraction;  ///< of reading the data, measured in turns with it
   double samples_per_second = 0;
-  double speedup = 0;            ///< over the first row
+  double speedup = 0;  ///< over the first row
 };
 
 struct HistogramLadder {

@@ -30,8 +30,8 @@ class Bins {
   /// There are at most so many: 2^24.
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
 
-  /// `count` bins of one width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last one
-  /// `high`, as numpy.linspace has them. Where the width is so small that edges repeat, the bins between equal edges stay empty.
+  /// `count` bins of one width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last
+  /// one `high`, as numpy.linspace has them. Where the width is so small that edges repeat, the bins between equal edges stay empty.
   /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMost.
   static Bins even(double low, double high, std::uint64_t count);
   /// `count` bins over what data were found to span, as `even`; where least == greatest half a unit to either side (for numbers too large
@@ -45,7 +45,8 @@ class Bins {
   static Bins each_value(std::int64_t first, std::int64_t last);
   /// A bin for each value of an integer type of 8 or 16 bits. @throws Error (usage) for any other type.
   static Bins each_value(DType type);
-  /// Any edges. @throws Error (usage) unless there are two or more, finite, none less than the one before it, the last greater than the first.
+  /// Any edges. @throws Error (usage) unless there are two or more, finite, none less than the one before it, the last greater than the
+  /// first.
   static Bins between(std::vector<double> edges);
 
   std::uint64_t count() const noexcept { return edges_->size() - 1; }
@@ -88,7 +89,7 @@ class Histogram {
   std::uint64_t under() const noexcept { return under_; }  ///< samples below the first edge
   std::uint64_t over() const noexcept { return over_; }    ///< above the last edge
   std::uint64_t nan() const noexcept { return nan_; }
-  std::uint64_t inside() const noexcept;                                       ///< in all bins
+  std::uint64_t inside() const noexcept;                                             ///< in all bins
   std::uint64_t total() const noexcept { return inside() + under_ + over_ + nan_; }  ///< all samples
 
   /// counts()[i] / (inside() * width of bin i), which integrates to 1; 0 for bins without width, and all 0 where inside() is 0.

@@ -40,7 +40,7 @@ struct ImagePart {
 };
 
 struct ImageOptions {
-  bool alpha = false;                    ///< count the alpha channel too
+  bool alpha = false;                   ///< count the alpha channel too
   std::uint32_t rows = 1, columns = 1;  ///< the grid of tiles; as even as whole pixels allow
   HistogramOptions histogram;
 };

@@ -61,12 +61,12 @@ Bins Bins::logarithmic(double low, double high, std::uint64_t count) {
   const core::DefaultFloatEnvironment environment;
   check(low, high, count);
   if (low <= 0) refuse(fmt::format("logarithmic bins from {}: the lower bound must be greater than 0", low));
-  const double from = std::log2(low), to = std::log2(high);
+  const double from = std::log10(low), to = std::log10(high);  // so that decades are what they should be
   std::vector<double> edges(count + 1);
   edges.front() = low;
   for (std::uint64_t i = 1; i < count; ++i) {
     const double fraction = static_cast<double>(i) / static_cast<double>(count);
-    edges[i] = std::clamp(std::exp2(from + fraction * (to - from)), edges[i - 1], high);
+    edges[i] = std::clamp(std::pow(10.0, from + fraction * (to - from)), edges[i - 1], high);
   }
   edges.back() = high;
   return {std::move(edges), "logarithmic"};
@@ -88,8 +88,8 @@ Bins Bins::each_value(std::int64_t first, std::int64_t last) {
 
 Bins Bins::each_value(DType type) {
   if (!is_integer(type) || size_of(type) > 2) {
-    refuse(fmt::format("a bin for each value of {}: that is for integers of 8 and 16 bits; name the first and the last value",
-                       name_of(type)));
+    refuse(
+        fmt::format("a bin for each value of {}: that is for integers of 8 and 16 bits; name the first and the last value", name_of(type)));
   }
   const std::int64_t values = std::int64_t{1} << (8 * size_of(type));
   const std::int64_t first = is_signed(type) ? -values / 2 : 0;

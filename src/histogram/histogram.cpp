@@ -66,7 +66,8 @@ Range chunk_range(const std::byte* from, std::uint64_t count) {
     // long double holds all of them on x86-64; elsewhere a double that is its own neighbour does no harm.
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (static_cast<long double>(range.least) > static_cast<long double>(least)) range.least = std::nextafter(range.least, -kInfinity);
-    if (static_cast<long double>(range.greatest) < static_cast<long double>(greatest)) range.greatest = std::nextafter(range.greatest, kInfinity);
+    if (static_cast<long double>(range.greatest) < static_cast<long double>(greatest))
+      range.greatest = std::nextafter(range.greatest, kInfinity);
   }
   return range;
 }
@@ -105,9 +106,8 @@ std::optional<Range> range_of(View data) {
   std::mutex mutex;
   const auto* bytes = static_cast<const std::byte*>(data.data());
   core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18), [&](const tbb::blocked_range<std::uint64_t>& part) {
-    const Range range = core::visit(data.type(), [&](auto element) {
-      return chunk_range<decltype(element)>(bytes + part.begin() * sizeof element, part.size());
-    });
+    const Range range = core::visit(
+        data.type(), [&](auto element) { return chunk_range<decltype(element)>(bytes + part.begin() * sizeof element, part.size()); });
     if (range.least > range.greatest) return;
     const std::lock_guard lock(mutex);
     result = joined(result, range);

@@ -208,7 +208,9 @@ class SlotCounter {
   SlotCounter(const Plan& plan, const Trie* trie)
       : plan_(plan),
         trie_(trie),
-        copies_(plan.slots() <= 1024 ? 8 : plan.slots() <= 8192 ? 2 : 1),
+        copies_(plan.slots() <= 1024   ? 8
+                : plan.slots() <= 8192 ? 2
+                                       : 1),
         tables_(copies_ * plan.slots()) {}
 
   void add(const std::byte* from, std::uint64_t count) {

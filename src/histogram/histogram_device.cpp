@@ -120,9 +120,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
 
 device::Source count_source(const Problem& problem, const Configuration& configuration) {
   const DType type = problem.type();
-  const int element = size_of(type) == 1   ? 0
-                      : size_of(type) == 2 ? 1
-                                           : 2 + static_cast<int>(problem.plan->element());
+  const int element = size_of(type) == 1 ? 0 : size_of(type) == 2 ? 1 : 2 + static_cast<int>(problem.plan->element());
   const auto number = [](auto value) { return std::to_string(static_cast<std::uint32_t>(value)); };
   return {{"histogram/count.cl"},
           {{"ELEMENT", number(element)},

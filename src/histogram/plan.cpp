@@ -78,8 +78,8 @@ Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3)
     const auto edges = bins.edges();
     pattern_slots_.resize(std::size_t{1} << (8 * size_of(type)));
     for (std::size_t pattern = 0; pattern < pattern_slots_.size(); ++pattern) {
-      const double value = core::visit(
-          type, [&](auto element) { return to_double<decltype(element)>(reinterpret_cast<const std::byte*>(&pattern)); });
+      const double value =
+          core::visit(type, [&](auto element) { return to_double<decltype(element)>(reinterpret_cast<const std::byte*>(&pattern)); });
       const auto reached = std::upper_bound(edges.begin(), edges.end() - 1, value) - edges.begin();
       const auto slot = static_cast<std::uint64_t>(value > edges.back() ? edges.size() : reached);
       pattern_slots_[pattern] = static_cast<std::uint32_t>(std::isnan(value) ? nan_slot() : slot);

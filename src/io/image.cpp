@@ -26,8 +26,12 @@ struct Format {
 };
 
 constexpr std::array kFormats = {
-    Format{"\x89PNG\r\n\x1a\n"sv, io::decode_png},  Format{"\xff\xd8\xff"sv, io::decode_jpeg},  Format{"II*\0"sv, io::decode_tiff},
-    Format{"MM\0*"sv, io::decode_tiff},             Format{"II+\0"sv, io::decode_tiff},         Format{"MM\0+"sv, io::decode_tiff},
+    Format{"\x89PNG\r\n\x1a\n"sv, io::decode_png},
+    Format{"\xff\xd8\xff"sv, io::decode_jpeg},
+    Format{"II*\0"sv, io::decode_tiff},
+    Format{"MM\0*"sv, io::decode_tiff},
+    Format{"II+\0"sv, io::decode_tiff},
+    Format{"MM\0+"sv, io::decode_tiff},
 };
 
 const Format* format_of(std::string_view start) {
@@ -72,8 +76,8 @@ namespace io {
 
 std::shared_ptr<void> make_pixels(const Image& image) {
   constexpr double kMost = 0x1p40;
-  const double bytes = static_cast<double>(image.width) * static_cast<double>(image.height) * image.channels *
-                       static_cast<double>(size_of(image.type));
+  const double bytes =
+      static_cast<double>(image.width) * static_cast<double>(image.height) * image.channels * static_cast<double>(size_of(image.type));
   if (image.width == 0 || image.height == 0) throw Error(ErrorKind::usage, "an image without pixels");
   const std::string size = fmt::format("{} x {} pixels of {} channels", image.width, image.height, image.channels);
   if (bytes > kMost) throw Error(ErrorKind::usage, size + ": too large an image (over 2^40 bytes), or a damaged file");

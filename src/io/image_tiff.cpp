@@ -116,9 +116,10 @@ Image decode_tiff(std::span<const std::byte> file) {
   if (TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &colours) == 0) colours = image.channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
   const bool jpeg = colours == PHOTOMETRIC_YCBCR && field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JPEG;
   const bool grey = colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
-  if (image.channels < 1 || image.channels > 4 || !(grey ? image.channels <= 2 : (colours == PHOTOMETRIC_RGB || jpeg) && image.channels >= 3)) {
-    refuse(fmt::format("{} channels of photometric interpretation {}; those of grey and RGB are read, with or without alpha", image.channels,
-                       colours));
+  if (image.channels < 1 || image.channels > 4 ||
+      !(grey ? image.channels <= 2 : (colours == PHOTOMETRIC_RGB || jpeg) && image.channels >= 3)) {
+    refuse(fmt::format("{} channels of photometric interpretation {}; those of grey and RGB are read, with or without alpha",
+                       image.channels, colours));
   }
   const auto bits = field<std::uint16_t>(tiff, TIFFTAG_BITSPERSAMPLE), format = field<std::uint16_t>(tiff, TIFFTAG_SAMPLEFORMAT);
   const auto type = type_of(bits, format);
@@ -129,8 +130,9 @@ Image decode_tiff(std::span<const std::byte> file) {
   const bool apart = field<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && image.channels > 1;
   const std::uint32_t passes = apart ? image.channels : 1, together = apart ? 1 : image.channels;
   const std::uint64_t block_width = tiled ? field<std::uint32_t>(tiff, TIFFTAG_TILEWIDTH) : image.width;
-  const std::uint64_t block_rows = std::min<std::uint64_t>(
-      tiled ? field<std::uint32_t>(tiff, TIFFTAG_TILELENGTH) : field<std::uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP), tiled ? UINT32_MAX : image.height);
+  const std::uint64_t block_rows =
+      std::min<std::uint64_t>(tiled ? field<std::uint32_t>(tiff, TIFFTAG_TILELENGTH) : field<std::uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP),
+                              tiled ? UINT32_MAX : image.height);
   const std::shared_ptr<void> pixels = make_pixels(image);
   const tmsize_t block_bytes = tiled ? TIFFTileSize(tiff) : TIFFStripSize(tiff);
   if (block_width == 0 || block_rows == 0 || block_bytes <= 0 ||
