@@ -229,9 +229,7 @@ class SlotCounter {
   }
 
   void empty(Totals& totals) {
-    for (std::size_t copy = 0; copy < copies_; ++copy) {
-      for (std::size_t i = 0; i < plan_.slots(); ++i) totals[i] += tables_[copy * plan_.slots() + i];
-    }
+    for (std::size_t i = 0; i < tables_.size(); ++i) totals[i / copies_] += tables_[i];
     std::fill(tables_.begin(), tables_.end(), 0);
   }
 
@@ -246,15 +244,15 @@ class SlotCounter {
     }
   }
 
+  // A slot's copies lie side by side: one address, whichever of them.
   template <std::size_t kCopies>
   void count_slots(std::size_t count) {
     std::uint32_t* const tables = tables_.data();
-    const std::size_t stride = plan_.slots();
     std::size_t i = 0;
-    for (; i + kCopies <= count; i += kCopies) {
-      for (std::size_t k = 0; k < kCopies; ++k) ++tables[k * stride + slots_[i + k]];
+    for (; i + 8 <= count; i += 8) {
+      for (std::size_t k = 0; k < 8; ++k) ++tables[slots_[i + k] * kCopies + k % kCopies];
     }
-    for (; i < count; ++i) ++tables[slots_[i]];
+    for (; i < count; ++i) ++tables[slots_[i] * kCopies];
   }
 
   const Plan& plan_;

@@ -110,17 +110,20 @@ void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan
   const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
   const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
   const std::size_t lanes = hn::Lanes(d);
-  for (; i + lanes <= count; i += lanes) {
-    const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * i)));
+  // Stores the slots of a vector; the lanes that are sure of theirs: on one side of an edge, and no NaN.
+  const auto guess = [&](std::size_t at) HWY_ATTR {
+    const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * at)));
     const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
     const auto edge = hn::NearestInt(real);
     const auto off = hn::Sub(real, hn::ConvertTo(d, edge));
     const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Gt(off, hn::Zero(d))));
-    hn::StoreU(hn::Sub(edge, above), integers, reinterpret_cast<std::int32_t*>(slots + i));
-    // On the safe side, and no NaN.
-    const auto certain = hn::And(hn::Gt(hn::Abs(off), tolerance), hn::Eq(x, x));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, certain))) {
-      for (std::size_t k = i; k < i + lanes; ++k) {
+    hn::StoreU(hn::Sub(edge, above), integers, reinterpret_cast<std::int32_t*>(slots + at));
+    return hn::And(hn::Gt(hn::Abs(off), tolerance), hn::Eq(x, x));
+  };
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    const auto first = hn::And(guess(i), guess(i + lanes)), second = hn::And(guess(i + 2 * lanes), guess(i + 3 * lanes));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(first, second)))) {
+      for (std::size_t k = i; k < i + 4 * lanes; ++k) {
         float sample;
         std::memcpy(&sample, from + 4 * k, sizeof sample);
         slots[k] = even_slot(sample, even, plan);
