@@ -38,6 +38,23 @@ TEST(Image, IsReadAsItWasWritten) {
   }
 }
 
+// Rows are told of in order, when they are there, and up to the last one.
+TEST(Image, RowsOfJpegAreToldOf) {
+  for (const ImageFile& file : test::image_files()) {
+    std::vector<std::uint8_t> seen;
+    std::uint64_t done = 0;
+    const Image whole = load_image(save("image", file.bytes), [&](const Image& image, std::uint64_t rows) {
+      ASSERT_GT(rows, done);
+      const auto* pixels = static_cast<const std::uint8_t*>(image.pixels.get());
+      seen.insert(seen.end(), pixels + seen.size(), pixels + rows * image.width * image.channels);
+      done = rows;
+    });
+    if (whole.format != "jpeg") continue;
+    EXPECT_EQ(done, whole.height);
+    EXPECT_EQ(std::memcmp(seen.data(), whole.pixels.get(), seen.size()), 0);
+  }
+}
+
 // Counts by a plain loop over pixels.
 TEST(Image, ChannelsAndTilesAreCounted) {
   for (const DeviceInfo& info : list_devices().devices) {

@@ -95,28 +95,30 @@ class ByteCounter {
   std::unique_ptr<ByteTables> tables_ = std::make_unique<ByteTables>();
 };
 
-// Bytes of several channels that take turns: chunks begin with the first.
+// Bytes of several channels that take turns: chunks begin with the first. Words are counted, in a table for each byte of as many words as it
+// takes until the first channel is the first byte again: 3 for 3 channels, else 1.
+template <std::uint32_t kChannels>
 class ChannelCounter {
  public:
-  explicit ChannelCounter(std::uint32_t channels) : channels_(channels), tables_(kCopies * 256 * channels) {}
   void add(const std::byte* from, std::uint64_t count) {
-    // Several pixels at once, each with counters of its own.
-    const std::uint64_t stride = kCopies * channels_;
+    std::uint32_t* const table = tables_.data();
     std::uint64_t i = 0;
-    for (; i + stride <= count; i += stride) {
-      for (std::uint64_t k = 0; k < stride; ++k) ++tables_[k * 256 + static_cast<std::uint8_t>(from[i + k])];
+    for (; i + kUnit <= count; i += kUnit) {
+      for (std::size_t k = 0; k < kUnit; k += 8) {
+        const auto word = load<std::uint64_t>(from + i + k);
+        for (std::size_t byte = 0; byte < 8; ++byte) ++table[(k + byte) * 256 + (word >> 8 * byte & 255)];
+      }
     }
-    for (; i < count; ++i) ++tables_[i % channels_ * 256 + static_cast<std::uint8_t>(from[i])];
+    for (; i < count; ++i) ++table[i % kUnit * 256 + static_cast<std::uint8_t>(from[i])];
   }
   void empty(Totals& totals) {
-    for (std::size_t i = 0; i < tables_.size(); ++i) totals[i % (256 * channels_)] += tables_[i];
+    for (std::size_t i = 0; i < tables_.size(); ++i) totals[i / 256 % kChannels * 256 + i % 256] += tables_[i];
     std::fill(tables_.begin(), tables_.end(), 0);
   }
 
  private:
-  static constexpr std::uint64_t kCopies = 4;
-  std::uint32_t channels_;
-  std::vector<std::uint32_t> tables_;
+  static constexpr std::size_t kUnit = kChannels == 3 ? 24 : 8;
+  std::vector<std::uint32_t> tables_ = std::vector<std::uint32_t>(kUnit * 256);
 };
 
 // All patterns of 16 bits.
@@ -268,7 +270,10 @@ std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels,
   const std::uint32_t count = thread_count(data, threads, 256);
   if (used != nullptr) *used = count;
   if (channels == 1) return count_with(data, 1, 256, count, [] { return ByteCounter(); });
-  return count_with(data, channels, std::uint64_t{256} * channels, count, [=] { return ChannelCounter(channels); });
+  const std::uint64_t totals = std::uint64_t{256} * channels;
+  if (channels == 2) return count_with(data, 2, totals, count, [] { return ChannelCounter<2>(); });
+  if (channels == 3) return count_with(data, 3, totals, count, [] { return ChannelCounter<3>(); });
+  return count_with(data, 4, totals, count, [] { return ChannelCounter<4>(); });
 }
 
 std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {

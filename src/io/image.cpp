@@ -22,7 +22,7 @@ using namespace std::string_view_literals;
 
 struct Format {
   std::string_view start;
-  Image (*decode)(std::span<const std::byte> file);
+  Image (*decode)(std::span<const std::byte> file, const RowsReady& rows_ready);
 };
 
 constexpr std::array kFormats = {
@@ -58,13 +58,13 @@ bool is_image(const std::string& path) {
   return format_of({start, std::fread(start, 1, sizeof start, file.get())}) != nullptr;
 }
 
-Image load_image(const std::string& path) {
+Image load_image(const std::string& path, const RowsReady& rows_ready) {
   const io::MappedFile file(path);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   const Format* format = format_of(text.substr(0, 8));
   if (format == nullptr) throw Error(ErrorKind::usage, fmt::format("{}: no PNG, JPEG or TIFF image", path));
   try {
-    Image image = format->decode(file.bytes());
+    Image image = format->decode(file.bytes(), rows_ready);
     if (!file.unchanged()) throw Error(ErrorKind::usage, "was changed while it was being read: run again");
     return image;
   } catch (const Error& error) {

@@ -14,8 +14,8 @@ namespace samesum::io {
 std::shared_ptr<void> make_pixels(const Image& image);
 
 // Each takes a whole file, and throws Error (usage) with what is wrong, without the file's name.
-Image decode_png(std::span<const std::byte> file);
-Image decode_jpeg(std::span<const std::byte> file);
-Image decode_tiff(std::span<const std::byte> file);
+Image decode_png(std::span<const std::byte> file, const RowsReady& rows_ready);
+Image decode_jpeg(std::span<const std::byte> file, const RowsReady& rows_ready);
+Image decode_tiff(std::span<const std::byte> file, const RowsReady& rows_ready);
 
 }  // namespace samesum::io

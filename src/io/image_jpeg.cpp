@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 
@@ -51,21 +52,22 @@ bool begin(Reading& reading, std::span<const std::byte> file, Image& image) {
   return true;
 }
 
-bool finish(Reading& reading, JSAMPROW pixels) {
+// Up to so many rows.
+bool read_rows(Reading& reading, JSAMPROW pixels, std::uint64_t rows) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
   const std::size_t row_bytes = static_cast<std::size_t>(jpeg.output_width) * static_cast<std::size_t>(jpeg.output_components);
-  while (jpeg.output_scanline < jpeg.output_height) {
+  while (jpeg.output_scanline < rows) {
     JSAMPROW row = pixels + jpeg.output_scanline * row_bytes;
     jpeg_read_scanlines(&jpeg, &row, 1);
   }
-  jpeg_finish_decompress(&jpeg);
+  if (rows == jpeg.output_height) jpeg_finish_decompress(&jpeg);
   return true;
 }
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::byte> file) {
+Image decode_jpeg(std::span<const std::byte> file, const RowsReady& rows_ready) {
   Reading reading;
   reading.jpeg.err = jpeg_std_error(&reading.errors);
   reading.errors.error_exit = fail;
@@ -76,8 +78,14 @@ Image decode_jpeg(std::span<const std::byte> file) {
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a JPEG image that cannot be read: {}", reading.message)); };
   if (!begin(reading, file, image)) refuse();
   const std::shared_ptr<void> pixels = make_pixels(image);
-  if (!finish(reading, static_cast<JSAMPROW>(pixels.get()))) refuse();
   image.pixels = pixels;
+  constexpr std::uint64_t kBandBytes = std::uint64_t{1} << 20;
+  const std::uint64_t band = std::max<std::uint64_t>(kBandBytes / (image.width * image.channels), 1);
+  for (std::uint64_t rows = 0; rows < image.height;) {
+    rows = std::min(rows + band, image.height);
+    if (!read_rows(reading, static_cast<JSAMPROW>(pixels.get()), rows)) refuse();
+    if (rows_ready) rows_ready(image, rows);
+  }
   return image;
 }
 

@@ -66,7 +66,7 @@ bool finish(Reading& reading, png_bytep* rows) {
 
 }  // namespace
 
-Image decode_png(std::span<const std::byte> file) {
+Image decode_png(std::span<const std::byte> file, const RowsReady&) {
   Reading reading;
   reading.left = file;
   reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, fail, ignore);

@@ -95,7 +95,7 @@ void place(const std::byte* block, std::uint64_t block_width, std::uint64_t x, s
 
 }  // namespace
 
-Image decode_tiff(std::span<const std::byte> file) {
+Image decode_tiff(std::span<const std::byte> file, const RowsReady&) {
   Stream stream{file};
   std::string message;
   const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
