@@ -1,7 +1,6 @@
 // samesum hist FILE
 #include "command.hpp"
-#include "hist_output.hpp"
-#include "input.hpp"
+#include "hist_options.hpp"
 #include "progress.hpp"
 #include "summing.hpp"
 
@@ -10,34 +9,13 @@
 
 #include <charconv>
 #include <cmath>
-#include <condition_variable>
-#include <cstdlib>
-#include <exception>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 namespace samesum::cli {
 namespace {
-
-struct Options {
-  Input input;
-  std::uint64_t bins = 0;
-  std::vector<double> range;
-  std::string edges;
-  bool each_value = false, log_bins = false, log = false;
-  bool by_channel = false, alpha = false;
-  std::string tiles;
-  std::uint32_t letters = 0;
-  bool characters = false;
-  bool json = false, csv = false, verbose = false;
-  std::string plot;
-  std::string device = "auto";
-  HistogramOptions histogram;
-};
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
@@ -92,9 +70,21 @@ class Numbers final : public Source {
   std::size_t next_ = 0;
 };
 
-// The bins that the options ask for. `range` finds the data's own; `type` is theirs, where they have one.
-template <class FindRange>
-Bins make_bins(const Options& options, std::optional<DType> type, const FindRange& find_range) {
+void save(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text) || !file.flush()) refuse(fmt::format("{}: cannot be written", path));
+}
+
+std::string describe(const HistogramReport& report) {
+  std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
+  if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
+  if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
+  return text;
+}
+
+}  // namespace
+
+Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range) {
   if (!options.edges.empty()) return Bins::between(parse_edges(options.edges));
   const bool eight_bits = type && is_integer(*type) && size_of(*type) == 1;
   const bool nothing_asked = options.bins == 0 && options.range.empty() && !options.log_bins;
@@ -118,19 +108,8 @@ Bins make_bins(const Options& options, std::optional<DType> type, const FindRang
   return options.range.empty() ? Bins::spanning(range.least, range.greatest, count) : Bins::even(range.least, range.greatest, count);
 }
 
-void save(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text) || !file.flush()) refuse(fmt::format("{}: cannot be written", path));
-}
-
-std::string describe(const HistogramReport& report) {
-  std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
-  if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
-  if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
-  return text;
-}
-
-void print(Output& out, const Options& options, const std::vector<Chart>& charts, const HistogramReport& report, std::string_view format) {
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
+                  std::string_view format) {
   const Chart& first = charts.front();
   if (!options.plot.empty()) {
     if (charts.size() > 1) refuse("--plot draws one histogram, not one for each of the tiles");
@@ -165,141 +144,9 @@ void print(Output& out, const Options& options, const std::vector<Chart>& charts
   if (options.verbose && !options.json && !options.csv) out.print("  {}\n", out.dim(describe(report)));
 }
 
-// Counts the rows of an image while others are being decoded.
-class BandCounter {
- public:
-  BandCounter(const Options& options, const Device& device) : options_(options), device_(device) {}
-  ~BandCounter() { stop(); }
-  BandCounter(const BandCounter&) = delete;
-  BandCounter& operator=(const BandCounter&) = delete;
+namespace {
 
-  void rows_ready(const Image& image, std::uint64_t rows) {
-    const std::lock_guard lock(mutex_);
-    ready_ = rows;
-    if (!worker_.joinable()) worker_ = std::thread([this, image] { count(image); });
-    changed_.notify_one();
-  }
-  /// What was counted, if anything was.
-  std::optional<ImagePart> result() {
-    stop();
-    if (failure_) std::rethrow_exception(failure_);
-    return std::move(counted_);
-  }
-  const HistogramReport& report() const { return report_; }
-
- private:
-  void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-      changed_.notify_one();
-    }
-    if (worker_.joinable()) worker_.join();
-  }
-
-  void count(const Image& image) try {
-    const Bins bins = make_bins(options_, image.type, [] { return std::optional<Range>(); });
-    ImageOptions how;
-    how.alpha = options_.alpha;
-    how.histogram = options_.histogram;
-    std::uint64_t done = 0;
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return ready_ > done || ended_; });
-      if (ready_ == done) return;
-      Image band = image;
-      band.height = ready_ - done;
-      lock.unlock();
-      const auto* first = static_cast<const std::byte*>(image.pixels.get()) + done * image.width * image.channels;
-      band.pixels = std::shared_ptr<const void>(image.pixels, first);
-      done += band.height;
-      HistogramReport report;
-      ImagePart part = std::move(histogram(band, bins, device_, how, &report).front());
-      if (!counted_) {
-        counted_ = std::move(part);
-        report_ = report;
-      } else {
-        for (std::size_t i = 0; i < part.channels.size(); ++i) counted_->channels[i] += part.channels[i];
-        report_ += report;
-      }
-      counted_->width = image.width;
-      counted_->height = done;
-    }
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-
-  const Options& options_;
-  const Device& device_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t ready_ = 0;
-  bool ended_ = false;
-  std::optional<ImagePart> counted_;
-  HistogramReport report_;
-  std::exception_ptr failure_;
-  std::thread worker_;  // last: it uses the others
-};
-
-Chart chart_of(const Options& options, const Image& image, const std::string& path, ImagePart part) {
-  Chart chart{path, part.x, part.y, part.width, part.height, {}};
-  if (options.by_channel || part.channels.size() == 1) {
-    for (std::uint32_t i = 0; i < part.channels.size(); ++i) {
-      chart.series.push_back({std::string(image.channel_name(i)), std::move(part.channels[i])});
-    }
-  } else {
-    for (std::uint32_t i = 1; i < part.channels.size(); ++i) part.channels[0] += part.channels[i];
-    chart.series.push_back({"", std::move(part.channels[0])});
-  }
-  return chart;
-}
-
-int run_image(Output& out, const Options& options, const std::string& path) {
-  const ReadingGuard guard(path);
-  // Where the CPU counts, and where bins do not wait for the whole image.
-  const bool bins_known = !options.edges.empty() || !options.range.empty() || (options.bins == 0 && !options.log_bins) || options.each_value;
-  std::optional<Device> cpu;
-  if (bins_known && options.tiles.empty() && (options.device == "cpu" || options.device == "auto") && std::getenv("SAMESUM_DEVICE") == nullptr) {
-    cpu = Device::open("cpu");
-  }
-  std::optional<BandCounter> bands;
-  if (cpu) bands.emplace(options, *cpu);
-  const Image image = load_image(path, bands ? RowsReady([&](const Image& i, std::uint64_t rows) { bands->rows_ready(i, rows); }) : RowsReady());
-  if (bands) {
-    if (std::optional<ImagePart> counted = bands->result()) {
-      print(out, options, {chart_of(options, image, path, std::move(*counted))}, bands->report(), image.format);
-      return kExitOk;
-    }
-  }
-  const auto range = [&] {
-    // Not of the alpha channel: but its values lie where the others may, too.
-    return image.type == DType::uint16 ? std::optional<Range>({-0.5, 65535.5}) : range_of(image.view());
-  };
-  Options chosen = options;
-  if (image.type == DType::uint16 && options.bins == 0 && options.range.empty()) chosen.bins = 256;
-  const Bins bins = make_bins(chosen, image.type, range);
-  ImageOptions how;
-  how.alpha = options.alpha;
-  how.histogram = options.histogram;
-  if (!options.tiles.empty()) {
-    const char* end = options.tiles.data() + options.tiles.size();
-    const auto [middle, error] = std::from_chars(options.tiles.data(), end, how.columns);
-    const bool divided = error == std::errc() && middle != end && *middle == 'x';
-    if (!divided || std::from_chars(middle + 1, end, how.rows).ptr != end || how.rows == 0 || how.columns == 0) {
-      refuse(fmt::format("--tiles takes columns x rows, as in 4x3, not '{}'", options.tiles));
-    }
-  }
-  HistogramReport report;
-  const Device device = choose_device(options.device, image.view().bytes());
-  std::vector<Chart> charts;
-  for (ImagePart& part : histogram(image, bins, device, how, &report)) {
-    charts.push_back(chart_of(options, image, path, std::move(part)));
-  }
-  print(out, options, charts, report, image.format);
-  return kExitOk;
-}
-
-int run_characters(Output& out, const Options& options, const std::string& path) {
+int run_characters(Output& out, const HistOptions& options, const std::string& path) {
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
   raw.raw = RawType{DType::uint8};
@@ -329,7 +176,7 @@ int run_characters(Output& out, const Options& options, const std::string& path)
   return kExitOk;
 }
 
-int run_numbers(Output& out, const Options& options, const std::string& path) {
+int run_numbers(Output& out, const HistOptions& options, const std::string& path) {
   const InputOptions how = options.input.options();
   const ReadingGuard guard(path);
   std::unique_ptr<Source> source = open_source(path, how);
@@ -354,11 +201,11 @@ int run_numbers(Output& out, const Options& options, const std::string& path) {
   std::vector<Chart> charts(1);
   charts[0].title = path == "-" ? "standard input" : path;
   charts[0].series.push_back({"", histogram(*source, bins, device, options.histogram, &report)});
-  print(out, options, charts, report, format);
+  print_charts(out, options, charts, report, format);
   return kExitOk;
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   if (options.json && options.csv) refuse("--json and --csv cannot both be had");
   if (!options.range.empty() && options.range.size() != 2) refuse("--range takes two numbers");
@@ -368,7 +215,7 @@ int run(Output& out, const Options& options) {
   if (options.each_value && (options.bins != 0 || options.log_bins)) refuse("--each-value has as many bins as there are values");
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   const bool image = path != "-" && options.input.dtype.empty() && is_image(path);
-  if (image) return run_image(out, options, path);
+  if (image) return run_hist_image(out, options, path);
   if (options.by_channel || options.alpha || !options.tiles.empty()) {
     refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha and --tiles are for", path));
   }
@@ -378,7 +225,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_hist(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HistOptions>();
   CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
   command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")
       ->required()
