@@ -6,6 +6,7 @@
 #include "histogram/plan.hpp"
 #include "selftest/cases.hpp"
 
+#include <samesum/bench_histogram.hpp>
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 
@@ -443,6 +444,30 @@ TEST(Histogram, Characters) {
   }
   EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
   EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
+}
+
+TEST(HistogramLadder, EveryRungIsRight) {
+  for (const Device& device : devices()) {
+    for (const std::string& kind : bench::histogram_data_kinds()) {
+      const std::vector<std::uint8_t> data = bench::histogram_data(kind, 100'003);
+      bench::HistogramLadderOptions options;
+      options.effort.runs = 3;
+      options.effort.seconds = 0.01;
+      if (kind != "uniform") options.rungs = {"sequential", "cpu"};
+      if (kind != "uniform" && device.info().has(Capability::kernels)) options.rungs = {"aggregated", "best"};
+      const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options);
+      EXPECT_EQ(ladder.rungs.size(), options.rungs.empty() ? bench::histogram_rungs(device).size() : 2);
+      for (const bench::HistogramLadderRow& row : ladder.rungs) {
+        if (row.name == "racy") continue;  // right by luck, if at all
+        EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " on " << row.where << ": " << row.reason;
+        EXPECT_GT(row.samples_per_second, 0);
+      }
+    }
+    bench::HistogramLadderOptions options;
+    options.rungs = {"nothing"};
+    EXPECT_NE(refusal([&] { bench::histogram_ladder(device, {}, options); }).find("'nothing'"), std::string::npos);
+  }
+  EXPECT_NE(refusal([] { bench::histogram_data("nothing", 3); }).find("sorted"), std::string::npos);
 }
 
 }  // namespace
