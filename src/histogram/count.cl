@@ -111,7 +111,7 @@ FN void add(LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
   atomic_add_local32(&counters[(slot << COPY_BITS) + (local_id() & (COPIES - 1))], number);
 }
 #elif COUNTERS == 1
-// Whoever makes a counter reach 2^15 takes so many out of it. Until all have done so, at the next barrier, fewer than 2^15 are added.
+// Whoever makes a counter reach 2^15 takes so many out of it. Until all have done so, at the next barrier, at most 2^15 are added.
 #define COUNTER_WORDS ((slots + 1) / 2)
 FN void add(LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
   uint shift = (slot & 1) * 16;
@@ -199,7 +199,9 @@ typedef ushort Sample;
 typedef Key Sample;
 #endif
 
+// `spare` are counters for the next histogram: they are cleared by the way, which a launch of its own would take microseconds for.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4* data, ulong count, GLOBAL uint* counts, uint slots,
+                                                              GLOBAL uint* spare, uint spare_slots,
                                                               GLOBAL const Key* thresholds, uint threshold_count,
                                                               GLOBAL const uint* trie, uint trie_words, uint root, uint width, Key first,
                                                               Key span, Key flip,
@@ -239,19 +241,36 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4
 #if COUNTERS != 2
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
 #endif
+  for (ulong i = global_id(); i < spare_slots; i += global_size()) spare[i] = 0;
   barrier_local();
 
   ulong vectors = count / PER_VECTOR;
   ulong tiles = vectors / (GROUP_SIZE * LOADS);
+#if COUNTERS == 1
+  // A barrier a tile, at which nobody should have to wait for memory: the next tile is on its way meanwhile.
+  uint4 next[LOADS];
+  _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) {
+    ulong i = ((ulong)group_id() * LOADS + k) * GROUP_SIZE + local_id();
+    next[k] = load_once(&data[i < vectors ? i : 0]);
+  }
+  for (ulong tile = group_id(); tile < tiles; tile += group_count()) {
+    uint4 loaded[LOADS];
+    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = next[k];
+    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) {
+      ulong i = ((tile + group_count()) * LOADS + k) * GROUP_SIZE + local_id();
+      next[k] = load_once(&data[i < vectors ? i : 0]);
+    }
+    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, counters, counts, loaded[k], 0);
+    barrier_local();
+  }
+#else
   for (ulong tile = group_id(); tile < tiles; tile += group_count()) {
     ulong index = tile * (GROUP_SIZE * LOADS) + local_id();
     uint4 loaded[LOADS];
     _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[index + k * GROUP_SIZE]);
     _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, counters, counts, loaded[k], index + k * GROUP_SIZE);
-#if COUNTERS == 1
-    barrier_local();
-#endif
   }
+#endif
   for (ulong i = tiles * (GROUP_SIZE * LOADS) + global_id(); i < vectors; i += global_size()) {
     add_vector(plan, counters, counts, data[i], i);
   }

@@ -17,15 +17,17 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
-constexpr std::uint32_t kMostCopyBits = 5;
+// More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
+constexpr std::uint32_t kMostCopyBitsOfBytes = 4;
+constexpr std::uint32_t kMostCopyBits = 3;
+constexpr std::uint64_t kSmallLocal = 48 << 10;  // where a driver gives a group no more, it keeps some of it for itself
 // For little data: small groups with few counters to clear and to add up.
 constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
-constexpr std::uint64_t kMostWords = 8192;  // of a trie in local memory
 // Between two barriers a 16-bit counter must not be added to more often than this.
-constexpr std::uint32_t kMostBetweenBarriers = 1 << 14;
+constexpr std::uint32_t kMostBetweenBarriers = 1 << 15;
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -64,6 +66,8 @@ std::uint64_t Problem::slots() const noexcept {
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
                      std::uint32_t group_size, Trie& trie) {
   Configuration chosen;
+  const bool small_local = local_bytes <= kSmallLocal;
+  if (small_local) local_bytes -= kReservedBytes;
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
@@ -73,19 +77,19 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
                                               group_size, info.selector, most));
   }
   chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
-  chosen.loads = little ? 1 : 2;
+  chosen.loads = little ? 1 : size_of(type) == 1 ? 2 : 4;
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
   // What a group may have where `groups` of them share a compute unit.
   const auto share = [&](std::uint64_t groups) { return (local_bytes + kReservedBytes) / groups - kReservedBytes; };
   // A driver that gives a group only a part of a unit's memory has that for each of two.
-  const std::uint64_t shared = local_bytes <= (48 << 10) ? local_bytes : share(std::min(chosen.resident, kResident));
+  const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
 
   const bool table = problem.plan != nullptr && !problem.plan->by_value();
   std::uint64_t edges = 0;
   if (table) {
     chosen.guess = Guess::even;
     if (!guesses_evenly(info, *problem.plan)) {
-      trie = problem.plan->trie(kMostWords);
+      trie = problem.plan->trie(shared / 8);  // words: half of the room
       edges = edges_bytes(*problem.plan, trie);
       chosen.edges_local = edges + 4 * problem.slots() <= shared;
       if (!chosen.edges_local) {
@@ -99,7 +103,8 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (edges + 4 * words <= local_bytes) {
     chosen.counters = Counters::local32;
     const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
-    while (!info.is_cpu && chosen.copy_bits < kMostCopyBits && edges + (words << (chosen.copy_bits + 3)) <= room) ++chosen.copy_bits;
+    const std::uint32_t most_bits = size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
+    while (!info.is_cpu && chosen.copy_bits < most_bits && edges + (words << (chosen.copy_bits + 3)) <= room) ++chosen.copy_bits;
     chosen.local_bytes = static_cast<std::uint32_t>(edges + (words << (chosen.copy_bits + 2)));
   } else if (edges + 2 * (words + 1) <= local_bytes) {
     chosen.counters = Counters::local16;
@@ -109,7 +114,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     chosen.counters = Counters::global;
     chosen.local_bytes = 16 + static_cast<std::uint32_t>(edges);
   }
-  if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && local_bytes > (48 << 10)) {
+  if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && !small_local) {
     chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
   }
   const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
@@ -151,6 +156,7 @@ void DeviceHistogram::prepare() {
   count_ = device::build(device_, source, "histogram_count");
   clear_ = device::build(device_, source, "histogram_clear");
   counts_ = device_.allocate(4 * problem_.slots());
+  spare_ = device_.allocate(4 * problem_.slots());
   if (configuration_.guess == Guess::pattern) return;
   const std::vector<std::uint64_t>& thresholds = problem_.plan->thresholds();
   thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
@@ -158,10 +164,17 @@ void DeviceHistogram::prepare() {
 }
 
 void DeviceHistogram::clear() {
-  const auto slots = static_cast<std::uint32_t>(problem_.slots());
-  const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
-  const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
-  device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
+  if (counts_clean_) return;
+  if (spare_clean_) {
+    std::swap(counts_, spare_);
+    spare_clean_ = false;
+  } else {
+    const auto slots = static_cast<std::uint32_t>(problem_.slots());
+    const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
+    const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
+    device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
+  }
+  counts_clean_ = true;
 }
 
 template <class Key, class Real>
@@ -176,6 +189,8 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
+                                        spare_,
+                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots()),
                                         thresholds_,
                                         thresholds,
                                         words_,
@@ -190,6 +205,8 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
                                         static_cast<Real>(even.top),
                                         static_cast<Real>(even.tolerance)};
   device_.launch(count_, grid, arguments);
+  counts_clean_ = false;
+  spare_clean_ = true;
 }
 
 void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {

@@ -80,7 +80,9 @@ class DeviceHistogram {
   Trie trie_;
   Configuration configuration_;
   device::Kernel count_, clear_;
-  device::Memory thresholds_, words_, counts_;
+  device::Memory thresholds_, words_;
+  device::Memory counts_, spare_;  // taken in turn: a launch clears the other
+  bool counts_clean_ = false, spare_clean_ = false;
 };
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.

@@ -175,7 +175,8 @@ std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
 // Makes a trie level by level: its children side by side.
 class TrieMaker {
  public:
-  TrieMaker(std::span<const std::uint64_t> thresholds, std::uint64_t most) : thresholds_(thresholds), most_(most) {
+  TrieMaker(std::span<const std::uint64_t> thresholds, std::uint64_t most, std::uint32_t extra)
+      : thresholds_(thresholds), most_(most), extra_(extra) {
     trie_.first = thresholds.front();
     trie_.span = thresholds.back() - trie_.first;
     trie_.width = static_cast<std::uint32_t>(std::bit_width(trie_.span));
@@ -185,6 +186,8 @@ class TrieMaker {
       fill(node);
     }
   }
+  /// Whether there was room for all nodes.
+  bool whole() const { return whole_; }
   Trie take() { return std::move(trie_); }
 
  private:
@@ -198,11 +201,16 @@ class TrieMaker {
   // The word of 2^width keys from `first` on, with these thresholds.
   std::uint32_t word(std::uint64_t first, std::uint32_t width, std::size_t begin, std::size_t end) {
     constexpr std::size_t kFew = 2;
-    constexpr std::uint32_t kMostBits = 22;
+    constexpr std::uint32_t kMostBits = 22, kRootBits = 10;
     const std::size_t count = end - begin;
-    const auto bits = std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + 1, kMostBits});
+    // The first level hardly does more than to tell exponents apart.
+    const std::uint32_t wanted = trie_.words.empty() ? std::min(static_cast<std::uint32_t>(std::bit_width(count)) + 1, kRootBits)
+                                                      : static_cast<std::uint32_t>(std::bit_width(count)) + extra_;
+    const auto bits = std::min({width, wanted, kMostBits});
     const bool divisible = count > kFew && thresholds_[begin] != thresholds_[end - 1];
-    if (!divisible || trie_.words.size() + (std::size_t{1} << bits) > most_) {
+    const bool room = trie_.words.size() + (std::size_t{1} << bits) <= most_;
+    whole_ = whole_ && (room || !divisible);
+    if (!divisible || !room) {
       return static_cast<std::uint32_t>(std::min<std::size_t>(count, Trie::kMany)) << 25 | static_cast<std::uint32_t>(begin);
     }
     const auto base = static_cast<std::uint32_t>(trie_.words.size());
@@ -226,6 +234,8 @@ class TrieMaker {
 
   std::span<const std::uint64_t> thresholds_;
   std::uint64_t most_;
+  std::uint32_t extra_;  // bits of a node beyond one child a threshold
+  bool whole_ = true;
   Trie trie_;
   std::vector<Open> open_;
   std::size_t next_ = 0;
@@ -233,7 +243,11 @@ class TrieMaker {
 
 Trie Plan::trie(std::uint64_t most) const {
   if (thresholds_.empty()) return {};
-  return TrieMaker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow)).take();
+  // The more children, the fewer steps and comparisons: as many as fit.
+  for (std::uint32_t extra = 2;; --extra) {
+    TrieMaker maker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow), extra);
+    if (maker.whole() || extra == 0) return maker.take();
+  }
 }
 
 }  // namespace samesum::binning
