@@ -40,7 +40,8 @@ struct CeilingBench {
   bool json = false;
 };
 
-// "1000000", "2^28", "64M": K, M and G are powers of 1024.
+}  // namespace
+
 std::uint64_t parse_size(const std::string& text, const char* option) {
   const auto refuse = [&] {
     throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 2^28 or 64M, not '{}'", option, text));
@@ -64,6 +65,8 @@ std::uint64_t parse_size(const std::string& text, const char* option) {
   if (number > std::uint64_t{1} << (62 - shift)) refuse();
   return number << shift;
 }
+
+namespace {
 
 // As near to a square as powers of two allow.
 std::uint64_t natural_rows(std::uint64_t size) {
@@ -221,15 +224,17 @@ Progress::~Progress() {
 }
 
 void add_bench(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("bench", "How fast: the variants of the sum and of the grid barrier, and the device");
+  CLI::App* command = program.add_subcommand("bench", "How fast: variants of the sum, the histogram and the grid barrier");
   command->require_subcommand(1);
   command->footer(R"(Examples:
   samesum bench sum                      the variants of the sum, side by side
   samesum bench ceiling                  bandwidth, multiply-adds, latency
-  samesum bench barrier                  ways to wait for all work-groups)");
+  samesum bench barrier                  ways to wait for all work-groups
+  samesum bench histogram                the variants of the histogram)");
   add_bench_sum(*command, action);
   add_bench_ceiling(*command, action);
   add_bench_barrier(*command, action);
+  add_bench_histogram(*command, action);
 }
 
 }  // namespace samesum::cli

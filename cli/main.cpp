@@ -15,6 +15,7 @@ constexpr const char* kFooter = R"(Examples:
   samesum sum x.npy                      the exact sum of a file
   samesum sum --dtype float64 dump.raw   raw numbers
   samesum compare x.npy                  plain sums beside the exact one
+  samesum hist photo.png --by-channel    a histogram of numbers, images, text
   samesum devices                        what there is to compute on
   samesum sum --help                     each command explains itself
 
@@ -53,6 +54,7 @@ void describe(CLI::App& program, Action& action) {
   program.require_subcommand(1);
   program.footer(kFooter);
   add_sum(program, action);
+  add_hist(program, action);
   add_merge(program, action);
   add_compare(program, action);
   add_devices(program, action);

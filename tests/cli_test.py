@@ -14,7 +14,7 @@ import unittest
 
 PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
 COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"],
-            ["bench", "barrier"]]
+            ["bench", "barrier"], ["hist"], ["bench", "histogram"]]
 
 
 def bits(value):
