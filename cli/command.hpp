@@ -20,6 +20,7 @@ using Action = std::function<int(Output&)>;
 void add_sum(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
+void add_pairs(CLI::App& program, Action& action);
 void add_devices(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 void add_selftest(CLI::App& program, Action& action);

@@ -15,6 +15,7 @@ constexpr const char* kFooter = R"(Examples:
   samesum sum x.npy                      the exact sum of a file
   samesum sum --dtype float64 dump.raw   raw numbers
   samesum compare x.npy                  plain sums beside the exact one
+  samesum pairs A.npy B.npy -o C.npy     sums over all pairs, nearest neighbours
   samesum devices                        what there is to compute on
   samesum sum --help                     each command explains itself
 
@@ -55,6 +56,7 @@ void describe(CLI::App& program, Action& action) {
   add_sum(program, action);
   add_merge(program, action);
   add_compare(program, action);
+  add_pairs(program, action);
   add_devices(program, action);
   add_selftest(program, action);
   add_bench(program, action);

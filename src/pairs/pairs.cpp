@@ -70,45 +70,6 @@ void check_capabilities(const DeviceInfo& info, const PairsOptions& options, DTy
   }
 }
 
-all_pairs::Problem check(View a, View b, const PairsOptions& options) {
-  const core::DefaultFloatEnvironment environment;
-  const DType type = a.type();
-  if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
-  if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
-  if (options.components == 0 || options.components > kMostComponents) {
-    refuse(fmt::format("vectors have 1 to {} components, not {}", kMostComponents, options.components));
-  }
-  all_pairs::Problem problem{type, options.f, options.reduction, options.accuracy, options.components};
-  problem.x_count = count_of(a, options.components, "A");
-  problem.y_count = count_of(b, options.components, "B");
-  problem.a = a.data();
-  problem.b = b.data();
-  if (options.weights) {
-    if (options.weights->type() != type || options.weights->size() != problem.y_count) {
-      refuse(fmt::format("there is one weight for each y, of the same type: here {} of {} for {} y of {}", options.weights->size(),
-                         name_of(options.weights->type()), problem.y_count, name_of(type)));
-    }
-    problem.weights = options.weights->data();
-  }
-  if (options.f == PairFunction::gaussian) {
-    problem.factor = in_type(type, -1 / options.h);
-    if (!(options.h > 0) || !parameter_fits(type, 1 / options.h) || problem.factor == 0) {
-      refuse(fmt::format("h = {} cannot be the scale of a gaussian of {}: it has to be positive, and 1/h a finite number", options.h,
-                         name_of(type)));
-    }
-  }
-  if (options.f == PairFunction::invdist) {
-    problem.softening = in_type(type, options.softening * options.softening);
-    if (!(options.softening >= 0) || !parameter_fits(type, options.softening * options.softening)) {
-      refuse(fmt::format("a softening is not negative and has a finite square, unlike {}", options.softening));
-    }
-  }
-  if (problem.y_count == 0 && problem.x_count != 0 && options.reduction != PairReduction::sum) {
-    refuse(fmt::format("the {} over no y at all is nothing: B is empty", name_of(options.reduction)));
-  }
-  return problem;
-}
-
 // A copy of what lies at an address that no element of its type may have.
 class Aligned {
  public:
@@ -170,6 +131,45 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const P
 
 }  // namespace
 
+all_pairs::Problem all_pairs::checked(View a, View b, const PairsOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  const DType type = a.type();
+  if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
+  if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
+  if (options.components == 0 || options.components > kMostComponents) {
+    refuse(fmt::format("vectors have 1 to {} components, not {}", kMostComponents, options.components));
+  }
+  Problem problem{type, options.f, options.reduction, options.accuracy, options.components};
+  problem.x_count = count_of(a, options.components, "A");
+  problem.y_count = count_of(b, options.components, "B");
+  problem.a = a.data();
+  problem.b = b.data();
+  if (options.weights) {
+    if (options.weights->type() != type || options.weights->size() != problem.y_count) {
+      refuse(fmt::format("there is one weight for each y, of the same type: here {} of {} for {} y of {}", options.weights->size(),
+                         name_of(options.weights->type()), problem.y_count, name_of(type)));
+    }
+    problem.weights = options.weights->data();
+  }
+  if (options.f == PairFunction::gaussian) {
+    problem.factor = in_type(type, -1 / options.h);
+    if (!(options.h > 0) || !parameter_fits(type, 1 / options.h) || problem.factor == 0) {
+      refuse(fmt::format("h = {} cannot be the scale of a gaussian of {}: it has to be positive, and 1/h a finite number", options.h,
+                         name_of(type)));
+    }
+  }
+  if (options.f == PairFunction::invdist) {
+    problem.softening = in_type(type, options.softening * options.softening);
+    if (!(options.softening >= 0) || !parameter_fits(type, options.softening * options.softening)) {
+      refuse(fmt::format("a softening is not negative and has a finite square, unlike {}", options.softening));
+    }
+  }
+  if (problem.y_count == 0 && problem.x_count != 0 && options.reduction != PairReduction::sum) {
+    refuse(fmt::format("the {} over no y at all is nothing: B is empty", name_of(options.reduction)));
+  }
+  return problem;
+}
+
 std::string_view name_of(PairFunction f) noexcept { return kFunctions[static_cast<std::size_t>(f)]; }
 std::string_view name_of(PairReduction reduction) noexcept { return kReductions[static_cast<std::size_t>(reduction)]; }
 std::string_view name_of(PairAccuracy accuracy) noexcept { return kAccuracies[static_cast<std::size_t>(accuracy)]; }
@@ -178,11 +178,11 @@ PairReduction parse_pair_reduction(std::string_view name) { return parse<PairRed
 PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccuracy>(kAccuracies, name, "accuracy"); }
 
 PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options) {
-  check(a, b, options);
+  all_pairs::checked(a, b, options);
   const Aligned a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
   PairsOptions aligned = options;
   if (options.weights) aligned.weights = weights_there.view();
-  const all_pairs::Problem problem = check(a_there.view(), b_there.view(), aligned);
+  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), aligned);
   check_capabilities(device.info(), options, problem.type);
   if (problem.reduction == PairReduction::argmin) return run<std::int64_t>(problem, device, options);
   return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
