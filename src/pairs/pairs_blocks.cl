@@ -4,7 +4,8 @@
 //
 // Defined by the host, beside what function.h and reduction.h want: REDUCTION, COMPENSATED, KEYED (minima by keys: where there may be NaN or
 // -0.0), GROUP (work-items), RESIDENT (groups to a compute unit), ITEMS, TILE (y, a multiple of CHUNK), POLYNOMIALS (a mask: which
-// of 16 exponentials are polynomials in fast sums; 0 where there may be NaN), UNROLL_D (how far loops over components are unrolled).
+// of 16 exponentials are polynomials in fast sums; 0 where there may be NaN), UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over
+// y).
 
 #if REAL_BYTES == 4
 #define VECTOR float4
@@ -34,7 +35,7 @@ FN void load_step(REAL* to, LOCAL const VECTOR* tile, uint j) {
 }
 
 FN void load_one(REAL* to, LOCAL const VECTOR* tile, uint j) {
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
   for (uint d = 0; d < USED; ++d) to[d] = ((LOCAL const REAL*)tile)[j * WIDTH + d];
 }
 
@@ -69,12 +70,12 @@ FN float exp2_polynomial(float t) {
 // The sum, and this pair.
 FN REAL add_pair(REAL sum, uint item, const REAL* a, const REAL* b, REAL factor, REAL softening) {
 #if F_ADDITIVE && !WEIGHTED
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
   for (uint d = 0; d < D; ++d) sum = f_next(sum, a[d], b[d]);
   return sum;
 #else
   REAL s = f_first(a[0], b[0], softening);
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
   for (uint d = 1; d < D; ++d) s = f_next(s, a[d], b[d]);
 #if F == F_GAUSSIAN && REAL_BYTES == 4
   s *= factor;  // log2(e) is in it
@@ -107,7 +108,7 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL fact
   REAL high = *s;
   REAL low = *c;
 #if F == F_PRODUCT || F == F_DIFFERENCE
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
   for (uint d = 0; d < D; ++d) {
 #if F == F_PRODUCT
     const REAL term = a[d] * b[d];
@@ -128,7 +129,7 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL fact
   }
 #else
   REAL f = f_first(a[0], b[0], softening);
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
   for (uint d = 1; d < D; ++d) f = f_next(f, a[d], b[d]);
   f = f_finish(f, factor);
 #if WEIGHTED
@@ -159,7 +160,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #pragma unroll
   for (uint i = 0; i < ITEMS; ++i) {
     const ulong from = first + i * GROUP < x_count ? first + i * GROUP : x_count - 1;
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
     for (uint d = 0; d < D; ++d) x[i * D + d] = a[from * D + d];
   }
 #if REDUCTION == R_SUM
@@ -195,7 +196,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     REAL y[STEP * WIDTH];
 #if REDUCTION == R_SUM
     uint j = 0;
-#pragma unroll 4
+    UNROLL_STEPS
     for (; j + STEP <= count; j += STEP) {
       load_step(y, tile, j);
 #pragma unroll
@@ -248,7 +249,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #pragma unroll
       for (uint i = 0; i < ITEMS; ++i) low[i] = least[i];
       uint j = 0;
-#pragma unroll 2
+      UNROLL_STEPS
       for (; j + STEP <= stop; j += STEP) {
         load_step(y, tile, chunk + j);
 #pragma unroll

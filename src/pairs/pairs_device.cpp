@@ -72,7 +72,7 @@ std::uint32_t own_items(const Problem& p, bool keyed) {
 }  // namespace
 
 std::string Configuration::text() const {
-  return fmt::format("group_size={} items={} tile={} parts={} resident={}", group_size, items, tile, parts, resident);
+  return fmt::format("group_size={} items={} tile={} parts={} resident={} unroll={}", group_size, items, tile, parts, resident, unroll);
 }
 
 DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configuration wanted)
@@ -106,6 +106,7 @@ void DevicePairs::configure(Configuration wanted) {
   if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : kResident;
   if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : kPolynomials;
   if (!clean_) c.polynomials = 0;
+  if (c.unroll == 0) c.unroll = info.is_cpu ? 1 : problem_.f == PairFunction::product && problem_.components == 1 ? 8 : 2;
   if (shape_ == Shape::vectors) {
     c.group_size = 1;
     c.items = kCpuVectors * kCpuLanesBytes / bytes;
@@ -151,9 +152,7 @@ device::Source DevicePairs::source() const {
                     {"REAL_BYTES", single ? "4" : "8"},
                     {"GROUP", number(combine_size())},
                     {"RESIDENT", number(configuration_.resident)},
-                    {"UNROLL_D", number(problem_.components > 64 ? 1
-                                        : device_.info().is_cpu  ? std::min<std::uint64_t>(problem_.components, 4)
-                                                                 : problem_.components)}};
+                    {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
   if (shape_ == Shape::exact) {
     source.files = {"pairs/private_digits.h", "exact/exact.h",     "pairs/local_again.h",
                     "pairs/function.h",       "pairs/reduction.h", "pairs/pairs_exact.cl"};
@@ -174,6 +173,7 @@ device::Source DevicePairs::source() const {
   }
   source.defines.insert(source.defines.end(), {{"ITEMS", number(configuration_.items)},
                                                {"CHUNK", number(std::min(configuration_.tile, 16u))},
+                                               {"UNROLL_STEPS", fmt::format("_Pragma(\"unroll {}\")", configuration_.unroll)},
                                                {"POLYNOMIALS", number(configuration_.polynomials)},
                                                {"EXP2_C1", "0x1.62e42ap-1f"},
                                                {"EXP2_C2", "0x1.ebf9bcp-3f"},

@@ -18,6 +18,7 @@ struct Configuration {
   std::uint32_t resident = 0;              ///< groups that are to be resident on a compute unit: caps registers
   std::uint32_t tile = 0;                  ///< y of a tile
   std::uint32_t parts = 0;                 ///< of the y
+  std::uint32_t unroll = 0;                ///< steps of the loop over y
   std::uint32_t polynomials = UINT32_MAX;  ///< which of 16 exponentials of a fast gaussian; UINT32_MAX: the device's own
 
   std::string text() const;

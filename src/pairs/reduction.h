@@ -9,7 +9,7 @@
 // `b` has D components and, where WEIGHTED, the weight behind them.
 FN REAL pair_value(const REAL* a, const REAL* b, REAL factor, REAL softening) {
   REAL s = f_first(a[0], b[0], softening);
-#pragma unroll UNROLL_D
+  UNROLL_COMPONENTS
   for (uint d = 1; d < D; ++d) s = f_next(s, a[d], b[d]);
   s = f_finish(s, factor);
 #if WEIGHTED
