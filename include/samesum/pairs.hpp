@@ -41,14 +41,16 @@ enum class PairReduction {
   argmin,  ///< the lowest y of the least value, counted from 0; the first NaN's where there is one
 };
 
-/// How a sum of pairs is rounded, with u = 2^-24 (float32) or 2^-53 (float64), k the number of y, F the sum of |w f| over all y (with the
-/// magnitudes of its terms for f, where it is a sum), and f's own error as PairFunction says. Minima, maxima and their indices are exact
-/// and have the same bits everywhere, whatever the accuracy.
+/// How a sum of pairs is rounded. In the bounds u = 2^-24 (float32) or 2^-53 (float64), k is the number of y, D that of components, F the
+/// sum over all y of |w f|, where in product and difference each component counts with its magnitude. f's own error is (D + 3) u F; for
+/// gaussian 8 u F and another (D + 5) u |t| |w f| of each y, with t its argument. To all of it add 2^-126 (2^-1022) for each y: what is
+/// less than the least normal number may become 0 in fast sums. Minima, maxima and their indices are exact and have the same bits
+/// everywhere, whatever the accuracy.
 enum class PairAccuracy {
-  fast,  ///< additions rounded as they come, in blocks: at most (4096 + k (D + 4)/1024 + 8 D) u F beside f's own error. Run to run the
-         ///< same bits on one device. Values of gaussian below the least normal number may become 0
-  compensated,  ///< error-free transforms (Ogita, Rump, Oishi 2005): u |C| + (2 k D u)² F beside f's own error, which for product and
-                ///< difference is none
+  fast,         ///< additions rounded as they come, in blocks: at most min(k D, 4096 + k (D + 4)/1024 + 8 D) u F, and f's own error. Run to
+                ///< run the same bits on one device
+  compensated,  ///< error-free transforms (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005): 2 u |C| + (2 k D u)^2 F, and f's own
+                ///< error, which for product and difference is none
   exact,        ///< the sum of all fl(w f), exact, rounded once: the same bits everywhere
 };
 

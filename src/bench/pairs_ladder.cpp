@@ -385,7 +385,7 @@ class PairsLadderRun {
     }
     const auto y = static_cast<double>(y_count_);
     const auto d = static_cast<double>(problem_.components);
-    const double depth = in_sequence ? y : accuracy == PairAccuracy::fast ? 4096 + y * (d + 4) / 1024 + 8 * d : 2;
+    const double depth = in_sequence ? y : accuracy == PairAccuracy::fast ? std::min(y * d, 4096 + y * (d + 4) / 1024 + 8 * d) : 2;
     const bool right = reference_.judge(c, depth, row) <= 1;
     row.verdict = right ? Verdict::right : Verdict::wrong;
     if (!right) row.reason = "the error is over the bound";

@@ -79,9 +79,10 @@ DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configu
     : device_(device), problem_(problem), wanted_(wanted) {
   const bool sum = problem.reduction == PairReduction::sum;
   clean_ = problem.type == DType::float32 ? is_clean<float>(problem) : is_clean<double>(problem);
-  shape_ = sum && problem.accuracy == PairAccuracy::exact                                                     ? Shape::exact
-           : sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.components <= 8 ? Shape::vectors
-                                                                                                              : Shape::blocks;
+  shape_ = sum && problem.accuracy == PairAccuracy::exact ? Shape::exact
+           : sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.components <= 8 && wanted.group_size == 0
+               ? Shape::vectors
+               : Shape::blocks;
   configure(wanted);
   const device::Source text = source();
   const char* const entries[] = {"pairs_blocks", "pairs_vectors", "pairs_exact"};
@@ -142,17 +143,18 @@ device::Source DevicePairs::source() const {
   const bool keyed = !clean_ || problem_.f == PairFunction::product || problem_.f == PairFunction::difference;
   const auto number = [](auto value) { return std::to_string(value); };
   device::Source source;
-  source.defines = {{"F", number(static_cast<int>(problem_.f))},
-                    {"REDUCTION", number(static_cast<int>(problem_.reduction))},
-                    {"COMPENSATED", sum && problem_.accuracy == PairAccuracy::compensated ? "1" : "0"},
-                    {"KEYED", !sum && keyed ? "1" : "0"},
-                    {"D", number(problem_.components)},
-                    {"WEIGHTED", problem_.weighted() ? "1" : "0"},
-                    {"REAL", single ? "float" : "double"},
-                    {"REAL_BYTES", single ? "4" : "8"},
-                    {"GROUP", number(combine_size())},
-                    {"RESIDENT", number(configuration_.resident)},
-                    {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
+  source.defines = {
+      {"F", number(static_cast<int>(problem_.f))},
+      {"REDUCTION", number(static_cast<int>(problem_.reduction))},
+      {"COMPENSATED", sum && problem_.accuracy == PairAccuracy::compensated ? "1" : "0"},
+      {"KEYED", !sum && keyed ? "1" : "0"},
+      {"D", number(problem_.components)},
+      {"WEIGHTED", problem_.weighted() ? "1" : "0"},
+      {"REAL", single ? "float" : "double"},
+      {"REAL_BYTES", single ? "4" : "8"},
+      {"GROUP", number(combine_size())},
+      {"RESIDENT", number(configuration_.resident)},
+      {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
   if (shape_ == Shape::exact) {
     source.files = {"pairs/private_digits.h", "exact/exact.h",     "pairs/local_again.h",
                     "pairs/function.h",       "pairs/reduction.h", "pairs/pairs_exact.cl"};
