@@ -60,6 +60,7 @@ void describe(CLI::App& program, Action& action) {
   add_devices(program, action);
   add_selftest(program, action);
   add_bench(program, action);
+  add_kernel(program, action);
   for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) command->group("Commands");
 }
 

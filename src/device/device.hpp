@@ -80,6 +80,9 @@ class Device {
   /// The programs that device::build() keeps for this device, by source; guarded by mutex().
   std::map<std::string, Built, std::less<>>& built() noexcept { return built_; }
 
+  /// Whether device::build() may take programs from the disk, and keep them there.
+  bool cached() const noexcept { return cached_; }
+
   // memory
   virtual Memory allocate(std::uint64_t bytes) = 0;
   virtual void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) = 0;  // `from` is free on return
@@ -109,6 +112,7 @@ class Device {
 
  protected:
   DeviceInfo info_;
+  bool cached_ = true;
 
  private:
   std::mutex mutex_;

@@ -8,6 +8,8 @@
 
 #include <samesum/sum.hpp>
 
+#include <tbb/info.h>
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -63,7 +65,7 @@ class Run {
     if (threads == 0) {
       work();
     } else {
-      tbb::task_arena arena(static_cast<int>(threads));
+      tbb::task_arena arena(std::min(static_cast<int>(threads), tbb::info::default_concurrency()));
       core::execute(arena, work);
     }
   }
