@@ -636,7 +636,7 @@ class Pairs(Case):
         data = self.read("c.npy")
         self.assertEqual((data[:6], len(data) % 64, data[-24:]), (b"\x93NUMPY", 24, struct.pack("<3q", 1, 0, 1)))
         self.assertEqual(self.json("pairs", "a.npy", "b.npy", "-o", "d.npy")["dtype"], "float32")
-        self.assertEqual(self.succeed("sum", "--plain", "d.npy").strip(), "37")
+        self.assertEqual(self.succeed("sum", "--plain", "d.npy").strip(), "54")
 
     def test_exact(self):
         self.array("a.npy", [1.0])

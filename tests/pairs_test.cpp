@@ -316,6 +316,11 @@ TEST(Pairs, EmptyAndUnaligned) {
   std::memcpy(bytes.data() + 1, values, sizeof values);
   const View odd(bytes.data() + 1, 3, DType::float32);
   EXPECT_EQ(std::get<std::vector<float>>(pairs(odd, odd, Device::open("cpu"))), (std::vector<float>{6, 12, 18}));
+  const float matrix[] = {1, 9, 2, 9, 3, 9};
+  const View column(matrix, 3, DType::float32, 2 * sizeof(float)),
+      backwards(matrix + 4, 3, DType::float32, -2 * static_cast<int>(sizeof(float)));
+  EXPECT_EQ(std::get<std::vector<float>>(pairs(backwards, column, Device::open("cpu"), {.weights = column})),
+            (std::vector<float>{42, 28, 14}));
 }
 
 TEST(Pairs, RefusesWhatMakesNoSense) {

@@ -30,18 +30,18 @@ constexpr std::string_view kSerial = "serial";
 constexpr std::string_view kBest = "register_blocks";
 constexpr std::string_view kBestVec4 = "vec4_best";
 constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to time a loop
+constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
 constexpr std::uint64_t kSamples = 32;                          // x that are checked
 
 double operations_of(const PairsOptions& pairs) {
   const auto d = static_cast<double>(pairs.components);
-  const bool sum = pairs.reduction == PairReduction::sum;
   switch (pairs.f) {
     case PairFunction::product:
     case PairFunction::difference:
     case PairFunction::absdiff:
       return 2 * d;
     case PairFunction::sqdist:
-      return sum ? 3 * d : 3 * d;  // of D squares, D - 1 are added up, and then the sum or the comparison
+      return 3 * d;  // D - 1 additions, and then that to the sum, or the comparison
     case PairFunction::gaussian:
       return 3 * d + 2;
     case PairFunction::invdist:
@@ -256,9 +256,9 @@ class PairsLadderRun {
   template <class Call>
   void add_host(std::string_view name, std::uint32_t threads, const Call& call, PairAccuracy accuracy = PairAccuracy::fast) {
     add_row(name, host_label(threads), accuracy, name == kSerial, [&](PairsRow& row) {
-      // A single thread does a part of the x: the rate tells.
-      const std::uint64_t most = std::max<std::uint64_t>(kSerialPairs / y_count_, 1);
-      const std::uint64_t count = threads == 1 ? std::min(x_count_, most) : x_count_;
+      // Where there are many x, a part of them does: the rate tells.
+      const std::uint64_t enough = name == kSerial ? kSerialPairs : kHostPairs;
+      const std::uint64_t count = std::min(x_count_, std::max<std::uint64_t>(enough / y_count_, 1));
       row.configuration = fmt::format("threads={}{}", threads, count < x_count_ ? fmt::format(", {} of the x", count) : "");
       const auto c = std::make_shared<std::vector<char>>(x_count_ * 8);
       const auto work = [this, c, count, call] { call(problem_.part(0, count), Target{c->data()}); };

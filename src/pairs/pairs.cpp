@@ -2,6 +2,7 @@
 #include <samesum/pairs.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/pack.hpp"
 #include "device/device.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
@@ -14,7 +15,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace samesum {
@@ -70,14 +70,13 @@ void check_capabilities(const DeviceInfo& info, const PairsOptions& options, DTy
   }
 }
 
-// A copy of what lies at an address that no element of its type may have.
-class Aligned {
+// The elements one behind the other, where elements of their type may lie: the view's own memory, or a copy.
+class Packed {
  public:
-  explicit Aligned(View view) : view_(view) {
-    if (reinterpret_cast<std::uintptr_t>(view.data()) % size_of(view.type()) == 0) return;
+  explicit Packed(View view) : view_(view) {
+    if (view.contiguous() && reinterpret_cast<std::uintptr_t>(view.data()) % size_of(view.type()) == 0) return;
     copy_.resize(view.bytes() / sizeof(double) + 1);
-    std::memcpy(copy_.data(), view.data(), view.bytes());
-    view_ = View(copy_.data(), view.size(), view.type());
+    view_ = core::pack(view, reinterpret_cast<std::byte*>(copy_.data()));
   }
   View view() const noexcept { return view_; }
 
@@ -179,10 +178,10 @@ PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccur
 
 PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options) {
   all_pairs::checked(a, b, options);
-  const Aligned a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
-  PairsOptions aligned = options;
-  if (options.weights) aligned.weights = weights_there.view();
-  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), aligned);
+  const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
+  PairsOptions packed = options;
+  if (options.weights) packed.weights = weights_there.view();
+  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
   check_capabilities(device.info(), options, problem.type);
   if (problem.reduction == PairReduction::argmin) return run<std::int64_t>(problem, device, options);
   return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
