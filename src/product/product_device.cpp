@@ -1,0 +1,151 @@
+// Products on a device that runs kernels (product.cl).
+#include "product/product.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+namespace samesum::product_tree {
+namespace {
+
+constexpr std::uint32_t kGroupSize = 256;
+constexpr std::uint32_t kCpuGroupSize = 16;
+constexpr std::uint32_t kLoads = 8;
+constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
+constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+
+constexpr bool is_wide(DType type) { return type == DType::float64; }
+constexpr std::uint32_t elements_per_load(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
+
+std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
+  const std::uint32_t most = std::bit_floor(std::min(info.max_group_size, 1024u));
+  if (wanted > most) {
+    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
+                                              wanted, info.selector, most));
+  }
+  return std::bit_floor(wanted != 0 ? wanted : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize));
+}
+
+std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
+  if (wanted != 0) return wanted;
+  return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
+}
+
+void require(const DeviceInfo& info, Capability capability) {
+  if (info.has(capability)) return;
+  throw Error(ErrorKind::device, fmt::format("{} cannot give this product the bits that all devices give it: it lacks {} ({})",
+                                             info.selector, name_of(capability), info.why_not(capability)));
+}
+
+// The largest piece of data that goes to the device at once: whole tiles.
+std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t tile) {
+  return std::max<std::uint64_t>(std::min(kChunkBytes, info.max_allocation_bytes) / size_of(type) / tile, 1) * tile;
+}
+
+}  // namespace
+
+device::Source product_source(DType type, bool skip, std::uint32_t group_size) {
+  const bool narrow = type == DType::float16;
+  return {{"statistics/elements.h", "product/product.cl"},
+          {{"BITS", std::to_string(8 * size_of(type))},
+           {"FLOATS", is_integer(type) ? "0" : "1"},
+           {"SIGNED", is_signed(type) ? "1" : "0"},
+           {"EXPONENT_BITS", is_wide(type) ? "11" : narrow ? "5" : "8"},
+           {"FRACTION_BITS", is_wide(type) ? "52" : narrow ? "10" : type == DType::bfloat16 ? "7" : "23"},
+           {"SKIP", skip ? "1" : "0"},
+           {"GROUP_SIZE", std::to_string(group_size)},
+           {"LOADS", std::to_string(kLoads)}}};
+}
+
+DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options)
+    : device_(device), type_(type), group_size_(choose_group_size(device.info(), options.group_size)) {
+  require(device.info(), is_wide(type) ? Capability::fp64 : Capability::denormals);
+  kernel_ = device::build(device, product_source(type, skip, group_size_), "product");
+  again_kernel_ = device::build(device, product_source(is_wide(type) ? DType::float64 : DType::float32, false, group_size_), "product");
+  groups_ = choose_groups(device, kernel_, group_size_, options.groups);
+}
+
+int DeviceProduct::level() const noexcept { return std::countr_zero(group_size_ * kLoads * elements_per_load(type_)); }
+
+void DeviceProduct::launch(const device::Kernel& kernel, const device::Memory& from, std::uint64_t tiles, const device::Memory& to) {
+  const device::Argument arguments[] = {from, tiles, to};
+  device_.launch(kernel, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_}, arguments);
+}
+
+template <class T>
+void DeviceProduct::append_products(const device::Memory& products, std::uint64_t count, int level, Tree<T>& tree) {
+  // A few are the host's; of many, the whole tiles are reduced once more.
+  constexpr std::uint64_t kFew = 8192;
+  const int tile_level = std::countr_zero(group_size_ * kLoads * elements_per_load(is_wide(type_) ? DType::float64 : DType::float32));
+  const std::uint64_t tiles = count <= kFew || tree.size() >> level << (64 - tile_level) != 0 ? 0 : count >> tile_level;
+  if (tiles != 0) {
+    const device::Memory again = device_.allocate(tiles * sizeof(T));
+    launch(again_kernel_, products, tiles, again);
+    append_products(again, tiles, level + tile_level, tree);
+  }
+  std::vector<T> rest(count - (tiles << tile_level));
+  if (rest.empty()) return;
+  device_.read(products, (tiles << tile_level) * sizeof(T), rest.data(), rest.size() * sizeof(T));
+  for (const T product : rest) tree.append(product, level);
+}
+
+template <class T>
+void DeviceProduct::append(View data, Tree<T>& tree, SumReport& report) {
+  const std::uint64_t tile = std::uint64_t{1} << level();
+  const std::uint64_t chunk = std::min(chunk_elements(device_.info(), type_, tile), data.size());
+  const device::Memory memory = device_.allocate(chunk * size_of(type_));
+  const device::Memory products = device_.allocate(chunk / tile * sizeof(T));
+  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
+    const View part = data.part(first, std::min(chunk, data.size() - first));
+    const device::Mark start = device_.mark();
+    device_.write(memory, 0, part.data(), part.bytes());
+    const device::Mark uploaded = device_.mark();
+    launch(kernel_, memory, part.size() / tile, products);
+    append_products(products, part.size() / tile, level(), tree);
+    const device::Mark done = device_.mark();
+    report.upload_seconds += device_.seconds_between(start, uploaded);
+    report.seconds += device_.seconds_between(uploaded, done);
+  }
+  report.configuration = fmt::format("groups={} group_size={}", groups_, group_size_);
+}
+
+template void DeviceProduct::append<float>(View, Tree<float>&, SumReport&);
+template void DeviceProduct::append<double>(View, Tree<double>&, SumReport&);
+
+IntegerProduct integer_product_on_device(View data, device::Device& device, const ReduceOptions& options, SumReport& report) {
+  const std::lock_guard lock(device.mutex());
+  const std::uint32_t group_size = choose_group_size(device.info(), options.group_size);
+  const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size), "product");
+  const std::uint64_t tile = std::uint64_t{group_size} * elements_per_load(data.type());
+  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
+  const std::uint32_t groups = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(chunk / tile, 1, choose_groups(device, kernel, group_size, options.groups)));
+  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
+  std::vector<std::uint64_t> records(2 * groups);
+  const device::Memory result = device.allocate(records.size() * 8);
+  IntegerProduct all;
+  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
+    const View part = data.part(first, std::min(chunk, data.size() - first));
+    const device::Mark start = device.mark();
+    device.write(memory, 0, part.data(), part.bytes());
+    const device::Mark uploaded = device.mark();
+    const device::Argument arguments[] = {memory, part.size(), result};
+    device.launch(kernel, {groups, group_size}, arguments);
+    const device::Mark done = device.mark();
+    device.read(result, 0, records.data(), records.size() * 8);
+    for (std::uint32_t i = 0; i < groups; ++i) {
+      const std::uint64_t flags = records[2 * i];
+      all.merge({(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, records[2 * i + 1]});
+    }
+    report.upload_seconds += device.seconds_between(start, uploaded);
+    report.seconds += device.seconds_between(uploaded, done);
+  }
+  report.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  return all;
+}
+
+}  // namespace samesum::product_tree
