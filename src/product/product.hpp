@@ -44,32 +44,50 @@ inline constexpr std::size_t kBlock = std::size_t{1} << kBlockLevel;
 void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products);
 void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, double* products);
 
-/// The product of floats on a device: whole tiles of 2^level leaves each.
+/// The product of floats that lie in device memory: whole tiles of 2^level leaves each, prepared once and launched as often as one likes.
 class DeviceProduct {
  public:
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where it lacks what the bits take.
   DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options);
+
   int level() const noexcept;  ///< of a tile
-  /// Appends whole tiles of data in host memory. Requires tree.size() and the data's size to be multiples of a tile.
+  /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and the
+  /// position allows it, their products are reduced in the same way.
+  void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position);
+  /// Waits for the last launch, and appends what it left.
   template <class T>
-  void append(View data, Tree<T>& tree, SumReport& report);
+  void collect(Tree<T>& tree);
+
+  std::string text() const;
 
  private:
-  template <class T>
-  void append_products(const device::Memory& products, std::uint64_t count, int level, Tree<T>& tree);
-  void launch(const device::Kernel& kernel, const device::Memory& from, std::uint64_t tiles, const device::Memory& to);
+  // What a launch leaves: products of 2^level leaves each. The first `reduced` of them went into the next stage.
+  struct Stage {
+    device::Memory products;
+    std::uint64_t count = 0, reduced = 0;
+    int level = 0;
+  };
+  Stage& stage(std::size_t index, std::uint64_t count, int level);
 
   device::Device& device_;
   DType type_;
   std::uint32_t group_size_;
+  std::uint32_t loads_;  // of 16 bytes, that a work-item takes of a tile
   std::uint32_t groups_;
   device::Kernel kernel_;        // elements to products
   device::Kernel again_kernel_;  // products to products
+  std::vector<Stage> stages_;
+  std::size_t used_stages_ = 0;
 };
+
+/// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile.
+template <class T>
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report);
 
 /// Integers in host memory on a device.
 IntegerProduct integer_product_on_device(View data, device::Device& device, const ReduceOptions& options, SumReport& report);
 
 /// What the kernels are made from; for integers and floats (entry `product`).
-device::Source product_source(DType type, bool skip, std::uint32_t group_size);
+device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);
 
 }  // namespace samesum::product_tree

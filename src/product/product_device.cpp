@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 16;
 constexpr std::uint32_t kLoads = 8;
+constexpr std::uint32_t kCpuLoads = 1;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
@@ -48,7 +49,7 @@ std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t t
 
 }  // namespace
 
-device::Source product_source(DType type, bool skip, std::uint32_t group_size) {
+device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads) {
   const bool narrow = type == DType::float16;
   return {{"statistics/elements.h", "product/product.cl"},
           {{"BITS", std::to_string(8 * size_of(type))},
@@ -58,68 +59,90 @@ device::Source product_source(DType type, bool skip, std::uint32_t group_size) {
            {"FRACTION_BITS", is_wide(type) ? "52" : narrow ? "10" : type == DType::bfloat16 ? "7" : "23"},
            {"SKIP", skip ? "1" : "0"},
            {"GROUP_SIZE", std::to_string(group_size)},
-           {"LOADS", std::to_string(kLoads)}}};
+           {"LOADS", std::to_string(loads)}}};
 }
 
 DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options)
-    : device_(device), type_(type), group_size_(choose_group_size(device.info(), options.group_size)) {
+    : device_(device), type_(type), group_size_(choose_group_size(device.info(), options.group_size)), loads_(device.info().is_cpu ? kCpuLoads : kLoads) {
   require(device.info(), is_wide(type) ? Capability::fp64 : Capability::denormals);
-  kernel_ = device::build(device, product_source(type, skip, group_size_), "product");
-  again_kernel_ = device::build(device, product_source(is_wide(type) ? DType::float64 : DType::float32, false, group_size_), "product");
+  kernel_ = device::build(device, product_source(type, skip, group_size_, loads_), "product");
+  again_kernel_ = device::build(device, product_source(is_wide(type) ? DType::float64 : DType::float32, false, group_size_, loads_), "product");
   groups_ = choose_groups(device, kernel_, group_size_, options.groups);
 }
 
-int DeviceProduct::level() const noexcept { return std::countr_zero(group_size_ * kLoads * elements_per_load(type_)); }
+int DeviceProduct::level() const noexcept { return std::countr_zero(group_size_ * loads_ * elements_per_load(type_)); }
+std::string DeviceProduct::text() const { return fmt::format("groups={} group_size={} loads={}", groups_, group_size_, loads_); }
 
-void DeviceProduct::launch(const device::Kernel& kernel, const device::Memory& from, std::uint64_t tiles, const device::Memory& to) {
-  const device::Argument arguments[] = {from, tiles, to};
-  device_.launch(kernel, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_}, arguments);
+DeviceProduct::Stage& DeviceProduct::stage(std::size_t index, std::uint64_t count, int level) {
+  if (stages_.size() <= index) stages_.resize(index + 1);
+  Stage& stage = stages_[index];
+  const std::uint64_t bytes = count * (is_wide(type_) ? sizeof(double) : sizeof(float));
+  if (stage.products.bytes < bytes) stage.products = device_.allocate(bytes);
+  stage.count = count;
+  stage.reduced = 0;
+  stage.level = level;
+  used_stages_ = index + 1;
+  return stage;
 }
 
-template <class T>
-void DeviceProduct::append_products(const device::Memory& products, std::uint64_t count, int level, Tree<T>& tree) {
-  // A few are the host's; of many, the whole tiles are reduced once more.
-  constexpr std::uint64_t kFew = 8192;
-  const int tile_level = std::countr_zero(group_size_ * kLoads * elements_per_load(is_wide(type_) ? DType::float64 : DType::float32));
-  const std::uint64_t tiles = count <= kFew || tree.size() >> level << (64 - tile_level) != 0 ? 0 : count >> tile_level;
-  if (tiles != 0) {
-    const device::Memory again = device_.allocate(tiles * sizeof(T));
-    launch(again_kernel_, products, tiles, again);
-    append_products(again, tiles, level + tile_level, tree);
+void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position) {
+  constexpr std::uint64_t kFew = 8192;  // products, which the host multiplies
+  const int again_bits = std::countr_zero(group_size_ * loads_ * elements_per_load(is_wide(type_) ? DType::float64 : DType::float32));
+  device::Memory from = data;
+  int at = level();
+  for (std::size_t index = 0;; ++index) {
+    Stage& to = stage(index, tiles, at);
+    const device::Argument arguments[] = {from, tiles, to.products};
+    device_.launch(index == 0 ? kernel_ : again_kernel_, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_},
+                   arguments);
+    const bool aligned = position % (std::uint64_t{1} << (at + again_bits)) == 0;
+    if (tiles <= kFew || !aligned) return;
+    tiles >>= again_bits;
+    at += again_bits;
+    to.reduced = tiles << again_bits;
+    from = to.products;
   }
-  std::vector<T> rest(count - (tiles << tile_level));
-  if (rest.empty()) return;
-  device_.read(products, (tiles << tile_level) * sizeof(T), rest.data(), rest.size() * sizeof(T));
-  for (const T product : rest) tree.append(product, level);
 }
 
 template <class T>
-void DeviceProduct::append(View data, Tree<T>& tree, SumReport& report) {
-  const std::uint64_t tile = std::uint64_t{1} << level();
-  const std::uint64_t chunk = std::min(chunk_elements(device_.info(), type_, tile), data.size());
-  const device::Memory memory = device_.allocate(chunk * size_of(type_));
-  const device::Memory products = device_.allocate(chunk / tile * sizeof(T));
+void DeviceProduct::collect(Tree<T>& tree) {
+  for (std::size_t index = used_stages_; index-- > 0;) {
+    const Stage& from = stages_[index];
+    std::vector<T> products(from.count - from.reduced);
+    if (products.empty()) continue;
+    device_.read(from.products, from.reduced * sizeof(T), products.data(), products.size() * sizeof(T));
+    for (const T product : products) tree.append(product, from.level);
+  }
+}
+
+template <class T>
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report) {
+  const int level = product.level();
+  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), std::uint64_t{1} << level), data.size());
+  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
     const View part = data.part(first, std::min(chunk, data.size() - first));
-    const device::Mark start = device_.mark();
-    device_.write(memory, 0, part.data(), part.bytes());
-    const device::Mark uploaded = device_.mark();
-    launch(kernel_, memory, part.size() / tile, products);
-    append_products(products, part.size() / tile, level(), tree);
-    const device::Mark done = device_.mark();
-    report.upload_seconds += device_.seconds_between(start, uploaded);
-    report.seconds += device_.seconds_between(uploaded, done);
+    const device::Mark start = device.mark();
+    device.write(memory, 0, part.data(), part.bytes());
+    const device::Mark uploaded = device.mark();
+    product.launch(memory, part.size() >> level, tree.size());
+    const device::Mark done = device.mark();
+    product.collect(tree);
+    report.upload_seconds += device.seconds_between(start, uploaded);
+    report.seconds += device.seconds_between(uploaded, done);
   }
-  report.configuration = fmt::format("groups={} group_size={}", groups_, group_size_);
+  report.configuration = product.text();
 }
 
-template void DeviceProduct::append<float>(View, Tree<float>&, SumReport&);
-template void DeviceProduct::append<double>(View, Tree<double>&, SumReport&);
+template void DeviceProduct::collect<float>(Tree<float>&);
+template void DeviceProduct::collect<double>(Tree<double>&);
+template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, SumReport&);
+template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, SumReport&);
 
 IntegerProduct integer_product_on_device(View data, device::Device& device, const ReduceOptions& options, SumReport& report) {
   const std::lock_guard lock(device.mutex());
   const std::uint32_t group_size = choose_group_size(device.info(), options.group_size);
-  const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size), "product");
+  const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size, 1), "product");
   const std::uint64_t tile = std::uint64_t{group_size} * elements_per_load(data.type());
   const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
   const std::uint32_t groups = static_cast<std::uint32_t>(
