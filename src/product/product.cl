@@ -7,7 +7,7 @@
 // Defined by the host, beside what statistics/elements.h takes: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power of
 // two, of 16 bytes, that a work-item takes of a tile).
 
-#define RESIDENT (GROUP_SIZE < 2048 ? 2048 / GROUP_SIZE : 1)
+#define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight
 
 #if FLOATS
 #if BITS == 64

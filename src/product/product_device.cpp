@@ -16,7 +16,7 @@ constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 16;
 constexpr std::uint32_t kLoads = 8;
 constexpr std::uint32_t kCpuLoads = 1;
-constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
+constexpr std::uint32_t kUnitSize = 1024;  // work-items to a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 constexpr bool is_wide(DType type) { return type == DType::float64; }

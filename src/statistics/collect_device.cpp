@@ -51,7 +51,7 @@ constexpr Rows rows_of(const KernelShape& shape) {
   if (!is_integer(shape.type) && shape.type != DType::float64) {
     const Format format = format_of(shape.type);
     const std::uint32_t most = (1u << format.exponent_bits) - 3;
-    rows = {(most >> 4) + (format.fraction_bits + 16 + 15) / 16, (2 * most >> 4) + (2 * format.fraction_bits + 2 + 15 + 15) / 16};
+    rows = {(most >> 4) + (format.fraction_bits + 16 + 15) / 16 + 2, (2 * most >> 4) + (2 * format.fraction_bits + 2 + 15 + 15) / 16 + 2};
   }
   return {shape.fields.sum ? rows.sum : 0, shape.fields.squares ? rows.products : 0};
 }
@@ -70,7 +70,8 @@ constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, wher
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot) {
-  KernelShape shape{type, options.fields, dot, 0, 0, 0, 0};
+  KernelShape shape{type, options.fields, dot};
+  shape.windows = type == DType::float32 && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   if (options.group_size > most) {
     throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
@@ -93,7 +94,7 @@ std::string KernelShape::text() const { return fmt::format("groups={} group_size
 device::Source pass_source(const KernelShape& shape) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   const Format format = format_of(shape.type);
-  return {{"statistics/elements.h", "statistics/statistics.cl"},
+  return {{"statistics/elements.h", "statistics/bins.h", "statistics/window.h", "statistics/statistics.cl"},
           {{"BITS", std::to_string(8 * size_of(shape.type))},
            {"FLOATS", flag(!is_integer(shape.type))},
            {"SIGNED", flag(is_signed(shape.type))},
@@ -107,6 +108,7 @@ device::Source pass_source(const KernelShape& shape) {
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
            {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
+           {"WINDOWS", flag(shape.windows)},
            {"LOADS", std::to_string(shape.loads)},
            {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))}}};
 }

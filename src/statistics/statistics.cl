@@ -1,12 +1,11 @@
 // What one asks of an array, in one pass: extremes with their indices, exact sums of elements and of products, counts.
 //
-// Extremes are kept in registers, as keys. Exact sums are histograms, as the exact sum's (reduce/sum_exact.cl): each number is cut into
-// pieces of 16 bits, which are added to or taken off 32-bit bins in local memory by their weight; a group has COLUMNS columns of bins, so
-// that lanes seldom meet; no branch depends on a finite element. Bins are collected in 64-bit rows before they can overflow. Each group
-// writes a record; statistics_combine, a single group, makes one of all.
+// Extremes are kept in registers, as keys. Exact sums are histograms (bins.h), as the exact sum's are (reduce/sum_exact.cl); where the device
+// has doubles, most float32 are added up in registers before (window.h). Each group writes a record; statistics_combine, a single group,
+// makes one of all.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
-// squares), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), COLUMN_BITS.
+// squares), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), COLUMN_BITS, WINDOWS.
 
 // Words of a record.
 #define LEAST 0  // key
@@ -24,41 +23,10 @@
 #define ROWS (COUNTERS + COUNTER_WORDS)
 #define NOWHERE (~(ulong)0)
 
-// Rows: row r of the sum weighs 2^(16 r) in units of the least positive number, row r of the products in those of its square.
-#if !FLOATS
-#define SUM_ROWS 8
-#define PRODUCT_ROWS 12
-#elif BITS == 64
-#define SUM_ROWS 132
-#define PRODUCT_ROWS 263
-#else
-#define MOST_POSITION ((1 << EXPONENT_BITS) - 3)
-#define SUM_PIECES ((FRACTION_BITS + 16 + 15) / 16)
-#define PRODUCT_PIECES ((2 * FRACTION_BITS + 2 + 15 + 15) / 16)
-#define SUM_ROWS ((MOST_POSITION >> 4) + SUM_PIECES)
-#define PRODUCT_ROWS ((2 * MOST_POSITION >> 4) + PRODUCT_PIECES)
-#endif
-#define FIRST_PRODUCT_ROW (SUM ? SUM_ROWS : 0)
-#define ALL_ROWS (FIRST_PRODUCT_ROW + (PRODUCTS ? PRODUCT_ROWS : 0))
-#define ROOMY_ROWS (ALL_ROWS > 0 ? ALL_ROWS : 1)
 #define RECORD (ROWS + ALL_ROWS)
 
-#define COLUMNS (1 << COLUMN_BITS)
-// Elements that a work-item adds between collections: a bin takes 2^15 pieces of 16 bits, and one of each element.
-#define ROOM (32768u / ((GROUP_SIZE + COLUMNS - 1) / COLUMNS))
 #define TILE (GROUP_SIZE * LOADS)
-
-FN void add_piece(LOCAL uint* column, uint row, uint piece, uint sign) { atomic_add_local32(column + row * COLUMNS, (piece ^ sign) - sign); }
-
-// Adds `pieces` pieces of high:low · 2^position.
-FN void add_number(LOCAL uint* column, uint row, ulong low, ulong high, uint position, uint sign, uint pieces) {
-  const uint shift = position & 15;
-  const ulong word1 = high << shift | (low >> 1) >> (63 - shift);
-  const ulong word0 = low << shift;
-  row += position >> 4;
-#pragma unroll
-  for (uint i = 0; i < pieces; ++i) add_piece(column, row + i, (uint)((i < 4 ? word0 : word1) >> (16 * (i & 3))) & 0xffffu, sign);
-}
+#define FLUSH_TILES ((1 << HEADROOM) / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
 
 typedef struct {
   KEY least, greatest;
@@ -68,6 +36,9 @@ typedef struct {
   uint nans, positive_infinities, negative_infinities, other, nonzeros;
   long sum0, sum1;                               // of integers: of 32-bit pieces
   long product0, product1, product2, product3;
+#if WINDOWS
+  WINDOW window;
+#endif
 } STATE;
 
 #if FLOATS
@@ -154,6 +125,9 @@ FN STATE empty_state(void) {
   state.at_least = state.at_greatest = state.first_nan = NOWHERE;
   state.seen = state.nans = state.positive_infinities = state.negative_infinities = state.other = state.nonzeros = 0;
   state.sum0 = state.sum1 = state.product0 = state.product1 = state.product2 = state.product3 = 0;
+#if WINDOWS
+  state.window = open_window(127, 127);
+#endif
   return state;
 }
 
@@ -182,15 +156,60 @@ FN STATE add_single(LOCAL uint* column, WORD x, WORD y, ulong index, STATE state
   return state;
 }
 
+#if WINDOWS
+// Adds a load to the running sums, or to the bins. One less than a magnitude makes a zero the greatest unsigned and the least signed number.
+FN STATE add_all_exactly(LOCAL uint* column, uint4 v, uint4 w, STATE state) {
+  uint a_least = ~0u;
+  uint b_least = ~0u;
+  int a_greatest = -1;
+  int b_greatest = -1;
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+    const uint a = magnitude_of(word_of(v, i)) - 1;
+    const uint b = magnitude_of(word_of(w, i)) - 1;
+    a_least = min_u32(a_least, a);
+    a_greatest = (int)a > a_greatest ? (int)a : a_greatest;
+    if (DOT) b_least = min_u32(b_least, b);
+    if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
+  }
+  if (!DOT) b_greatest = a_greatest;
+  const uint within = lie_within(a_least, a_greatest, state.window.a_top) && (!DOT || lie_within(b_least, b_greatest, state.window.b_top));
+  if (within) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const uint x = word_of(v, i);
+      const uint y = word_of(w, i);
+      state.window = add_to_window(state.window, x, y);
+#if DOT
+      state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
+#else
+      state.other |= x ^ SIGN_BIT;
+#endif
+    }
+    state.window.hit = 1;
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = add_exactly(column, word_of(v, i), word_of(w, i), state);
+    state.window = move_window(column, state.window, a_greatest, b_greatest);
+  }
+  return state;
+}
+#endif
+
 FN STATE add_load(LOCAL uint* column, uint4 v, uint4 w, ulong index, STATE state) {
   KEY least = KEY_GREATEST;
   KEY greatest = KEY_LEAST;
   uint special = 0;
+#if WINDOWS
+  state = add_all_exactly(column, v, w, state);
+#endif
 #pragma unroll
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
     const WORD x = element_of(v, i);
     const WORD y = element_of(w, i);
+#if !WINDOWS
     state = add_exactly(column, x, y, state);
+#endif
 #if FLOATS
     special |= DOT ? is_special(x) | is_special(y) : SUM || PRODUCTS ? is_special(x) : is_nan(x);
 #endif
@@ -232,21 +251,6 @@ FN void flush_integers(LOCAL uint* column, STATE state) {
     const ulong magnitude = words[i] < 0 ? 0 - (ulong)words[i] : (ulong)words[i];
     if (i < 2 ? SUM : PRODUCTS) add_number(column, i < 2 ? 2 * i : FIRST_PRODUCT_ROW + 2 * (i - 2), magnitude, 0, 0, sign, 4);
   }
-}
-
-// Adds the columns of each row up, and clears them. All work-items of the group come here.
-FN void collect_bins(LOCAL uint* bins, LOCAL long* rows) {
-  barrier_local();
-  for (uint row = local_id(); row < ALL_ROWS; row += GROUP_SIZE) {
-    long sum = 0;
-    for (uint i = 0; i < COLUMNS; ++i) {
-      const uint column = (i + row) & (COLUMNS - 1);  // rows begin in different banks
-      sum += (int)bins[row * COLUMNS + column];
-      bins[row * COLUMNS + column] = 0;
-    }
-    rows[row] += sum;
-  }
-  barrier_local();
 }
 
 // The better of the group's candidates, of which the lowest index counts among equals: in keys[0] and places[0]. Signs: 1 for the greatest
@@ -329,6 +333,9 @@ void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBA
           state = add_load(column, v[k], w[k], (tile * TILE + k * GROUP_SIZE + local_id()) * ELEMENTS_PER_LOAD, state);
         }
       }
+#if WINDOWS
+      if ((round + 1) % FLUSH_TILES == 0) state.window = empty_window(column, state.window);
+#endif
     }
     collect_bins(bins, rows);
   } while (round < rounds);
@@ -337,6 +344,8 @@ void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBA
   }
 #if !FLOATS
   flush_integers(column, state);
+#elif WINDOWS
+  flush_window(column, state.window);
 #endif
   collect_bins(bins, rows);
 
@@ -358,7 +367,9 @@ void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBA
   if (local_id() == 0) {
     for (uint i = 0; i < COUNTER_WORDS; ++i) record[COUNTERS + i] = counters[i];
   }
+#if ALL_ROWS > 0
   for (uint i = local_id(); i < ALL_ROWS; i += GROUP_SIZE) record[ROWS + i] = (ulong)rows[i];
+#endif
 }
 
 // One group makes a record of `groups` records, at `result`.
