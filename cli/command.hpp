@@ -18,6 +18,7 @@ using Action = std::function<int(Output&)>;
 
 // Each adds its command to `program`; parsing the command sets `action`.
 void add_sum(CLI::App& program, Action& action);
+void add_statistics(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
 void add_devices(CLI::App& program, Action& action);

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kFooter = R"(Examples:
   samesum sum x.npy                      the exact sum of a file
   samesum sum --dtype float64 dump.raw   raw numbers
+  samesum stats x.npy                    extremes, exact mean and variance
   samesum compare x.npy                  plain sums beside the exact one
   samesum devices                        what there is to compute on
   samesum sum --help                     each command explains itself
@@ -53,6 +54,7 @@ void describe(CLI::App& program, Action& action) {
   program.require_subcommand(1);
   program.footer(kFooter);
   add_sum(program, action);
+  add_statistics(program, action);
   add_merge(program, action);
   add_compare(program, action);
   add_devices(program, action);

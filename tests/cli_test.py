@@ -14,7 +14,7 @@ import unittest
 
 PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
 COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"],
-            ["bench", "barrier"]]
+            ["bench", "barrier"], ["bench", "reduce"], ["stats"], ["argmin"], ["prod"], ["dot"]]
 
 
 def bits(value):
@@ -578,6 +578,61 @@ class Bench(Case):
         self.assertEqual({method for method, verdict in methods.items() if verdict != "right"} - {"none"}, set(), found)
         self.assertIn("barriers/us", self.succeed(*few, "--variant", "best", "--variant", "ticket"))
         self.assertIn("is no method", self.refuse(*few, "--variant", "hope"))
+
+
+class Statistics(Case):
+    def lines(self, *arguments, **options):
+        result = self.run_program(*arguments, **options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return dict(line.split("\t") for line in result.stdout.splitlines())
+
+    def test_a_line_for_each_in_a_pipe(self):
+        self.array("x.npy", [4.0, 1.0, 1.0, 8.5])
+        found = self.lines("stats", "x.npy")
+        self.assertEqual(list(found), ["count", "nan", "min", "argmin", "max", "argmax", "sum", "mean", "var", "std"])
+        self.assertEqual(found["argmin"], "1")
+        self.assertEqual(found["max"], "8.5")
+        self.assertEqual(found["mean"], "3.625")
+        self.assertEqual(float(found["var"]), 9.421875)
+        self.assertEqual(self.lines("stats", "--ddof", "1", "--only", "var,norm", "x.npy"), {"var": "12.5625", "norm": "9.5"})
+
+    def test_one_number(self):
+        self.array("x.npy", [3.0, -0.5, 4.0], "f")
+        for name, value in [("min", "-0.5"), ("argmax", "2"), ("mean", "2.1666666666666665"), ("prod", "-6"), ("norm", "5.024937810560445")]:
+            self.assertEqual(self.run_program(name, "x.npy").stdout, value + "\n")
+        self.assertEqual(self.run_program("dot", "x.npy", "x.npy").stdout, "25.25\n")
+
+    def test_nan_and_nodata(self):
+        self.array("x.npy", [-9999.0, 2.0, math.nan, -9999.0, 1.0])
+        self.assertEqual(self.run_program("argmin", "x.npy").stdout, "2\n")
+        found = self.lines("stats", "--nan", "skip", "--nodata", "-9999", "x.npy")
+        self.assertEqual((found["count"], found["nan"], found["argmin"], found["argmax"], found["mean"]), ("3", "1", "4", "1", "1.5"))
+        self.assertEqual(self.run_program("prod", "--nan", "skip", "--nodata", "-9999", "x.npy").stdout, "2\n")
+        self.assertEqual(self.run_program("min", "--nodata", "none", "x.npy").returncode, 2)
+
+    def test_no_answer(self):
+        self.array("one.npy", [1.0])
+        result = self.run_program("var", "--ddof", "1", "one.npy")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        whole = json.loads(self.run_program("stats", "--ddof", "1", "--json", "one.npy").stdout)
+        variance = whole["files"][0]["statistics"]["var"]
+        self.assertIsNone(variance["value"])
+        self.assertIn("more than 1 element", variance["reason"])
+
+    def test_integers_stay_integers(self):
+        self.write("x.raw", struct.pack("<3q", 2**62, -(2**62) - 1, 2))
+        self.assertEqual(self.run_program("min", "--dtype", "int64", "x.raw").stdout, "%d\n" % (-(2**62) - 1))
+        self.assertEqual(self.run_program("max", "--nodata", str(2**62), "--dtype", "int64", "x.raw").stdout, "2\n")
+        self.assertEqual(self.run_program("prod", "--dtype", "int64", "x.raw").returncode, 1)
+
+    def test_text_in_order(self):
+        result = self.run_program("argmax", "-", input="1 2.5 7 3\n")
+        self.assertEqual(result.stdout, "2\n")
+        self.assertEqual(self.run_program("prod", "-", input="1 2\n").returncode, 2)
+        self.array("x.npy", [1.0])
+        self.array("y.npy", [1.0, 2.0])
+        self.assertEqual(self.run_program("dot", "x.npy", "y.npy").returncode, 2)
+        self.assertEqual(self.run_program("stats", "--only", "mode", "x.npy").returncode, 2)
 
 
 if __name__ == "__main__":
