@@ -27,19 +27,27 @@ struct ReduceBench {
 Table::Cell verdict_cell(const bench::ReduceBenchRow& row) {
   const std::string text(bench::name_of(row.verdict));
   const bool bad = row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
-  return {row.reason.empty() ? text : text + ": " + row.reason, row.verdict == bench::Verdict::right ? Style::good : bad ? Style::bad : Style::dim};
+  return {row.reason.empty() ? text : text + ": " + row.reason, row.verdict == bench::Verdict::right ? Style::good
+                                                                : bad                                ? Style::bad
+                                                                                                     : Style::dim};
 }
 
 void print(Output& out, const bench::ReduceBench& result, const std::string& data) {
   out.print("{} {} ({}), {}\n", grouped(result.size), name_of(result.type), byte_size(result.size * size_of(result.type)), data);
   out.print("{}\n", out.dim(fmt::format("device {}, {}", result.device.selector, result.device.name)));
   for (const bench::ReadRate& ceiling : result.ceilings) {
-    out.print("{}\n", out.dim(fmt::format("ceiling of {}: {:.1f} GB/s ({})", ceiling.where, ceiling.bytes_per_second / 1e9, ceiling.configuration)));
+    out.print("{}\n", out.dim(fmt::format("ceiling of {}: {:.1f} GB/s ({})", ceiling.where, ceiling.bytes_per_second / 1e9,
+                                          ceiling.configuration)));
   }
   out.print("\n");
   Table table("<<>>><<");
-  table.add({{"operation", Style::bold}, {"where", Style::bold}, {"time", Style::bold}, {"GB/s", Style::bold}, {"of ceiling", Style::bold},
-             {"check", Style::bold}, {"configuration", Style::bold}});
+  table.add({{"operation", Style::bold},
+             {"where", Style::bold},
+             {"time", Style::bold},
+             {"GB/s", Style::bold},
+             {"of ceiling", Style::bold},
+             {"check", Style::bold},
+             {"configuration", Style::bold}});
   for (const bench::ReduceBenchRow& row : result.rows) {
     const bool timed = row.seconds.runs != 0;
     table.add({{row.operation, Style::bold},
@@ -65,7 +73,8 @@ Json json_of(const bench::ReduceBench& result, const std::string& data) {
   object["size"] = result.size;
   object["ceilings"] = Json::array();
   for (const bench::ReadRate& ceiling : result.ceilings) {
-    object["ceilings"].push_back({{"where", ceiling.where}, {"bytes_per_second", ceiling.bytes_per_second}, {"seconds", json_of(ceiling.seconds)}});
+    object["ceilings"].push_back(
+        {{"where", ceiling.where}, {"bytes_per_second", ceiling.bytes_per_second}, {"seconds", json_of(ceiling.seconds)}});
   }
   object["operations"] = Json::array();
   for (const bench::ReduceBenchRow& row : result.rows) {
@@ -118,13 +127,21 @@ void add_bench_reduce(CLI::App& parent, Action& action) {
   command->add_option("--size", options->size, "elements: 1000000, 2^26 (default), 64M")->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--operation", options->options.operations, "only this one; may be given again")->take_all()->option_text("NAME");
+  command->add_option("--ladder", options->options.ladder, "max or product: the textbook's variants of it")->option_text("NAME");
   command->add_option("--group", options->options.group_size, "work-items of a group")->check(number)->option_text("N");
   command->add_option("--groups", options->options.groups, "work-groups")->check(number)->option_text("N");
   command->add_option("--threads", options->options.threads, "threads of the CPU")->check(number)->option_text("N");
-  command->add_option("--runs", options->options.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
+  command->add_option("--runs", options->options.effort.runs, "measurements of each, at most (default 31)")
+      ->check(number)
+      ->option_text("N");
   command->add_flag("--device-only", options->device_only, "leave the CPU's rows out");
   command->add_flag("--json", options->json, "print JSON");
-  command->footer(fmt::format(R"(Operations: {}.
+  command->footer(fmt::format(R"(Examples:
+  samesum bench reduce                               all operations
+  samesum bench reduce --operation stats --data bits
+  samesum bench reduce --ladder max                  from the textbook's kernels up
+
+Operations: {}.
 
 'of ceiling' is the fraction of the rate at which the same device reads the same
 data, measured in the same run. Exit code 1 should a result be wrong.)",

@@ -33,8 +33,9 @@ float widened(std::uint16_t bits, DType type) {
   }
   const int exponent = bits >> 10 & 31;
   const auto fraction = static_cast<float>(bits & 1023);
-  const float magnitude = exponent == 31 ? (fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN())
-                                         : std::ldexp(exponent == 0 ? fraction : fraction + 1024, (exponent == 0 ? 1 : exponent) - 25);
+  const float magnitude = exponent == 31
+                              ? (fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN())
+                              : std::ldexp(exponent == 0 ? fraction : fraction + 1024, (exponent == 0 ? 1 : exponent) - 25);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 

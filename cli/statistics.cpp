@@ -85,7 +85,8 @@ const Statistic kStatistics[] = {
      [](const Found& f, const Options& o) { return number_of(f.all.max(o.nan_policy()).value); }},
     {"argmax", "its lowest index", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
-    {"mean", "the exact mean, rounded once", true, kSum, [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
+    {"mean", "the exact mean, rounded once", true, kSum,
+     [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
     {"var", "the exact variance, rounded once (--ddof)", true, kVariance,
      [](const Found& f, const Options& o) { return number_of(f.all.variance(o.ddof, o.nan_policy())); }},
     {"std", "its root, rounded once", true, kVariance,
@@ -296,7 +297,7 @@ int run_dot(Output& out, Options options) {
   ReduceOptions how;
   how.threads = options.collect.threads;
   const ProductAccumulator sum = dot(*a, *b, device, how);
-  const Number value = !integers          ? number_of(sum.round(options.nan_policy()))
+  const Number value = !integers        ? number_of(sum.round(options.nan_policy()))
                        : is_signed_type ? Number(sum.to_int64())
                                         : Number(sum.to_uint64());
   if (options.json) {
@@ -322,7 +323,8 @@ void add_common(CLI::App& command, Options& options) {
   command.add_flag("--hex", options.hex, "print hexadecimal floats, as C's %a");
 }
 
-CLI::App* add_command(CLI::App& program, Action& action, const char* name, const std::string& description, const std::shared_ptr<Options>& options) {
+CLI::App* add_command(CLI::App& program, Action& action, const char* name, const std::string& description,
+                      const std::shared_ptr<Options>& options) {
   CLI::App* command = program.add_subcommand(name, description);
   command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
   add_common(*command, *options);
@@ -340,7 +342,10 @@ void add_statistics(CLI::App& program, Action& action) {
   const auto stats = std::make_shared<Options>();
   CLI::App* command = add_command(program, action, "stats", "Count, extremes, exact sum, mean, variance: in one pass", stats);
   command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")->option_text("N");
-  command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")->delimiter(',')->allow_extra_args(false)->type_name("NAMES");
+  command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAMES");
   std::string known;
   for (const Statistic& statistic : kStatistics) known += fmt::format("  {:<8}  {}\n", statistic.name, statistic.description);
   command->footer(fmt::format(R"(Statistics:
@@ -362,12 +367,22 @@ bits from every device. Numbers in text are taken as doubles, in their order.)",
     std::string description = statistic.description;
     description[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(description[0])));
     CLI::App* one = add_command(program, action, name, description, options);
+    one->footer(fmt::format(R"(Examples:
+  samesum {0} x.npy
+  samesum {0} --nan skip --nodata -9999 x.npy
+
+'samesum stats --help' tells what is promised; 'stats' works out several at once.)", name));
     if (statistic.fields.squares) one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->option_text("N");
   }
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");
   dot_command->add_option("FILE", pair->input.files, "two files of one type and length")->required()->expected(2)->option_text("A B");
   add_common(*dot_command, *pair);
+  dot_command->footer(R"(Examples:
+  samesum dot a.npy b.npy
+  samesum dot --dtype float32 a.raw b.raw
+
+The exact sum of the products, rounded once; of integers, exact or an error.)");
   dot_command->callback([pair, &action] { action = [pair](Output& out) { return run_dot(out, *pair); }; });
 }
 

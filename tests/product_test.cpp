@@ -69,7 +69,8 @@ template <class T>
 std::vector<T> near_one(std::size_t size) {
   hard::Random random(size);
   std::vector<T> values(size);
-  for (auto& value : values) value = static_cast<T>(1 + (static_cast<double>(random.bits(30)) - 0x1p29) * 0x1p-31 + (random.bits(1) ? 0.25 : -0.21));
+  for (auto& value : values)
+    value = static_cast<T>(1 + (static_cast<double>(random.bits(30)) - 0x1p29) * 0x1p-31 + (random.bits(1) ? 0.25 : -0.21));
   return values;
 }
 
@@ -144,8 +145,8 @@ TEST_P(HardProduct, IsTheTreesEverywhere) {
   for (const std::uint64_t length : {0, 1, 5, 100, 5000, 9001}) {
     const auto data = hard::make(hard_case, type, length, length % 5);
     for (const bool skip : {false, true}) {
-      const std::uint64_t expected = type == DType::float64 ? expected_bits(leaves_of<double>(data.view(), skip))
-                                                            : expected_bits(leaves_of<float>(data.view(), skip));
+      const std::uint64_t expected =
+          type == DType::float64 ? expected_bits(leaves_of<double>(data.view(), skip)) : expected_bits(leaves_of<float>(data.view(), skip));
       ReduceOptions options;
       options.nan = skip ? NanPolicy::skip : NanPolicy::propagate;
       for (const Device& device : devices()) {

@@ -256,7 +256,9 @@ TEST_P(HardStatistics, DotIsTheSameEverywhere) {
       finite = finite && std::isfinite(left[i]) && std::isfinite(right[i]);
       if (finite) exact.add_product(left[i], right[i]);
     }
-    if (finite) { EXPECT_EQ(reference.round(), exact.rounded(false)) << length; }
+    if (finite) {
+      EXPECT_EQ(reference.round(), exact.rounded(false)) << length;
+    }
     for (const Device& device : devices()) {
       ASSERT_EQ(dot(a.view(), b.view(), device), reference) << device.info().selector << ", " << length;
     }

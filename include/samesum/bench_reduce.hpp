@@ -16,6 +16,7 @@ struct ReduceBenchOptions {
   std::uint32_t groups = 0;             ///< 0: as many as the device holds at once
   std::uint32_t threads = 0;            ///< of the CPU; 0: all cores
   bool host = true;                     ///< measure the CPU too
+  std::string ladder;                   ///< "max" or "product": the textbook's variants of it too, and a plain loop; float32 and float64
   Effort effort;
 };
 
@@ -39,7 +40,8 @@ struct ReduceBench {
   std::vector<ReduceBenchRow> rows;
 };
 
-/// "extremes" (min, max, argmin, argmax in one), "nonzeros", "mean", "norm", "variance", "stats" (extremes, mean, variance), "dot", "product".
+/// "extremes" (min, max, argmin, argmax in one), "nonzeros", "mean", "norm", "variance", "stats" (extremes, mean, variance), "dot",
+/// "product".
 std::vector<std::string_view> reduce_operations();
 
 /// Measures reductions of `data` on all cores, and on `device` where it runs kernels, with the data in its memory. What a device finds is

@@ -34,8 +34,8 @@ struct Fields {
   friend bool operator==(const Fields&, const Fields&) = default;
 };
 
-/// What was collected of a sequence of elements, as a value. Collections of parts merge into that of the whole: what is exact does not depend
-/// on where the parts were cut or who did them.
+/// What was collected of a sequence of elements, as a value. Collections of parts merge into that of the whole: what is exact does not
+/// depend on where the parts were cut or who did them.
 ///
 /// A function that asks for what was not collected throws Error (usage). Where there is no answer (the mean of nothing, say) it throws
 /// Error (no_answer) that says why. With NanPolicy::propagate a NaN among the elements makes every result but counts the canonical NaN, and

@@ -5,6 +5,7 @@
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
 #include "product/product.hpp"
+#include "reduce/textbook.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
 
@@ -15,6 +16,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -70,6 +72,7 @@ class Run {
 
  private:
   bool wanted(std::string_view name) const {
+    if (climbs() && options_.operations.empty()) return name == (options_.ladder == "max" ? "extremes" : "product");
     return options_.operations.empty() || std::ranges::find(options_.operations, name) != options_.operations.end();
   }
   void tell(std::string_view what) const {
@@ -77,8 +80,8 @@ class Run {
   }
 
   template <class Prepare>
-  void add_row(const Operation& operation, const Reader& reader, const Prepare& prepare) {
-    if (!wanted(operation.name)) return;
+  void add_row(const Operation& operation, const Reader& reader, const Prepare& prepare, bool always = false) {
+    if (!always && !wanted(operation.name)) return;
     tell(operation.name);
     ReduceBenchRow row;
     row.operation = operation.name;
@@ -133,8 +136,77 @@ class Run {
     tell("the ceiling of the CPU");
     const Reader reader = fastest_reader(data_.data(), data_.bytes(), threads_);
     bench_.ceilings.push_back(read_rate(reader, options_.effort));
+    if (climbs()) add_plain_loop(reader);
     for (const Operation& operation : kOperations) {
       add_row(operation, reader, [&](const Operation& wanted, ReduceBenchRow& row) { return host_candidate(wanted, row); });
+    }
+  }
+
+  // --- the ladder of one operation: a plain loop, and the textbook's kernels (reduce/textbook.cl)
+
+  bool climbs() const { return !options_.ladder.empty(); }
+  reduce::TextbookOperation textbook_operation() const {
+    return options_.ladder == "max" ? reduce::TextbookOperation::max : reduce::TextbookOperation::product;
+  }
+  template <class T>
+  double plain_loop() const {
+    const auto* values = static_cast<const T*>(data_.data());
+    const bool max = options_.ladder == "max";
+    T result = max ? -std::numeric_limits<T>::infinity() : T{1};
+    for (std::uint64_t i = 0; i < data_.size(); ++i) result = !max ? result * values[i] : result < values[i] ? values[i] : result;
+    return result;
+  }
+  // A maximum is exact. A product's n - 1 roundings may come in any order: relative to the one by the tree, twice their bound.
+  bool is_textbook_result(double found) {
+    if (!textbook_expected_) {
+      const Device cpu = Device::open("cpu");
+      textbook_expected_ = options_.ladder == "max" ? samesum::max(data_, cpu).value.as_double() : samesum::product(data_, cpu).as_double();
+    }
+    if (found == *textbook_expected_) return true;
+    const double roundings = static_cast<double>(data_.size()) * (is_wide() ? 0x1p-53 : 0x1p-24);
+    return options_.ladder != "max" && roundings < 0.25 &&
+           std::abs(found - *textbook_expected_) <= 4 * roundings * std::abs(*textbook_expected_);
+  }
+  template <class Prepare>
+  void add_textbook_row(std::string_view name, const Reader& reader, const Prepare& prepare) {
+    const std::string row_name = fmt::format("{} {}", options_.ladder, name);
+    add_row(
+        {row_name, {}}, reader,
+        [&](const Operation&, ReduceBenchRow& row) {
+          Candidate candidate = prepare(row);
+          candidate.bytes = data_.bytes();
+          return candidate;
+        },
+        true);
+  }
+  void add_plain_loop(const Reader& reader) {
+    add_textbook_row("sequential", reader, [&](ReduceBenchRow&) {
+      const auto result = std::make_shared<double>();
+      Candidate candidate;
+      candidate.call = [this, result] { *result = is_wide() ? plain_loop<double>() : plain_loop<float>(); };
+      candidate.is_right = [this, result] { return is_textbook_result(*result); };
+      candidate.timer = host_timer(candidate.call);
+      return candidate;
+    });
+  }
+  void add_textbook_kernels(const Reader& reader, device::Device& device) {
+    for (const std::string_view name : reduce::textbook_variants()) {
+      add_textbook_row(name, reader, [&](ReduceBenchRow& row) {
+        const std::string lacking = reduce::why_no_textbook(name, device.info(), data_.type(), textbook_operation());
+        if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
+        reduce::TextbookOptions how{options_.group_size, options_.groups};
+        how.operation = textbook_operation();
+        // As near to a square as powers of two allow.
+        std::uint64_t rows = 1;
+        while (data_.size() % (2 * rows) == 0 && 4 * rows * rows <= data_.size()) rows *= 2;
+        const auto variant = std::make_shared<reduce::TextbookSum>(name, device, data_.type(), memory_, rows, data_.size() / rows, how);
+        row.configuration = variant->plan().configuration;
+        Candidate candidate;
+        candidate.call = [variant] { variant->launch(); };
+        candidate.is_right = [this, variant] { return is_textbook_result(variant->result()); };
+        candidate.timer = device_timer(device, candidate.call);
+        return candidate;
+      });
     }
   }
 
@@ -183,6 +255,7 @@ class Run {
     tell(fmt::format("the ceiling of {}", device.info().selector));
     const Reader reader = fastest_reader(device, memory_, data_.bytes());
     bench_.ceilings.push_back(read_rate(reader, options_.effort));
+    if (climbs()) add_textbook_kernels(reader, device);
     for (const Operation& operation : kOperations) {
       add_row(operation, reader, [&](const Operation& wanted, ReduceBenchRow& row) { return device_candidate(wanted, row, device); });
     }
@@ -244,6 +317,7 @@ class Run {
   std::optional<samesum::Statistics> expected_[std::size(kOperations)];
   std::vector<std::byte> other_;
   device::Memory memory_;
+  std::optional<double> textbook_expected_;
 };
 
 }  // namespace
@@ -259,6 +333,15 @@ ReduceBench measure_reductions(const Device& device, View data, const ReduceBenc
   for (const std::string& name : options.operations) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw Error(ErrorKind::usage, fmt::format("'{}' is no reduction to measure: there are {}", name, fmt::join(known, ", ")));
+  }
+  if (!options.ladder.empty()) {
+    if (options.ladder != "max" && options.ladder != "product") {
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' has no ladder here: there are max, product; 'bench sum' has the sum's", options.ladder));
+    }
+    if (data.type() != DType::float32 && data.type() != DType::float64) {
+      throw Error(ErrorKind::usage, fmt::format("the textbook works with float32 and float64, not {}", name_of(data.type())));
+    }
   }
   if (device.info().has(Capability::kernels) && data.bytes() > device.info().max_allocation_bytes) {
     throw Error(ErrorKind::usage, fmt::format("the measurement keeps its data in one allocation: {} bytes, but {} allows {}", data.bytes(),

@@ -67,9 +67,7 @@ double round(Leading value) {
 
 }  // namespace
 
-BigInteger::BigInteger(std::uint64_t value) : words_{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)} {
-  trim();
-}
+BigInteger::BigInteger(std::uint64_t value) : words_{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)} { trim(); }
 
 BigInteger BigInteger::from_digits(std::span<const std::int64_t> digits) {
   BigInteger result;

@@ -23,7 +23,7 @@ class BigInteger {
   BigInteger magnitude() const;
 
   BigInteger shifted_left(int bits) const;
-  BigInteger shifted_right(int bits) const;     ///< towards zero
+  BigInteger shifted_right(int bits) const;      ///< towards zero
   bool has_bits_below(int bits) const noexcept;  ///< whether shifted_right(bits) would lose any
   std::string decimal() const;
   /// O(words of both).

@@ -49,7 +49,7 @@ T tree_of_block(const std::byte* from, bool skip) {
 #else
 
 // The products of neighbours in two vectors, in order.
-template <class D, class V = hn::Vec<D>>
+template <class D, class V = hn::Vec<D> >
 HWY_INLINE V pairs(D d, V low, V high) {
   return hn::Mul(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
 }

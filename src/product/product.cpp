@@ -142,9 +142,8 @@ class Running {
     if (on_kernels()) {
       const std::lock_guard lock(device_.implementation().mutex());
       DeviceProduct on_device(device_.implementation(), data.type(), skip(), options_);
-      product_tree::append(data, skip(), on_device.level(), tree, [&](View whole) {
-        append_on_device(whole, device_.implementation(), on_device, tree, report);
-      });
+      product_tree::append(data, skip(), on_device.level(), tree,
+                           [&](View whole) { append_on_device(whole, device_.implementation(), on_device, tree, report); });
     } else {
       on_cpu(data, report, [&](std::uint32_t threads) {
         product_tree::append(data, skip(), kBlockLevel, tree, [&](View whole) { append_blocks(whole, skip(), threads, tree); });

@@ -51,8 +51,8 @@ class DeviceProduct {
   DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options);
 
   int level() const noexcept;  ///< of a tile
-  /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and the
-  /// position allows it, their products are reduced in the same way.
+  /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and
+  /// the position allows it, their products are reduced in the same way.
   void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position);
   /// Waits for the last launch, and appends what it left.
   template <class T>

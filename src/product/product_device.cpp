@@ -55,18 +55,27 @@ device::Source product_source(DType type, bool skip, std::uint32_t group_size, s
           {{"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},
-           {"EXPONENT_BITS", is_wide(type) ? "11" : narrow ? "5" : "8"},
-           {"FRACTION_BITS", is_wide(type) ? "52" : narrow ? "10" : type == DType::bfloat16 ? "7" : "23"},
+           {"EXPONENT_BITS", is_wide(type) ? "11"
+                             : narrow      ? "5"
+                                           : "8"},
+           {"FRACTION_BITS", is_wide(type)             ? "52"
+                             : narrow                  ? "10"
+                             : type == DType::bfloat16 ? "7"
+                                                       : "23"},
            {"SKIP", skip ? "1" : "0"},
            {"GROUP_SIZE", std::to_string(group_size)},
            {"LOADS", std::to_string(loads)}}};
 }
 
 DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options)
-    : device_(device), type_(type), group_size_(choose_group_size(device.info(), options.group_size)), loads_(device.info().is_cpu ? kCpuLoads : kLoads) {
+    : device_(device),
+      type_(type),
+      group_size_(choose_group_size(device.info(), options.group_size)),
+      loads_(device.info().is_cpu ? kCpuLoads : kLoads) {
   require(device.info(), is_wide(type) ? Capability::fp64 : Capability::denormals);
   kernel_ = device::build(device, product_source(type, skip, group_size_, loads_), "product");
-  again_kernel_ = device::build(device, product_source(is_wide(type) ? DType::float64 : DType::float32, false, group_size_, loads_), "product");
+  again_kernel_ =
+      device::build(device, product_source(is_wide(type) ? DType::float64 : DType::float32, false, group_size_, loads_), "product");
   groups_ = choose_groups(device, kernel_, group_size_, options.groups);
 }
 
@@ -145,8 +154,8 @@ IntegerProduct integer_product_on_device(View data, device::Device& device, cons
   const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size, 1), "product");
   const std::uint64_t tile = std::uint64_t{group_size} * elements_per_load(data.type());
   const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
-  const std::uint32_t groups = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(chunk / tile, 1, choose_groups(device, kernel, group_size, options.groups)));
+  const std::uint32_t groups =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(chunk / tile, 1, choose_groups(device, kernel, group_size, options.groups)));
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
   std::vector<std::uint64_t> records(2 * groups);
   const device::Memory result = device.allocate(records.size() * 8);

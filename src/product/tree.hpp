@@ -6,8 +6,8 @@
 
 namespace samesum::product_tree {
 
-/// Leaf i stands at position i; a node is left · right; a missing right child passes the left through. Every aligned block of 2^k leaves is a
-/// subtree, so the tree can be built from the products of such blocks, appended from left to right.
+/// Leaf i stands at position i; a node is left · right; a missing right child passes the left through. Every aligned block of 2^k leaves is
+/// a subtree, so the tree can be built from the products of such blocks, appended from left to right.
 template <class T>
 class Tree {
  public:

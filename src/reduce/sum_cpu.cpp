@@ -24,9 +24,9 @@ Accumulator sum_on(View data, std::uint32_t threads) {
     return sum.finish();
   }
   std::vector<Partial> sums(threads);
-  core::for_chunks(data.size(), threads, core::chunk_size(data.bytes(), size_of(data.type()), threads), [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
-    add_elements(at(data, first), count, data.type(), sums[task]);
-  });
+  core::for_chunks(
+      data.size(), threads, core::chunk_size(data.bytes(), size_of(data.type()), threads),
+      [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_elements(at(data, first), count, data.type(), sums[task]); });
   Accumulator total;
   for (auto& sum : sums) total.merge(sum.finish());
   return total;

@@ -16,7 +16,19 @@ namespace samesum::statistics {
 namespace {
 
 // Words of a record, as in statistics.cl.
-enum Word { kLeast, kAtLeast, kGreatest, kAtGreatest, kFirstNan, kNans, kPositiveInfinities, kNegativeInfinities, kOthers, kNonzeros, kRows };
+enum Word {
+  kLeast,
+  kAtLeast,
+  kGreatest,
+  kAtGreatest,
+  kFirstNan,
+  kNans,
+  kPositiveInfinities,
+  kNegativeInfinities,
+  kOthers,
+  kNonzeros,
+  kRows
+};
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 constexpr int kRowBits = 16;
 constexpr std::uint32_t kCounterBytes = 128;  // local memory for what is neither bins nor candidates, rounded up
@@ -171,7 +183,8 @@ Statistics::Contents DevicePass::result() {
   }
   if (shape_.fields.squares) {
     if (shape_.dot) {
-      contents.squares.add_counts(count_, contents.nans, positive, negative, count_ == 0 || (!is_integer(shape_.type) && words[kOthers] == 0));
+      contents.squares.add_counts(count_, contents.nans, positive, negative,
+                                  count_ == 0 || (!is_integer(shape_.type) && words[kOthers] == 0));
     } else {
       contents.squares.add_counts(count_, contents.nans, positive + negative, 0, count_ == contents.nans);
     }

@@ -133,7 +133,8 @@ template <class Element>
 void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
   constexpr bool kWide = sizeof(Element) == 8;
   constexpr bool kSigned = std::is_signed_v<Element>;
-  using Product = std::conditional_t<kWide, std::conditional_t<kSigned, Int128, Uint128>, std::conditional_t<kSigned, std::int64_t, std::uint64_t>>;
+  using Product =
+      std::conditional_t<kWide, std::conditional_t<kSigned, Int128, Uint128>, std::conditional_t<kSigned, std::int64_t, std::uint64_t>>;
   using Half = std::conditional_t<kWide, std::uint64_t, std::uint32_t>;
   using Sum = std::conditional_t<kWide, Int128, std::int64_t>;
   constexpr int kHalfBits = 8 * sizeof(Half);
@@ -181,8 +182,12 @@ const ProductAccumulator& PartialProducts::finish() noexcept {
   return total;
 }
 
-void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial) { add_to_bins(a, b, count, partial); }
-void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial) { add_to_bins(a, b, count, partial); }
+void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
+  add_to_bins(a, b, count, partial);
+}
+void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
+  add_to_bins(a, b, count, partial);
+}
 
 void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {
   partial.total.add_counts(count, 0, 0, 0, true);

@@ -33,7 +33,7 @@ struct PartialProducts {
 
   ProductWindow window;
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, 2> lanes{};
-  int blocks = 0;         ///< in `lanes`
+  int blocks = 0;          ///< in `lanes`
   int blocks_to_bins = 0;  ///< blocks to come that go to the bins unseen,
   int last_blocks_to_bins = 0;
 

@@ -59,9 +59,7 @@ class Range {
     const std::uint32_t lowest = hn::GetLane(hn::MinOfLanes(unsigned_, lowest_));
     return lowest == ~0u ? 254 : std::max(static_cast<int>((lowest + 1) >> 23), 1);
   }
-  int highest_exponent() const {
-    return std::max((hn::GetLane(hn::MaxOfLanes(signed_, highest_)) + 1) >> 23, 1);
-  }
+  int highest_exponent() const { return std::max((hn::GetLane(hn::MaxOfLanes(signed_, highest_)) + 1) >> 23, 1); }
 
  private:
   Unsigned unsigned_;

@@ -20,7 +20,8 @@ constexpr int kUnit = 1074;  // an accumulator's digits count 2^-1074
 
 double canonical_nan() noexcept { return std::bit_cast<double>(kNanBits); }
 
-// Whether a < b, with -0.0 < +0.0; of any two types, as chunks of a text may have different ones. Holds every 64-bit integer and every double.
+// Whether a < b, with -0.0 < +0.0; of any two types, as chunks of a text may have different ones. Holds every 64-bit integer and every
+// double.
 bool less(const Value& a, const Value& b) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const auto exact = [](const Value& value) { return std::visit([](auto number) -> long double { return number; }, value.number); };
@@ -99,7 +100,8 @@ const ProductAccumulator& Statistics::squares() const {
 double Statistics::mean(NanPolicy nan) const {
   const Accumulator& total = sum();
   if (used(nan) == 0) no_elements("mean", contents_.nans);
-  const bool decided = (contents_.nans != 0 && nan == NanPolicy::propagate) || total.positive_infinities() + total.negative_infinities() != 0;
+  const bool decided =
+      (contents_.nans != 0 && nan == NanPolicy::propagate) || total.positive_infinities() + total.negative_infinities() != 0;
   if (decided) return total.round(nan);
   const auto exact = exact::BigInteger::from_digits(total.canonical_digits());
   if (exact.is_zero()) return total.round(nan);  // which has the sign of the zero
