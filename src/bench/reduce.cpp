@@ -180,7 +180,8 @@ class Run {
         true);
   }
   void add_plain_loop(const Reader& reader) {
-    add_textbook_row("sequential", reader, [&](ReduceBenchRow&) {
+    add_textbook_row("sequential", reader, [&](ReduceBenchRow& row) {
+      row.where = host_label(1);
       const auto result = std::make_shared<double>();
       Candidate candidate;
       candidate.call = [this, result] { *result = is_wide() ? plain_loop<double>() : plain_loop<float>(); };

@@ -170,6 +170,16 @@ void PartialProducts::flush_lanes() noexcept {
   blocks = 0;
 }
 
+void FusedSums::flush() noexcept {
+  for (std::size_t which = 0; which < lanes.size(); ++which) {
+    for (std::int64_t& lane : lanes[which]) {
+      which == 0 ? sum.add_scaled(lane, positions[which]) : squares.add_scaled(lane, positions[which]);
+      lane = 0;
+    }
+  }
+  blocks = 0;
+}
+
 void PartialProducts::flush_bins() noexcept {
   flush<float>(*this);
   flush<double>(*this);

@@ -1,6 +1,7 @@
 // The exact sum of products on the CPU: squares, and a·b.
 #pragma once
 
+#include <samesum/accumulator.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/types.hpp>
 
@@ -56,5 +57,24 @@ void add_products_to_bins(const double* a, const double* b, std::size_t count, P
 /// Blocks of floats, with the best instructions that this processor has; `count` <= kProductBlock.
 inline constexpr std::size_t kProductBlock = 1024;
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
+
+/// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span little.
+struct FusedSums {
+  std::uint32_t lowest = 1, end = 0;  ///< as in ProductWindow: none yet
+  std::array<double, 3> anchors{};    ///< of the sum, and of the two for squares
+  std::array<int, 3> positions{};     ///< of each one's spacing
+  alignas(64) std::array<std::array<std::int64_t, PartialProducts::kMaxLanes>, 3> lanes{};
+  int blocks = 0;               ///< in `lanes`
+  int blocks_to_skip = 0;       ///< that are not tried, as those before had no window,
+  int last_blocks_to_skip = 0;  ///< and how many the last time
+  std::uint64_t elements = 0;
+  Accumulator sum;
+  ProductAccumulator squares;
+
+  void flush() noexcept;
+};
+
+/// Adds a block of kProductBlock floats, if that is exact and some of them are not zero; `least` and `greatest` are then its extremes.
+bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest);
 
 }  // namespace samesum::statistics

@@ -23,6 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 
 void add_block(const float* a, const float* b, std::size_t count, PartialProducts& partial) { add_products_to_bins(a, b, count, partial); }
+bool add_fused(const float*, FusedSums&, float&, float&) { return false; }
 
 #else
 
@@ -175,6 +176,86 @@ void add_block(const float* a, const float* b, std::size_t count, PartialProduct
   add_products_to_bins(a + whole, b + whole, count - whole, partial);
 }
 
+// A window for the sum and for the squares: both allow exponents that span as much.
+bool find_fused_window(const Range& range, FusedSums& sums) {
+  constexpr int kSpan = std::min(27 - kHeadroom, (55 - 2 * kHeadroom) / 2);
+  const int high = range.highest_exponent();
+  if (high == 255 || high - std::min(range.lowest_exponent(), high) > kSpan) return false;
+  const int top =
+      std::max(std::min(high + 1, 254), kSpan + 2);  // with room for somewhat greater ones; no spacing below what is to be added
+  const bool has_room = top - range.lowest_exponent() <= kSpan || top == kSpan + 2;
+  const int end = has_room ? top : std::max(high, kSpan + 2);
+  const int least = end - kSpan;
+  sums.lowest = (static_cast<std::uint32_t>(least) << 23) - 1;  // less one, as Range has it
+  sums.end = (static_cast<std::uint32_t>(end + 1) << 23) - 1;
+  const int sum = end - 126 + kHeadroom + 1, first = 2 * end - 252 + kHeadroom + 1, second = first - kSliceBits;
+  sums.anchors = {std::ldexp(1.5, sum), std::ldexp(1.5, first), std::ldexp(1.5, second)};
+  sums.positions = {sum - 52 + 1074, first - 52 + ProductAccumulator::kUnit, second - 52 + ProductAccumulator::kUnit};
+  return true;
+}
+
+bool add_fused_units(const float* block, FusedSums& sums, float& least, float& greatest) {
+  const Doubles d;
+  const Floats f;
+  const hn::Repartition<float, Doubles> whole;
+  using V = hn::Vec<Doubles>;
+  const V anchor0 = hn::Set(d, sums.anchors[0]), anchor1 = hn::Set(d, sums.anchors[1]), anchor2 = hn::Set(d, sums.anchors[2]);
+  V sum0 = anchor0, sum1 = anchor0, first0 = anchor1, first1 = anchor1, second0 = anchor2, second1 = anchor2;
+  auto low = hn::LoadU(whole, block), high = low;
+  Range range;
+  const auto add = [&](const float* from, V& sum, V& first, V& second) HWY_ATTR {
+    const V x = hn::PromoteTo(d, hn::LoadU(f, from));
+    sum = hn::Add(sum, x);
+    const V next = hn::MulAdd(x, x, first);  // the square is exact, so it does not matter whether this is fused
+    second = hn::Add(second, hn::MulSub(x, x, hn::Sub(next, first)));
+    first = next;
+  };
+  for (std::size_t i = 0; i < kProductBlock; i += kUnit) {
+    __builtin_prefetch(block + i + 512);
+    const auto elements = hn::LoadU(whole, block + i);
+    low = hn::Min(low, elements);
+    high = hn::Max(high, elements);
+    range.look_at(block + i);
+    add(block + i, sum0, first0, second0);
+    add(block + i + kLanes, sum1, first1, second1);
+  }
+  if (!range.within(sums.lowest, sums.end)) return false;
+  const hn::Repartition<std::int64_t, Doubles> d64;
+  const auto keep = [&](std::int64_t* lanes, V anchor, V x, V y) HWY_ATTR {
+    const auto start = hn::BitCast(d64, anchor);
+    const auto sum = hn::Add(hn::Sub(hn::BitCast(d64, x), start), hn::Sub(hn::BitCast(d64, y), start));
+    hn::Store(hn::Add(hn::Load(d64, lanes), sum), d64, lanes);
+  };
+  least = hn::GetLane(hn::MinOfLanes(whole, low));
+  greatest = hn::GetLane(hn::MaxOfLanes(whole, high));
+  if (least == 0 && greatest == 0) return false;
+  keep(sums.lanes[0].data(), anchor0, sum0, sum1);
+  keep(sums.lanes[1].data(), anchor1, first0, first1);
+  keep(sums.lanes[2].data(), anchor2, second0, second1);
+  sums.elements += kProductBlock;
+  if (++sums.blocks == PartialProducts::kMaxBlocks) sums.flush();
+  return true;
+}
+
+bool add_fused(const float* block, FusedSums& sums, float& least, float& greatest) {
+  if (sums.blocks_to_skip > 0) {
+    --sums.blocks_to_skip;
+    return false;
+  }
+  if (sums.end != 0 && add_fused_units(block, sums, least, greatest)) return true;
+  Range range;
+  for (std::size_t i = 0; i < kProductBlock; i += kUnit) range.look_at(block + i);
+  sums.flush();
+  sums.end = 0;
+  if (find_fused_window(range, sums) && add_fused_units(block, sums, least, greatest)) {
+    sums.last_blocks_to_skip = 0;
+    return true;
+  }
+  sums.last_blocks_to_skip = std::clamp(2 * sums.last_blocks_to_skip, 1, 64);
+  sums.blocks_to_skip = sums.last_blocks_to_skip - 1;
+  return false;
+}
+
 #endif  // HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE
@@ -185,6 +266,11 @@ HWY_AFTER_NAMESPACE();
 namespace samesum::statistics {
 
 SIMD_EXPORT(add_block);
+SIMD_EXPORT(add_fused);
+
+bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest) {
+  return SIMD_CALL(add_fused)(block, sums, least, greatest);
+}
 
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
   SIMD_CALL(add_block)(a, b, count, partial);
