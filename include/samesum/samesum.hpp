@@ -14,8 +14,12 @@
 #include <samesum/array_file.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/reduce.hpp>
 #include <samesum/source.hpp>
+#include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 #include <samesum/version.hpp>
 #include <samesum/view.hpp>
