@@ -54,6 +54,7 @@ FN REAL product_of_load(uint4 v) {
 #define TILE (GROUP_SIZE * LOADS)
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
 #define SUBTREES (TILE / SUBGROUP)
+#define EACH (SUBTREES < SUBGROUP ? 1 : SUBTREES / SUBGROUP)  // that a lane takes in the end; of absent ones, 1
 #else
 #define SUBTREES TILE
 #endif
@@ -91,11 +92,25 @@ void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
     for (int bit = LOADS; bit < SUBGROUP; bit *= 2) q[0] = multiply(q[0], from_lane(q[0], lane ^ bit));
     barrier_local();
     if (lane < LOADS) subtrees[load * (GROUP_SIZE / SUBGROUP) + local_id() / SUBGROUP] = q[0];
+    barrier_local();
+    // The first sub-group multiplies what the others left: each lane a subtree, then as above.
+    if (local_id() < SUBGROUP) {
+      REAL node[EACH];
+#pragma unroll
+      for (int i = 0; i < EACH; ++i) node[i] = local_id() * EACH + i < SUBTREES ? subtrees[local_id() * EACH + i] : (REAL)1;
+#pragma unroll
+      for (int stride = 1; stride < EACH; stride *= 2) {
+#pragma unroll
+        for (int i = 0; i < EACH; i += 2 * stride) node[i] = multiply(node[i], node[i + stride]);
+      }
+#pragma unroll
+      for (int bit = 1; bit < SUBGROUP; bit *= 2) node[0] = multiply(node[0], from_lane(node[0], lane ^ bit));
+      if (lane == 0 && tile < tiles) products[tile] = node[0];
+    }
 #else
     barrier_local();
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) subtrees[k * GROUP_SIZE + local_id()] = q[k];
-#endif
     for (uint count = SUBTREES / 2; count > 0; count /= 2) {
       // Each level in two steps, as places are read and written.
       barrier_local();
@@ -113,6 +128,7 @@ void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
       }
     }
     if (local_id() == 0 && tile < tiles) products[tile] = subtrees[0];
+#endif
   }
 }
 #else

@@ -31,7 +31,15 @@ std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
   return std::bit_floor(wanted != 0 ? wanted : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize));
 }
 
+// A group for each tile is fastest on a GPU; a CPU's cores take several.
 std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
+  constexpr std::uint32_t kMost = 1u << 30;
+  if (wanted != 0) return wanted;
+  return device.info().is_cpu ? device.resident_groups(kernel, group_size).value_or(device.info().compute_units) : kMost;
+}
+
+// For kernels whose groups leave a record each.
+std::uint32_t few_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
   if (wanted != 0) return wanted;
   return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
 }
@@ -80,7 +88,7 @@ DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, cons
 }
 
 int DeviceProduct::level() const noexcept { return std::countr_zero(group_size_ * loads_ * elements_per_load(type_)); }
-std::string DeviceProduct::text() const { return fmt::format("groups={} group_size={} loads={}", groups_, group_size_, loads_); }
+std::string DeviceProduct::text() const { return fmt::format("group_size={} loads={}", group_size_, loads_); }
 
 DeviceProduct::Stage& DeviceProduct::stage(std::size_t index, std::uint64_t count, int level) {
   if (stages_.size() <= index) stages_.resize(index + 1);
@@ -155,7 +163,7 @@ IntegerProduct integer_product_on_device(View data, device::Device& device, cons
   const std::uint64_t tile = std::uint64_t{group_size} * elements_per_load(data.type());
   const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
   const std::uint32_t groups =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(chunk / tile, 1, choose_groups(device, kernel, group_size, options.groups)));
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(chunk / tile, 1, few_groups(device, kernel, group_size, options.groups)));
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
   std::vector<std::uint64_t> records(2 * groups);
   const device::Memory result = device.allocate(records.size() * 8);

@@ -135,15 +135,18 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   shape_.groups = std::max(options.groups != 0 ? options.groups : resident, 1u);
   records_ = device.allocate(std::uint64_t{8} * record_words(shape_) * shape_.groups);
   result_ = device.allocate(std::uint64_t{8} * record_words(shape_));
+  schedule_ = device.allocate(sizeof(std::uint32_t));
+  const std::uint32_t zero = 0;
+  device.write(schedule_, 0, &zero, sizeof zero);
 }
 
 void DevicePass::launch(const device::Memory& a, const device::Memory& b, std::uint64_t count) {
   count_ = count;
   const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads * 16 / size_of(shape_.type);
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((count + tile - 1) / tile, 1, shape_.groups));
-  const device::Argument arguments[] = {a, b, count, records_};
+  const device::Argument arguments[] = {a, b, count, records_, schedule_};
   device_.launch(kernel_, {groups, shape_.group_size}, arguments);
-  const device::Argument combine_arguments[] = {records_, groups, result_};
+  const device::Argument combine_arguments[] = {records_, groups, result_, schedule_};
   device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
 }
 

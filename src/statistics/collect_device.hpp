@@ -45,6 +45,7 @@ class DevicePass {
   device::Kernel combine_;
   device::Memory records_;
   device::Memory result_;
+  device::Memory schedule_;
   std::uint64_t count_ = 0;
 };
 

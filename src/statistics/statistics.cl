@@ -294,19 +294,22 @@ FN void write_extreme(LOCAL long* keys, LOCAL ulong* places, long key, ulong pla
   barrier_local();
 }
 
+// Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for a slower one.
+// `schedule` counts those drawn beyond the one that each group starts with; it is 0 before, and again after statistics_combine.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBAL ulong* records) {
+void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBAL ulong* records, GLOBAL uint* schedule) {
   LOCAL_VAR uint bins[ROOMY_ROWS * COLUMNS];
   LOCAL_VAR long rows[ROOMY_ROWS];
   LOCAL_VAR long keys[GROUP_SIZE];
   LOCAL_VAR ulong places[GROUP_SIZE];
   LOCAL_VAR uint counters[COUNTER_WORDS];
+  LOCAL_VAR uint drawn[2];
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)a;
   GLOBAL const uint4* loads = (GLOBAL const uint4*)a;
   GLOBAL const uint4* others = (GLOBAL const uint4*)b;
-  const ulong tiles = count / ELEMENTS_PER_LOAD / TILE;
-  const ulong rounds = (tiles + group_count() - 1) / group_count();  // the same for all groups: barriers depend on it
+  const uint tiles = (uint)(count / ELEMENTS_PER_LOAD / TILE);
+  const uint more = tiles > group_count();
 
   for (uint i = local_id(); i < ROOMY_ROWS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   for (uint i = local_id(); i < ROOMY_ROWS; i += GROUP_SIZE) rows[i] = 0;
@@ -315,31 +318,37 @@ void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBA
   barrier_local();
 
   STATE state = empty_state();
-  ulong round = 0;
-  do {
-    for (uint room = ROOM / (LOADS * ELEMENTS_PER_LOAD) - 1; room > 0 && round < rounds; --room, ++round) {
-      const ulong tile = round * group_count() + group_id();
-      if (tile < tiles) {
-        uint4 v[LOADS];
-        uint4 w[LOADS];
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-          const ulong i = tile * TILE + k * GROUP_SIZE + local_id();
-          v[k] = load_once(&loads[i]);
-          w[k] = DOT ? load_once(&others[i]) : v[k];
-        }
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-          state = add_load(column, v[k], w[k], (tile * TILE + k * GROUP_SIZE + local_id()) * ELEMENTS_PER_LOAD, state);
-        }
-      }
+  uint tile = group_id();
+  uint turn = 0;
 #if WINDOWS
-      if ((round + 1) % FLUSH_TILES == 0) state.window = empty_window(column, state.window);
+  uint filled = 0;  // tiles in the running sums
 #endif
+  do {
+    for (uint room = ROOM / (LOADS * ELEMENTS_PER_LOAD) - 1; room > 0 && tile < tiles; --room) {
+      if (more && local_id() == 0) drawn[turn] = atomic_add_global32(schedule, 1) + group_count();
+      const ulong first = (ulong)tile * TILE + local_id();
+      uint4 v[LOADS];
+      uint4 w[LOADS];
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) {
+        v[k] = load_once(&loads[first + k * GROUP_SIZE]);
+        w[k] = DOT ? load_once(&others[first + k * GROUP_SIZE]) : v[k];
+      }
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) state = add_load(column, v[k], w[k], (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, state);
+#if WINDOWS
+      if (++filled == FLUSH_TILES) {
+        state.window = empty_window(column, state.window);
+        filled = 0;
+      }
+#endif
+      barrier_local();
+      tile = more ? drawn[turn] : tiles;
+      turn ^= 1;
     }
     collect_bins(bins, rows);
-  } while (round < rounds);
-  for (ulong i = tiles * TILE * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
+  } while (tile < tiles);
+  for (ulong i = (ulong)tiles * TILE * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
     state = add_single(column, elements[i], DOT ? ((GLOBAL const ELEMENT*)b)[i] : elements[i], i, state);
   }
 #if !FLOATS
@@ -374,7 +383,7 @@ void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBA
 
 // One group makes a record of `groups` records, at `result`.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL ulong* result) {
+void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL ulong* result, GLOBAL uint* schedule) {
   LOCAL_VAR long keys[GROUP_SIZE];
   LOCAL_VAR ulong places[GROUP_SIZE];
 #if EXTREMES
@@ -400,6 +409,7 @@ void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL ulong* 
   choose(keys, places, 0);
   if (local_id() == 0) result[FIRST_NAN] = places[0];
 #endif
+  if (local_id() == 0) schedule[0] = 0;
   for (uint word = COUNTERS + local_id(); word < RECORD; word += GROUP_SIZE) {
     ulong sum = 0;
     for (uint i = 0; i < groups; ++i) sum += records[(ulong)i * RECORD + word];
