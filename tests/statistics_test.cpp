@@ -441,6 +441,26 @@ TEST(Merging, ComparesNumbersOfDifferentTypesExactly) {
   EXPECT_EQ(std::get<std::int64_t>(all.max().value.number), integers[0]);
 }
 
+TEST(Strides, AreTheSameAsACopy) {
+  hard::Random random(4);
+  std::vector<float> values(9000);
+  for (auto& value : values) value = static_cast<float>(random.between(-1000, 1000));
+  for (const std::int64_t step : {3, -2, 0}) {
+    const std::uint64_t size = 3000;
+    const float* first = step < 0 ? &values.back() : values.data();
+    std::vector<float> copy;
+    for (std::uint64_t i = 0; i < size; ++i) copy.push_back(first[static_cast<std::int64_t>(i) * step]);
+    const View apart(first, size, DType::float32, 4 * step), together{std::span<const float>(copy)};
+    for (const Device& device : devices()) {
+      CollectOptions options;
+      options.fields = kAll;
+      EXPECT_EQ(collect(apart, device, options), collect(together, device, options)) << step;
+      EXPECT_EQ(dot(apart, together, device), dot(together, together, device)) << step;
+      EXPECT_EQ(product(apart, device), product(together, device)) << step;
+    }
+  }
+}
+
 TEST(Asking, ForWhatWasNotCollectedIsAnError) {
   const std::vector<float> values(10, 1.0f);
   CollectOptions options;

@@ -118,7 +118,7 @@ class Run {
   // As seen from the other end: what a product of pairs is of.
   const samesum::Statistics& expected(const Operation& operation) {
     auto& entry = expected_[&operation - kOperations];
-    if (!entry) entry = statistics::collect_cpu(data_, {operation.fields, 0, 0, 1});
+    if (!entry) entry = statistics::collect_cpu(data_, {operation.fields, 0, 0, options_.host ? 1 : threads_});
     return *entry;
   }
   std::optional<Value> product_by(const Device& device) const {

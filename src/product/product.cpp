@@ -2,6 +2,7 @@
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"
+#include "core/pieces.hpp"
 #include "core/visit.hpp"
 
 #include <samesum/error.hpp>
@@ -111,6 +112,7 @@ class Running {
   }
 
   Value value() const {
+    const core::DefaultFloatEnvironment environment;
     const DType type = type_.value_or(DType::float64);
     if (is_integer(type)) return integers_.value(is_signed(type));
     const double result = type == DType::float64 ? doubles_.root() : double{floats_.root()};
@@ -185,7 +187,7 @@ Value product(View data, const Device& device, const ReduceOptions& options, Sum
   SumReport how = product_tree::begin_report(device);
   how.bytes = data.bytes();
   product_tree::Running running(device, options);
-  running.append(data, how);
+  core::for_contiguous_pieces(data, [&](View piece) { running.append(piece, how); });
   if (report != nullptr) *report = how;
   return running.value();
 }
@@ -195,7 +197,7 @@ Value product(Source& source, const Device& device, const ReduceOptions& options
   product_tree::Running running(device, options);
   bool any = false;
   while (const std::optional<View> view = source.next()) {
-    running.append(*view, how);
+    core::for_contiguous_pieces(*view, [&](View piece) { running.append(piece, how); });
     how.bytes += view->bytes();
     any = true;
   }

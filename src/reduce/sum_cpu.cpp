@@ -2,17 +2,32 @@
 
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
+#include "core/pack.hpp"
 #include "reduce/sum_cpu_integers.hpp"
 #include "reduce/sum_cpu_partial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
 namespace samesum::reduce {
 namespace {
 
-const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
+const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.part(index, 1).data()); }
+
+// Elements that lie apart are brought together in the first-level cache.
+template <class Partial>
+void add_part(View part, Partial& sum) {
+  if (part.contiguous()) return add_elements(static_cast<const std::byte*>(part.data()), part.size(), part.type(), sum);
+  constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+  alignas(64) std::array<std::byte, kBlockBytes> block;
+  const std::uint64_t most = kBlockBytes / size_of(part.type());
+  for (std::uint64_t first = 0; first < part.size(); first += most) {
+    const View packed = core::pack_here(part.part(first, std::min(most, part.size() - first)), block.data());
+    add_elements(block.data(), packed.size(), part.type(), sum);
+  }
+}
 
 // Partial: what a thread adds its elements to.
 template <class Partial>
@@ -20,13 +35,12 @@ Accumulator sum_on(View data, std::uint32_t threads) {
   if (threads == 1) {
     const core::DefaultFloatEnvironment environment;
     Partial sum;
-    add_elements(at(data, 0), data.size(), data.type(), sum);
+    add_part(data, sum);
     return sum.finish();
   }
   std::vector<Partial> sums(threads);
-  core::for_chunks(
-      data.size(), threads, core::chunk_size(data.bytes(), size_of(data.type()), threads),
-      [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_elements(at(data, first), count, data.type(), sums[task]); });
+  core::for_chunks(data.size(), threads, core::chunk_size(data.bytes(), size_of(data.type()), threads),
+                   [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(data.part(first, count), sums[task]); });
   Accumulator total;
   for (auto& sum : sums) total.merge(sum.finish());
   return total;

@@ -1,4 +1,5 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
+#include "core/pieces.hpp"
 #include "statistics/collect.hpp"
 
 #include <samesum/error.hpp>
@@ -76,6 +77,16 @@ void require_alike(View a, View b) {
 Statistics collect(View data, const Device& device, const CollectOptions& wanted, SumReport* report) {
   CollectOptions options = wanted;
   options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);  // which count the NaNs
+  if (!data.contiguous()) {
+    Statistics all;
+    Reports reports;
+    core::for_contiguous_pieces(data, [&](View piece) {
+      all.merge(collect(piece, device, options, reports.next()));
+      reports.add();
+    });
+    reports.give(report);
+    return all;
+  }
   if (report != nullptr) *report = begin_report(device, data.bytes());
   if (device.info().has(Capability::kernels)) return statistics::collect_on_device(data, device.implementation(), options, report);
   return on_cpu(report, [&](std::uint32_t* threads) { return statistics::collect_cpu(data, options, threads); });
@@ -100,6 +111,21 @@ Statistics collect(Source& source, const Device& device, const CollectOptions& o
 
 ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options, SumReport* report) {
   require_alike(a, b);
+  if (!a.contiguous() || !b.contiguous()) {
+    ProductAccumulator total;
+    Reports reports;
+    const std::uint64_t most = core::kPieceBytes / size_of(a.type());
+    for (std::uint64_t first = 0; first < a.size(); first += most) {
+      const std::uint64_t count = std::min(most, a.size() - first);
+      core::for_contiguous_pieces(a.part(first, count), [&](View left) {
+        core::for_contiguous_pieces(b.part(first, count),
+                                    [&](View right) { total.merge(dot(left, right, device, options, reports.next())); });
+      });
+      reports.add();
+    }
+    reports.give(report);
+    return total;
+  }
   const CollectOptions how = options_of(options, kSquares);
   if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());
   if (device.info().has(Capability::kernels)) return statistics::dot_on_device(a, b, device.implementation(), how, report);
