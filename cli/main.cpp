@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kFooter = R"(Examples:
   samesum sum x.npy                      the exact sum of a file
   samesum sum --dtype float64 dump.raw   raw numbers
+  samesum stats x.npy                    extremes, exact mean and variance
   samesum compare x.npy                  plain sums beside the exact one
   samesum hist photo.png --by-channel    a histogram of numbers, images, text
   samesum pairs A.npy B.npy -o C.npy     sums over all pairs, nearest neighbours
@@ -56,6 +57,7 @@ void describe(CLI::App& program, Action& action) {
   program.footer(kFooter);
   add_sum(program, action);
   add_hist(program, action);
+  add_statistics(program, action);
   add_merge(program, action);
   add_compare(program, action);
   add_pairs(program, action);

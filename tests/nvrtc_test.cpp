@@ -7,8 +7,10 @@
 #include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
+#include "product/product.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
+#include "statistics/collect_device.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
@@ -220,6 +222,15 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
       for (const std::string_view variant : reduce::textbook_variants()) {
         reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
       }
+    }
+    for (const DType type : kDTypes) {
+      CollectOptions all;
+      all.fields.nonzeros = true;
+      statistics::DevicePass(device, type, all, false);
+      if (capability != 90) continue;  // the rest, which shares its code, for one generation
+      statistics::DevicePass(device, type, {{false, false, true, false}}, true);
+      statistics::DevicePass(device, type, {{true, false, false, false}}, false);
+      build(device, product_tree::product_source(type, false, 256, 8), "product");
     }
     build_barriers(device);
     build_histograms(device, capability == 90);
