@@ -13,6 +13,7 @@ namespace {
 struct Options {
   Input input;
   std::string device = "auto";
+  bool split = false;
   SumOptions sum;
   ResultOptions result;
 };
@@ -43,17 +44,21 @@ int run(Output& out, const Options& options) {
   options.result.check();
   const PartialTarget partial(options.result.partial, options.input.files);
   const std::uint64_t bytes = options.input.resident_bytes();
-  if (means_all(options.device)) return print_all(out, options, partial);
+  if (means_all(options.device) && !options.split) return print_all(out, options, partial);
 
-  const Device device = choose_device(options.device, bytes);
-  const std::vector<NamedSum> sums = sum_on(device, options.input.sources(), options.sum).sums;
+  const std::vector<Device> devices = open_devices(options.device, bytes);
+  if (devices.size() > 1 && !options.split) {
+    throw Error(ErrorKind::usage, "--device names several devices: with --split they share the work, with 'all' each does it all");
+  }
+  const auto [device, sums, failure] = options.split ? sum_shared(devices, options.input.sources(), options.sum)
+                                                     : sum_on(devices.front(), options.input.sources(), options.sum);
   const Accumulator total = total_of(sums);
   partial.save(total);
 
   if (options.result.json) {
     Json object;
     add_accumulator(object, options.result, total);
-    object["device"] = device.info().selector;
+    object["device"] = device.selector;
     object["files"] = Json::array();
     double seconds = 0;
     for (const NamedSum& sum : sums) {
@@ -79,6 +84,7 @@ void add_sum(CLI::App& program, Action& action) {
   command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
   add_options(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
+  command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");
   add_options(*command, options->result);
   const CLI::Range range(1u, 1u << 16, "number");
   command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");
@@ -93,6 +99,7 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --plain x.npy              one bare number, for scripts
   samesum sum --json x.npy | jq .bits    everything, for programs
   samesum sum --device all x.npy         on every device: do they agree?
+  samesum sum --device all --split x.npy on every device a part of it
   samesum sum --nan skip x.npy           as if no NaN were there
   samesum sum --partial a.sum a.npy      keep the exact sum, for 'merge'
 

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -46,14 +47,21 @@ Accumulator total_of(const DeviceSum& result) { return cli::total_of(result.sums
 
 constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped file, between two words on how far it is
 
-// Adds `view` to the last sum of each device that has not failed.
-void add_chunk(View view, const SumOptions& options, const std::vector<std::optional<Device>>& devices, std::vector<DeviceSum>& results) {
-  for (std::size_t i = 0; i < devices.size(); ++i) {
+// One way to sum a chunk: on a device, or on several.
+using Adder = std::function<Accumulator(View, SumReport*)>;
+
+Adder adder(const Device& device, const SumOptions& options) {
+  return [device, options](View view, SumReport* report) { return accumulate(view, device, options, report); };
+}
+
+// Adds `view` to the last sum of each that has not failed.
+void add_chunk(View view, const std::vector<Adder>& adders, std::vector<DeviceSum>& results) {
+  for (std::size_t i = 0; i < adders.size(); ++i) {
     if (!results[i].failure.empty()) continue;
     NamedSum& named = results[i].sums.back();
     try {
       SumReport report;
-      named.sum += accumulate(view, *devices[i], options, &report);
+      named.sum += adders[i](view, &report);
       if (named.report) {
         *named.report += report;
       } else {
@@ -66,9 +74,8 @@ void add_chunk(View view, const SumOptions& options, const std::vector<std::opti
   }
 }
 
-// One pass over all files: every device that has not failed sums each chunk as it comes. A failure of a device is noted in its result.
-void sum_all(const std::vector<NamedSource>& sources, const SumOptions& options, const std::vector<std::optional<Device>>& devices,
-             std::vector<DeviceSum>& results) {
+// One pass over all files: each that has not failed sums each chunk as it comes. A failure of a device is noted in its result.
+void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& adders, std::vector<DeviceSum>& results) {
   using Clock = std::chrono::steady_clock;
   Progress progress;
   for (const auto& [name, open] : sources) {
@@ -89,7 +96,7 @@ void sum_all(const std::vector<NamedSource>& sources, const SumOptions& options,
       const std::uint64_t part = whole ? view.size() : kToldBytes / size_of(view.type());
       std::uint64_t done = 0;
       do {
-        add_chunk(view.part(done, std::min(part, view.size() - done)), options, devices, results);
+        add_chunk(view.part(done, std::min(part, view.size() - done)), adders, results);
         done += part;
         progress.tell(name, whole ? source->bytes_read() : done * size_of(view.type()), source->bytes());
       } while (done < view.size());
@@ -147,27 +154,53 @@ bool means_all(const std::string& selector) {
 
 DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options) {
   std::vector<DeviceSum> results = {{device.info(), {}, ""}};
-  sum_all(sources, options, {device}, results);
+  sum_all(sources, {adder(device, options)}, results);
   if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
+  return std::move(results.front());
+}
+
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const SumOptions& options) {
+  const auto add = [&](View view, SumReport* report) {
+    std::vector<SumReport> reports;
+    const auto start = std::chrono::steady_clock::now();
+    Accumulator sum = accumulate(view, devices, options, &reports);
+    *report = reports.front();
+    report->bytes = view.bytes();
+    report->upload_seconds = 0;  // of each device, while others sum
+    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report->configuration.clear();
+    for (const SumReport& one : reports) {
+      report->configuration += fmt::format("{}{} {:.0f}%", report->configuration.empty() ? "" : ", ", one.device,
+                                           view.bytes() == 0 ? 0 : 100 * static_cast<double>(one.bytes) / static_cast<double>(view.bytes()));
+    }
+    return sum;
+  };
+  DeviceInfo together;
+  for (const Device& device : devices) together.selector += (together.selector.empty() ? "" : ",") + device.info().selector;
+  std::vector<DeviceSum> results = {{together, {}, ""}};
+  sum_all(sources, {add}, results);
+  if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
+  for (NamedSum& sum : results.front().sums) sum.report->device = together.selector;
   return std::move(results.front());
 }
 
 std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options) {
   std::vector<DeviceSum> results;
-  std::vector<std::optional<Device>> devices;
+  std::vector<Adder> adders;
   for (DeviceInfo& info : list_devices().devices) {
     DeviceSum result{std::move(info), {}, ""};
-    devices.emplace_back();
+    adders.emplace_back();
     try {
-      devices.back() = Device::open(result.device.selector);
-      result.device = devices.back()->info();
+      const Device device = Device::open(result.device.selector);
+      adders.back() = adder(device, options);
+      result.device = device.info();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::device) throw;
       result.failure = error.what();
     }
     results.push_back(std::move(result));
   }
-  sum_all(sources, options, devices, results);
+  sum_all(sources, adders, results);
   return results;
 }
 

@@ -36,6 +36,9 @@ bool means_all(const std::string& selector);
 /// The sums of `sources` on one device. What fails is thrown.
 DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options);
 
+/// The sums of `sources`, each chunk shared out over all of `devices`.
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const SumOptions& options);
+
 /// The sums of `sources` on every usable device, in one pass; a device that fails does not keep the others from trying.
 std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options);
 

@@ -519,6 +519,17 @@ class Devices(Case):
         text = self.succeed("sum", "x.npy", "--device", "all")
         self.assertEqual(text.count(bits(math.fsum(values))), len(found["devices"]))
 
+    def test_devices_share_the_work(self):
+        random.seed(5)
+        values = [random.gauss(0, 1) * 2.0 ** random.randint(-900, 900) for _ in range(3000)]
+        self.array("x.npy", values)
+        for devices in "all", "cpu", "cpu,cpu", ",".join(device["selector"] for device in self.json("devices")["devices"]):
+            found = self.json("sum", "x.npy", "--split", "--device", devices)
+            self.assertEqual(found["bits"], bits(math.fsum(values)))
+            self.assertEqual(found["device"].count(","), len(found["device"].split(",")) - 1)
+        self.refuse("sum", "x.npy", "--device", "cpu,cpu")
+        self.refuse("sum", "x.npy", "--split", "--device", "cpu,none")
+
     def test_a_device_whose_kernels_do_not_build(self):
         """Its sums are not done elsewhere in silence."""
         if not any(device["platform"] == "Portable Computing Language" for device in self.json("devices")["devices"]):

@@ -1,4 +1,4 @@
-// Kernels of your own that synchronise all their work-groups: buffers, kernels, and launches that never start more groups than can be
+// Kernels of your own that synchronise all their work-groups: kernels, and launches that never start more groups than can be
 // resident at once. The barrier itself is for kernels: samesum/device/grid_barrier.h. docs/barrier.md has the whole story.
 //
 //   const samesum::Device device = samesum::Device::open("cuda:0");
@@ -6,6 +6,7 @@
 //   samesum::launch_grid(device, kernel, {buffer, 1000u}).wait();    // 1000 steps in one launch
 #pragma once
 
+#include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 
@@ -20,25 +21,6 @@
 #include <vector>
 
 namespace samesum {
-
-/// Global memory of a device. A cheap handle: copies share the memory, which is freed with the last of them.
-class Buffer {
- public:
-  /// @throws Error (device) where the device has no such room.
-  Buffer(const Device& device, std::uint64_t bytes);
-
-  std::uint64_t bytes() const noexcept;
-  /// `from` is free on return.
-  void write(const void* from, std::uint64_t bytes, std::uint64_t offset = 0) const;
-  /// Waits for all that was launched before.
-  void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
-
-  struct State;
-  const State& state() const noexcept { return *state_; }
-
- private:
-  std::shared_ptr<State> state_;
-};
 
 /// A kernel of the user's own.
 class Kernel {

@@ -78,6 +78,17 @@ class Device {
   /// @throws Error (usage) where nothing matches, saying what there is.
   static Device open(std::string_view selector);
 
+  /// The CUDA device `ordinal`, working on a stream of the caller's own (a CUstream or cudaStream_t; null: the default stream) in the
+  /// device's primary context, which is the one of CUDA's runtime. What is enqueued on it can be captured into the caller's CUDA graph. The
+  /// stream must outlive the handle and its copies. Not while the stream is being captured: open the device before.
+  /// @throws Error (usage) where there is no such device; Error (device) where the stream does not belong to it.
+  static Device on_cuda_stream(void* stream, std::uint32_t ordinal = 0);
+
+  /// The OpenCL device of a command queue of the caller's own (a cl_command_queue), working in it and in its context. The queue is
+  /// retained. Times are reported only where it was created with CL_QUEUE_PROFILING_ENABLE.
+  /// @throws Error (usage) where the queue is none, runs its commands out of order, or belongs to a device that samesum cannot use.
+  static Device on_opencl_queue(void* queue);
+
   const DeviceInfo& info() const noexcept;
 
   explicit Device(std::shared_ptr<device::Device> implementation) : implementation_(std::move(implementation)) {}
@@ -95,7 +106,7 @@ DeviceList list_devices();
 /// start-up and transfer counted. Any other selector: Device::open.
 Device choose_device(std::string_view selector, std::uint64_t bytes);
 
-/// Every device that `selector` names: all usable ones for "all", otherwise the one of choose_device.
+/// Every device that `selector` names: all usable ones for "all", those of a list ("cuda:0,cuda:1"), otherwise the one of choose_device.
 std::vector<Device> open_devices(std::string_view selector, std::uint64_t bytes);
 
 }  // namespace samesum

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,10 +58,63 @@ std::vector<SumVariant> sum_variants(const Device& device);
 /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the device fails.
 Accumulator accumulate(View data, const Device& device, const SumOptions& options = {}, SumReport* report = nullptr);
 
+/// The same of an array on a device, on that device: nothing is copied. Where no report is asked for, and the device's kernels are built,
+/// it costs little more than its kernel; for many such sums see SumPlan.
+Accumulator accumulate(const BufferView& data, const SumOptions& options = {}, SumReport* report = nullptr);
+
+/// The same, shared out over several devices at once, each of which takes the next part when it is done with one: the same bits as on any
+/// of them. `reports`, where given, has one for each device, with the bytes that it took.
+/// @throws Error (device) where one of them fails.
+Accumulator accumulate(View data, std::span<const Device> devices, const SumOptions& options = {},
+                       std::vector<SumReport>* reports = nullptr);
+
 /// The sum of `data`, correctly rounded: the real-number sum of the elements, rounded once to the nearest double, ties to even.
 /// The same bits on every device, with every option. Empty data: +0.0.
 double sum(View data, const Device& device, const SumOptions& options = {});
+double sum(const BufferView& data, const SumOptions& options = {});
 /// The same on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for small arrays.
 double sum(View data);
+
+/// What SumPlan leaves in a device's memory for whoever comes next: 24 bytes, as a C struct.
+struct SumRecord {
+  double value;            ///< the sum, rounded once
+  std::int64_t integer;    ///< of integers: the sum itself; of unsigned ones its bits, to be read as uint64. Of floats: 0
+  float value32;           ///< the sum, rounded once to float32
+  std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits, and `integer` is 0; else 0
+};
+
+/// A sum that is prepared once and then launched as often as one likes, without allocating or waiting: on a device over the caller's own
+/// stream or queue too, where a CUDA graph can capture it. One launch (two where the device has no 64-bit atomics) for any size.
+///
+///   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
+///   samesum::SumPlan plan(device, samesum::DType::float32, n);
+///   plan.launch({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32}, samesum::Buffer::wrap(device, result, 24));
+///
+/// A plan's launches use the same scratch memory, and follow each other in its device's queue; for launches that run at the same time take
+/// a plan for each queue. A plan may be used from several threads at once.
+class SumPlan {
+ public:
+  /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower.
+  /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernel cannot be
+  /// built.
+  SumPlan(const Device& device, DType type, std::uint64_t size, const SumOptions& options = {});
+
+  /// Enqueues the sum of `data`, which must stay as it is until that is done.
+  /// @throws Error (usage) where `data` is of another type or lies on another device.
+  void launch(const BufferView& data);
+  /// The same, and leaves a SumRecord at byte `offset` of `to`, a multiple of 8.
+  void launch(const BufferView& data, const Buffer& to, std::uint64_t offset = 0);
+
+  /// The sum of the latest launch, which it waits for.
+  Accumulator result() const;
+
+  /// "groups=264 group_size=1024 columns=32"
+  std::string configuration() const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
 
 }  // namespace samesum

@@ -1,5 +1,6 @@
 // The public interface of samesum/barrier.hpp.
 #include "barrier/grid.hpp"
+#include "device/buffer.hpp"
 
 #include <samesum/barrier.hpp>
 
@@ -15,11 +16,6 @@ namespace {
 using Lock = std::lock_guard<std::mutex>;
 
 }  // namespace
-
-struct Buffer::State {
-  Device device;
-  device::Memory memory;
-};
 
 namespace {
 /// The most groups that launches of a kernel have found, by group size.
@@ -100,26 +96,6 @@ std::shared_ptr<GridLaunch::State> enqueue(Kernel::State& kernel, std::vector<de
 }
 
 }  // namespace
-
-Buffer::Buffer(const Device& device, std::uint64_t bytes) {
-  device::Device& implementation = device.implementation();
-  const Lock lock(implementation.mutex());
-  state_ = std::make_shared<State>(State{device, implementation.allocate(bytes)});
-}
-
-std::uint64_t Buffer::bytes() const noexcept { return state_->memory.bytes; }
-
-void Buffer::write(const void* from, std::uint64_t bytes, std::uint64_t offset) const {
-  device::Device& device = state_->device.implementation();
-  const Lock lock(device.mutex());
-  device.write(state_->memory, offset, from, bytes);
-}
-
-void Buffer::read(void* to, std::uint64_t bytes, std::uint64_t offset) const {
-  device::Device& device = state_->device.implementation();
-  const Lock lock(device.mutex());
-  device.read(state_->memory, offset, to, bytes);
-}
 
 Kernel::Kernel(const Device& device, std::string_view source, std::string_view entry) {
   device::Device& implementation = device.implementation();

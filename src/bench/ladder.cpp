@@ -253,7 +253,7 @@ class LadderRun {
     const auto call = [this, sum, memory] { sum->launch(memory, data().size()); };
     const auto check = [this, sum](LadderRow& r) {
       const reduce::DeviceSumResult result = sum->result();
-      return equals_exactly(r, result.accumulator, result.rounded);
+      return equals_exactly(r, result.accumulator, result.record.value);
     };
     return {call, check, device_timer(device, call)};
   }

@@ -84,6 +84,10 @@ class Device {
 
   // memory
   virtual Memory allocate(std::uint64_t bytes) = 0;
+  /// The caller's own memory, which stays the caller's; throws Error (usage) where it cannot be used.
+  virtual Memory wrap(void* memory, std::uint64_t bytes);
+  /// By how many bytes `memory` begins behind a multiple of 16.
+  virtual std::uint32_t misalignment(const Memory&) const { return 0; }
   virtual void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) = 0;  // `from` is free on return
   virtual void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) = 0;         // waits
 

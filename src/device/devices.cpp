@@ -20,6 +20,10 @@
 
 namespace samesum::device {
 
+Memory Device::wrap(void*, std::uint64_t) {
+  throw Error(ErrorKind::usage, fmt::format("{} takes no memory of the caller's own", label(info_)));
+}
+
 std::span<const Backend> backends() {
   static constexpr Backend kBackends[] = {
       {"cpu", cpu::probe, cpu::open},
@@ -170,6 +174,20 @@ std::string resolve(std::string_view selector) {
 
 Device Device::open(std::string_view selector) { return Device(Registry::instance().open(selector)); }
 
+// What is known of a device, its conformance and the mask included, does not depend on the queue: the registry's own has it.
+Device Device::on_cuda_stream(void* stream, std::uint32_t ordinal) {
+  const DeviceInfo info = open(fmt::format("cuda:{}", ordinal)).info();
+  const auto device = device::cuda::open_on_stream(ordinal, stream);
+  device->restrict_to(info);
+  return Device(device);
+}
+
+Device Device::on_opencl_queue(void* queue) {
+  const auto device = device::opencl::open_on_queue(queue);
+  device->restrict_to(open(device->info().selector).info());
+  return Device(device);
+}
+
 const DeviceInfo& Device::info() const noexcept { return implementation_->info(); }
 
 DeviceList list_devices() {
@@ -194,8 +212,15 @@ Device choose_device(std::string_view selector, std::uint64_t bytes) {
 
 std::vector<Device> open_devices(std::string_view selector, std::uint64_t bytes) {
   const std::string resolved = resolve(selector);
-  if (resolved != "all") return {choose_device(resolved, bytes)};
   std::vector<Device> devices;
+  if (resolved != "all") {
+    for (std::size_t first = 0; first <= resolved.size();) {
+      const std::size_t comma = std::min(resolved.find(',', first), resolved.size());
+      devices.push_back(choose_device(resolved.substr(first, comma - first), bytes));
+      first = comma + 1;
+    }
+    return devices;
+  }
   for (const DeviceInfo& info : list_devices().devices) devices.push_back(Device::open(info.selector));
   return devices;
 }

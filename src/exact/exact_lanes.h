@@ -11,7 +11,10 @@
 typedef struct {
   ulong float64;  // bits
   uint float32;
-  ulong integer;  // the lowest 64 bits of the integer part of sum * 2^(1074 - base)
+  // Of sums of integers, whose base is 1074:
+  ulong integer;   // the lowest 64 bits
+  uint bits;       // that the magnitude has; 0 for zero
+  uint is_lowest;  // whether it is -2^63
 } ROUNDED;
 
 // By one work-item; `scratch` has EXACT_DIGITS places.
@@ -27,6 +30,11 @@ FN ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL l
   rounded.integer = (ulong)scratch[digit] >> shift | (ulong)scratch[digit + 1] << (32 - shift);
   if (shift > 0) rounded.integer |= (ulong)scratch[digit + 2] << (64 - shift);
   uint negative = (uint)exact_make_magnitude(scratch, first, last);
+  rounded.bits = 0;
+  for (int i = digit; i <= last; ++i) {
+    if (scratch[i] != 0) rounded.bits = (uint)(32 * (i - digit) - shift) + 32 - clz32((uint)scratch[i]);
+  }
+  rounded.is_lowest = negative && rounded.bits == 64 && rounded.integer == (ulong)1 << 63;
   rounded.float64 = (ulong)negative << 63 | exact_round_float64(scratch, first, last);
   rounded.float32 = negative << 31 | exact_round_float32(scratch, first, last);
   return rounded;
@@ -51,13 +59,13 @@ FN ulong encode(ulong word, uint sticky, int top, int precision, int lowest, int
   if (shift > 64) return 0;
   const ulong quotient = shift == 64 ? 0 : word >> shift;
   const ulong half_and_rest = word << (64 - shift);
-  const uint half = (uint)(half_and_rest >> 63);
+  const uint guard = (uint)(half_and_rest >> 63);
   const uint rest = (half_and_rest << 1) != 0 || sticky != 0;
   const ulong infinity = (ulong)(greatest + 1) << (precision - 1);
   if (drop - lowest > greatest) return infinity;
   // The quotient has its leading bit at precision - 1: adding it to the exponent field counts one binade up, and so does a carry out of
   // rounding. Without that bit the number is denormal.
-  const ulong bits = ((ulong)(drop - lowest) << (precision - 1)) + quotient + (half & (rest | (uint)(quotient & 1)));
+  const ulong bits = ((ulong)(drop - lowest) << (precision - 1)) + quotient + (guard & (rest | (uint)(quotient & 1)));
   return bits > infinity ? infinity : bits;
 }
 
@@ -79,7 +87,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
     if (last - first > LANES - 3) {  // too wide for the lanes: one of them does it
       ROUNDED rounded;
       rounded.float64 = rounded.integer = 0;
-      rounded.float32 = 0;
+      rounded.float32 = rounded.bits = rounded.is_lowest = 0;
       if (lane == 0) rounded = round_serially(digits, count, base, scratch);
       return rounded;
     }
@@ -121,6 +129,8 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
   rounded.float32 = subgroup_shuffle((uint)bits, 1) | (used != 0 ? negative : 0) << 31;
   const ulong magnitude = subgroup_shuffle(word32, 0) | (ulong)subgroup_shuffle(word32, 1) << 32;
   rounded.integer = negative ? 0 - magnitude : magnitude;
+  rounded.bits = used != 0 ? (uint)(top - base + 1) : 0;
+  rounded.is_lowest = negative && rounded.bits == 64 && magnitude == (ulong)1 << 63;
   return rounded;
 }
 #else

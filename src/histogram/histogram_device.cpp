@@ -77,7 +77,6 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
                                               group_size, info.selector, most));
   }
   chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
-  chosen.loads = little ? 1 : size_of(type) == 1 ? 2 : 4;
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
   // What a group may have where `groups` of them share a compute unit.
   const auto share = [&](std::uint64_t groups) { return (local_bytes + kReservedBytes) / groups - kReservedBytes; };
@@ -99,6 +98,9 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
       chosen.guess = Guess::trie;
     }
   }
+  // As many loads in flight as there are registers for.
+  const bool many = size_of(type) == 2 || (chosen.guess == Guess::even && size_of(type) == 4);
+  chosen.loads = little ? 1 : many ? 4 : 2;
   const std::uint64_t words = problem.slots();
   if (edges + 4 * words <= local_bytes) {
     chosen.counters = Counters::local32;
@@ -109,7 +111,9 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   } else if (edges + 2 * (words + 1) <= local_bytes) {
     chosen.counters = Counters::local16;
     chosen.local_bytes = static_cast<std::uint32_t>(edges + 2 * (words + 1));
+    // Twice as many loads in flight, which takes registers.
     chosen.loads = std::max(1u, std::min(chosen.loads, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
+    chosen.resident = 1;
   } else {
     chosen.counters = Counters::global;
     chosen.local_bytes = 16 + static_cast<std::uint32_t>(edges);

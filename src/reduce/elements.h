@@ -78,6 +78,32 @@ FN STATE flush_state(LOCAL uint* column, STATE state) {
   return empty_state();
 }
 #else
+#if IN_FLOAT64
+// Elements are multiples of 2^-24 and under 2^16: sums of fewer than 2^13 of them are exact. Such a sum has 53 bits: four rows.
+#define ROWS 4
+typedef struct {
+  double sum;
+  uint other;  // non-zero with anything but -0.0 and NaN
+} STATE;
+#define ROOM (4096 / (LOADS * ELEMENTS_PER_LOAD))
+
+FN STATE empty_state(void) {
+  STATE state;
+  state.sum = 0;
+  state.other = 0;
+  return state;
+}
+#define EMPTY_STATE empty_state()
+
+FN STATE flush_state(LOCAL uint* column, STATE state) {
+  const uint negative = state.sum < 0;
+  const ulong magnitude = (ulong)((negative ? -state.sum : state.sum) * 16777216.0);
+  LOCAL uint* bin = column + negative * (ROWS * COLUMNS);
+  for (uint piece = 0; piece < ROWS; ++piece) atomic_add_local32(bin + piece * COLUMNS, (uint)(magnitude >> (16 * piece)) & 0xffffu);
+  if (state.other != 0) count_one(column, OTHERS);
+  return empty_state();
+}
+#else
 // An element is taken apart in the same way for every type of floats. `unit` is the exponent field's lowest bit where the exponent is not
 // zero, and becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade
 // (exponent 1) share a weight without a branch. Infinities and NaNs are replaced by -0.0, which counts for nothing, and left to a branch
@@ -91,6 +117,8 @@ FN STATE flush_state(LOCAL uint* column, STATE other) {
   if (other != 0) count_one(column, OTHERS);
   return 0;
 }
+
+#endif
 
 // Counts an element that is no finite number; 0 for a NaN.
 FN uint count_kind(LOCAL uint* column, uint negative, uint is_nan) {

@@ -3,6 +3,7 @@
 
 #include "core/visit.hpp"
 #include "device/device.hpp"
+#include "reduce/sum.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 
@@ -43,10 +44,9 @@ Accumulator run_blocks(View data, const Device&, const SumOptions& options, SumR
 template <class Element>
 void add_one_by_one(View data, Accumulator& total) {
   using Value = std::conditional_t<std::is_arithmetic_v<Element>, Element, float>;
-  const auto* bytes = static_cast<const std::byte*>(data.data());
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     Element element;
-    std::memcpy(&element, bytes + i * sizeof element, sizeof element);
+    std::memcpy(&element, data.part(i, 1).data(), sizeof element);
     total.add(static_cast<Value>(element));
   }
 }
@@ -82,6 +82,8 @@ const Row& find_row(const Device& device, std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view find_sum_variant(const Device& device, std::string_view name) { return find_row(device, name).variant.name; }
 
 std::vector<SumVariant> sum_variants(const Device& device) {
   std::vector<SumVariant> variants;

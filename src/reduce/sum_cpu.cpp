@@ -1,6 +1,7 @@
 #include "reduce/sum_cpu.hpp"
 
 #include "core/float_environment.hpp"
+#include "core/pack.hpp"
 #include "core/parallel.hpp"
 #include "reduce/sum_cpu_integers.hpp"
 #include "reduce/sum_cpu_partial.hpp"
@@ -8,6 +9,7 @@
 #include <tbb/info.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <vector>
@@ -58,7 +60,20 @@ void for_chunks(View data, std::uint32_t threads, std::uint64_t chunk, const Bod
   core::execute(arena(), [&] { core::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
 }
 
-const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
+const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.part(index, 1).data()); }
+
+// Elements that lie apart are brought together in the first-level cache.
+template <class Partial>
+void add_part(View part, Partial& sum) {
+  if (part.contiguous()) return add_elements(static_cast<const std::byte*>(part.data()), part.size(), part.type(), sum);
+  constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+  alignas(64) std::array<std::byte, kBlockBytes> block;
+  const std::uint64_t most = kBlockBytes / size_of(part.type());
+  for (std::uint64_t first = 0; first < part.size(); first += most) {
+    const View packed = core::pack_here(part.part(first, std::min(most, part.size() - first)), block.data());
+    add_elements(block.data(), packed.size(), part.type(), sum);
+  }
+}
 
 // Partial: what a thread adds its elements to.
 template <class Partial>
@@ -66,13 +81,12 @@ Accumulator sum_on(View data, std::uint32_t threads) {
   if (threads == 1) {
     const core::DefaultFloatEnvironment environment;
     Partial sum;
-    add_elements(at(data, 0), data.size(), data.type(), sum);
+    add_part(data, sum);
     return sum.finish();
   }
   std::vector<Partial> sums(threads);
-  for_chunks(data, threads, chunk_size(data, threads), [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
-    add_elements(at(data, first), count, data.type(), sums[task]);
-  });
+  for_chunks(data, threads, chunk_size(data, threads),
+             [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(data.part(first, count), sums[task]); });
   Accumulator total;
   for (auto& sum : sums) total.merge(sum.finish());
   return total;

@@ -1,5 +1,6 @@
 #include "reduce/sum_device.hpp"
 
+#include "core/pack.hpp"
 #include "device/program.hpp"
 
 #include <samesum/error.hpp>
@@ -9,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace samesum::reduce {
@@ -30,15 +33,17 @@ struct Layout {
 
   std::uint32_t digits() const { return (rows * row_bits + 31) / 32 + 2; }
   std::uint32_t entries() const { return digits() + kCounters; }
-  std::uint32_t result_words() const { return entries() + 3; }
 };
 
-constexpr Layout layout_of(DType type) {
+// Where there is float64, float16 is added up in it.
+bool in_float64(const DeviceInfo& info, DType type) { return type == DType::float16 && info.has(Capability::fp64); }
+
+constexpr Layout layout_of(DType type, bool in_float64) {
   switch (type) {
     case DType::float16:
-      return {8, 16, 4, 1074 - 24};
+      return in_float64 ? Layout{4, 8, 16, 1074 - 24} : Layout{8, 16, 4, 1074 - 24};
     case DType::bfloat16:
-      return {32, 64, 8, 1074 - 133};
+      return {32, 64, 8, 1074 - 134};
     case DType::float32:
       return {34, 128, 8, 1074 - 149};
     case DType::float64:
@@ -69,7 +74,7 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 // What the kernel needs of local memory with so many columns, a little rounded up.
 std::uint64_t local_bytes(DType type, std::uint32_t columns) {
-  const Layout layout = layout_of(type);
+  const Layout layout = layout_of(type, false);
   return std::uint64_t{4} * columns * (layout.bin_rows + kCounters) + 8 * (layout.entries() + layout.rows + 8) + 64;
 }
 
@@ -102,6 +107,8 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
                          {"GROUP_SIZE", std::to_string(configuration.group_size)},
                          {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
                          {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
+                         {"STRIDED", configuration.strided ? "1" : "0"},
+                         {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
                          {"INTEGERS", is_integer(type) ? "1" : "0"}}};
   if (is_integer(type)) {
     source.defines.emplace_back("INTEGER_BITS", std::to_string(8 * size_of(type)));
@@ -117,50 +124,73 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
   configuration_.columns = choose_columns(info, type);
   const bool little = elements * size_of(type) <= kLittleBytes && !info.is_cpu;
   configuration_.group_size = choose_group_size(info, options.group_size, little);
-  configuration_.loads = little ? 1 : loads_of(type);
-
-  const device::Source source = sum_exact_source(type, configuration_);
-  kernel_ = device::build(device, source, "sum_exact");
-  const bool atomics = info.has(Capability::int64_atomics);
-  if (!atomics) finish_ = device::build(device, source, "sum_exact_finish");
+  configuration_.loads = little || info.is_cpu ? 1 : loads_of(type);
+  configuration_.in_float64 = in_float64(info, type);
+  kernels_ = build();
 
   // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.
-  const std::uint32_t resident = device.resident_groups(kernel_, configuration_.group_size)
+  const std::uint32_t resident = device.resident_groups(kernels_.sum, configuration_.group_size)
                                      .value_or(info.compute_units * resident_of(type, configuration_.group_size));
   configuration_.groups = std::clamp(options.groups != 0 ? options.groups : resident, 1u, kMaxGroups);
 
-  const std::uint32_t entries = layout_of(type).entries();
-  merged_ = device.allocate(std::uint64_t{8} * entries * (atomics ? kSpacing : configuration_.groups));
+  const bool atomics = kernels_.finish.handle == nullptr;
+  entries_ = layout_of(type, configuration_.in_float64).entries();
+  merged_ = device.allocate(std::uint64_t{8} * entries_ * (atomics ? kSpacing : configuration_.groups));
   schedule_ = device.allocate(8);
-  result_ = device.allocate(std::uint64_t{8} * layout_of(type).result_words());
-  const std::vector<std::uint64_t> zeros(entries * kSpacing);
+  result_ = device.allocate(std::uint64_t{8} * entries_ + sizeof(SumRecord));
+  const std::vector<std::uint64_t> zeros(entries_ * kSpacing);
   if (atomics) device.write(merged_, 0, zeros.data(), merged_.bytes);
   device.write(schedule_, 0, zeros.data(), 8);
   tile_elements_ = std::uint64_t{configuration_.group_size} * configuration_.loads * (16 / size_of(type));
 }
 
-void DeviceSum::launch(const device::Memory& data, std::uint64_t count, NanPolicy nan) {
-  count_ = count;
-  const std::uint64_t tiles = std::max<std::uint64_t>((count + tile_elements_ - 1) / tile_elements_, 1);
+DeviceSum::Kernels DeviceSum::build() {
+  const device::Source source = sum_exact_source(type_, configuration_);
+  Kernels kernels{device::build(device_, source, "sum_exact"), {}};
+  if (!device_.info().has(Capability::int64_atomics)) kernels.finish = device::build(device_, source, "sum_exact_finish");
+  return kernels;
+}
+
+// Strides are rare: their kernel is built when one is met.
+const DeviceSum::Kernels& DeviceSum::kernels_for(bool strided) {
+  if (!strided) return kernels_;
+  if (strided_kernels_.sum.handle == nullptr) {
+    configuration_.strided = true;
+    strided_kernels_ = build();
+    configuration_.strided = false;
+  }
+  return strided_kernels_;
+}
+
+void DeviceSum::launch(const DeviceArray& data, NanPolicy nan, const DevicePlace* record) {
+  count_ = data.count;
+  const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} elements are too many for groups of {} work-items: take larger groups", count, configuration_.group_size));
+    throw Error(ErrorKind::usage, fmt::format("{} elements are too many for groups of {} work-items: take larger groups", data.count,
+                                              configuration_.group_size));
   }
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles));
   const std::int32_t skip = nan == NanPolicy::skip;
-  const std::uint64_t offset = 0;
-  const std::uint32_t head = 0;
-  const device::Argument arguments[] = {data, offset, head, count, merged_, schedule_, result_, skip};
-  device_.launch(kernel_, {groups, configuration_.group_size}, arguments);
-  if (finish_.handle != nullptr) {
-    const device::Argument finish_arguments[] = {merged_, groups, schedule_, result_, count, skip};
-    device_.launch(finish_, {1, std::min(configuration_.group_size, kFinishSize)}, finish_arguments);
+  const std::uint64_t element = size_of(type_);
+  const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
+  const Kernels& kernels = kernels_for(strided);
+  // Elements before the first whole 16 bytes.
+  const std::uint64_t beyond = (device_.misalignment(data.memory) + data.offset) % 16;
+  const auto head = static_cast<std::uint32_t>(strided ? 0 : std::min((16 - beyond) % 16 / element, data.count));
+  const device::Memory& to = record != nullptr ? record->memory : result_;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : std::uint64_t{8} * entries_;
+  const device::Argument arguments[] = {data.memory, data.offset, data.stride, head,      data.count, merged_,
+                                        schedule_,   result_,     to,          to_offset, skip};
+  device_.launch(kernels.sum, {groups, configuration_.group_size}, arguments);
+  if (kernels.finish.handle != nullptr) {
+    const device::Argument finish_arguments[] = {merged_, groups, schedule_, result_, to, to_offset, data.count, skip};
+    device_.launch(kernels.finish, {1, std::min(configuration_.group_size, kFinishSize)}, finish_arguments);
   }
 }
 
 DeviceSumResult DeviceSum::result() {
-  const Layout layout = layout_of(type_);
-  std::vector<std::int64_t> raw(layout.result_words());
+  const Layout layout = layout_of(type_, configuration_.in_float64);
+  std::vector<std::int64_t> raw(entries_ + sizeof(SumRecord) / 8);
   device_.read(result_, 0, raw.data(), raw.size() * sizeof raw[0]);
   DeviceSumResult result;
   const std::int64_t* entry = raw.data();
@@ -170,36 +200,58 @@ DeviceSumResult DeviceSum::result() {
   } else {
     result.accumulator.add_counts(count_, entry[0], entry[1], entry[2], entry[3] == 0);
   }
-  entry += kCounters;
-  result.rounded = std::bit_cast<double>(entry[0]);
-  result.rounded_to_float = std::bit_cast<float>(static_cast<std::uint32_t>(entry[1]));
-  result.integer = static_cast<std::uint64_t>(entry[2]);
+  std::memcpy(&result.record, entry + kCounters, sizeof result.record);
   return result;
 }
 
 Accumulator sum_on_device(View data, device::Device& device, const SumOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
-  DeviceSum sum(device, data.type(), options, data.size());
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(data.type());
+  const std::uint64_t element = size_of(data.type());
+  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / element;
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
-  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
+
+  // Two of everything: while the device sums one chunk, the next one is on its way, and the sums are fetched a chunk later.
+  struct Lane {
+    DeviceSum sum;
+    device::Memory memory;
+    bool busy = false;
+  };
+  std::vector<Lane> lanes;
+  for (std::uint64_t i = 0; i < (data.size() > chunk ? 2 : 1); ++i) {
+    lanes.push_back({DeviceSum(device, data.type(), options, chunk), device.allocate(chunk * element)});
+  }
+  std::vector<std::byte> packed(data.contiguous() ? 0 : chunk * element);
 
   Accumulator total;
   double upload_seconds = 0;
   double seconds = 0;
+  std::vector<device::Mark> marks;
+  const auto mark = [&] {
+    if (report != nullptr) marks.push_back(device.mark());
+  };
+  std::uint64_t turn = 0;
+  const auto collect = [&](Lane& lane) {
+    if (std::exchange(lane.busy, false)) total.merge(lane.sum.result().accumulator);
+  };
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    const View part = data.part(first, std::min(chunk, data.size() - first));
-    const device::Mark start = device.mark();
-    device.write(memory, 0, part.data(), part.bytes());
-    const device::Mark uploaded = device.mark();
-    sum.launch(memory, part.size());
-    const device::Mark summed = device.mark();
-    total.merge(sum.result().accumulator);
-    upload_seconds += device.seconds_between(start, uploaded);
-    seconds += device.seconds_between(uploaded, summed);
+    Lane& lane = lanes[turn++ % lanes.size()];
+    View part = data.part(first, std::min(chunk, data.size() - first));
+    if (!data.contiguous()) part = core::pack(part, packed.data());
+    collect(lane);
+    mark();
+    device.write(lane.memory, 0, part.data(), part.bytes());
+    mark();
+    lane.sum.launch(lane.memory, part.size(), options.nan);
+    mark();
+    lane.busy = true;
+  }
+  for (Lane& lane : lanes) collect(lane);
+  for (std::size_t i = 0; i + 2 < marks.size(); i += 3) {
+    upload_seconds += device.seconds_between(marks[i], marks[i + 1]);
+    seconds += device.seconds_between(marks[i + 1], marks[i + 2]);
   }
   if (report != nullptr) {
-    report->configuration = sum.configuration().text();
+    report->configuration = lanes.front().sum.configuration().text();
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;
   }

@@ -18,16 +18,30 @@ struct SumConfiguration {
   std::uint32_t group_size = 0;
   std::uint32_t columns = 0;
   std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
+  bool strided = false;     // the elements do not follow one another
+  bool in_float64 = false;  // float16 is added up in float64
 
   std::string text() const;
+};
+
+/// Where an array lies in device memory: `count` elements, one every `stride` bytes, the first at byte `offset`. The element's size divides
+/// offset and stride, the memory's own misalignment included.
+struct DeviceArray {
+  device::Memory memory;
+  std::uint64_t count = 0;
+  std::int64_t stride = 0;
+  std::uint64_t offset = 0;
+};
+/// Where a SumRecord is to go.
+struct DevicePlace {
+  device::Memory memory;
+  std::uint64_t offset = 0;  // in bytes
 };
 
 /// What a launch leaves in device memory.
 struct DeviceSumResult {
   Accumulator accumulator;
-  double rounded;          // on the device
-  float rounded_to_float;  // on the device
-  std::uint64_t integer;   // of integers: the lowest 64 bits of their sum
+  SumRecord record{};  // rounded on the device; not where it went to another place
 };
 
 /// The exact sum of data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
@@ -37,23 +51,36 @@ class DeviceSum {
   /// `elements`: for so many, or about so many, it is to be fast.
   DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements);
 
-  /// Enqueues the sum of the first `count` elements of `data`.
-  /// @throws Error (usage) where `count` is too large for so small groups: beyond 2^32 tiles of theirs.
-  void launch(const device::Memory& data, std::uint64_t count, NanPolicy nan = NanPolicy::propagate);
+  /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but
+  /// for the first array with a stride, whose kernel may have to be built.
+  /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
+  void launch(const DeviceArray& data, NanPolicy nan = NanPolicy::propagate, const DevicePlace* record = nullptr);
+  /// Of the first `count` elements of `data`, contiguous.
+  void launch(const device::Memory& data, std::uint64_t count, NanPolicy nan = NanPolicy::propagate) {
+    launch({data, count, static_cast<std::int64_t>(size_of(type_)), 0}, nan);
+  }
   /// Waits for the last launch.
   DeviceSumResult result();
 
   const SumConfiguration& configuration() const noexcept { return configuration_; }
 
  private:
+  struct Kernels {
+    device::Kernel sum;
+    device::Kernel finish;  // the second launch, where one is needed
+  };
+  Kernels build();
+  const Kernels& kernels_for(bool strided);
+
   device::Device& device_;
   SumConfiguration configuration_;
-  device::Kernel kernel_;
-  device::Kernel finish_;     // the second launch, where one is needed
+  Kernels kernels_;
+  Kernels strided_kernels_;
   device::Memory merged_;  // what the groups hand on, to the one that finishes
   device::Memory schedule_;
   device::Memory result_;
   DType type_;
+  std::uint32_t entries_;
   std::uint64_t tile_elements_;
   std::uint64_t count_ = 0;
 };

@@ -52,13 +52,8 @@ FN void clear_bins(LOCAL uint4* storage) {
   barrier_local();
 }
 
-// The result: the entries, then the bits of the sum as float64, as float32, and as a 64-bit integer where its elements are integers.
-#define RESULT_FLOAT64 ENTRIES
-#define RESULT_FLOAT32 (ENTRIES + 1)
-#define RESULT_INTEGER (ENTRIES + 2)
-
-// The first sub-group rounds what `entries` add up to.
-FN void finish(GLOBAL long* result, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
+// The first sub-group rounds what `entries` add up to: they go to `result`, and a SumRecord (samesum/sum.hpp) to `record`.
+FN void finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
   lanes_sync();
 #if INTEGERS && INTEGER_SIGNED
   if (local_id() == 0) {  // each element was counted 2^(INTEGER_BITS - 1) too high
@@ -73,14 +68,55 @@ FN void finish(GLOBAL long* result, ulong count, int skip_nans, LOCAL long* entr
                               (ulong)counters[OTHERS], skip_nans);
   ROUNDED rounded = round_digits(entries, DIGITS, ROW_BASE, scratch);
   if (local_id() == 0) {
-    result[RESULT_FLOAT64] = (long)(special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special));
-    result[RESULT_FLOAT32] = (long)(special == EXACT_FINITE ? rounded.float32 : exact_special_float32(special));
-    result[RESULT_INTEGER] = (long)rounded.integer;
+    record[0] = special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special);
+#if INTEGERS
+    const ulong overflow = rounded.bits > 64 - INTEGER_SIGNED && !(INTEGER_SIGNED & rounded.is_lowest);
+    record[1] = overflow ? 0 : rounded.integer;
+#else
+    const ulong overflow = 0;
+    record[1] = 0;
+#endif
+    record[2] = (special == EXACT_FINITE ? rounded.float32 : exact_special_float32(special)) | overflow << 32;
   }
 }
 
+#if STRIDED
+// A word of a load whose elements lie GROUP_SIZE apart, so that neighbours read neighbours; beyond the last element there are absent ones.
+FN uint gather_word(GLOBAL const uchar* data, long stride, ulong first, ulong count, uint word, uint absent) {
+#if ELEMENTS_PER_LOAD == 2
+  const ulong i = first + (word / 2) * GROUP_SIZE;
+  const ulong value = *(GLOBAL const ulong*)(data + (long)(i < count ? i : 0) * stride);
+  return i < count ? (uint)(value >> (32 * (word & 1))) : absent;
+#else
+  uint result = 0;
+#pragma unroll
+  for (uint k = 0; k < ELEMENTS_PER_LOAD / 4; ++k) {
+    const uint bit = 128 / ELEMENTS_PER_LOAD * k;
+    const ulong i = first + (word * (ELEMENTS_PER_LOAD / 4) + k) * GROUP_SIZE;
+    const uint value = *(GLOBAL const ELEMENT*)(data + (long)(i < count ? i : 0) * stride);
+    result |= i < count ? value << bit : absent & ((uint)(ELEMENT)-1 << bit);
+  }
+  return result;
+#endif
+}
+#endif
+
 // The tile's loads, if there is such a tile; beyond the last load there are absent elements, which count for nothing.
-FN void load_tile(uint4* v, GLOBAL const uint4* data, ulong loads, uint tile) {
+FN void load_tile(uint4* v, GLOBAL const uint4* data, long stride, ulong loads, uint tile) {
+#if STRIDED
+  const ulong count = loads;  // of elements
+  if ((ulong)tile * (TILE * ELEMENTS_PER_LOAD) < count) {
+    const uint4 absent = make_uint4(ABSENT);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+      const ulong first = ((ulong)tile * LOADS + k) * (GROUP_SIZE * ELEMENTS_PER_LOAD) + local_id();
+      v[k].x = gather_word((GLOBAL const uchar*)data, stride, first, count, 0, absent.x);
+      v[k].y = gather_word((GLOBAL const uchar*)data, stride, first, count, 1, absent.y);
+      v[k].z = gather_word((GLOBAL const uchar*)data, stride, first, count, 2, absent.z);
+      v[k].w = gather_word((GLOBAL const uchar*)data, stride, first, count, 3, absent.w);
+    }
+  }
+#else
   const ulong first = (ulong)tile * TILE + local_id();
   if ((ulong)(tile + 1) * TILE <= loads) {
 #pragma unroll
@@ -97,6 +133,7 @@ FN void load_tile(uint4* v, GLOBAL const uint4* data, ulong loads, uint tile) {
       v[k].w = i < loads ? loaded.w : absent.w;
     }
   }
+#endif
 }
 
 // Words of `schedule`: zero before the first launch, and again after each.
@@ -111,11 +148,12 @@ FN void load_tile(uint4* v, GLOBAL const uint4* data, ulong loads, uint tile) {
 #define GROUP_SHIFT 50  // entries of 4095 groups stay under 2^49
 #define ONE_GROUP ((ulong)1 << GROUP_SHIFT)
 
-// `head` elements lie before the first whole 16 bytes, at `data`. Groups draw their tiles one by one, in the order of memory: reading
+// The first element lies at byte `offset` of `data`; `head` elements lie before the first whole 16 bytes. STRIDED: an element every `stride`
+// bytes, and no loads of 16 bytes. Groups draw their tiles one by one, in the order of memory: reading
 // stays in step all over the device and no group waits for a slower one, which is worth 3% over equal shares.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_exact(GLOBAL const uchar* data, ulong offset, uint head, ulong count, GLOBAL ulong* merged, GLOBAL uint* schedule,
-               GLOBAL long* result, int skip_nans) {
+void sum_exact(GLOBAL const uchar* data, ulong offset, long stride, uint head, ulong count, GLOBAL ulong* merged, GLOBAL uint* schedule,
+               GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[STORAGE / 4];
   LOCAL_VAR long rows[(DIGITS - 2) * ROWS_TO_A_DIGIT];
   LOCAL_VAR long entries[ENTRIES];
@@ -125,21 +163,28 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, uint head, ulong count, G
 
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
+#if STRIDED
+  const ulong loads = count;
+  const uint tiles = (uint)((count + TILE * ELEMENTS_PER_LOAD - 1) / (TILE * ELEMENTS_PER_LOAD));
+#else
   const ulong loads = (count - head) / ELEMENTS_PER_LOAD;
   const uint tiles = (uint)((loads + TILE - 1) / TILE);
+#endif
   const uint more = tiles > group_count();
   uint tile = group_id();
   uint4 v[LOADS];
-  load_tile(v, aligned, loads, tile);  // on its way while the bins are cleared
+  load_tile(v, aligned, stride, loads, tile);  // on its way while the bins are cleared
   for (uint i = local_id(); i < ENTRIES; i += GROUP_SIZE) entries[i] = 0;
   for (uint i = ROWS + local_id(); i < (DIGITS - 2) * ROWS_TO_A_DIGIT; i += GROUP_SIZE) rows[i] = 0;
   clear_bins(storage);
 
   STATE state = EMPTY_STATE;
+#if !STRIDED
   const ulong singles = count - loads * ELEMENTS_PER_LOAD;
   for (ulong i = global_id(); i < singles; i += global_size()) {
     state = add_load(column, load_single(elements + (i < head ? i : loads * ELEMENTS_PER_LOAD + i)), state);
   }
+#endif
 
   uint turn = 0;
   do {
@@ -151,7 +196,7 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, uint head, ulong count, G
       barrier_local();
       tile = more ? drawn[turn] : tiles;
       turn ^= 1;
-      load_tile(v, aligned, loads, tile);
+      load_tile(v, aligned, stride, loads, tile);
     }
     state = flush_state(column, state);
     collect_bins(storage, bins, rows, entries);
@@ -178,14 +223,15 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, uint head, ulong count, G
   } else if (local_id() == 0) {
     schedule[TILES] = 0;
   }
-  finish(result, count, skip_nans, entries, (LOCAL long*)storage);
+  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)storage);
 #else
   for (uint i = local_id(); i < ENTRIES; i += LANES) merged[group_id() * ENTRIES + i] = (ulong)entries[i];
 #endif
 }
 
 KERNEL FIXED_GROUP(FINISH_SIZE, 1)
-void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* schedule, GLOBAL long* result, ulong count, int skip_nans) {
+void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* schedule, GLOBAL long* result, GLOBAL uchar* record,
+                      ulong record_offset, ulong count, int skip_nans) {
   LOCAL_VAR long entries[ENTRIES];
   LOCAL_VAR long scratch[EXACT_DIGITS];
   if (local_id() >= LANES) return;
@@ -195,5 +241,5 @@ void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* sche
     entries[i] = (long)sum;
   }
   if (local_id() == 0) schedule[TILES] = 0;
-  finish(result, count, skip_nans, entries, scratch);
+  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, scratch);
 }

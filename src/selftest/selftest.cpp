@@ -97,7 +97,7 @@ class Selftest {
       sum->launch(memory_, data.size(), nan);
       const auto result = sum->result();
       ++result_.sums;
-      const Rounded rounded(result.rounded, result.rounded_to_float);
+      const Rounded rounded(result.record.value, result.record.value32);
       const Rounded right(expected, nan);
       if (!(rounded == right)) fail(fmt::format("the device rounds to {}, right is {}", rounded.text(), right.text()));
     }

@@ -34,7 +34,7 @@ struct Scan {
 // Calls body with the element as a number: a float for 16-bit floats.
 template <class Body>
 auto with_element(View data, std::uint64_t i, const Body& body) {
-  const auto* at = static_cast<const std::byte*>(data.data()) + i * size_of(data.type());
+  const void* at = data.part(i, 1).data();
   return core::visit(data.type(), [&](auto element) {
     using Value = std::conditional_t<std::is_arithmetic_v<decltype(element)>, decltype(element), float>;
     std::memcpy(&element, at, sizeof element);

@@ -59,6 +59,13 @@ class CpuDevice final : public Device {
     return {std::shared_ptr<void>(block, std::free), bytes};
   }
 
+  Memory wrap(void* memory, std::uint64_t bytes) override {
+    if (memory == nullptr && bytes != 0) {
+      throw Error(ErrorKind::usage, fmt::format("a null pointer was given as the address of {} bytes", bytes));
+    }
+    return {std::shared_ptr<void>(std::shared_ptr<void>(), memory), bytes};
+  }
+
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
     std::memcpy(at(to, offset, bytes), from, bytes);
   }

@@ -128,7 +128,11 @@ Probe probe() {
   return found;
 }
 
-std::shared_ptr<Device> open(std::uint32_t index) {
+namespace {
+
+// The device `index`, made by `make` from its driver, handle, description and compiler.
+template <class Make>
+std::shared_ptr<Device> open_with(std::uint32_t index, const Make& make) {
   Error::Context where;
   where.device = fmt::format("cuda:{}", index);
   const auto& [driver, reason] = load_driver();
@@ -139,7 +143,22 @@ std::shared_ptr<Device> open(std::uint32_t index) {
     where.device = label(candidate.info);
     throw Error(ErrorKind::device, candidate.unusable, std::move(where));
   }
-  return std::make_shared<CudaDevice>(*driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler));
+  return make(*driver, std::move(candidate));
+}
+
+}  // namespace
+
+std::shared_ptr<Device> open(std::uint32_t index) {
+  return open_with(index, [](const Driver& driver, Candidate candidate) {
+    return std::make_shared<CudaDevice>(driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler));
+  });
+}
+
+std::shared_ptr<Device> open_on_stream(std::uint32_t index, void* stream) {
+  return open_with(index, [stream](const Driver& driver, Candidate candidate) {
+    return std::make_shared<CudaDevice>(driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler),
+                                        static_cast<CUstream>(stream));
+  });
 }
 
 }  // namespace samesum::device::cuda

@@ -67,6 +67,22 @@ CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, C
   dynamic_local_bytes_ = std::max(static_local_bytes_, known ? static_cast<std::uint64_t>(opt_in) : 0);
   const Current current(*context_);
   context_->check(driver.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
+  own_stream_ = true;
+  staging_.emplace(context_, stream_);
+}
+
+CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream)
+    : context_(std::make_shared<Context>(driver, device, label(info))), compiler_(std::move(compiler)), stream_(stream) {
+  info_ = std::move(info);
+  const Current current(*context_);
+  CUcontext owner = nullptr;
+  context_->check(driver.cuStreamGetCtx(stream, &owner), "cuStreamGetCtx");
+  if (owner != context_->handle()) {
+    Error::Context where;
+    where.device = context_->label();
+    throw Error(ErrorKind::device, "the stream does not belong to this device's primary context, the one of CUDA's runtime",
+                std::move(where));
+  }
   staging_.emplace(context_, stream_);
 }
 
@@ -74,7 +90,7 @@ CudaDevice::~CudaDevice() {
   quietly(*context_, [this](const Driver& driver) {
     driver.cuStreamSynchronize(stream_);
     staging_.reset();
-    driver.cuStreamDestroy(stream_);
+    if (own_stream_) driver.cuStreamDestroy(stream_);
   });
 }
 
@@ -88,6 +104,30 @@ Memory CudaDevice::allocate(std::uint64_t bytes) {
   };
   return {std::shared_ptr<void>(reinterpret_cast<void*>(allocated), free), bytes};
 }
+
+Memory CudaDevice::wrap(void* memory, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const Current current(*context_);
+  const auto given = reinterpret_cast<CUdeviceptr>(memory);
+  const auto refuse = [&](const std::string& why) {
+    Error::Context where;
+    where.device = context_->label();
+    throw Error(ErrorKind::usage, fmt::format("the address {} cannot be used on this device: {}", memory, why), std::move(where));
+  };
+  // Pinned memory may have another address on the device. Unknown to the driver is what was allocated by neither CUDA nor its runtime.
+  CUdeviceptr address = 0;
+  if (driver().cuPointerGetAttribute(&address, kPointerDevicePointer, given) != CUDA_SUCCESS) {
+    refuse("it is no device, managed or pinned memory of CUDA's; ordinary host memory goes as a View");
+  }
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  if (driver().cuMemGetAddressRange(&base, &size, address) == CUDA_SUCCESS && bytes > size - (address - base)) {
+    refuse(fmt::format("{} bytes from there on exceed its allocation, which has {} more", bytes, size - (address - base)));
+  }
+  return {std::shared_ptr<void>(std::shared_ptr<void>(), reinterpret_cast<void*>(address)), bytes};
+}
+
+std::uint32_t CudaDevice::misalignment(const Memory& memory) const { return static_cast<std::uint32_t>(pointer(memory) % 16); }
 
 void CudaDevice::write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) {
   check_range(*context_, to, offset, bytes);

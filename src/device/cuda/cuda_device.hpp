@@ -16,9 +16,13 @@ class CudaDevice final : public Device {
  public:
   /// @throws Error (device) where the driver gives no context.
   CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler);
+  /// The same on a stream of the caller's, which must be one of the primary context's.
+  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream);
   ~CudaDevice() override;
 
   Memory allocate(std::uint64_t bytes) override;
+  Memory wrap(void* memory, std::uint64_t bytes) override;
+  std::uint32_t misalignment(const Memory& memory) const override;
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override;
   void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override;
 
@@ -46,6 +50,7 @@ class CudaDevice final : public Device {
   std::uint64_t static_local_bytes_ = 0;  // of a group, and where a launch asks for them
   std::uint64_t dynamic_local_bytes_ = 0;
   CUstream stream_ = nullptr;
+  bool own_stream_ = false;
   std::optional<Staging> staging_;
 };
 

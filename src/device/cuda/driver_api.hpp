@@ -45,6 +45,10 @@ constexpr int kFunctionMaxDynamicSharedBytes = 8;
 constexpr int kJitErrorLog = 5;
 constexpr int kJitErrorLogBytes = 6;
 
+// CUpointer_attribute
+constexpr int kPointerContext = 1;
+constexpr int kPointerDevicePointer = 3;
+
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;
 constexpr unsigned kEventDefault = 0;
@@ -67,11 +71,14 @@ constexpr unsigned kEventDefault = 0;
   X(cuCtxSynchronize, "cuCtxSynchronize", ())                                                                                      \
   X(cuMemAlloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, std::size_t bytes))                                                       \
   X(cuMemFree, "cuMemFree_v2", (CUdeviceptr pointer))                                                                              \
+  X(cuPointerGetAttribute, "cuPointerGetAttribute", (void* value, int attribute, CUdeviceptr pointer))                             \
+  X(cuMemGetAddressRange, "cuMemGetAddressRange_v2", (CUdeviceptr * base, std::size_t * bytes, CUdeviceptr pointer))               \
   X(cuMemHostAlloc, "cuMemHostAlloc", (void** pointer, std::size_t bytes, unsigned flags))                                         \
   X(cuMemFreeHost, "cuMemFreeHost", (void* pointer))                                                                               \
   X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream))             \
   X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void* to, CUdeviceptr from, std::size_t bytes, CUstream stream))                   \
   X(cuStreamCreate, "cuStreamCreate", (CUstream * stream, unsigned flags))                                                         \
+  X(cuStreamGetCtx, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                                                      \
   X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                                      \
   X(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                                 \
   X(cuEventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                                                             \

@@ -72,6 +72,13 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
+FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+// The float16 with these bits.
+FN float half_to_float(ushort bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
 
 FN uint as_uint(float x) { return __float_as_uint(x); }
 FN float as_float(uint x) { return __uint_as_float(x); }

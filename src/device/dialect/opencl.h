@@ -86,6 +86,9 @@ FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
 // Arithmetic that is rounded once an operation, whatever the compiler would like.
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
+FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
+// The float16 with these bits.
+FN float half_to_float(ushort bits) { return vload_half(0, (const half*)&bits); }
 
 FN uint clz32(uint x) { return clz(x); }
 // The index of the lowest set bit; x is not zero.

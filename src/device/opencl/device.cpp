@@ -46,6 +46,25 @@ class OpenClDevice final : public Device {
     create_queue(0);
   }
 
+  /// On a queue of the caller's and in its context.
+  OpenClDevice(const Found& found, cl_command_queue queue)
+      : id_(found.id), options_(found.options), compiler_(found.compiler), local_bytes_(found.info.local_bytes), own_queue_(false) {
+    info_ = found.info;
+    cl_context of_queue = nullptr;
+    cl_command_queue_properties properties = 0;
+    check(api().clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof of_queue, &of_queue, nullptr), "ask about the queue", context());
+    check(api().clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr), "ask about the queue",
+          context());
+    if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
+      throw Error(ErrorKind::usage, "the queue runs its commands out of order; samesum takes an in-order queue", context());
+    }
+    check(api().clRetainContext(of_queue), "retain the queue's context", context());
+    context_ = ContextPtr(of_queue, api().clReleaseContext);
+    check(api().clRetainCommandQueue(queue), "retain the queue", context());
+    queue_ = QueuePtr(queue, api().clReleaseCommandQueue);
+    timed_ = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+  }
+
   Memory allocate(std::uint64_t bytes) override {
     if (bytes > info_.max_allocation_bytes) {
       fail(fmt::format("cannot allocate {} bytes: a single allocation has at most {}", bytes, info_.max_allocation_bytes));
@@ -54,6 +73,23 @@ class OpenClDevice final : public Device {
     const cl_mem buffer = api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, std::max<std::size_t>(bytes, 1), nullptr, &code);
     check(code, fmt::format("allocate {} bytes", bytes), context());
     return {std::shared_ptr<void>(buffer, [](void* memory) { api().clReleaseMemObject(static_cast<cl_mem>(memory)); }), bytes};
+  }
+
+  Memory wrap(void* memory, std::uint64_t bytes) override {
+    const auto buffer = static_cast<cl_mem>(memory);
+    cl_context of_buffer = nullptr;
+    std::size_t size = 0;
+    if (buffer == nullptr || api().clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof of_buffer, &of_buffer, nullptr) != CL_SUCCESS ||
+        api().clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, nullptr) != CL_SUCCESS) {
+      throw Error(ErrorKind::usage, "what was given as a buffer is no cl_mem", context());
+    }
+    if (of_buffer != context_.get()) {
+      throw Error(ErrorKind::usage, "the buffer belongs to another context than this device: open the device on a queue of that context",
+                  context());
+    }
+    if (bytes > size) throw Error(ErrorKind::usage, fmt::format("the buffer has {} bytes, not {}", size, bytes), context());
+    check(api().clRetainMemObject(buffer), "retain the buffer", context());
+    return {std::shared_ptr<void>(buffer, [](void* held) { api().clReleaseMemObject(static_cast<cl_mem>(held)); }), bytes};
   }
 
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
@@ -153,6 +189,9 @@ class OpenClDevice final : public Device {
   }
 
   Mark mark() override {
+    if (!timed_ && !own_queue_) {
+      throw Error(ErrorKind::usage, "the queue keeps no times: create it with CL_QUEUE_PROFILING_ENABLE, or ask for no report", context());
+    }
     if (!timed_) create_queue(CL_QUEUE_PROFILING_ENABLE);
     cl_event event = nullptr;
     check(api().clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &event), "mark a point in the queue", context());
@@ -262,6 +301,7 @@ class OpenClDevice final : public Device {
   ContextPtr context_;
   QueuePtr queue_;
   bool timed_ = false;
+  bool own_queue_ = true;
   Staging staging_;
   std::map<std::string, ProgramPtr> programs_;  // by hash of their binaries
 };
@@ -274,6 +314,19 @@ std::shared_ptr<Device> open(std::uint32_t index) {
     if (found.info.selector == selector) return std::make_shared<OpenClDevice>(found);
   }
   throw Error(ErrorKind::usage, fmt::format("there is no device {}", selector));
+}
+
+std::shared_ptr<Device> open_on_queue(void* queue) {
+  if (!why_absent().empty()) throw Error(ErrorKind::device, why_absent());
+  const auto given = static_cast<cl_command_queue>(queue);
+  cl_device_id id = nullptr;
+  if (queue == nullptr || api().clGetCommandQueueInfo(given, CL_QUEUE_DEVICE, sizeof id, &id, nullptr) != CL_SUCCESS) {
+    throw Error(ErrorKind::usage, "what was given as a queue is no cl_command_queue");
+  }
+  for (const Found& found : findings().devices) {
+    if (found.id == id) return std::make_shared<OpenClDevice>(found, given);
+  }
+  throw Error(ErrorKind::usage, "the queue's device is none that samesum can use; see 'samesum devices'");
 }
 
 }  // namespace samesum::device::opencl

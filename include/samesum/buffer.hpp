@@ -1,0 +1,66 @@
+// Memory of a device: samesum's, or the caller's own.
+#pragma once
+
+#include <samesum/device.hpp>
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace samesum {
+
+/// Global memory of a device. A cheap handle: copies share the memory.
+class Buffer {
+ public:
+  /// New memory, freed with the last copy of the handle.
+  /// @throws Error (device) where the device has no such room.
+  Buffer(const Device& device, std::uint64_t bytes);
+
+  /// Memory that exists already; nothing is copied, and it stays the caller's to free, after the last use here.
+  /// CUDA: an address in device, managed or pinned host memory, with any alignment. OpenCL: a cl_mem of the device's own context (see
+  /// Device::on_opencl_queue), which is retained. CPU: an address in host memory.
+  /// @throws Error (usage) where `memory` is no such thing, or is smaller than `bytes`, as far as the driver can tell.
+  static Buffer wrap(const Device& device, void* memory, std::uint64_t bytes);
+
+  std::uint64_t bytes() const noexcept;
+  const Device& device() const noexcept;
+  /// `from` is free on return.
+  void write(const void* from, std::uint64_t bytes, std::uint64_t offset = 0) const;
+  /// Waits for all that was launched before.
+  void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
+
+  struct State;
+  const State& state() const noexcept { return *state_; }
+
+ private:
+  explicit Buffer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+/// An array in a device's memory: `size` elements of type `type`, the first at byte `offset`, one every `stride` bytes (which may be 0 or
+/// negative). Both are multiples of the type's size.
+class BufferView {
+ public:
+  /// @throws Error (usage) where an element would lie outside of the buffer or be misaligned.
+  BufferView(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset, std::int64_t stride);
+  /// Contiguous.
+  BufferView(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset = 0)
+      : BufferView(std::move(buffer), size, type, offset, static_cast<std::int64_t>(size_of(type))) {}
+
+  const Buffer& buffer() const noexcept { return buffer_; }
+  std::uint64_t size() const noexcept { return size_; }                    ///< in elements
+  std::uint64_t bytes() const noexcept { return size_ * size_of(type_); }  ///< of the elements
+  DType type() const noexcept { return type_; }
+  std::uint64_t offset() const noexcept { return offset_; }  ///< in bytes
+  std::int64_t stride() const noexcept { return stride_; }   ///< in bytes
+  bool contiguous() const noexcept { return stride_ == static_cast<std::int64_t>(size_of(type_)) || size_ <= 1; }
+
+ private:
+  Buffer buffer_;
+  std::uint64_t size_;
+  DType type_;
+  std::uint64_t offset_;
+  std::int64_t stride_;
+};
+
+}  // namespace samesum

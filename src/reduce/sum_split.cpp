@@ -1,0 +1,61 @@
+// One array on several devices at once.
+#include <samesum/error.hpp>
+#include <samesum/sum.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+// Large enough for the speed of each device, small enough for all to end at about the same time.
+constexpr std::uint64_t kPartBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kMinPartBytes = std::uint64_t{4} << 20;
+
+}  // namespace
+
+Accumulator accumulate(View data, std::span<const Device> devices, const SumOptions& options, std::vector<SumReport>* reports) {
+  if (devices.empty()) throw Error(ErrorKind::usage, "no device was given to share an array out to");
+  const std::uint64_t bytes = std::clamp(data.bytes() / (8 * devices.size()), kMinPartBytes, kPartBytes);
+  const std::uint64_t part = bytes / size_of(data.type());
+  std::vector<SumReport> each(devices.size());
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  Accumulator total;
+  std::exception_ptr failure;
+
+  // A device's own thread: it takes the next part until there is none, or another device has failed.
+  const auto work = [&](std::size_t index) {
+    try {
+      Accumulator sum = accumulate(data.part(0, 0), devices[index], options, &each[index]);
+      for (;;) {
+        const std::uint64_t first = next.fetch_add(part);
+        if (first >= data.size()) break;
+        SumReport report;
+        sum.merge(accumulate(data.part(first, std::min(part, data.size() - first)), devices[index], options, &report));
+        const SumReport before = std::exchange(each[index], report);
+        each[index] += before;
+      }
+      const std::lock_guard lock(mutex);
+      total.merge(sum);
+    } catch (...) {
+      next = data.size();
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < devices.size(); ++i) threads.emplace_back(work, i);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+  if (reports != nullptr) *reports = std::move(each);
+  return total;
+}
+
+}  // namespace samesum
