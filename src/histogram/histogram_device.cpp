@@ -1,5 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
+#include "core/pack.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -246,12 +248,14 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
   const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
 
+  std::vector<std::byte> packed(data.contiguous() ? 0 : chunk * size_of(data.type()));
   std::vector<std::uint64_t> slots(problem.slots());
   double upload_seconds = 0, seconds = 0;
   std::uint64_t counted = 0;  // since the counters were cleared
   histogram.clear();
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    const View part = data.part(first, std::min(chunk, data.size() - first));
+    View part = data.part(first, std::min(chunk, data.size() - first));
+    if (!part.contiguous()) part = core::pack(part, packed.data());
     if (counted + part.size() > DeviceHistogram::kMostCounted) {
       histogram.add_to(slots);
       histogram.clear();
