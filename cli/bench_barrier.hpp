@@ -14,7 +14,7 @@ namespace samesum::cli {
 /// A benchmark wants the fastest device, whatever its start-up, where the user does not say which.
 Device choose_for_bench(const std::string& selector);
 
-/// "1000000", "2^28", "64M": K, M and G are powers of 1024. @throws Error (usage) that names the option where it is nothing of the kind.
+/// "1000000", "2^28", "64M": K, M and G are powers of 1024. @throws Error (usage) that names `option`.
 std::uint64_t parse_size(const std::string& text, const char* option);
 
 /// Says on a terminal what is being measured; its end wipes that away.
@@ -26,5 +26,7 @@ class Progress {
 
 void add_bench_barrier(CLI::App& parent, Action& action);
 void add_bench_histogram(CLI::App& parent, Action& action);
+void add_bench_pairs(CLI::App& parent, Action& action);
+void add_bench_reduce(CLI::App& parent, Action& action);
 
 }  // namespace samesum::cli

@@ -5,8 +5,12 @@
 #include "device/conformance.hpp"
 #include "device/program.hpp"
 #include "histogram/histogram_device.hpp"
+#include "pairs/pairs_device.hpp"
+#include "pairs/textbook.hpp"
+#include "product/product.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
+#include "statistics/collect_device.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
@@ -25,7 +29,7 @@ namespace samesum::device {
 namespace {
 
 /// Kernels shaped for OpenCL devices that are CPUs.
-const std::set<std::string> kOpenclOnly{"bench/ceiling_cpu.cl"};
+const std::set<std::string> kOpenclOnly{"bench/ceiling_cpu.cl", "pairs/pairs_cpu.cl"};
 
 /// A device that compiles and never runs: what a pattern builds for it is what it builds for a GPU.
 class CompilingDevice final : public Device {
@@ -143,6 +147,40 @@ void build_histograms(Device& device, bool all) {
   for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
 }
 
+// Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
+void build_pairs(Device& device) {
+  constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
+  const std::vector<double> values(64 * 64, 1.0);
+  unsigned turn = 0;
+  all_pairs::Problem problem;
+  problem.a = problem.b = values.data();
+  problem.factor = -1;
+  problem.x_count = problem.y_count = 64;
+  for (int f = 0; f < 6; ++f) {
+    for (int what = 0; what < 6; ++what, ++turn) {
+      problem.type = turn % 2 == 0 ? DType::float32 : DType::float64;
+      problem.f = static_cast<PairFunction>(f);
+      problem.reduction = static_cast<PairReduction>(std::max(what - 2, 0));
+      problem.accuracy = static_cast<PairAccuracy>(std::min(what, 2));
+      problem.components = kComponents[turn % std::size(kComponents)];
+      problem.weights = turn % 3 == 1 ? values.data() : nullptr;
+      all_pairs::DevicePairs(device, problem, {});
+    }
+    ++turn;
+  }
+  problem = {DType::float32};
+  problem.a = problem.b = values.data();
+  problem.x_count = problem.y_count = 64;
+  for (const std::string_view name : all_pairs::textbook_variants()) all_pairs::TextbookPairs(name, device, problem, {});
+  for (const std::uint64_t components : kComponents) {  // the fast ones are what is measured
+    problem.components = components;
+    for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {
+      problem.f = f;
+      all_pairs::DevicePairs(device, problem, {});
+    }
+  }
+}
+
 class Nvrtc : public testing::Test {
  protected:
   void SetUp() override {
@@ -185,8 +223,18 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
         reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
       }
     }
+    for (const DType type : kDTypes) {
+      CollectOptions all;
+      all.fields.nonzeros = true;
+      statistics::DevicePass(device, type, all, false);
+      if (capability != 90) continue;  // the rest, which shares its code, for one generation
+      statistics::DevicePass(device, type, {{false, false, true, false}}, true);
+      statistics::DevicePass(device, type, {{true, false, false, false}}, false);
+      build(device, product_tree::product_source(type, false, 256, 8), "product");
+    }
     build_barriers(device);
     build_histograms(device, capability == 90);
+    if (capability == 90 || capability == *generations.begin()) build_pairs(device);
     compiled.insert(device.files().begin(), device.files().end());
   }
   for (const std::string_view file : kernel_files()) {

@@ -82,6 +82,9 @@ class Device {
   /// The programs that device::build() keeps for this device, by source; guarded by mutex().
   std::map<std::string, Built, std::less<>>& built() noexcept { return built_; }
 
+  /// Whether device::build() may take programs from the disk, and keep them there.
+  bool cached() const noexcept { return cached_; }
+
   // memory
   virtual Memory allocate(std::uint64_t bytes) = 0;
   /// The caller's own memory, which stays the caller's; throws Error (usage) where it cannot be used.
@@ -117,6 +120,7 @@ class Device {
 
  protected:
   DeviceInfo info_;
+  bool cached_ = true;
 
  private:
   std::mutex mutex_;
