@@ -330,6 +330,34 @@ TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
   EXPECT_EQ(histogram(std::span<const std::uint8_t>(bytes), bins), Histogram(bins, reference(std::span<const std::uint8_t>(bytes), bins)));
 }
 
+// Elements that lie apart, backwards, or on one another.
+TEST(Histogram, StridesAreRight) {
+  Random random(7);
+  for (const DType type : {DType::uint8, DType::float16, DType::int32, DType::float64}) {
+    const Bins bins = Bins::even(-100, 100, 64);
+    const Samples samples = samples_around(type, bins, 300'000, random);
+    const auto size = static_cast<std::int64_t>(size_of(type));
+    const auto* first = samples.bytes.data();
+    for (const std::int64_t stride : {3 * size, size + 1, -2 * size, std::int64_t{0}}) {
+      const std::uint64_t count = 90'000;
+      const auto* from = stride < 0 ? first + 200'000 * size : first;
+      const View view(from, count, type, stride);
+      std::vector<std::byte> packed(count * size_of(type));
+      for (std::uint64_t i = 0; i < count; ++i) {
+        std::memcpy(&packed[i * size_of(type)], from + static_cast<std::int64_t>(i) * stride, size_of(type));
+      }
+      const Histogram right(bins, reference(View(packed.data(), count, type), bins));
+      for (const Device& device : devices()) EXPECT_EQ(histogram(view, bins, device), right) << name_of(type) << ", stride " << stride;
+      const auto range = range_of(view), expected = range_of(View(packed.data(), count, type));
+      ASSERT_EQ(range.has_value(), expected.has_value());
+      if (range) {
+        EXPECT_EQ(range->least, expected->least);
+        EXPECT_EQ(range->greatest, expected->greatest);
+      }
+    }
+  }
+}
+
 template <class Action>
 std::string refusal(const Action& action) {
   try {

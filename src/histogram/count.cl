@@ -4,8 +4,8 @@
 //   GUESS            0 the sample is the slot, 1 Even, 2 Trie
 //   COUNTERS         0 in local memory, 32 bits, several copies; 1 in local memory, 16 bits; 2 in global memory
 //   CHANNELS         of uint8: bytes take turns; channel c has slots c * 256 ...
-//   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that no two lanes of a
-//                    sub-group meet in one bank where there is a copy a lane
+//   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
+//                    sub-group meet in one bank, whatever the data
 //   EDGES_LOCAL      thresholds and trie are copied into local memory
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
 

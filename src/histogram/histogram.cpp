@@ -1,6 +1,7 @@
 // The plan of a histogram: what is counted, and where.
 #include <samesum/histogram.hpp>
 
+#include "core/pack.hpp"
 #include "core/parallel.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
@@ -104,14 +105,18 @@ Histogram histogram(Source& source, const Bins& bins, const Device& device, cons
 std::optional<Range> range_of(View data) {
   std::optional<Range> result;
   std::mutex mutex;
-  const auto* bytes = static_cast<const std::byte*>(data.data());
-  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18), [&](const tbb::blocked_range<std::uint64_t>& part) {
-    const Range range = core::visit(
-        data.type(), [&](auto element) { return chunk_range<decltype(element)>(bytes + part.begin() * sizeof element, part.size()); });
-    if (range.least > range.greatest) return;
-    const std::lock_guard lock(mutex);
-    result = joined(result, range);
-  });
+  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18),
+                     [&](const tbb::blocked_range<std::uint64_t>& range_of_part) {
+                       View part = data.part(range_of_part.begin(), range_of_part.size());
+                       std::vector<std::byte> packed(part.contiguous() ? 0 : part.bytes());
+                       if (!part.contiguous()) part = core::pack_here(part, packed.data());
+                       const Range range = core::visit(data.type(), [&](auto element) {
+                         return chunk_range<decltype(element)>(static_cast<const std::byte*>(part.data()), part.size());
+                       });
+                       if (range.least > range.greatest) return;
+                       const std::lock_guard lock(mutex);
+                       result = joined(result, range);
+                     });
   return result;
 }
 

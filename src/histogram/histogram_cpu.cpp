@@ -1,6 +1,7 @@
 #include "histogram/histogram_cpu.hpp"
 
 #include "core/float_environment.hpp"
+#include "core/pack.hpp"
 #include "core/parallel.hpp"
 
 #include <tbb/info.h>
@@ -44,7 +45,6 @@ T load(const std::byte* from) {
 template <class Make>
 Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
   const std::uint64_t chunk = std::max<std::uint64_t>(kChunkBytes / size_of(data.type()) / unit, 1) * unit;
-  const auto* bytes = static_cast<const std::byte*>(data.data());
   std::atomic<std::uint64_t> next{0};
   std::vector<Totals> counted(threads);
   const auto work = [&](std::uint32_t task) {
@@ -53,6 +53,7 @@ Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint
     total.resize(totals);
     auto counter = make();
     std::uint64_t since = 0;
+    std::vector<std::byte> packed(data.contiguous() ? 0 : std::min(chunk, data.size()) * size_of(data.type()));
     for (;;) {
       const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
       if (first >= data.size()) break;
@@ -62,7 +63,9 @@ Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint
         since = 0;
       }
       since += count;
-      counter.add(bytes + first * size_of(data.type()), count);
+      View part = data.part(first, count);
+      if (!part.contiguous()) part = core::pack_here(part, packed.data());
+      counter.add(static_cast<const std::byte*>(part.data()), count);
     }
     counter.empty(total);
   };
@@ -95,8 +98,8 @@ class ByteCounter {
   std::unique_ptr<ByteTables> tables_ = std::make_unique<ByteTables>();
 };
 
-// Bytes of several channels that take turns: chunks begin with the first. Words are counted, in a table for each byte of as many words as it
-// takes until the first channel is the first byte again: 3 for 3 channels, else 1.
+// Bytes of several channels that take turns: chunks begin with the first. Words are counted, in a table for each byte of as many words as
+// it takes until the first channel is the first byte again: 3 for 3 channels, else 1.
 template <std::uint32_t kChannels>
 class ChannelCounter {
  public:
@@ -277,7 +280,8 @@ std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels,
 }
 
 std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {
-  if (size_of(plan.type()) == 1) return plan.fold(count_bytes_on_cpu(View(data.data(), data.size(), DType::uint8), 1, threads, used));
+  if (size_of(plan.type()) == 1)
+    return plan.fold(count_bytes_on_cpu(View(data.data(), data.size(), DType::uint8, data.stride()), 1, threads, used));
   const std::uint64_t slots = plan.by_value() ? 65536 : plan.slots();
   const std::uint32_t count = thread_count(data, threads, slots);
   if (used != nullptr) *used = count;

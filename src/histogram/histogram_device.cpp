@@ -1,5 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
+#include "core/pack.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -77,7 +79,6 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
                                               group_size, info.selector, most));
   }
   chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
-  chosen.loads = little ? 1 : size_of(type) == 1 ? 2 : 4;
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
   // What a group may have where `groups` of them share a compute unit.
   const auto share = [&](std::uint64_t groups) { return (local_bytes + kReservedBytes) / groups - kReservedBytes; };
@@ -99,6 +100,9 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
       chosen.guess = Guess::trie;
     }
   }
+  // As many loads in flight as there are registers for.
+  const bool many = size_of(type) == 2 || (chosen.guess == Guess::even && size_of(type) == 4);
+  chosen.loads = little ? 1 : many ? 4 : 2;
   const std::uint64_t words = problem.slots();
   if (edges + 4 * words <= local_bytes) {
     chosen.counters = Counters::local32;
@@ -109,7 +113,9 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   } else if (edges + 2 * (words + 1) <= local_bytes) {
     chosen.counters = Counters::local16;
     chosen.local_bytes = static_cast<std::uint32_t>(edges + 2 * (words + 1));
+    // Twice as many loads in flight, which takes registers.
     chosen.loads = std::max(1u, std::min(chosen.loads, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
+    chosen.resident = 1;
   } else {
     chosen.counters = Counters::global;
     chosen.local_bytes = 16 + static_cast<std::uint32_t>(edges);
@@ -242,12 +248,14 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
   const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
 
+  std::vector<std::byte> packed(data.contiguous() ? 0 : chunk * size_of(data.type()));
   std::vector<std::uint64_t> slots(problem.slots());
   double upload_seconds = 0, seconds = 0;
   std::uint64_t counted = 0;  // since the counters were cleared
   histogram.clear();
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    const View part = data.part(first, std::min(chunk, data.size() - first));
+    View part = data.part(first, std::min(chunk, data.size() - first));
+    if (!part.contiguous()) part = core::pack(part, packed.data());
     if (counted + part.size() > DeviceHistogram::kMostCounted) {
       histogram.add_to(slots);
       histogram.clear();

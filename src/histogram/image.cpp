@@ -82,10 +82,11 @@ std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Dev
         note();
       } else {
         for (std::uint32_t channel = 0; channel < wanted; ++channel) {
-          const bool lies = whole && image.channels == 1;
-          const std::vector<std::byte> own = lies ? std::vector<std::byte>() : gather(image, place, channel);
-          part.channels.push_back(
-              histogram(View(lies ? image.pixels.get() : own.data(), pixels, image.type), bins, device, options.histogram, &step));
+          const std::vector<std::byte> own = whole ? std::vector<std::byte>() : gather(image, place, channel);
+          const std::size_t sample = size_of(image.type);
+          const View lying(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, pixels, image.type,
+                           static_cast<std::int64_t>(image.channels * sample));
+          part.channels.push_back(histogram(whole ? lying : View(own.data(), pixels, image.type), bins, device, options.histogram, &step));
           note();
         }
       }

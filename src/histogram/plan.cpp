@@ -205,7 +205,7 @@ class TrieMaker {
     const std::size_t count = end - begin;
     // The first level hardly does more than to tell exponents apart.
     const std::uint32_t wanted = trie_.words.empty() ? std::min(static_cast<std::uint32_t>(std::bit_width(count)) + 1, kRootBits)
-                                                      : static_cast<std::uint32_t>(std::bit_width(count)) + extra_;
+                                                     : static_cast<std::uint32_t>(std::bit_width(count)) + extra_;
     const auto bits = std::min({width, wanted, kMostBits});
     const bool divisible = count > kFew && thresholds_[begin] != thresholds_[end - 1];
     const bool room = trie_.words.size() + (std::size_t{1} << bits) <= most_;
