@@ -20,6 +20,7 @@ InputOptions Input::options() const {
   options.text.column = column;
   if (header || no_header) options.text.header = header;
   options.text.missing = missing;
+  options.text.integers = !reals;
   options.threads = threads;
   return options;
 }

@@ -27,6 +27,7 @@ struct Input {
   bool header = false, no_header = false;
   std::vector<std::string> missing;
   std::uint32_t threads = 0;
+  bool reals = false;  ///< numbers of a text as doubles, in their order: for what depends on places
 
   /// @throws Error (usage) where they make no sense, or not together.
   InputOptions options() const;

@@ -4,10 +4,13 @@
 #include "bench/reader.hpp"
 #include "device/conformance.hpp"
 #include "device/program.hpp"
+#include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
+#include "product/product.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
+#include "statistics/collect_device.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
@@ -120,6 +123,30 @@ void build_barriers(Device& device) {
   make({{"GRID_BARRIER_ATOM", "1"}, {"GRID_BARRIER_ACQUIRE", "1"}}, "5", "1");
 }
 
+// Every kind of element, guess and counters at least once; or, which takes seconds less, bytes and floats.
+void build_histograms(Device& device, bool all) {
+  const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
+  binning::DeviceHistogram(device, {&floats}, 1 << 28);
+  binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
+  if (!all) return;
+  device.compile(assemble(Language::cuda, {{"histogram/ladder.cl"}, {{"GROUP", "256"}}}));
+  for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
+    for (const std::uint64_t count : {256, 20000, 1 << 20}) {
+      const binning::Plan even(Bins::even(0, 1 << 30, count), type);
+      binning::DeviceHistogram(device, {&even}, 1 << 28);
+      if (even.by_value()) break;
+    }
+    if (size_of(type) <= 2) continue;
+    for (const std::uint64_t count : {100, 20000}) {
+      std::vector<double> edges(count + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i * i);
+      const binning::Plan uneven(Bins::between(edges), type);
+      binning::DeviceHistogram(device, {&uneven}, 1 << 28);
+    }
+  }
+  for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
+}
+
 // Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
 void build_pairs(Device& device) {
   constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
@@ -196,7 +223,17 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
         reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
       }
     }
+    for (const DType type : kDTypes) {
+      CollectOptions all;
+      all.fields.nonzeros = true;
+      statistics::DevicePass(device, type, all, false);
+      if (capability != 90) continue;  // the rest, which shares its code, for one generation
+      statistics::DevicePass(device, type, {{false, false, true, false}}, true);
+      statistics::DevicePass(device, type, {{true, false, false, false}}, false);
+      build(device, product_tree::product_source(type, false, 256, 8), "product");
+    }
     build_barriers(device);
+    build_histograms(device, capability == 90);
     if (capability == 90 || capability == *generations.begin()) build_pairs(device);
     compiled.insert(device.files().begin(), device.files().end());
   }

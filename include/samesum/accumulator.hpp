@@ -84,6 +84,8 @@ class Accumulator {
   void add_integer_count(std::uint64_t count, bool is_signed) noexcept;
   /// Adds digit by digit: the digits of an accumulator that lived elsewhere, each of magnitude under 2^62.
   void add_digits(std::span<const std::int64_t, kDigits> digits) noexcept;
+  /// The digits in their unique form: all in [0, 2^32) but the last one, which has the sign; digit i weighs 2^(32 i - 1074).
+  std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
 
  private:
   // What was added, the one that decides the result's type last.
@@ -92,7 +94,6 @@ class Accumulator {
   void add_signed(std::int64_t value) noexcept;
   void add_unsigned(std::uint64_t value) noexcept;
   void note(Elements elements) noexcept { elements_ = elements_ < elements ? elements : elements_; }
-  std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
   int special(NanPolicy nan) const noexcept;  // EXACT_FINITE, or the result that the finite digits do not decide
 
   std::array<std::int64_t, kDigits> digits_{};

@@ -16,8 +16,14 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/histogram.hpp>
+#include <samesum/image.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/reduce.hpp>
 #include <samesum/source.hpp>
+#include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 #include <samesum/version.hpp>
 #include <samesum/view.hpp>

@@ -1,22 +1,56 @@
-// The sum as textbooks teach it, from the naive to the fast and careless: plain floating-point additions, so the value depends on the
-// order in which they happen. Rows of kind `textbook`: checked against an error bound, never chosen by auto (docs/ladder-sum.md).
+// The sum, the product and the maximum as textbooks teach them, from the naive to the fast and careless: sums and products are rounded at
+// every step, so their value depends on the order in which these happen. Rows of kind `textbook`: checked against an error bound, never chosen by auto (docs/ladder-sum.md).
 //
-// Defined by the host: REAL (float, double), REAL_BYTES (4, 8), GROUP (work-items of a group), UNROLL (loads in flight).
+// Defined by the host: OPERATION (0: sum, 1: product, 2: maximum), REAL (float, double), REAL_BYTES (4, 8), GROUP (work-items of a group),
+// UNROLL (loads in flight).
+
+#if OPERATION == 0
+#define IDENTITY ((REAL)0)
+FN REAL combine(REAL a, REAL b) { return a + b; }
+#elif OPERATION == 1
+#define IDENTITY ((REAL)1)
+FN REAL combine(REAL a, REAL b) { return a * b; }
+#else
+#if REAL_BYTES == 8
+#define IDENTITY as_double((ulong)0xfff << 52)
+#else
+#define IDENTITY as_float(0xff800000u)
+#endif
+FN REAL combine(REAL a, REAL b) { return a < b ? b : a; }
+#endif
 
 #if REAL_BYTES == 8
 #define VECTOR double2
 #define LANES 2
-FN double2 no_lanes(void) { double2 v; v.x = 0; v.y = 0; return v; }
-FN double2 add_vectors(double2 a, double2 b) { a.x += b.x; a.y += b.y; return a; }
-FN double add_lanes(double2 v) { return v.x + v.y; }
-#define atomic_add_real atomic_add_global_f64
+FN double2 no_lanes(void) { double2 v; v.x = IDENTITY; v.y = IDENTITY; return v; }
+FN double2 add_vectors(double2 a, double2 b) { a.x = combine(a.x, b.x); a.y = combine(a.y, b.y); return a; }
+FN double add_lanes(double2 v) { return combine(v.x, v.y); }
+#define atomic_combine atomic_add_global_f64
 #else
 #define VECTOR float4
 #define LANES 4
-FN float4 no_lanes(void) { float4 v; v.x = 0; v.y = 0; v.z = 0; v.w = 0; return v; }
-FN float4 add_vectors(float4 a, float4 b) { a.x += b.x; a.y += b.y; a.z += b.z; a.w += b.w; return a; }
-FN float add_lanes(float4 v) { return (v.x + v.y) + (v.z + v.w); }
-#define atomic_add_real atomic_add_global_f32
+FN float4 no_lanes(void) { float4 v; v.x = IDENTITY; v.y = IDENTITY; v.z = IDENTITY; v.w = IDENTITY; return v; }
+FN float4 add_vectors(float4 a, float4 b) {
+  a.x = combine(a.x, b.x);
+  a.y = combine(a.y, b.y);
+  a.z = combine(a.z, b.z);
+  a.w = combine(a.w, b.w);
+  return a;
+}
+FN float add_lanes(float4 v) { return combine(combine(v.x, v.y), combine(v.z, v.w)); }
+#if OPERATION == 0
+#define atomic_combine atomic_add_global_f32
+#else
+// By compare-and-swap.
+FN void atomic_combine(GLOBAL float* p, float value) {
+  uint expected = as_uint(IDENTITY);  // a guess: the first exchange tells
+  for (;;) {
+    const uint found = atomic_cas_global32((GLOBAL uint*)p, expected, as_uint(combine(as_float(expected), value)));
+    if (found == expected) return;
+    expected = found;
+  }
+}
+#endif
 #endif
 
 // Halves `count` values that lie `step` apart, `mine` of them this work-item's, until the first holds their sum. Any count; all work-items
@@ -24,7 +58,7 @@ FN float add_lanes(float4 v) { return (v.x + v.y) + (v.z + v.w); }
 FN void tree(LOCAL REAL* values, uint count, uint mine, uint step) {
   while (count > 1) {
     uint upper = (count + 1) / 2;
-    if (mine < count - upper) values[mine * step] += values[(mine + upper) * step];
+    if (mine < count - upper) values[mine * step] = combine(values[mine * step], values[(mine + upper) * step]);
     barrier_local();
     count = upper;
   }
@@ -54,7 +88,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, 
   while (tile_row < out_rows) {
     ulong row = tile_row * tile_rows + y;
     ulong column = tile_column * tile_columns + x;
-    scratch[local_id()] = row < rows && column < columns ? in[row * columns + column] : (REAL)0;
+    scratch[local_id()] = row < rows && column < columns ? in[row * columns + column] : IDENTITY;
     barrier_local();
     tree(scratch + y * tile_columns, tile_columns, x, 1);
     tree(scratch, tile_rows, x == 0 ? y : tile_rows, tile_columns);
@@ -78,9 +112,9 @@ KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, 
     ulong first_column = i % out_columns * tile;
     ulong end_row = first_row + tile < rows ? first_row + tile : rows;
     ulong end_column = first_column + tile < columns ? first_column + tile : columns;
-    REAL sum = 0;
+    REAL sum = IDENTITY;
     for (ulong row = first_row; row < end_row; ++row) {
-      for (ulong column = first_column; column < end_column; ++column) sum += in[row * columns + column];
+      for (ulong column = first_column; column < end_column; ++column) sum = combine(sum, in[row * columns + column]);
     }
     out[i] = sum;
   }
@@ -89,22 +123,22 @@ KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, 
 // One of grid_stride_two_pass: neighbours in a group read neighbours in memory; out[group] is the group's sum.
 KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
-  REAL sum = 0;
-  for (ulong i = global_id(); i < n; i += global_size()) sum += in[i];
+  REAL sum = IDENTITY;
+  for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
   sum = group_sum(scratch, sum);
   if (local_id() == 0) out[group_id()] = sum;
 }
 
-// The same, but the groups add to one result, which set_zero cleared: the order, and so the value, may be another in every run.
-#if REAL_BYTES == 4 || SAMESUM_INT64_ATOMICS
-KERNEL void set_zero(GLOBAL REAL* out) { out[0] = 0; }
+// The same, but the groups add to one result, which set_identity prepared: the order, and so the value, may be another in every run.
+#if REAL_BYTES == 4 || (OPERATION == 0 && SAMESUM_INT64_ATOMICS)
+KERNEL void set_identity(GLOBAL REAL* out) { out[0] = IDENTITY; }
 
 KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
-  REAL sum = 0;
-  for (ulong i = global_id(); i < n; i += global_size()) sum += in[i];
+  REAL sum = IDENTITY;
+  for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
   sum = group_sum(scratch, sum);
-  if (local_id() == 0) atomic_add_real(out, sum);
+  if (local_id() == 0) atomic_combine(out, sum);
 }
 #endif
 
@@ -130,7 +164,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void single_pass(GLOBAL const REAL* in, ulong n, GL
   }
   for (ulong i = tiles * tile + global_id(); i < count; i += global_size()) sums = add_vectors(sums, vectors[i]);
   REAL sum = add_lanes(sums);
-  for (ulong i = count * LANES + global_id(); i < n; i += global_size()) sum += in[i];
+  for (ulong i = count * LANES + global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
   sum = group_sum(scratch, sum);
   if (local_id() == 0) {
     partials[group_id()] = sum;
@@ -140,8 +174,8 @@ KERNEL FIXED_GROUP(GROUP, 1) void single_pass(GLOBAL const REAL* in, ulong n, GL
   barrier_local();
   if (drawn[0] != group_count() - 1) return;  // the whole group leaves
   fence_device();
-  sum = 0;
-  for (uint i = local_id(); i < group_count(); i += group_size()) sum += partials[i];
+  sum = IDENTITY;
+  for (uint i = local_id(); i < group_count(); i += group_size()) sum = combine(sum, partials[i]);
   sum = group_sum(scratch, sum);
   if (local_id() == 0) {
     out[0] = sum;

@@ -48,7 +48,8 @@ struct Planner {
   device::Kernel kernel(std::string_view entry) const {
     const bool single = type == DType::float32;
     device::Source source{{},
-                          {{"REAL", single ? "float" : "double"},
+                          {{"OPERATION", std::to_string(static_cast<int>(options.operation))},
+                           {"REAL", single ? "float" : "double"},
                            {"REAL_BYTES", single ? "4" : "8"},
                            {"GROUP", std::to_string(group_size)},
                            {"UNROLL", std::to_string(kUnroll)}},
@@ -156,7 +157,7 @@ struct Planner {
     const device::Kernel stride = kernel("grid_stride_atomic");
     const std::uint32_t groups = resident_groups(stride, size(), 2048);
     plan.result = allocate(1);
-    plan.rounds.push_back({kernel("set_zero"), {1, 1}, {plan.result}, 0, 0, 1, 1});
+    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1});
     add(stride, groups, {data, size(), plan.result}, 1, 1);
     plan.depth = strided_depth(size(), groups) + groups;
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
@@ -235,11 +236,14 @@ double TextbookSum::result() {
 
 std::span<const std::string_view> textbook_variants() { return kNames; }
 
-std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type) {
+std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type, TextbookOperation operation) {
   std::vector<Capability> needed;
   if (type == DType::float64) needed.push_back(Capability::fp64);
   if (name == "single_pass") needed.push_back(Capability::device_fence);
-  if (name == "grid_stride_atomic" && type == DType::float64) needed.push_back(Capability::int64_atomics);
+  if (name == "grid_stride_atomic" && type == DType::float64) {
+    if (operation != TextbookOperation::sum) return "there is no atomic operation of this kind on float64";
+    needed.push_back(Capability::int64_atomics);
+  }
   for (const Capability capability : needed) {
     if (!device.has(capability)) return fmt::format("the device lacks {}: {}", name_of(capability), device.why_not(capability));
   }

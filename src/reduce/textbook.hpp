@@ -13,12 +13,16 @@
 
 namespace samesum::reduce {
 
+/// What is worked out: the textbooks' variants are the same for all of these. (The numbers are textbook.cl's.)
+enum class TextbookOperation { sum = 0, product = 1, max = 2 };
+
 /// How a textbook variant is to be launched. 0: the variant's own choice.
 struct TextbookOptions {
   std::uint32_t group_size = 0;
   std::uint32_t groups = 0;
   std::uint32_t tile = 8;
   std::string source = {};  ///< of a reader's own kernel `sum`: takes the place of a variant (LadderOptions)
+  TextbookOperation operation = TextbookOperation::sum;
 };
 
 /// One pass over the data, or over the last pass's result.
@@ -33,7 +37,7 @@ struct TextbookRound {
 /// All launches of a variant for one matrix.
 struct TextbookPlan {
   std::vector<TextbookRound> rounds;
-  device::Memory result;  ///< its first element is the sum; none where there are no elements
+  device::Memory result;  ///< its first element is the sum (the product, the maximum); none where there are no elements
   std::string configuration;
   std::uint64_t depth = 0;  ///< no element takes part in more additions than this
 };
@@ -67,6 +71,7 @@ class TextbookSum {
 std::span<const std::string_view> textbook_variants();
 
 /// Why `device` cannot run the variant `name` for elements of `type`; empty where it can.
-std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type);
+std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type,
+                            TextbookOperation operation = TextbookOperation::sum);
 
 }  // namespace samesum::reduce

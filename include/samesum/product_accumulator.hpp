@@ -1,0 +1,70 @@
+// The exact sum of products of two numbers each: squares, dot products.
+#pragma once
+
+#include <samesum/types.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace samesum {
+
+/// The exact sum of products a·b of any numbers of the types of DType, as a value: it can be added to, merged and rounded.
+///
+/// As Accumulator, with bits enough for products: 134 digits of radix 2^32, the lowest bit of which weighs 2^-2148, the square of the
+/// smallest positive double. Two that were given the same products are equal, whatever the order and the split.
+class ProductAccumulator {
+ public:
+  static constexpr int kDigits = 134;
+  static constexpr int kUnit = 2148;  ///< the position of 2^0
+
+  /// Adds a · b, exactly. A product is a NaN where a or b is one, and of a zero and an infinity; signs of zeros multiply. O(1).
+  void add(double a, double b) noexcept;
+  /// The same for integers. O(1).
+  void add(std::int64_t a, std::int64_t b) noexcept { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
+  void add(std::uint64_t a, std::uint64_t b) noexcept { add_magnitudes(a, b, false); }
+
+  /// Adds all that `other` was given. O(kDigits).
+  void merge(const ProductAccumulator& other) noexcept;
+
+  /// The exact sum rounded once to the nearest double, ties to even; the awkward cases are those of a sum, of the products.
+  double round(NanPolicy nan = NanPolicy::propagate) const;
+  /// The square root of the exact sum, rounded once; NaN where the sum is negative.
+  double round_root(NanPolicy nan = NanPolicy::propagate) const;
+  /// The exact sum as a 64-bit integer. @throws Error (no_answer), unless it is such an integer.
+  std::int64_t to_int64() const;
+  std::uint64_t to_uint64() const;
+
+  std::uint64_t count() const noexcept { return count_; }  ///< products added, NaNs and infinities included
+  std::uint64_t nan_count() const noexcept { return nans_; }
+  std::uint64_t infinities() const noexcept { return positive_infinities_ + negative_infinities_; }
+
+  friend bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept;
+
+  // --- for the library's own loops and kernels ---------------------------------------------------------------------------------
+
+  /// Adds value · 2^(position - 2148), position in [0, 4190].
+  void add_scaled(std::int64_t value, int position) noexcept;
+  /// Counts products that were summed elsewhere, as Accumulator::add_counts.
+  void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
+                  bool only_negative_zeros) noexcept;
+  /// The digits in their unique form: all in [0, 2^32) but the last one, which has the sign.
+  std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
+
+ private:
+  static std::uint64_t magnitude(std::int64_t value) noexcept {
+    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  }
+  void add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) noexcept;
+  void add_product(std::uint64_t a, std::uint64_t b, bool negative, int position) noexcept;
+  int special(NanPolicy nan) const noexcept;
+
+  std::array<std::int64_t, kDigits> digits_{};
+  std::uint64_t count_ = 0;
+  std::uint64_t nans_ = 0;
+  std::uint64_t positive_infinities_ = 0;
+  std::uint64_t negative_infinities_ = 0;
+  bool only_negative_zeros_ = true;
+  std::uint32_t pending_ = 0;  // additions since the digits were last normalized
+};
+
+}  // namespace samesum

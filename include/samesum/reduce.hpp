@@ -1,0 +1,53 @@
+// Reductions of an array to one value, each by its name. To ask for several at once in one pass: samesum/statistics.hpp.
+#pragma once
+
+#include <samesum/statistics.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace samesum {
+
+/// The policy on NaNs, and how it is to be done: but for the policy, none of it changes a bit of the answer.
+struct ReduceOptions {
+  NanPolicy nan = NanPolicy::propagate;
+  std::uint32_t group_size = 0;  ///< as in CollectOptions
+  std::uint32_t groups = 0;
+  std::uint32_t threads = 0;
+};
+
+/// The least and the greatest element, with the lowest index of each: `min(x, device).index` is argmin. -0.0 is less than +0.0; with NaNs
+/// that are not skipped, NaN and the index of the first. @throws Error (no_answer) where there is no element.
+Extreme min(View data, const Device& device, const ReduceOptions& options = {});
+Extreme max(View data, const Device& device, const ReduceOptions& options = {});
+std::pair<Extreme, Extreme> minmax(View data, const Device& device, const ReduceOptions& options = {});
+
+/// How many elements are not zero; NaNs, unless skipped, count as such. Whether any is, whether all are: of nothing, false and true.
+std::uint64_t count_nonzero(View data, const Device& device, const ReduceOptions& options = {});
+bool any(View data, const Device& device, const ReduceOptions& options = {});
+bool all(View data, const Device& device, const ReduceOptions& options = {});
+
+/// Correctly rounded: the exact value, rounded once to the nearest double. See Statistics.
+double mean(View data, const Device& device, const ReduceOptions& options = {});
+double variance(View data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
+double standard_deviation(View data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
+double squared_norm(View data, const Device& device, const ReduceOptions& options = {});
+double norm(View data, const Device& device, const ReduceOptions& options = {});
+
+/// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
+/// @throws Error (usage) unless both have the same length and type.
+ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+/// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
+ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+
+/// The product of the elements.
+///
+/// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
+/// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as
+/// 1, at its place. Of nothing: 1.
+/// Integers: the exact product, as int64 or uint64. @throws Error (no_answer) where it does not fit.
+Value product(View data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+/// The same of all that comes from `source`, by one tree over all of it.
+Value product(Source& source, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+
+}  // namespace samesum

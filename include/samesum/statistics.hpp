@@ -1,0 +1,119 @@
+// What one asks of an array, in one pass over it: extremes and where they are, exact sums of the elements and of their squares, and what
+// follows from these.
+#pragma once
+
+#include <samesum/accumulator.hpp>
+#include <samesum/device.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/source.hpp>
+#include <samesum/types.hpp>
+#include <samesum/value.hpp>
+#include <samesum/view.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace samesum {
+
+/// An extreme element, and the lowest index at which it stands.
+struct Extreme {
+  Value value;
+  std::uint64_t index = 0;
+
+  friend bool operator==(const Extreme&, const Extreme&) = default;
+};
+
+/// What is collected on the way: the less, the faster where the data come from caches.
+struct Fields {
+  bool extremes = true;   ///< min, max, their indices
+  bool sum = true;        ///< sum; with `squares`: variance
+  bool squares = true;    ///< squared norm, norm
+  bool nonzeros = false;  ///< how many elements are not zero, any, all
+
+  friend bool operator==(const Fields&, const Fields&) = default;
+};
+
+/// What was collected of a sequence of elements, as a value. Collections of parts merge into that of the whole: what is exact does not
+/// depend on where the parts were cut or who did them.
+///
+/// A function that asks for what was not collected throws Error (usage). Where there is no answer (the mean of nothing, say) it throws
+/// Error (no_answer) that says why. With NanPolicy::propagate a NaN among the elements makes every result but counts the canonical NaN, and
+/// the indices of extremes that of the first NaN; with `skip` NaNs are left out as if they were not there, but keep their index.
+class Statistics {
+ public:
+  /// What is known of the elements; for the library's own loops and kernels.
+  struct Contents {
+    Fields fields = {};
+    std::uint64_t count = 0;
+    std::uint64_t nans = 0;
+    std::uint64_t nonzeros = 0;  ///< NaNs are not zero
+    std::optional<std::uint64_t> first_nan = {};
+    std::optional<Extreme> least = {}, greatest = {};  ///< of those that are no NaN; -0.0 < +0.0
+    Accumulator sum = {};
+    ProductAccumulator squares = {};
+
+    friend bool operator==(const Contents&, const Contents&) = default;
+  };
+
+  Statistics() = default;
+  explicit Statistics(Contents contents) : contents_(std::move(contents)) {}
+  const Contents& contents() const noexcept { return contents_; }
+
+  /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. O(1).
+  void merge(const Statistics& later);
+
+  std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included
+  std::uint64_t nan_count() const;
+
+  /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
+  /// @throws Error (no_answer) where there is none.
+  Extreme min(NanPolicy nan = NanPolicy::propagate) const;
+  Extreme max(NanPolicy nan = NanPolicy::propagate) const;
+
+  /// How many elements are not zero (both zeros are; a NaN is not); whether any, whether all of them. Of nothing: none, false, true.
+  std::uint64_t nonzero_count(NanPolicy nan = NanPolicy::propagate) const;
+  bool any(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) != 0; }
+  bool all(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) == used(nan); }
+
+  /// The exact sum of the elements: round it, or take it as an integer.
+  const Accumulator& sum() const;
+  /// The exact sum of their squares.
+  const ProductAccumulator& squares() const;
+
+  /// The exact sum over the number of elements, rounded once to the nearest double. @throws Error (no_answer) for no elements.
+  double mean(NanPolicy nan = NanPolicy::propagate) const;
+  /// (n Σx² - (Σx)²) / (n (n - ddof)) in exact arithmetic, rounded once; NaN where an element is infinite.
+  /// @throws Error (no_answer) unless there are more than `ddof` elements.
+  double variance(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  /// The square root of that exact quotient, rounded once: not the root of a rounded variance.
+  double standard_deviation(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  /// Σx², rounded once, and its square root, rounded once.
+  double squared_norm(NanPolicy nan = NanPolicy::propagate) const { return squares().round(nan); }
+  double norm(NanPolicy nan = NanPolicy::propagate) const { return squares().round_root(nan); }
+
+  friend bool operator==(const Statistics&, const Statistics&) = default;
+
+ private:
+  std::uint64_t used(NanPolicy nan) const noexcept { return contents_.count - (nan == NanPolicy::skip ? contents_.nans : 0); }
+  double spread(std::uint64_t ddof, NanPolicy nan, bool root) const;
+
+  Contents contents_;
+};
+
+/// How it is to be done: none of it changes a bit of the answer.
+struct CollectOptions {
+  Fields fields = {};
+  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: chosen
+  std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
+  std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
+};
+
+/// Collects from `data`, in one pass. O(n) time; O(1) memory on the CPU, on other devices data go through in chunks of bounded size.
+/// `report` tells how it was done. May be called from several threads at once.
+/// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
+Statistics collect(View data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+/// The same of all that comes from `source`.
+Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+
+}  // namespace samesum

@@ -1,0 +1,24 @@
+// A number of one of the types of elements, known at run time.
+#pragma once
+
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <variant>
+
+namespace samesum {
+
+/// A result that has the type of the elements, or the one that its kind of result is given in. 16-bit floats and float32 are held as the
+/// double that equals them.
+struct Value {
+  std::variant<double, std::int64_t, std::uint64_t> number = 0.0;
+  DType type = DType::float64;
+
+  /// As a double: exact for floats; rounded to the nearest for integers beyond 2^53.
+  double as_double() const noexcept {
+    return std::visit([](auto value) { return static_cast<double>(value); }, number);
+  }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+}  // namespace samesum

@@ -1,0 +1,60 @@
+// An array split over threads: who takes what, written once for all loops of the CPU.
+#pragma once
+
+#include "core/float_environment.hpp"
+#include "core/parallel.hpp"
+
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace samesum::core {
+
+// Threads take the next chunk when they are done with one, so that none waits long for another that woke up late or was interrupted.
+// Chunks that are worked on at the same time lie close together: two threads at far ends of an array can keep hitting the same banks of
+// memory at the same time, at half the speed.
+inline constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMinChunkBytes = std::uint64_t{1} << 16;
+// What has to be there for each thread, for waking it to pay.
+inline constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 19;
+
+/// The arena in which all work is done: threads that wait there do not take up the caller's own tasks.
+inline tbb::task_arena& arena() {
+  static auto* const instance = new tbb::task_arena();  // outlives whoever sums in a static destructor
+  return *instance;
+}
+
+/// Threads for so many bytes; `wanted`: at most, 0 for what pays.
+inline std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
+  const std::uint64_t most = bytes / (wanted == 0 ? kThreadBytes : kMinChunkBytes);
+  if (wanted == 1 || most <= 1) return 1;
+  const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  return static_cast<std::uint32_t>(std::min(threads, most));
+}
+
+/// Elements of a chunk: small arrays have several chunks a thread too.
+inline std::uint64_t chunk_size(std::uint64_t bytes, std::uint64_t element_bytes, std::uint32_t threads) {
+  constexpr std::uint64_t kPage = 4096;
+  return std::clamp(bytes / threads / 8 / kPage * kPage, kMinChunkBytes, kMaxChunkBytes) / element_bytes;
+}
+
+/// Calls body(task, first, count) for all chunks of `size` elements, in `threads` tasks; a single one is the caller.
+/// A task is given its chunks in the order of the array.
+template <class Body>
+void for_chunks(std::uint64_t size, std::uint32_t threads, std::uint64_t chunk, const Body& body) {
+  std::atomic<std::uint64_t> next{0};
+  const auto work = [&](std::uint32_t task) {
+    const DefaultFloatEnvironment environment;
+    for (;;) {
+      const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= size) return;
+      body(task, first, std::min(chunk, size - first));
+    }
+  };
+  if (threads == 1) return work(0);
+  execute(arena(), [&] { parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
+}
+
+}  // namespace samesum::core

@@ -1,0 +1,50 @@
+// Integers without a limit, for the host: what exact quotients and roots of exact sums take.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace samesum::exact {
+
+/// A magnitude and a sign; zero has no sign.
+class BigInteger {
+ public:
+  BigInteger() = default;
+  BigInteger(std::uint64_t value);
+  /// The number whose digits of radix 2^32 these are, in two's complement: all lie in [0, 2^32) but the last, which has the sign.
+  static BigInteger from_digits(std::span<const std::int64_t> digits);
+
+  bool is_zero() const noexcept { return words_.empty(); }
+  bool is_negative() const noexcept { return negative_; }
+  /// Bits of the magnitude; 0 for zero.
+  int length() const noexcept;
+  BigInteger magnitude() const;
+
+  BigInteger shifted_left(int bits) const;
+  BigInteger shifted_right(int bits) const;      ///< towards zero
+  bool has_bits_below(int bits) const noexcept;  ///< whether shifted_right(bits) would lose any
+  std::string decimal() const;
+  /// O(words of both).
+  friend BigInteger operator-(const BigInteger& a, const BigInteger& b);
+  /// O(words of one times words of the other).
+  friend BigInteger operator*(const BigInteger& a, const BigInteger& b);
+
+  /// Words of the magnitude, the lowest first; the last one is not zero.
+  std::span<const std::uint32_t> words() const noexcept { return words_; }
+
+ private:
+  void trim() noexcept;
+  static int compare_magnitudes(const BigInteger& a, const BigInteger& b) noexcept;
+
+  std::vector<std::uint32_t> words_;
+  bool negative_ = false;
+};
+
+/// numerator / denominator · 2^exponent rounded once to the nearest double, ties to even; +0.0 for zero. Requires denominator > 0.
+double round_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
+/// The square root of the same, rounded once. Requires numerator >= 0.
+double round_root_of_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
+
+}  // namespace samesum::exact

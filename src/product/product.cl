@@ -1,0 +1,192 @@
+// Products. Of floats by the balanced tree over the index: every aligned block of 2^k leaves is a subtree, so work-items take a load of 16
+// bytes each, sub-groups what their work-items have, groups tiles; a tile's product goes to its place in `products`, to which the kernel
+// may be applied again. The order of factors changes no bit but a NaN's, which the host makes the canonical one.
+//
+// Of integers: zeros, signs, and magnitudes that stop at 64 bits; a record for each work-group.
+//
+// Defined by the host, beside what statistics/elements.h takes: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power of
+// two, of 16 bytes, that a work-item takes of a tile).
+
+#define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight
+
+#if FLOATS
+#if BITS == 64
+#define REAL double
+FN double leaf_of(ulong x) { return SKIP && is_nan(x) ? 1.0 : as_double(x); }
+FN double multiply(double a, double b) { return a * b; }
+#if SUBGROUP > 1
+FN double from_lane(double x, uint lane) { return as_double((ulong)subgroup_shuffle64((long)as_ulong(x), lane)); }
+#endif
+#else
+#define REAL float
+FN float multiply(float a, float b) { return mul_rn_f32(a, b); }
+#if SUBGROUP > 1
+FN float from_lane(float x, uint lane) { return as_float(subgroup_shuffle(as_uint(x), lane)); }
+#endif
+#if BITS == 32
+FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x); }
+#elif EXPONENT_BITS == 8
+FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x << 16); }
+#else
+// A float16's exponent is 112 too low as a float32's; denormals are integers of 2^-24.
+FN float leaf_of(uint x) {
+  const uint magnitude = x & 0x7fffu;
+  const uint normal = (magnitude << 13) + (112u << 23) + (magnitude >= 0x7c00u ? 112u << 23 : 0);
+  const uint bits = magnitude < 0x400u ? as_uint((float)magnitude * 5.9604644775390625e-8f) : normal;
+  return SKIP && is_nan(x) ? 1.0f : as_float(bits | (x & 0x8000u) << 16);
+}
+#endif
+#endif
+
+// The subtree of a load.
+FN REAL product_of_load(uint4 v) {
+  REAL leaves[ELEMENTS_PER_LOAD];
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) leaves[i] = leaf_of(element_of(v, i));
+#pragma unroll
+  for (int stride = 1; stride < ELEMENTS_PER_LOAD; stride *= 2) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; i += 2 * stride) leaves[i] = multiply(leaves[i], leaves[i + stride]);
+  }
+  return leaves[0];
+}
+
+#define TILE (GROUP_SIZE * LOADS)
+#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
+#define SUBTREES (TILE / SUBGROUP)
+#define EACH (SUBTREES < SUBGROUP ? 1 : SUBTREES / SUBGROUP)  // that a lane takes in the end; of absent ones, 1
+#else
+#define SUBTREES TILE
+#endif
+
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
+  LOCAL_VAR REAL subtrees[SUBTREES];
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
+  GLOBAL REAL* products = (GLOBAL REAL*)results;
+  const ulong rounds = (tiles + group_count() - 1) / group_count();
+  for (ulong round = 0; round < rounds; ++round) {
+    const ulong tile = round * group_count() + group_id();
+    const ulong present = tile < tiles ? tile : tiles - 1;
+    REAL q[LOADS];
+    uint4 v[LOADS];
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&loads[present * TILE + k * GROUP_SIZE + local_id()]);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) q[k] = product_of_load(v[k]);
+#if SUBTREES < TILE
+    // Lanes exchange what they have of neighbouring loads, so that each goes on with half as many; then what is left of the sub-group.
+    const uint lane = local_id() & (SUBGROUP - 1);
+    uint load = 0;
+#pragma unroll
+    for (int n = LOADS, bit = 1; n > 1; n /= 2, bit *= 2) {
+      const uint odd = lane & bit;
+#pragma unroll
+      for (int k = 0; k < n / 2; ++k) {
+        const REAL given = from_lane(odd ? q[2 * k] : q[2 * k + 1], lane ^ bit);
+        q[k] = multiply(odd ? q[2 * k + 1] : q[2 * k], given);
+      }
+      load += odd;  // bit by bit, which of the loads is left in the end
+    }
+#pragma unroll
+    for (int bit = LOADS; bit < SUBGROUP; bit *= 2) q[0] = multiply(q[0], from_lane(q[0], lane ^ bit));
+    barrier_local();
+    if (lane < LOADS) subtrees[load * (GROUP_SIZE / SUBGROUP) + local_id() / SUBGROUP] = q[0];
+    barrier_local();
+    // The first sub-group multiplies what the others left: each lane a subtree, then as above.
+    if (local_id() < SUBGROUP) {
+      REAL node[EACH];
+#pragma unroll
+      for (int i = 0; i < EACH; ++i) node[i] = local_id() * EACH + i < SUBTREES ? subtrees[local_id() * EACH + i] : (REAL)1;
+#pragma unroll
+      for (int stride = 1; stride < EACH; stride *= 2) {
+#pragma unroll
+        for (int i = 0; i < EACH; i += 2 * stride) node[i] = multiply(node[i], node[i + stride]);
+      }
+#pragma unroll
+      for (int bit = 1; bit < SUBGROUP; bit *= 2) node[0] = multiply(node[0], from_lane(node[0], lane ^ bit));
+      if (lane == 0 && tile < tiles) products[tile] = node[0];
+    }
+#else
+    barrier_local();
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) subtrees[k * GROUP_SIZE + local_id()] = q[k];
+    for (uint count = SUBTREES / 2; count > 0; count /= 2) {
+      // Each level in two steps, as places are read and written.
+      barrier_local();
+      REAL node[(SUBTREES / 2 + GROUP_SIZE - 1) / GROUP_SIZE];
+#pragma unroll
+      for (uint k = 0; k < (SUBTREES / 2 + GROUP_SIZE - 1) / GROUP_SIZE; ++k) {
+        const uint i = k * GROUP_SIZE + local_id();
+        node[k] = i < count ? multiply(subtrees[2 * i], subtrees[2 * i + 1]) : (REAL)1;
+      }
+      barrier_local();
+#pragma unroll
+      for (uint k = 0; k < (SUBTREES / 2 + GROUP_SIZE - 1) / GROUP_SIZE; ++k) {
+        const uint i = k * GROUP_SIZE + local_id();
+        if (i < count) subtrees[i] = node[k];
+      }
+    }
+    if (local_id() == 0 && tile < tiles) products[tile] = subtrees[0];
+#endif
+  }
+}
+#else
+
+typedef struct {
+  ulong magnitude;
+  uint zero, negative, too_large;
+} PRODUCT;
+
+FN PRODUCT multiply(PRODUCT product, ulong factor, uint negative) {
+  const ulong high = product_high(product.magnitude, factor);
+  product.zero |= factor == 0;
+  product.negative ^= negative;
+  product.too_large |= high != 0;
+  product.magnitude = factor == 0 || product.too_large ? product.magnitude : product.magnitude * factor;
+  return product;
+}
+
+// Records: flags (zero, negative, too large), magnitude.
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void product(GLOBAL const uchar* data, ulong count, GLOBAL ulong* records) {
+  LOCAL_VAR ulong magnitudes[GROUP_SIZE];
+  LOCAL_VAR uint flags[GROUP_SIZE];
+  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)data;
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
+  const ulong whole = count / ELEMENTS_PER_LOAD;
+  PRODUCT product;
+  product.magnitude = 1;
+  product.zero = product.negative = product.too_large = 0;
+  for (ulong i = global_id(); i < whole; i += global_size()) {
+    const uint4 v = load_once(&loads[i]);
+#pragma unroll
+    for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) {
+      const WORD x = element_of(v, k);
+      product = multiply(product, absolute_of(x), sign_of(x) & 1);
+    }
+  }
+  for (ulong i = whole * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
+    product = multiply(product, absolute_of(elements[i]), sign_of(elements[i]) & 1);
+  }
+  magnitudes[local_id()] = product.magnitude;
+  flags[local_id()] = product.zero | product.negative << 1 | product.too_large << 2;
+  for (uint stride = GROUP_SIZE / 2; stride > 0; stride /= 2) {
+    barrier_local();
+    const uint other = local_id() + stride < GROUP_SIZE ? local_id() + stride : 0;
+    const uint more = flags[other];
+    product = multiply(product, magnitudes[other], (more >> 1) & 1);
+    product.zero |= more & 1;
+    product.too_large |= more >> 2;
+    barrier_local();
+    if (local_id() < stride) {
+      magnitudes[local_id()] = product.magnitude;
+      flags[local_id()] = product.zero | product.negative << 1 | product.too_large << 2;
+    }
+  }
+  if (local_id() == 0) {
+    records[2 * group_id()] = product.zero | product.negative << 1 | product.too_large << 2;
+    records[2 * group_id() + 1] = product.magnitude;
+  }
+}
+#endif

@@ -1,0 +1,93 @@
+// The product of an array, whose elements may come in several pieces.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+#include "product/tree.hpp"
+
+#include <samesum/reduce.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace samesum::product_tree {
+
+/// The product of integers: the number of zeros decides, then the sign; the magnitude stops at what no 64 bits hold. Integers with a
+/// magnitude of one or more never make it smaller, so the order does not matter: [2^40, 2^40, 0] is 0.
+struct IntegerProduct {
+  bool zero = false;
+  bool negative = false;
+  bool too_large = false;
+  std::uint64_t magnitude = 1;
+
+  void multiply(std::uint64_t factor, bool factor_negative) noexcept {
+    zero |= factor == 0;
+    negative ^= factor_negative;
+    if (factor != 0 && !too_large) too_large = __builtin_mul_overflow(magnitude, factor, &magnitude);
+  }
+  void merge(const IntegerProduct& other) noexcept {
+    multiply(other.magnitude, other.negative);
+    zero |= other.zero;
+    too_large |= other.too_large;
+  }
+  /// @throws Error (no_answer) where it does not fit into int64, or uint64.
+  Value value(bool is_signed) const;
+};
+
+/// Leaves of a subtree that is worked out in one go: 2^kBlockLevel.
+inline constexpr int kBlockLevel = 10;
+inline constexpr std::size_t kBlock = std::size_t{1} << kBlockLevel;
+
+/// The products of `blocks` blocks of kBlock leaves each, at any byte alignment; `skip`: NaNs count as 1.
+void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products);
+void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, double* products);
+
+/// The product of floats that lie in device memory: whole tiles of 2^level leaves each, prepared once and launched as often as one likes.
+class DeviceProduct {
+ public:
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where it lacks what the bits take.
+  DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options);
+
+  int level() const noexcept;  ///< of a tile
+  /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and
+  /// the position allows it, their products are reduced in the same way.
+  void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position);
+  /// Waits for the last launch, and appends what it left.
+  template <class T>
+  void collect(Tree<T>& tree);
+
+  std::string text() const;
+
+ private:
+  // What a launch leaves: products of 2^level leaves each. The first `reduced` of them went into the next stage.
+  struct Stage {
+    device::Memory products;
+    std::uint64_t count = 0, reduced = 0;
+    int level = 0;
+  };
+  Stage& stage(std::size_t index, std::uint64_t count, int level);
+
+  device::Device& device_;
+  DType type_;
+  std::uint32_t group_size_;
+  std::uint32_t loads_;  // of 16 bytes, that a work-item takes of a tile
+  std::uint32_t groups_;
+  device::Kernel kernel_;        // elements to products
+  device::Kernel again_kernel_;  // products to products
+  std::vector<Stage> stages_;
+  std::size_t used_stages_ = 0;
+};
+
+/// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile.
+template <class T>
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report);
+
+/// Integers in host memory on a device.
+IntegerProduct integer_product_on_device(View data, device::Device& device, const ReduceOptions& options, SumReport& report);
+
+/// What the kernels are made from; for integers and floats (entry `product`).
+device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);
+
+}  // namespace samesum::product_tree

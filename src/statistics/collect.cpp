@@ -1,0 +1,201 @@
+// The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
+#include "core/pieces.hpp"
+#include "statistics/collect.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+CollectOptions options_of(const ReduceOptions& options, Fields fields) {
+  return {fields, options.group_size, options.groups, options.threads};
+}
+
+constexpr Fields kExtremes{true, false, false, false};
+constexpr Fields kNonzeros{true, false, false, true};
+constexpr Fields kSum{false, true, false, false};
+constexpr Fields kVariance{false, true, true, false};
+constexpr Fields kSquares{false, false, true, false};
+
+// Runs `work` on the CPU, which fills in the number of its threads, and tells of it.
+template <class Work>
+auto on_cpu(SumReport* report, const Work& work) {
+  std::uint32_t threads = 0;
+  const auto start = std::chrono::steady_clock::now();
+  auto result = work(&threads);
+  if (report != nullptr) {
+    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report->configuration = fmt::format("threads={}", threads);
+  }
+  return result;
+}
+
+SumReport begin_report(const Device& device, std::uint64_t bytes) {
+  SumReport report;
+  report.device = device.info().selector;
+  report.variant = device.info().has(Capability::kernels) ? "exact_bins" : "exact_blocks";
+  report.bytes = bytes;
+  return report;
+}
+
+// The report of several chunks together.
+class Reports {
+ public:
+  SumReport* next() noexcept { return &chunk_; }
+  void add() {
+    if (std::exchange(first_, false)) {
+      all_ = chunk_;
+    } else {
+      all_ += chunk_;
+    }
+  }
+  bool empty() const noexcept { return first_; }
+  void give(SumReport* report) {
+    if (report != nullptr) *report = all_;
+  }
+
+ private:
+  SumReport all_, chunk_;
+  bool first_ = true;
+};
+
+void require_alike(View a, View b) {
+  if (a.type() != b.type() || a.size() != b.size()) {
+    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
+                                              a.size(), name_of(a.type()), b.size(), name_of(b.type())));
+  }
+}
+
+}  // namespace
+
+Statistics collect(View data, const Device& device, const CollectOptions& wanted, SumReport* report) {
+  CollectOptions options = wanted;
+  options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);  // which count the NaNs
+  if (!data.contiguous()) {
+    Statistics all;
+    Reports reports;
+    core::for_contiguous_pieces(data, [&](View piece) {
+      all.merge(collect(piece, device, options, reports.next()));
+      reports.add();
+    });
+    reports.give(report);
+    return all;
+  }
+  if (report != nullptr) *report = begin_report(device, data.bytes());
+  if (device.info().has(Capability::kernels)) return statistics::collect_on_device(data, device.implementation(), options, report);
+  return on_cpu(report, [&](std::uint32_t* threads) { return statistics::collect_cpu(data, options, threads); });
+}
+
+Statistics collect(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
+  Statistics all;
+  Reports reports;
+  const auto add = [&](View view) {
+    all.merge(collect(view, device, options, reports.next()));
+    reports.add();
+  };
+  while (const std::optional<View> view = source.next()) add(*view);
+  if (reports.empty()) {
+    Statistics none = collect(View(nullptr, 0, source.type().value_or(DType::float64)), device, options, reports.next());
+    reports.add();
+    all = none;
+  }
+  reports.give(report);
+  return all;
+}
+
+ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options, SumReport* report) {
+  require_alike(a, b);
+  if (!a.contiguous() || !b.contiguous()) {
+    ProductAccumulator total;
+    Reports reports;
+    const std::uint64_t most = core::kPieceBytes / size_of(a.type());
+    for (std::uint64_t first = 0; first < a.size(); first += most) {
+      const std::uint64_t count = std::min(most, a.size() - first);
+      core::for_contiguous_pieces(a.part(first, count), [&](View left) {
+        core::for_contiguous_pieces(b.part(first, count),
+                                    [&](View right) { total.merge(dot(left, right, device, options, reports.next())); });
+      });
+      reports.add();
+    }
+    reports.give(report);
+    return total;
+  }
+  const CollectOptions how = options_of(options, kSquares);
+  if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());
+  if (device.info().has(Capability::kernels)) return statistics::dot_on_device(a, b, device.implementation(), how, report);
+  return on_cpu(report, [&](std::uint32_t* threads) { return statistics::dot_cpu(a, b, how.threads, threads); });
+}
+
+ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options, SumReport* report) {
+  ProductAccumulator total;
+  Reports reports;
+  std::optional<View> left, right;  // what is left of a chunk
+  std::uint64_t done = 0;
+  for (;;) {
+    if (!left || left->size() == 0) left = a.next();
+    if (!right || right->size() == 0) right = b.next();
+    if (!left || !right) break;
+    const std::uint64_t count = std::min(left->size(), right->size());
+    total.merge(dot(left->part(0, count), right->part(0, count), device, options, reports.next()));
+    reports.add();
+    left = left->part(count, left->size() - count);
+    right = right->part(count, right->size() - count);
+    done += count;
+  }
+  if ((left && left->size() != 0) || (right && right->size() != 0)) {
+    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length: the {} has more than the {}'s {} elements",
+                                              left ? "first" : "second", left ? "second" : "first", done));
+  }
+  if (reports.empty()) {
+    const View none(nullptr, 0, DType::float64);
+    total = dot(none, none, device, options, reports.next());
+    reports.add();
+  }
+  reports.give(report);
+  return total;
+}
+
+Extreme min(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kExtremes)).min(options.nan);
+}
+Extreme max(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kExtremes)).max(options.nan);
+}
+std::pair<Extreme, Extreme> minmax(View data, const Device& device, const ReduceOptions& options) {
+  const Statistics found = collect(data, device, options_of(options, kExtremes));
+  return {found.min(options.nan), found.max(options.nan)};
+}
+
+std::uint64_t count_nonzero(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kNonzeros)).nonzero_count(options.nan);
+}
+bool any(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kNonzeros)).any(options.nan);
+}
+bool all(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kNonzeros)).all(options.nan);
+}
+
+double mean(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kSum)).mean(options.nan);
+}
+double variance(View data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kVariance)).variance(ddof, options.nan);
+}
+double standard_deviation(View data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kVariance)).standard_deviation(ddof, options.nan);
+}
+double squared_norm(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kSquares)).squared_norm(options.nan);
+}
+double norm(View data, const Device& device, const ReduceOptions& options) {
+  return collect(data, device, options_of(options, kSquares)).norm(options.nan);
+}
+
+}  // namespace samesum

@@ -1,0 +1,21 @@
+// Where elements are collected from: the CPU's loops, and devices that run kernels.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <samesum/reduce.hpp>
+#include <samesum/statistics.hpp>
+
+namespace samesum::statistics {
+
+/// The number that a key stands for (extremes.hpp).
+Value value_of(std::int64_t key, DType type);
+
+Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* threads_used = nullptr);
+ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
+
+/// Data in host memory, in chunks that fit into the device. `report`, where given, is completed.
+Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, SumReport* report);
+ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, SumReport* report);
+
+}  // namespace samesum::statistics

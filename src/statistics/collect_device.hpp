@@ -1,0 +1,55 @@
+// One pass over an array on a device that runs kernels (statistics.cl).
+#pragma once
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+
+#include <samesum/statistics.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace samesum::statistics {
+
+/// What a kernel is made for.
+struct KernelShape {
+  DType type = DType::float32;
+  Fields fields = {};
+  bool dot = false;  ///< `fields.squares` are products a·b
+  std::uint32_t group_size = 0;
+  std::uint32_t groups = 0;  ///< at most: small data take fewer
+  std::uint32_t loads = 0;   ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t columns = 0;
+  bool windows = false;  ///< sums in registers, where these are exact
+
+  std::string text() const;
+};
+
+/// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
+class DevicePass {
+ public:
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
+  DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot);
+
+  /// Enqueues a pass over the first `count` elements of `a`, and of `b` for a dot product (else it is not looked at).
+  void launch(const device::Memory& a, const device::Memory& b, std::uint64_t count);
+  /// Waits for the last launch. Of a dot product, Contents::squares are the products.
+  Statistics::Contents result();
+
+  const KernelShape& shape() const noexcept { return shape_; }
+
+ private:
+  device::Device& device_;
+  KernelShape shape_;
+  device::Kernel kernel_;
+  device::Kernel combine_;
+  device::Memory records_;
+  device::Memory result_;
+  device::Memory schedule_;
+  std::uint64_t count_ = 0;
+};
+
+/// What the kernels are made from (entries statistics and statistics_combine).
+device::Source pass_source(const KernelShape& shape);
+
+}  // namespace samesum::statistics

@@ -1,0 +1,95 @@
+// Elements of every type, as the kernels of statistics see them: keys in their order, mantissas and positions.
+//
+// Defined by the host: BITS of an element (8 to 64), FLOATS, SIGNED (of integers), FRACTION_BITS and EXPONENT_BITS (of floats).
+
+#define ELEMENTS_PER_LOAD (128 / BITS)
+#if BITS == 8
+#define ELEMENT uchar
+#elif BITS == 16
+#define ELEMENT ushort
+#elif BITS == 32
+#define ELEMENT uint
+#else
+#define ELEMENT ulong
+#endif
+
+#if BITS == 64
+#define WORD ulong
+#define KEY long
+#define KEY_LEAST ((long)((ulong)1 << 63))
+#define KEY_GREATEST ((long)~((ulong)1 << 63))
+#else
+#define WORD uint
+#define KEY int
+#define KEY_LEAST ((int)0x80000000u)
+#define KEY_GREATEST 0x7fffffff
+#endif
+
+FN uint word_of(uint4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+// Element i of a load of 16 bytes.
+FN WORD element_of(uint4 v, int i) {
+#if BITS == 64
+  return (ulong)word_of(v, 2 * i + 1) << 32 | word_of(v, 2 * i);
+#elif BITS == 32
+  return word_of(v, i);
+#else
+  return (word_of(v, i * BITS / 32) >> (i * BITS % 32)) & ((1u << BITS) - 1);
+#endif
+}
+
+#if FLOATS
+#define SIGN_BIT ((WORD)1 << (BITS - 1))
+#define HIDDEN ((WORD)1 << FRACTION_BITS)
+#define INFINITE ((((WORD)1 << EXPONENT_BITS) - 1) << FRACTION_BITS)
+FN WORD magnitude_of(WORD x) { return x & (SIGN_BIT - 1); }
+FN uint is_nan(WORD x) { return magnitude_of(x) > INFINITE; }
+FN uint is_special(WORD x) { return magnitude_of(x) >= INFINITE; }
+FN uint is_zero(WORD x) { return magnitude_of(x) == 0; }
+// All ones for negative numbers, else zero.
+FN uint sign_of(WORD x) { return 0 - (uint)(x >> (BITS - 1)); }
+// A finite number is its mantissa times 2^(position - LOWEST).
+FN WORD mantissa_of(WORD x) { return (x & (HIDDEN - 1)) | ((x & INFINITE) != 0 ? HIDDEN : 0); }
+FN uint position_of(WORD x) {
+  const uint exponent = (uint)((x & INFINITE) >> FRACTION_BITS);
+  return exponent - (exponent != 0 ? 1 : 0);
+}
+#if BITS == 64
+FN KEY key_of(WORD x) { return (long)(x ^ ((ulong)((long)x >> 63) >> 1)); }
+#elif BITS == 32
+FN KEY key_of(WORD x) { return (int)(x ^ ((uint)((int)x >> 31) >> 1)); }
+#else
+FN KEY key_of(WORD x) { return (int)(x & 0x8000u ? ~(x & 0x7fffu) : x); }
+#endif
+#else
+FN uint is_nan(WORD x) { return 0; }
+FN uint is_zero(WORD x) { return x == 0; }
+#if SIGNED
+FN long integer_of(WORD x) {
+#if BITS == 64
+  return (long)x;
+#else
+  return (long)((int)(x << (32 - BITS)) >> (32 - BITS));
+#endif
+}
+FN KEY key_of(WORD x) { return (KEY)integer_of(x); }
+FN uint sign_of(WORD x) { return integer_of(x) < 0 ? ~0u : 0; }
+FN ulong absolute_of(WORD x) { return integer_of(x) < 0 ? 0 - (ulong)integer_of(x) : (ulong)integer_of(x); }
+#else
+#if BITS < 32
+FN KEY key_of(WORD x) { return (int)x; }
+#else
+FN KEY key_of(WORD x) { return (KEY)(x ^ (WORD)KEY_LEAST); }
+#endif
+FN uint sign_of(WORD x) { return 0; }
+FN ulong absolute_of(WORD x) { return x; }
+#endif
+#endif
+
+// The 128 bits of a product of 64-bit numbers.
+FN ulong product_high(ulong a, ulong b) {
+  const ulong a_low = a & 0xffffffffu, a_high = a >> 32, b_low = b & 0xffffffffu, b_high = b >> 32;
+  const ulong middle = a_high * b_low + (a_low * b_low >> 32);
+  const ulong other = a_low * b_high + (middle & 0xffffffffu);
+  return a_high * b_high + (middle >> 32) + (other >> 32);
+}

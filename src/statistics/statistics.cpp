@@ -1,0 +1,131 @@
+// What was collected, as a value: merging, and what follows from the exact sums.
+#include <samesum/statistics.hpp>
+
+#include "exact/big_integer.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace samesum {
+namespace {
+
+constexpr std::uint64_t kNanBits = 0x7ff8000000000000;
+constexpr int kUnit = 1074;  // an accumulator's digits count 2^-1074
+
+double canonical_nan() noexcept { return std::bit_cast<double>(kNanBits); }
+
+// Whether a < b, with -0.0 < +0.0; of any two types, as chunks of a text may have different ones. Holds every 64-bit integer and every
+// double.
+bool less(const Value& a, const Value& b) {
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  const auto exact = [](const Value& value) { return std::visit([](auto number) -> long double { return number; }, value.number); };
+  const long double left = exact(a), right = exact(b);
+  if (left != right || left != 0) return left < right;
+  return std::signbit(left) && !std::signbit(right);
+}
+
+void require(bool collected, std::string_view what) {
+  if (!collected) throw Error(ErrorKind::usage, fmt::format("the {} was not collected: ask for it in Fields", what));
+}
+
+[[noreturn]] void no_elements(const char* what, std::uint64_t nans) {
+  throw Error(ErrorKind::no_answer, fmt::format("there is no {} of no elements{}", what, nans != 0 ? ": all are NaN, and left out" : ""));
+}
+
+std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint64_t by) {
+  return index ? std::optional(*index + by) : std::nullopt;
+}
+
+Extreme extreme(const Statistics::Contents& contents, const std::optional<Extreme>& found, NanPolicy nan, const char* what) {
+  require(contents.fields.extremes, what);
+  if (contents.first_nan && nan == NanPolicy::propagate) {
+    const DType type = found ? found->value.type : DType::float64;
+    return {{canonical_nan(), is_integer(type) ? DType::float64 : type}, *contents.first_nan};
+  }
+  if (!found) no_elements(what, contents.nans);
+  return *found;
+}
+
+}  // namespace
+
+void Statistics::merge(const Statistics& later) {
+  if (later.contents_.count == 0) return;
+  if (contents_.count == 0) {
+    contents_ = later.contents_;
+    return;
+  }
+  Contents& a = contents_;
+  const Contents& b = later.contents_;
+  a.fields = {a.fields.extremes && b.fields.extremes, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
+              a.fields.nonzeros && b.fields.nonzeros};
+  const auto take = [&](std::optional<Extreme>& to, const std::optional<Extreme>& from, bool better) {
+    if (from && (!to || better)) to = Extreme{from->value, from->index + a.count};
+  };
+  take(a.least, b.least, a.least && b.least && less(b.least->value, a.least->value));
+  take(a.greatest, b.greatest, a.greatest && b.greatest && less(a.greatest->value, b.greatest->value));
+  if (!a.first_nan) a.first_nan = moved(b.first_nan, a.count);
+  a.count += b.count;
+  a.nans += b.nans;
+  a.nonzeros += b.nonzeros;
+  if (a.fields.sum) a.sum.merge(b.sum);
+  if (a.fields.squares) a.squares.merge(b.squares);
+}
+
+std::uint64_t Statistics::nan_count() const { return contents_.nans; }
+
+Extreme Statistics::min(NanPolicy nan) const { return extreme(contents_, contents_.least, nan, "minimum"); }
+Extreme Statistics::max(NanPolicy nan) const { return extreme(contents_, contents_.greatest, nan, "maximum"); }
+
+std::uint64_t Statistics::nonzero_count(NanPolicy nan) const {
+  require(contents_.fields.nonzeros, "number of non-zeros");
+  return contents_.nonzeros - (nan == NanPolicy::skip ? contents_.nans : 0);
+}
+
+const Accumulator& Statistics::sum() const {
+  require(contents_.fields.sum, "sum");
+  return contents_.sum;
+}
+
+const ProductAccumulator& Statistics::squares() const {
+  require(contents_.fields.squares, "sum of squares");
+  return contents_.squares;
+}
+
+double Statistics::mean(NanPolicy nan) const {
+  const Accumulator& total = sum();
+  if (used(nan) == 0) no_elements("mean", contents_.nans);
+  const bool decided =
+      (contents_.nans != 0 && nan == NanPolicy::propagate) || total.positive_infinities() + total.negative_infinities() != 0;
+  if (decided) return total.round(nan);
+  const auto exact = exact::BigInteger::from_digits(total.canonical_digits());
+  if (exact.is_zero()) return total.round(nan);  // which has the sign of the zero
+  return exact::round_quotient(exact, used(nan), -kUnit);
+}
+
+double Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
+  const Accumulator& total = sum();
+  const std::uint64_t n = used(nan);
+  if (n <= ddof) {
+    throw Error(ErrorKind::no_answer, fmt::format("a variance with ddof {} needs more than {} element{}: there {} {}", ddof, ddof,
+                                                  ddof == 1 ? "" : "s", n == 1 ? "is" : "are", n));
+  }
+  if ((contents_.nans != 0 && nan == NanPolicy::propagate) || squares().infinities() != 0) return canonical_nan();
+  using exact::BigInteger;
+  const auto first = BigInteger::from_digits(total.canonical_digits());       // in units of 2^-1074
+  const auto second = BigInteger::from_digits(squares().canonical_digits());  // of 2^-2148
+  const BigInteger numerator = second * n - first * first;
+  const BigInteger denominator = BigInteger(n) * (n - ddof);
+  constexpr int kExponent = -ProductAccumulator::kUnit;
+  return root ? exact::round_root_of_quotient(numerator, denominator, kExponent) : exact::round_quotient(numerator, denominator, kExponent);
+}
+
+double Statistics::variance(std::uint64_t ddof, NanPolicy nan) const { return spread(ddof, nan, false); }
+double Statistics::standard_deviation(std::uint64_t ddof, NanPolicy nan) const { return spread(ddof, nan, true); }
+
+}  // namespace samesum

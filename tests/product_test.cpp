@@ -1,0 +1,227 @@
+// Products: the fixed association against a direct recursive definition, integers against GMP.
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
+
+#include "core/visit.hpp"
+#include "selftest/cases.hpp"
+
+#include <gmp.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+const std::vector<Device>& devices() {
+  static const auto all = open_devices("all", 0);
+  return all;
+}
+
+std::uint64_t bits(double value) { return std::isnan(value) ? 0x7ff8000000000000u : std::bit_cast<std::uint64_t>(value); }
+
+bool multiplies(const Device& device, DType type) {
+  if (!device.info().has(Capability::kernels) || is_integer(type)) return true;
+  return device.info().has(type == DType::float64 ? Capability::fp64 : Capability::denormals);
+}
+
+// The definition: the tree over [first, first + 2^level), of which leaves from `size` on are missing.
+template <class T>
+std::optional<T> definition(const std::vector<T>& leaves, std::size_t first, int level) {
+  if (first >= leaves.size()) return std::nullopt;
+  if (level == 0) return leaves[first];
+  const auto left = definition(leaves, first, level - 1);
+  const auto right = definition(leaves, first + (std::size_t{1} << (level - 1)), level - 1);
+  return right ? *left * *right : left;
+}
+
+template <class T>
+std::uint64_t expected_bits(const std::vector<T>& leaves) {
+  return bits(definition(leaves, 0, 24).value_or(T{1}));
+}
+
+template <class T>
+std::vector<T> leaves_of(View data, bool skip) {
+  std::vector<T> leaves(data.size());
+  core::visit(data.type(), [&](auto element) {
+    if constexpr (!std::is_integral_v<decltype(element)>) {
+      for (std::size_t i = 0; i < leaves.size(); ++i) {
+        std::memcpy(&element, static_cast<const std::byte*>(data.data()) + i * sizeof element, sizeof element);
+        leaves[i] = static_cast<T>(element);
+        if (skip && std::isnan(leaves[i])) leaves[i] = 1;
+      }
+    }
+  });
+  return leaves;
+}
+
+// Numbers around 1, so that the product of many neither overflows nor vanishes, and every rounding shows.
+template <class T>
+std::vector<T> near_one(std::size_t size) {
+  hard::Random random(size);
+  std::vector<T> values(size);
+  for (auto& value : values)
+    value = static_cast<T>(1 + (static_cast<double>(random.bits(30)) - 0x1p29) * 0x1p-31 + (random.bits(1) ? 0.25 : -0.21));
+  return values;
+}
+
+template <class T>
+void check_sizes(const std::vector<std::size_t>& sizes) {
+  for (const Device& device : devices()) {
+    const DType type = sizeof(T) == 4 ? DType::float32 : DType::float64;
+    if (!multiplies(device, type)) {
+      EXPECT_THROW(product(View(near_one<T>(5000).data(), 5000, type), device), Error);
+      continue;
+    }
+    for (const std::size_t size : sizes) {
+      const auto values = near_one<T>(size);
+      const Value found = product(View(values.data(), size, type), device);
+      ASSERT_EQ(found.type, type);
+      ASSERT_EQ(bits(found.as_double()), expected_bits(values)) << device.info().selector << ", " << size;
+    }
+  }
+}
+
+TEST(Product, IsTheTreesAtEverySize) {
+  std::vector<std::size_t> all;
+  for (std::size_t size = 0; size <= 5000; ++size) all.push_back(size);
+  for (const Device& device : devices()) {
+    if (device.info().has(Capability::kernels)) continue;
+    for (const std::size_t size : all) {
+      const auto values = near_one<float>(size);
+      ASSERT_EQ(bits(product(std::span<const float>(values), device).as_double()), expected_bits(values)) << size;
+    }
+  }
+  std::erase_if(all, [](std::size_t size) { return size > 600 && size % 37 != 1; });
+  check_sizes<float>(all);
+}
+
+TEST(Product, IsTheTreesAtLargeSizes) {
+  check_sizes<float>({65535, 65536, 65537, 100003, 1048575, 1500007});
+  check_sizes<double>({1, 2, 3, 1000, 1023, 1024, 1025, 4097, 70001, 1000003});
+}
+
+TEST(Product, OfSeveralPiecesIsOneTree) {
+  class Pieces final : public Source {
+   public:
+    Pieces(const std::vector<float>& values, std::uint64_t piece) : values_(values), piece_(piece) {}
+    std::optional<View> next() override {
+      if (first_ == values_.size()) return std::nullopt;
+      const std::uint64_t count = std::min<std::uint64_t>(piece_++ * 37 % 9001, values_.size() - first_);
+      const View view(values_.data() + first_, count, DType::float32);
+      first_ += count;
+      return view;
+    }
+
+    std::string_view format() const noexcept override { return "pieces"; }
+
+   private:
+    const std::vector<float>& values_;
+    std::uint64_t piece_, first_ = 0;
+  };
+  const auto values = near_one<float>(300007);
+  for (const Device& device : devices()) {
+    if (!multiplies(device, DType::float32)) continue;
+    for (const std::uint64_t piece : {1, 100, 1024}) {
+      Pieces pieces(values, piece);
+      ASSERT_EQ(bits(product(pieces, device).as_double()), expected_bits(values)) << device.info().selector << ", " << piece;
+    }
+  }
+}
+
+class HardProduct : public testing::TestWithParam<std::tuple<DType, hard::Case>> {};
+
+TEST_P(HardProduct, IsTheTreesEverywhere) {
+  const auto& [type, hard_case] = GetParam();
+  for (const std::uint64_t length : {0, 1, 5, 100, 5000, 9001}) {
+    const auto data = hard::make(hard_case, type, length, length % 5);
+    for (const bool skip : {false, true}) {
+      const std::uint64_t expected =
+          type == DType::float64 ? expected_bits(leaves_of<double>(data.view(), skip)) : expected_bits(leaves_of<float>(data.view(), skip));
+      ReduceOptions options;
+      options.nan = skip ? NanPolicy::skip : NanPolicy::propagate;
+      for (const Device& device : devices()) {
+        if (!multiplies(device, type)) continue;
+        ASSERT_EQ(bits(product(data.view(), device, options).as_double()), expected) << device.info().selector << ", " << length;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, HardProduct,
+                         testing::Combine(testing::Values(DType::float16, DType::bfloat16, DType::float32, DType::float64),
+                                          testing::ValuesIn(hard::cases().begin(), hard::cases().end())),
+                         [](const auto& parameter) {
+                           return std::string(name_of(std::get<0>(parameter.param))) + "_" + std::string(std::get<1>(parameter.param).name);
+                         });
+
+class IntegerProduct : public testing::TestWithParam<DType> {};
+
+TEST_P(IntegerProduct, IsExactOrAnError) {
+  const DType type = GetParam();
+  const int width = static_cast<int>(8 * size_of(type));
+  hard::Random random(9);
+  mpz_t exact, factor;
+  mpz_inits(exact, factor, nullptr);
+  for (int round = 0; round < 60; ++round) {
+    const std::uint64_t length = round < 30 ? round : 2000 + 977 * round;
+    std::vector<std::uint64_t> patterns(length, 1);
+    const int factors = round % 12;
+    for (int i = 0; i < factors && length != 0; ++i) {
+      patterns[random.below(length)] = round % 3 == 0 ? random.bits(width) : random.bits(7);
+    }
+    if (round % 7 == 3 && length != 0) patterns[random.below(length)] = 0;
+    const hard::Data data(patterns, type);
+    mpz_set_ui(exact, 1);
+    for (const std::uint64_t pattern : patterns) {
+      if (is_signed(type)) {
+        mpz_set_si(factor, static_cast<std::int64_t>(pattern << (64 - width)) >> (64 - width));
+      } else {
+        mpz_set_ui(factor, pattern);
+      }
+      mpz_mul(exact, exact, factor);
+    }
+    const bool fits = is_signed(type) ? mpz_fits_slong_p(exact) != 0 : mpz_fits_ulong_p(exact) != 0;
+    for (const Device& device : devices()) {
+      if (!fits) {
+        EXPECT_THROW(product(data.view(), device), Error) << device.info().selector << ", " << round;
+        continue;
+      }
+      const Value found = product(data.view(), device);
+      if (is_signed(type)) {
+        ASSERT_EQ(found, (Value{std::int64_t{mpz_get_si(exact)}, DType::int64})) << device.info().selector << ", " << round;
+      } else {
+        ASSERT_EQ(found, (Value{std::uint64_t{mpz_get_ui(exact)}, DType::uint64})) << device.info().selector << ", " << round;
+      }
+    }
+  }
+  mpz_clears(exact, factor, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, IntegerProduct,
+                         testing::Values(DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64,
+                                         DType::uint64),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(Product, OfIntegersDoesNotOverflowOnTheWay) {
+  const std::vector<std::int64_t> values = {std::int64_t{1} << 40, std::int64_t{1} << 40, 0};
+  const std::vector<std::int64_t> least = {std::numeric_limits<std::int64_t>::min(), -1, -1};
+  const std::vector<std::int64_t> too_large = {std::numeric_limits<std::int64_t>::min(), -1};
+  for (const Device& device : devices()) {
+    EXPECT_EQ(product(std::span<const std::int64_t>(values), device), (Value{std::int64_t{0}, DType::int64}));
+    EXPECT_EQ(product(std::span<const std::int64_t>(least), device), (Value{least[0], DType::int64}));
+    EXPECT_THROW(product(std::span<const std::int64_t>(too_large), device), Error);
+  }
+}
+
+}  // namespace
+}  // namespace samesum
