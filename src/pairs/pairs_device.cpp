@@ -20,7 +20,7 @@ constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kTileBytes = 16 << 10;
 constexpr std::uint32_t kPolynomials = 0x0421;
 // A GPU's shape on a CPU only has to be right: small kernels compile sooner.
-constexpr std::uint32_t kCpuGroupSize = 16;
+constexpr std::uint32_t kCpuGroupSize = 16, kCpuItems = 2;
 constexpr std::uint32_t kCpuVectors = 4, kCpuChains = 2, kCpuLanesBytes = 32;
 constexpr std::uint32_t kExactGroupSize = 128;
 
@@ -120,7 +120,7 @@ void DevicePairs::configure(Configuration wanted) {
     return;
   }
   if (c.items == 0) {
-    c.items = info.is_cpu ? std::min(own_items(problem_, keyed), 4u) : own_items(problem_, keyed);
+    c.items = info.is_cpu ? std::min(own_items(problem_, keyed), kCpuItems) : own_items(problem_, keyed);
     // Few x are not worth many in one work-item.
     while (c.items > 1 && std::uint64_t{c.group_size} * c.items / 2 >= problem_.x_count) c.items /= 2;
   }
