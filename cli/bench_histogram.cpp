@@ -2,6 +2,7 @@
 #include "bench_barrier.hpp"
 #include "number.hpp"
 #include "output.hpp"
+#include "user_kernel.hpp"
 
 #include <samesum/bench_histogram.hpp>
 #include <samesum/error.hpp>
@@ -13,6 +14,7 @@ namespace samesum::cli {
 namespace {
 
 struct HistogramBench {
+  std::string kernel;
   std::string device = "auto";
   std::vector<std::string> kinds;
   std::string size = "2^28";
@@ -90,6 +92,11 @@ Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
 int run(Output& out, HistogramBench options) {
   const std::uint64_t size = parse_size(options.size, "--size");
   if (options.kinds.empty()) options.kinds = bench::histogram_data_kinds();
+  if (!options.kernel.empty()) {
+    UserKernel kernel = load_user_kernel(options.kernel);
+    options.ladder.kernel_name = std::move(kernel.name);
+    options.ladder.kernel_source = std::move(kernel.source);
+  }
   const Device device = choose_for_bench(options.device);
   bool all_sound = true;
   Json object = {{"device", {{"selector", device.info().selector}, {"name", device.info().name}, {"driver", device.info().driver}}}};
@@ -121,6 +128,7 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   command->add_option("--size", options->size, "bytes: 1000000, 2^28 (default), 64M")->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
+  command->add_option("--kernel", options->kernel, "a kernel of your own as one more variant")->type_name("FILE");
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(number)->option_text("N");
   command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->check(number)->option_text("N");
   command->add_option("--runs", options->ladder.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
@@ -128,7 +136,10 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   command->footer(R"(Examples:
   samesum bench histogram                            every variant, every kind of data
   samesum bench histogram --data sky --variant privatized --variant best
+  samesum bench histogram --kernel my.cl             your own, beside the others
 
+A kernel of your own is named 'histogram' and has the parameters
+(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): 256 zeros before.
 Without atomics ('racy') the counts are wrong: that is the point of its row. Exit
 code 1 should any other variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });

@@ -605,6 +605,10 @@ class Bench(Case):
                                b"  c[global_id()] = a[0];\n}\n")
         found = self.json("bench", "pairs", "--size", "100", "--variant", "pairs.cl", "--kernel", "pairs.cl", *few, code=1)
         self.assertEqual([row["verdict"] for row in found["variants"]], ["wrong"])
+        self.write("h.cl", b"KERNEL void histogram(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts) {\n"
+                           b"  for (ulong i = global_id(); i < n; i += global_size()) atomic_add_global32(&counts[data[i]], 1);\n}\n")
+        found = self.json("bench", "histogram", "--size", "10000", "--data", "sky", "--variant", "h.cl", "--kernel", "h.cl", *few)
+        self.assertEqual([row["verdict"] for row in found["data"][0]["variants"]], ["right"])
         self.assertIn("nowhere.cl", self.refuse("bench", "pairs", "--kernel", "nowhere.cl", *few))
 
     def test_pairs(self):

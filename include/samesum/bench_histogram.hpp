@@ -22,6 +22,8 @@ struct HistogramLadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
+  std::string kernel_name;         ///< a reader's own rung: its name,
+  std::string kernel_source;       ///< and its source with the kernel `histogram`, whose parameters are those of src/histogram/ladder.cl
   Effort effort;
 };
 

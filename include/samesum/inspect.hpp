@@ -27,7 +27,7 @@ struct KernelListing {
   std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
 };
 
-/// The patterns that have kernels: "sum", "barrier", "pairs".
+/// The patterns that have kernels: "sum", "histogram", "barrier", "pairs".
 std::vector<std::string> kernel_patterns();
 /// The variants of one of them.
 /// @throws Error (usage) for another name, listing those that are known.

@@ -169,13 +169,20 @@ class HistogramLadderRun {
     for (const std::string_view name : kTextbook) {
       add_row(name, reader, [&](HistogramLadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
+    if (!options_.kernel_source.empty()) {
+      add_row(options_.kernel_name, reader,
+              [&](HistogramLadderRow& row) { return textbook_rung("histogram", device, memory, row, options_.kernel_source); });
+    }
     add_row(kBest, reader, [&](HistogramLadderRow& row) { return best_rung(device, memory, row); });
   }
 
-  Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, HistogramLadderRow& row) const {
+  // `text`: of a reader's own kernel.
+  Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, HistogramLadderRow& row,
+                     const std::string& text = {}) const {
     const std::uint32_t size = std::min(options_.group_size != 0 ? options_.group_size : kGroupSize, device.info().max_group_size);
     const device::Source source{{"histogram/ladder.cl"}, {{"GROUP", std::to_string(size)}}};
-    const device::Kernel kernel = device::build(device, source, name), clear = device::build(device, source, "clear");
+    const device::Source own{{}, source.defines, text};
+    const device::Kernel kernel = device::build(device, text.empty() ? source : own, name), clear = device::build(device, source, "clear");
     const std::uint32_t units = device.info().compute_units * std::max(1u, kUnitItems / size);
     const std::uint32_t groups = device.resident_groups(kernel, size).value_or(units);
     row.configuration = fmt::format("groups={} group_size={}", groups, size);
@@ -243,7 +250,7 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
   const std::vector<std::string> known = histogram_rungs(device);
   for (const std::string& name : options.rungs) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::find(known.begin(), known.end(), name) == known.end() && (name.empty() || name != options.kernel_name)) {
       throw Error(ErrorKind::usage, fmt::format("'{}' is no rung of the histogram's ladder on {}: there are {}", name,
                                                 device.info().selector, fmt::join(known, ", ")));
     }

@@ -7,6 +7,8 @@
 #include <samesum/error.hpp>
 
 #include "device/device.hpp"
+#include "device/program.hpp"
+#include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
 #include "reduce/sum_device.hpp"
@@ -37,6 +39,9 @@ class NotingDevice final : public device::Device {
   void read(const device::Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
     real_.read(from, offset, to, bytes);
   }
+  device::Memory wrap(void* memory, std::uint64_t bytes) override { return real_.wrap(memory, bytes); }
+  std::uint32_t misalignment(const device::Memory& memory) const override { return real_.misalignment(memory); }
+  std::uint64_t launch_local_bytes() const override { return real_.launch_local_bytes(); }
   device::Language language() const override { return real_.language(); }
   std::string compiler_identity() const override { return real_.compiler_identity(); }
   device::Binary compile(const std::string& source) override {
@@ -117,6 +122,15 @@ void build_pairs(std::string_view variant, const Device&, NotingDevice& device, 
   }
 }
 
+void build_histogram(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  if (variant == "best") {
+    binning::DeviceHistogram(device, binning::Problem{}, std::uint64_t{1} << 28, options.group_size);
+  } else {
+    const std::uint32_t size = options.group_size != 0 ? options.group_size : std::min(256u, device.info().max_group_size);
+    device::build(device, {{"histogram/ladder.cl"}, {{"GROUP", std::to_string(size)}}}, variant);
+  }
+}
+
 // A pattern joins by a row here: what its variants are called, and how one is built on a device.
 struct Pattern {
   std::string_view name;
@@ -132,6 +146,8 @@ constexpr Pattern kPatterns[] = {
        return names;
      },
      build_sum},
+    {"histogram", [] { return std::vector<std::string>{"racy", "block_partition", "interleaved", "privatized", "aggregated", "best"}; },
+     build_histogram},
     {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
     {"pairs",
      [] {

@@ -29,7 +29,7 @@ struct alignas(64) Lanes {
   Key<Real> place[kMostLanes];  ///< argmin: number of the y in the block
 };
 
-/// How many x a block has: 4 vectors.
+/// How many x a block has: 3 vectors.
 std::size_t block_lanes(DType type) noexcept;
 
 /// Adds a block to `lanes`. Sums: to what is there. Minima: of this block alone.

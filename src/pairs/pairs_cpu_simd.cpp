@@ -20,8 +20,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kVectors = 4;  // of x
-constexpr std::size_t kChains = 2;   // of y: eight sums under way hide the latency of a multiply-add
+// Twelve sums under way hide the latency of a multiply-add; with three x and one y they fill the sixteen registers that AVX2 has.
+constexpr std::size_t kVectors = 3;  // of x
+constexpr std::size_t kChains = 4;   // of y
 
 // Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
 template <std::size_t n, class Body>
@@ -89,7 +90,7 @@ void fast_sum_of(const Block<Real>& block, Lanes<Real>& lanes) {
   });
   unrolled<kVectors>([&](auto v) HWY_ATTR {
     Real* const to = lanes.sum + v * width;
-    hn::StoreU(hn::Add(hn::LoadU(d, to), hn::Add(sums[0][v], sums[1][v])), d, to);
+    hn::StoreU(hn::Add(hn::LoadU(d, to), hn::Add(hn::Add(sums[0][v], sums[1][v]), hn::Add(sums[2][v], sums[3][v]))), d, to);
   });
 }
 

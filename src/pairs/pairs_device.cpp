@@ -18,9 +18,10 @@ namespace {
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kTileBytes = 16 << 10;
-constexpr std::uint32_t kPolynomials = 0x0421;
+constexpr std::uint32_t kPolynomials = 0x0421, kPolynomialsOfVectors = 0x0101;
+constexpr std::uint64_t kManyX = 1 << 17;
 // A GPU's shape on a CPU only has to be right: small kernels compile sooner.
-constexpr std::uint32_t kCpuGroupSize = 16;
+constexpr std::uint32_t kCpuGroupSize = 16, kCpuItems = 2;
 constexpr std::uint32_t kCpuVectors = 4, kCpuChains = 2, kCpuLanesBytes = 32;
 constexpr std::uint32_t kExactGroupSize = 128;
 
@@ -62,11 +63,13 @@ bool is_clean(const Problem& p) {
 
 std::uint32_t own_items(const Problem& p, bool keyed) {
   const std::uint64_t d = p.components;
-  std::uint32_t items = d <= 2 ? 16 : d <= 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
+  std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
-  if (!simple) items = std::max(items / 2, 1u);
-  return items;
+  if (!simple) return std::max(items / 2, 1u);
+  // Twice as many where there is enough else to share out: a product is one instruction, and the loop around it counts.
+  const bool product = p.f == PairFunction::product && p.reduction == PairReduction::sum && d == 1 && !p.weighted();
+  return product && p.x_count >= kManyX ? 2 * items : items;
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ void DevicePairs::configure(Configuration wanted) {
   c = wanted;
   if (c.group_size == 0) c.group_size = std::min(own_size, info.max_group_size);
   if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : kResident;
-  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : kPolynomials;
+  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : kPolynomialsOfVectors;
   if (!clean_) c.polynomials = 0;
   if (c.unroll == 0) c.unroll = info.is_cpu ? 1 : problem_.f == PairFunction::product && problem_.components == 1 ? 8 : 2;
   if (shape_ == Shape::vectors) {
@@ -120,7 +123,7 @@ void DevicePairs::configure(Configuration wanted) {
     return;
   }
   if (c.items == 0) {
-    c.items = info.is_cpu ? std::min(own_items(problem_, keyed), 4u) : own_items(problem_, keyed);
+    c.items = info.is_cpu ? std::min(own_items(problem_, keyed), kCpuItems) : own_items(problem_, keyed);
     // Few x are not worth many in one work-item.
     while (c.items > 1 && std::uint64_t{c.group_size} * c.items / 2 >= problem_.x_count) c.items /= 2;
   }
