@@ -89,12 +89,12 @@ int run_sum(Output& out, SumBench options) {
     options.ladder.kernel_source = std::move(kernel.source);
   }
   const Device device = choose_for_bench(options.device);
-  options.ladder.effort.progress = Progress::show;
+  options.ladder.effort.progress = BenchProgress::show;
   bench::Ladder ladder;
   {
-    const Progress progress;
+    const BenchProgress progress;
     if (const auto kind = data_kind(options.data)) {
-      Progress::show("making the data");
+      BenchProgress::show("making the data");
       const bench::Data data(*kind, type.value_or(DType::float32), generated_size(options));
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
@@ -117,10 +117,10 @@ int run_sum(Output& out, SumBench options) {
 int run_ceiling(Output& out, CeilingBench options) {
   for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
   const Device device = choose_for_bench(options.device);
-  options.ceiling.effort.progress = Progress::show;
+  options.ceiling.effort.progress = BenchProgress::show;
   bench::Ceiling ceiling;
   {
-    const Progress progress;
+    const BenchProgress progress;
     ceiling = bench::measure_ceiling(device, options.ceiling);
   }
   if (options.json) {
@@ -223,11 +223,11 @@ Device choose_for_bench(const std::string& selector) {
   return Device::open(best);
 }
 
-void Progress::show(std::string_view what) {
+void BenchProgress::show(std::string_view what) {
   if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%.*s ...", static_cast<int>(what.size()), what.data());
 }
 
-Progress::~Progress() {
+BenchProgress::~BenchProgress() {
   if (isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
 }
 

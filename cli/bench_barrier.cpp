@@ -120,10 +120,10 @@ Json json_of(const bench::BarrierLadder& ladder) {
 int run(Output& out, BarrierBench options) {
   if (!options.group_sizes.empty()) options.ladder.group_sizes = options.group_sizes;
   const Device device = choose_for_bench(options.device);
-  options.ladder.progress = Progress::show;
+  options.ladder.progress = BenchProgress::show;
   bench::BarrierLadder ladder;
   {
-    const Progress progress;
+    const BenchProgress progress;
     ladder = bench::barrier_ladder(device, options.ladder);
   }
   if (options.json) {

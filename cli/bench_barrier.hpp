@@ -18,10 +18,10 @@ Device choose_for_bench(const std::string& selector);
 std::uint64_t parse_size(const std::string& text, const char* option);
 
 /// Says on a terminal what is being measured; its end wipes that away.
-class Progress {
+class BenchProgress {
  public:
   static void show(std::string_view what);
-  ~Progress();
+  ~BenchProgress();
 };
 
 void add_bench_barrier(CLI::App& parent, Action& action);

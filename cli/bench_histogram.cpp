@@ -102,8 +102,8 @@ int run(Output& out, HistogramBench options) {
   Json object = {{"device", {{"selector", device.info().selector}, {"name", device.info().name}, {"driver", device.info().driver}}}};
   if (!options.json) out.print("{}\n\n", out.dim(fmt::format("device {}, {}", device.info().selector, device.info().name)));
   for (const std::string& kind : options.kinds) {
-    const Progress progress;
-    options.ladder.effort.progress = [&](std::string_view what) { Progress::show(fmt::format("{}: {}", kind, what)); };
+    const BenchProgress progress;
+    options.ladder.effort.progress = [&](std::string_view what) { BenchProgress::show(fmt::format("{}: {}", kind, what)); };
     options.ladder.effort.progress("data");
     const std::vector<std::uint8_t> data = bench::histogram_data(kind, size);
     const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);

@@ -120,10 +120,10 @@ int run(Output& out, PairsBench options) {
     ladder_options.kernel_source = kernel.source;
   }
   const Device device = choose_for_bench(options.device);
-  ladder_options.effort.progress = Progress::show;
+  ladder_options.effort.progress = BenchProgress::show;
   bench::PairsLadder ladder;
   {
-    const Progress progress;
+    const BenchProgress progress;
     ladder = bench::pairs_ladder(device, ladder_options);
   }
   if (options.json) {
