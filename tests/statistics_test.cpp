@@ -5,6 +5,7 @@
 
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
+#include "support/nist.hpp"
 #include "support/oracle.hpp"
 
 #include <gmp.h>
@@ -373,6 +374,19 @@ TEST(Nist, NumAcc) {
       const Moments exact = moments_of(std::span<const double>(set.values), 1);
       EXPECT_EQ(all.mean(), exact.mean);
       EXPECT_EQ(all.standard_deviation(1), exact.deviation);
+    }
+  }
+}
+
+TEST(Nist, Certified) {
+  for (const test::NistSet& set : test::nist_sets()) {
+    for (const Device& device : devices()) {
+      const Statistics all = collect(std::span<const double>(set.values), device);
+      EXPECT_NEAR(all.mean(), set.mean, 1e-14 * std::abs(set.mean)) << set.name;
+      EXPECT_NEAR(all.standard_deviation(1), set.deviation, 1e-11 * set.deviation) << set.name;  // of the data as doubles
+      const Moments exact = moments_of(std::span<const double>(set.values), 1);
+      EXPECT_EQ(all.mean(), exact.mean) << set.name;
+      EXPECT_EQ(all.standard_deviation(1), exact.deviation) << set.name;
     }
   }
 }
