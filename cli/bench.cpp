@@ -2,6 +2,7 @@
 #include "bench_barrier.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
+#include "user_kernel.hpp"
 
 #include <samesum/array_file.hpp>
 #include <samesum/bench.hpp>
@@ -27,6 +28,7 @@ struct SumBench {
   std::string data = "uniform";
   std::string dtype;
   std::string size;
+  std::string kernel;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   bench::LadderOptions ladder;
@@ -81,6 +83,11 @@ std::optional<bench::DataKind> data_kind(const std::string& name) {
 
 int run_sum(Output& out, SumBench options) {
   const std::optional<DType> type = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
+  if (!options.kernel.empty()) {
+    UserKernel kernel = load_user_kernel(options.kernel);
+    options.ladder.kernel_name = std::move(kernel.name);
+    options.ladder.kernel_source = std::move(kernel.source);
+  }
   const Device device = choose_for_bench(options.device);
   options.ladder.effort.progress = Progress::show;
   bench::Ladder ladder;
@@ -137,6 +144,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   command->add_option("--columns", options->columns, "columns of it (default 8192)")->check(side)->excludes(size)->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
+  command->add_option("--kernel", options->kernel, "a kernel of your own as one more variant")->type_name("FILE");
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(kNumber)->option_text("N");
   command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->check(kNumber)->option_text("N");
   command->add_option("--tile", options->ladder.tile, "side of the tiles of tile_passes (default 8)")->check(kNumber)->option_text("N");
@@ -151,9 +159,13 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   samesum bench sum --size 2^28 --data lognormal
   samesum bench sum --data x.npy --dtype float64
   samesum bench sum --variant tree_passes --group 64
+  samesum bench sum --kernel my.cl                   your own, beside the others
 
 'of ceiling' is the fraction of the rate at which the same device reads the same
-data, measured in the same run. Exit code 1 should a variant be wrong.)");
+data, measured in the same run. A kernel of your own is named 'sum', with the
+parameters (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), and leaves each
+group's sum in out[group_id()]; it is run again, by one group, over those. Exit
+code 1 should a variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run_sum(out, *options); }; });
 }
 
@@ -172,6 +184,30 @@ void add_bench_ceiling(CLI::App& parent, Action& action) {
 }
 
 }  // namespace
+
+std::uint64_t parse_size(const std::string& text, const char* option) {
+  const auto refuse = [&] {
+    throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 2^28 or 64M, not '{}'", option, text));
+  };
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || number == 0) refuse();
+  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  int shift = 0;
+  if (number == 2 && suffix.starts_with('^')) {
+    const auto power = std::from_chars(rest + 1, end, shift);
+    if (power.ec != std::errc() || power.ptr != end || shift < 0 || shift > 62) refuse();
+    return std::uint64_t{1} << shift;
+  }
+  if (!suffix.empty()) {
+    const std::size_t unit = std::string_view("KMG").find(suffix[0]);
+    if (suffix.size() != 1 || unit == std::string_view::npos) refuse();
+    shift = 10 * static_cast<int>(unit + 1);
+  }
+  if (number > std::uint64_t{1} << (62 - shift)) refuse();
+  return number << shift;
+}
 
 // The last listed that is not the host itself, else a compiler for the host.
 Device choose_for_bench(const std::string& selector) {
@@ -220,16 +256,20 @@ Progress::~Progress() {
 }
 
 void add_bench(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("bench", "How fast: the variants of the sum and of the grid barrier, and the device");
+  CLI::App* command = program.add_subcommand("bench", "How fast: the variants of what there is, and the device itself");
   command->require_subcommand(1);
   command->footer(R"(Examples:
   samesum bench sum                      the variants of the sum, side by side
   samesum bench ceiling                  bandwidth, multiply-adds, latency
   samesum bench barrier                  ways to wait for all work-groups
+  samesum bench histogram                the variants of the histogram
+  samesum bench pairs                    sums over all pairs
   samesum bench reduce                   extremes, statistics, dot, product)");
   add_bench_sum(*command, action);
   add_bench_ceiling(*command, action);
   add_bench_barrier(*command, action);
+  add_bench_pairs(*command, action);
+  add_bench_histogram(*command, action);
   add_bench_reduce(*command, action);
 }
 

@@ -25,6 +25,8 @@ class Progress {
 };
 
 void add_bench_barrier(CLI::App& parent, Action& action);
+void add_bench_histogram(CLI::App& parent, Action& action);
+void add_bench_pairs(CLI::App& parent, Action& action);
 void add_bench_reduce(CLI::App& parent, Action& action);
 
 }  // namespace samesum::cli

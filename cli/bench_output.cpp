@@ -19,7 +19,8 @@ std::string verdict_text(const bench::LadderRow& row) {
   if (row.verdict == bench::Verdict::right)
     text = row.exact ? "exact" : fmt::format("within bound: {:.1e} <= {:.1e}", row.error, row.bound);
   if (row.verdict == bench::Verdict::wrong && !row.exact) text += fmt::format(": {:.1e} > {:.1e}", row.error, row.bound);
-  return row.reason.empty() ? text : text + ": " + row.reason;
+  // A build log has many lines: --json has them all.
+  return row.reason.empty() ? text : text + ": " + row.reason.substr(0, row.reason.find('\n'));
 }
 
 Style verdict_style(bench::Verdict verdict) {

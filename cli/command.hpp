@@ -18,11 +18,14 @@ using Action = std::function<int(Output&)>;
 
 // Each adds its command to `program`; parsing the command sets `action`.
 void add_sum(CLI::App& program, Action& action);
+void add_hist(CLI::App& program, Action& action);
 void add_statistics(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
+void add_pairs(CLI::App& program, Action& action);
 void add_devices(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
+void add_kernel(CLI::App& program, Action& action);
 void add_selftest(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 

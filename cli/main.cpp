@@ -16,6 +16,8 @@ constexpr const char* kFooter = R"(Examples:
   samesum sum --dtype float64 dump.raw   raw numbers
   samesum stats x.npy                    extremes, exact mean and variance
   samesum compare x.npy                  plain sums beside the exact one
+  samesum hist photo.png --by-channel    a histogram of numbers, images, text
+  samesum pairs A.npy B.npy -o C.npy     sums over all pairs, nearest neighbours
   samesum devices                        what there is to compute on
   samesum sum --help                     each command explains itself
 
@@ -54,12 +56,15 @@ void describe(CLI::App& program, Action& action) {
   program.require_subcommand(1);
   program.footer(kFooter);
   add_sum(program, action);
+  add_hist(program, action);
   add_statistics(program, action);
   add_merge(program, action);
   add_compare(program, action);
+  add_pairs(program, action);
   add_devices(program, action);
   add_selftest(program, action);
   add_bench(program, action);
+  add_kernel(program, action);
   for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) command->group("Commands");
 }
 

@@ -2,24 +2,15 @@
 
 #include <samesum/error.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <system_error>
 
 namespace samesum::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, std::string_view what) { throw Error(ErrorKind::usage, fmt::format("{}: {}", path, what)); }
 
@@ -32,78 +23,9 @@ struct Closer {
 };
 using File = std::unique_ptr<std::FILE, Closer>;
 
-// A file that is being written, to be removed should a signal end the program meanwhile.
-std::atomic<const char*> unfinished = nullptr;
-
-void remove_unfinished(int signal) {
-  if (const char* const path = unfinished) unlink(path);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-class RemovedBySignals {
- public:
-  explicit RemovedBySignals(const char* path) noexcept {
-    unfinished = path;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      before_[i] = std::signal(kSignals[i], remove_unfinished);
-      if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);  // as under nohup
-    }
-  }
-  ~RemovedBySignals() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
-    unfinished = nullptr;
-  }
-  RemovedBySignals(const RemovedBySignals&) = delete;
-  RemovedBySignals& operator=(const RemovedBySignals&) = delete;
-
- private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), kSignals.size()> before_{};
-};
-
 }  // namespace
 
-PartialTarget::PartialTarget(const std::string& path, const std::vector<std::string>& inputs) : path_(path) {
-  if (path.empty()) return;
-  std::error_code error;
-  // The end of a chain of links is what gets replaced, not the first link.
-  if (fs::is_symlink(fs::symlink_status(path, error))) {
-    const fs::path end = fs::weakly_canonical(path, error);
-    if (!error) path_ = end.string();
-  }
-  const fs::file_status status = fs::status(path_, error);
-  if (fs::exists(status)) {
-    if (!fs::is_regular_file(status)) fail(path, "cannot be written: there is something of this name that is no regular file");
-    for (const std::string& input : inputs) {
-      if (fs::equivalent(path_, input, error) && !error) fail(path, "would be overwritten, and it is one of the inputs");
-    }
-  }
-  const fs::path folder = fs::path(path_).parent_path();
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail(path, "cannot be written: its folder", errno);
-}
-
-void PartialTarget::save(const Accumulator& sum) const {
-  if (path_.empty()) return;
-  const std::vector<std::byte> bytes = sum.serialize();
-  std::string temporary = path_ + ".XXXXXX";
-  const RemovedBySignals guard(temporary.c_str());
-  const int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) fail(path_, "cannot be written", errno);
-  const mode_t mask = umask(0);
-  umask(mask);
-  const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-  bool good = written == static_cast<ssize_t>(bytes.size()) && fchmod(descriptor, 0666 & ~mask) == 0 && fsync(descriptor) == 0;
-  int code = good ? 0 : written >= 0 && written < static_cast<ssize_t>(bytes.size()) ? ENOSPC : errno;
-  close(descriptor);
-  if (good && std::rename(temporary.c_str(), path_.c_str()) != 0) {
-    code = errno;
-    good = false;
-  }
-  if (good) return;
-  unlink(temporary.c_str());
-  fail(path_, "cannot be written", code);
-}
+void PartialTarget::save(const Accumulator& sum) const { write({sum.serialize()}); }
 
 Accumulator load_partial(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rbe"));

@@ -1,25 +1,19 @@
 // Partial sums as files.
 #pragma once
 
+#include "output_file.hpp"
+
 #include <samesum/accumulator.hpp>
 
 #include <string>
-#include <vector>
 
 namespace samesum::cli {
 
-/// A file that a partial sum is going to be written to. Made before the work is begun, so that a name that cannot be written to is found
-/// at once.
-class PartialTarget {
+/// A file that a partial sum is going to be written to.
+class PartialTarget : public OutputFile {
  public:
-  /// An empty `path` stands for no file. @throws Error (usage) where `path` is one of `inputs`, or cannot be written.
-  PartialTarget(const std::string& path, const std::vector<std::string>& inputs);
-
-  /// Writes `sum`: the file is there whole, or as it was before.
+  using OutputFile::OutputFile;
   void save(const Accumulator& sum) const;
-
- private:
-  std::string path_;
 };
 
 /// The partial sum in the file `path`, which may be a pipe.

@@ -14,7 +14,8 @@ import unittest
 
 PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
 COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"],
-            ["bench", "barrier"], ["bench", "reduce"], ["stats"], ["argmin"], ["prod"], ["dot"]]
+            ["bench", "barrier"], ["hist"], ["bench", "histogram"], ["pairs"], ["bench", "pairs"], ["kernel"], ["bench", "reduce"],
+            ["stats"], ["argmin"], ["prod"], ["dot"]]
 
 
 def bits(value):
@@ -589,6 +590,119 @@ class Bench(Case):
         self.assertEqual({method for method, verdict in methods.items() if verdict != "right"} - {"none"}, set(), found)
         self.assertIn("barriers/us", self.succeed(*few, "--variant", "best", "--variant", "ticket"))
         self.assertIn("is no method", self.refuse(*few, "--variant", "hope"))
+
+    def test_a_kernel_of_ones_own(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        self.write("sum.cl", b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
+                             b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += in[i];\n"
+                             b"  out[group_id()] = total;\n}\n")
+        few = ["--device", devices[0], "--runs", "1"]
+        rows = {row["name"]: row["verdict"] for row in self.json("bench", "sum", "--size", "2^12", *few, "--kernel", "sum.cl")["variants"]}
+        self.assertEqual((rows["sum.cl"], rows["exact_bins"]), ("right", "right"))
+        self.write("pairs.cl", b"KERNEL void pairs(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {\n"
+                               b"  c[global_id()] = a[0];\n}\n")
+        found = self.json("bench", "pairs", "--size", "100", "--variant", "pairs.cl", "--kernel", "pairs.cl", *few, code=1)
+        self.assertEqual([row["verdict"] for row in found["variants"]], ["wrong"])
+        self.assertIn("nowhere.cl", self.refuse("bench", "pairs", "--kernel", "nowhere.cl", *few))
+
+    def test_pairs(self):
+        found = self.json("bench", "pairs", "--device", "cpu", "--size", "300", "--runs", "1", "--f", "sqdist", "--components", "3")
+        rows = {row["name"]: row["verdict"] for row in found["variants"]}
+        self.assertEqual(rows, {"serial": "skipped", "register_blocks": "right", "compensated": "right", "exact": "right"})
+        self.assertIn("of ceiling", self.succeed("bench", "pairs", "--device", "cpu", "--size", "2^8", "--runs", "1"))
+        self.assertIn("is no rung", self.refuse("bench", "pairs", "--device", "cpu", "--variant", "magic"))
+
+
+class Pairs(Case):
+    def matrix(self, name, rows, kind="f"):
+        descr = {"d": "'<f8'", "f": "'<f4'"}[kind]
+        values = [value for row in rows for value in row]
+        self.write(name, npy(header(descr, "(%d, %d)" % (len(rows), len(rows[0]))), struct.pack("<%d%s" % (len(values), kind), *values)))
+        return name
+
+    def test_products(self):
+        self.array("a.npy", [1, 2, -0.5], "f")
+        self.array("b.npy", [3, 4], "f")
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy").split(), ["7", "14", "-3.5"])
+        self.array("w.npy", [2, 0], "f")
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--weights", "w.npy").split(), ["6", "12", "-3"])
+
+    def test_nearest_to_a_file(self):
+        self.matrix("a.npy", [[0, 0], [5, 5], [1, 0]])
+        self.matrix("b.npy", [[4, 4], [0, 1], [0, 1]])
+        text = self.succeed("pairs", "a.npy", "b.npy", "--f", "sqdist", "--reduce", "argmin", "-o", "c.npy")
+        self.assertIn("c.npy: 3 int64", text)
+        data = self.read("c.npy")
+        self.assertEqual((data[:6], len(data) % 64, data[-24:]), (b"\x93NUMPY", 24, struct.pack("<3q", 1, 0, 1)))
+        self.assertEqual(self.json("pairs", "a.npy", "b.npy", "-o", "d.npy")["dtype"], "float32")
+        self.assertEqual(self.succeed("sum", "--plain", "d.npy").strip(), "54")
+
+    def test_exact(self):
+        self.array("a.npy", [1.0])
+        self.array("b.npy", [1e300, 1.0, -1e300])
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--accuracy", "exact").split(), ["1"])
+
+    def test_refusals(self):
+        self.array("a.npy", [1, 2, 3, 4])
+        self.matrix("b.npy", [[1, 2]], "d")
+        self.assertIn("vectors of 1 components, b.npy of 2", self.refuse("pairs", "a.npy", "b.npy"))
+        self.array("f.npy", [1], "f")
+        self.assertIn("of one type", self.refuse("pairs", "a.npy", "f.npy"))
+        self.assertIn("is no function f", self.refuse("pairs", "a.npy", "a.npy", "--f", "cosine"))
+        self.assertIn("one of the inputs", self.refuse("pairs", "a.npy", "a.npy", "-o", "a.npy"))
+        self.assertIn("cannot be written", self.refuse("pairs", "a.npy", "a.npy", "-o", "nowhere/c.npy"))
+
+    def test_interrupted(self):
+        self.array("a.npy", [0.5] * 300000, "f")
+        process = subprocess.Popen([PROGRAM, "pairs", "a.npy", "a.npy", "--device", "cpu", "--accuracy", "exact", "-o", "c.npy"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual((process.returncode, os.listdir(self.folder)), (-signal.SIGINT, ["a.npy"]))
+
+    def test_progress_on_a_terminal(self):
+        self.array("a.npy", [0.5] * 60000, "f")
+        master, slave = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "pairs", "a.npy", "a.npy", "--device", "cpu", "--accuracy", "exact", "-o", "c.npy"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        told = b""
+        try:
+            while b"left" not in told:
+                told += os.read(master, 1000)
+        except OSError:
+            pass  # its end
+        process.kill()
+        process.wait()
+        os.close(master)
+        self.assertRegex(told, rb"% of 3.6e\+09 pairs, about .* left")
+
+
+class Kernel(Case):
+    def test_listing(self):
+        listed = dict(line.split(": ") for line in self.succeed("kernel").splitlines())
+        self.assertLessEqual({"sum", "barrier", "pairs"}, set(listed))
+        self.assertIn("register_blocks", listed["pairs"].split())
+        self.assertIn("is no pattern", self.refuse("kernel", "difference"))
+        self.assertIn("is no variant", self.refuse("kernel", "pairs", "difference", "--device", "cpu"))
+        self.assertIn("no kernels to show", self.refuse("kernel", "pairs", "naive", "--device", "cpu"))
+
+    def test_source_log_and_machine_code(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        for _ in range(2):  # the second time there is a log, too
+            result = self.run_program("kernel", "pairs", "naive", "--device", devices[0], "--group", "32", "--asm", "naive.bin")
+            text = result.stdout.decode()
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("#define GROUP 32", text)
+            self.assertIn("KERNEL FIXED_GROUP(GROUP, 1) void naive", text)
+            self.assertIn("// --- build log", text)
+            self.assertIn("// naive.bin: ", text)
+            self.assertGreater(len(self.read("naive.bin")), 100)
 
 
 class Statistics(Case):

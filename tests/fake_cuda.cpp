@@ -195,7 +195,7 @@ EXPORT int cuDeviceGetName(char* name, int bytes, int) {
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
   ENTER(kInit);
   const std::map<int, int> values{
-      {1, 1024}, {8, 49152}, {16, 132}, {20, fake().compute_mode}, {75, fake().capability / 10}, {76, fake().capability % 10}};
+      {1, 1024}, {8, 49152}, {16, 132}, {20, fake().compute_mode}, {97, 232448}, {75, fake().capability / 10}, {76, fake().capability % 10}};
   const auto found = values.find(attribute);
   if (found == values.end()) return kInvalidValue;
   *value = found->second;
@@ -396,6 +396,12 @@ EXPORT int cuFuncGetAttribute(int* value, int attribute, CUfunction) {
   ENTER(kContext);
   *value = attribute == kFunctionRegisters ? 42 : 0;
   return kOk;
+}
+
+EXPORT int cuFuncSetAttribute(CUfunction, int attribute, int value) {
+  ENTER(kContext);
+  constexpr int kMaxDynamicSharedBytes = 8;
+  return attribute == kMaxDynamicSharedBytes && value <= 232448 ? kOk : kInvalidValue;
 }
 
 EXPORT int cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,

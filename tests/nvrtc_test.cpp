@@ -4,6 +4,9 @@
 #include "bench/reader.hpp"
 #include "device/conformance.hpp"
 #include "device/program.hpp"
+#include "histogram/histogram_device.hpp"
+#include "pairs/pairs_device.hpp"
+#include "pairs/textbook.hpp"
 #include "product/product.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
@@ -26,7 +29,7 @@ namespace samesum::device {
 namespace {
 
 /// Kernels shaped for OpenCL devices that are CPUs.
-const std::set<std::string> kOpenclOnly{"bench/ceiling_cpu.cl"};
+const std::set<std::string> kOpenclOnly{"bench/ceiling_cpu.cl", "pairs/pairs_cpu.cl"};
 
 /// A device that compiles and never runs: what a pattern builds for it is what it builds for a GPU.
 class CompilingDevice final : public Device {
@@ -120,6 +123,64 @@ void build_barriers(Device& device) {
   make({{"GRID_BARRIER_ATOM", "1"}, {"GRID_BARRIER_ACQUIRE", "1"}}, "5", "1");
 }
 
+// Every kind of element, guess and counters at least once; or, which takes seconds less, bytes and floats.
+void build_histograms(Device& device, bool all) {
+  const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
+  binning::DeviceHistogram(device, {&floats}, 1 << 28);
+  binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
+  if (!all) return;
+  device.compile(assemble(Language::cuda, {{"histogram/ladder.cl"}, {{"GROUP", "256"}}}));
+  for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
+    for (const std::uint64_t count : {256, 20000, 1 << 20}) {
+      const binning::Plan even(Bins::even(0, 1 << 30, count), type);
+      binning::DeviceHistogram(device, {&even}, 1 << 28);
+      if (even.by_value()) break;
+    }
+    if (size_of(type) <= 2) continue;
+    for (const std::uint64_t count : {100, 20000}) {
+      std::vector<double> edges(count + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i * i);
+      const binning::Plan uneven(Bins::between(edges), type);
+      binning::DeviceHistogram(device, {&uneven}, 1 << 28);
+    }
+  }
+  for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
+}
+
+// Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
+void build_pairs(Device& device) {
+  constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
+  const std::vector<double> values(64 * 64, 1.0);
+  unsigned turn = 0;
+  all_pairs::Problem problem;
+  problem.a = problem.b = values.data();
+  problem.factor = -1;
+  problem.x_count = problem.y_count = 64;
+  for (int f = 0; f < 6; ++f) {
+    for (int what = 0; what < 6; ++what, ++turn) {
+      problem.type = turn % 2 == 0 ? DType::float32 : DType::float64;
+      problem.f = static_cast<PairFunction>(f);
+      problem.reduction = static_cast<PairReduction>(std::max(what - 2, 0));
+      problem.accuracy = static_cast<PairAccuracy>(std::min(what, 2));
+      problem.components = kComponents[turn % std::size(kComponents)];
+      problem.weights = turn % 3 == 1 ? values.data() : nullptr;
+      all_pairs::DevicePairs(device, problem, {});
+    }
+    ++turn;
+  }
+  problem = {DType::float32};
+  problem.a = problem.b = values.data();
+  problem.x_count = problem.y_count = 64;
+  for (const std::string_view name : all_pairs::textbook_variants()) all_pairs::TextbookPairs(name, device, problem, {});
+  for (const std::uint64_t components : kComponents) {  // the fast ones are what is measured
+    problem.components = components;
+    for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {
+      problem.f = f;
+      all_pairs::DevicePairs(device, problem, {});
+    }
+  }
+}
+
 class Nvrtc : public testing::Test {
  protected:
   void SetUp() override {
@@ -172,6 +233,8 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
       build(device, product_tree::product_source(type, false, 256, 8), "product");
     }
     build_barriers(device);
+    build_histograms(device, capability == 90);
+    if (capability == 90 || capability == *generations.begin()) build_pairs(device);
     compiled.insert(device.files().begin(), device.files().end());
   }
   for (const std::string_view file : kernel_files()) {

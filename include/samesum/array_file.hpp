@@ -4,6 +4,7 @@
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,5 +49,8 @@ class ArrayFile {
   std::uint64_t offset_ = 0;  // of the first element
   std::uint64_t count_ = 0;
 };
+
+/// What stands before the elements in a .npy file (format 1) of such an array, whose elements follow in this machine's byte order.
+std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape);
 
 }  // namespace samesum

@@ -126,6 +126,9 @@ struct LadderOptions {
   std::uint32_t groups = 0;        ///< of the rungs that choose it; 0: as many as the device holds at once
   std::uint32_t tile = 8;          ///< N of tile_passes' N x N tiles
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
+  std::string kernel_name;         ///< a reader's own rung: its name,
+  std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which leaves
+                              ///< each group's sum in out[group_id()], and is run once more by one group over those
   Effort effort;
 };
 

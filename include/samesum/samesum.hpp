@@ -16,6 +16,8 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/histogram.hpp>
+#include <samesum/image.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/source.hpp>

@@ -13,13 +13,6 @@
 // `words`: a counter, and from the next line on two words for each group.
 #define LINE 32
 
-// Waits until `word` has reached `number`, wrapping.
-FN void wait_for(const GridBarrier* grid, GLOBAL uint* word, uint number) {
-  GridBarrier there = *grid;
-  there.round = number;
-  grid_wait(&there, word, GRID_WAIT_NUMBER);
-}
-
 #if METHOD == NONE
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   grid_group_barrier();
@@ -34,24 +27,24 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
 #if METHOD == EVERY_ITEM
   grid_add_release(words, 1);
   grid_group_barrier();  // work-items of a group may run one after the other: all must have arrived before the first one waits
-  wait_for(grid, words, round * grid->groups * group_size());
+  grid_wait(grid, words, round * grid->groups * group_size());
 #elif METHOD == GROUP_LEADER
   if (local_id() == 0) {
     grid_add_release(words, 1);
-    wait_for(grid, words, round * grid->groups);
+    grid_wait(grid, words, round * grid->groups);
   }
 #elif METHOD == TICKET
-  if (local_id() == 0 && grid_add(words, 1) + 1 != round * grid->groups) wait_for(grid, words, round * grid->groups);
+  if (local_id() == 0 && grid_add(words, 1) + 1 != round * grid->groups) grid_wait(grid, words, round * grid->groups);
 #elif METHOD == LEADER_GROUP
   GLOBAL uint* arrived = words + LINE;
   GLOBAL uint* go = arrived + grid->groups;
   if (local_id() == 0) grid_store_release(&arrived[grid->group], round);
-  for (uint i = local_id(); i < grid->groups && grid->group == 0; i += group_size()) wait_for(grid, &arrived[i], round);
+  for (uint i = local_id(); i < grid->groups && grid->group == 0; i += group_size()) grid_wait(grid, &arrived[i], round);
   grid_group_barrier();
   if (grid->group == 0) {
     for (uint i = local_id(); i < grid->groups && grid->scratch[0] == 0; i += group_size()) grid_store_release(&go[i], round);
   } else if (local_id() == 0) {
-    wait_for(grid, &go[grid->group], round);
+    grid_wait(grid, &go[grid->group], round);
   }
 #endif
   grid_group_barrier();

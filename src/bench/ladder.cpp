@@ -201,16 +201,22 @@ class LadderRun {
     for (const std::string_view name : reduce::textbook_variants()) {
       add_row(name, reader, false, [&](LadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
+    if (!options_.kernel_source.empty()) {
+      add_row(options_.kernel_name, reader, false,
+              [&](LadderRow& row) { return textbook_rung(options_.kernel_name, device, memory, row, options_.kernel_source); });
+    }
     for (const SumVariant& variant : sum_variants(device_)) {
       add_row(variant.name, reader, true, [&](LadderRow& row) { return exact_rung(variant.name, device, memory, row); });
     }
   }
 
-  Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
+  // `source`: of a reader's own kernel in the rung's place.
+  Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row,
+                     const std::string& source = {}) const {
     check_textbook_type();
     const std::string lacking = reduce::why_no_textbook(name, device.info(), data().type());
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
-    const reduce::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile};
+    const reduce::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
     const auto sum = std::make_shared<reduce::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
     const reduce::TextbookPlan& plan = sum->plan();
     row.configuration = plan.configuration;
@@ -274,7 +280,7 @@ void check_arguments(const Device& device, MatrixView matrix, const LadderOption
   }
   const std::vector<std::string> known = sum_rungs(device);
   for (const std::string& name : options.rungs) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::find(known.begin(), known.end(), name) == known.end() && (name.empty() || name != options.kernel_name)) {
       throw Error(ErrorKind::usage,
                   fmt::format("'{}' is no rung of the ladder on {}: there are {}", name, info.selector, fmt::join(known, ", ")));
     }

@@ -40,6 +40,8 @@ struct Grid {
   std::uint32_t group_size = 1;
   /// All groups are resident at once, or the launch fails: where the device can promise that (it knows its resident_groups()).
   bool together = false;
+  /// Local memory of a group, for a kernel that takes it by DYNLOCAL; at most launch_local_bytes().
+  std::uint32_t local_bytes = 0;
 };
 
 /// A point in a device's queue.
@@ -80,6 +82,9 @@ class Device {
   /// The programs that device::build() keeps for this device, by source; guarded by mutex().
   std::map<std::string, Built, std::less<>>& built() noexcept { return built_; }
 
+  /// Whether device::build() may take programs from the disk, and keep them there.
+  bool cached() const noexcept { return cached_; }
+
   // memory
   virtual Memory allocate(std::uint64_t bytes) = 0;
   /// The caller's own memory, which stays the caller's; throws Error (usage) where it cannot be used.
@@ -97,6 +102,8 @@ class Device {
   /// The kernel `name` of a program that compile() yielded, now or in an earlier process.
   virtual Kernel load(const Binary& binary, const std::string& name) = 0;
   virtual void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) = 0;
+  /// What Grid::local_bytes may be: more than info().local_bytes, which bounds local variables, where the device has more for a launch.
+  virtual std::uint64_t launch_local_bytes() const { return info_.local_bytes; }
   /// Groups of this size that can be resident at once; nothing where the device cannot know.
   virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
 
@@ -113,6 +120,7 @@ class Device {
 
  protected:
   DeviceInfo info_;
+  bool cached_ = true;
 
  private:
   std::mutex mutex_;

@@ -66,7 +66,7 @@ Kernel load_or_compile(Device& device, const Source& source, std::string_view en
   const std::string language = device.language() == Language::cuda ? "cuda" : "opencl";
   const std::string text = assemble(device.language(), source);
   const std::string key = hash_of({kCacheFormat, language, text, info.name, info.platform, info.driver, device.compiler_identity()});
-  if (auto cached = find_cached(key)) {
+  if (auto cached = device.cached() ? find_cached(key) : std::nullopt) {
     try {
       Kernel kernel = device.load(*cached, name);
       built.binary = std::move(*cached);
@@ -76,7 +76,7 @@ Kernel load_or_compile(Device& device, const Source& source, std::string_view en
   }
   Binary fresh = device.compile(text);
   Kernel kernel = device.load(fresh, name);
-  keep_cached(key, fresh);
+  if (device.cached()) keep_cached(key, fresh);
   built.binary = std::move(fresh);
   return kernel;
 } catch (const Error& error) {

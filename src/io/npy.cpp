@@ -1,5 +1,7 @@
 #include "io/npy.hpp"
 
+#include <samesum/array_file.hpp>
+
 #include <samesum/error.hpp>
 #include <samesum/source.hpp>
 
@@ -268,3 +270,24 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 }
 
 }  // namespace samesum::io
+
+namespace samesum {
+
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html: magic, version, length, the header, padded to 64 bytes.
+std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape) {
+  if (type == DType::bfloat16) throw Error(ErrorKind::usage, ".npy files have no bfloat16");
+  const char kind = is_integer(type) ? (is_signed(type) ? 'i' : 'u') : 'f';
+  const std::size_t bytes = size_of(type);
+  std::string header = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': {}, }}", bytes == 1 ? '|' : '<', kind, bytes,
+                                   io::shape_text(shape));
+  constexpr std::size_t kBefore = 10, kAlignment = 64;
+  header.resize((kBefore + header.size() + kAlignment) / kAlignment * kAlignment - kBefore, ' ');
+  header.back() = '\n';
+  const std::string start = {
+      '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  const std::string all = start + header;
+  const auto* const first = reinterpret_cast<const std::byte*>(all.data());
+  return {first, first + all.size()};
+}
+
+}  // namespace samesum

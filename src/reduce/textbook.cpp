@@ -47,14 +47,15 @@ struct Planner {
 
   device::Kernel kernel(std::string_view entry) const {
     const bool single = type == DType::float32;
-    return device::build(device,
-                         {{"reduce/textbook.cl"},
+    device::Source source{{},
                           {{"OPERATION", std::to_string(static_cast<int>(options.operation))},
                            {"REAL", single ? "float" : "double"},
                            {"REAL_BYTES", single ? "4" : "8"},
                            {"GROUP", std::to_string(group_size)},
-                           {"UNROLL", std::to_string(kUnroll)}}},
-                         entry);
+                           {"UNROLL", std::to_string(kUnroll)}},
+                          options.source};
+    if (options.source.empty()) source.files = {"reduce/textbook.cl"};
+    return device::build(device, source, entry);
   }
 
   // As many groups as the device holds at once, but no more than there is work for. Where the device cannot tell: groups of so many
@@ -138,6 +139,20 @@ struct Planner {
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
 
+  // A reader's own: what is known of it is that it adds up all elements, in whatever order.
+  void own_kernel() {
+    const device::Kernel own = kernel("sum");
+    const std::uint32_t groups = resident_groups(own, size(), 2048);
+    const device::Memory partials = allocate(groups);
+    plan.result = allocate(1);
+    add(own, groups, {data, size(), partials}, 1, groups);
+    plan.depth = size();
+    rows = 1;
+    columns = groups;
+    add(own, 1, {partials, columns, plan.result}, 1, 1);
+    plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  }
+
   void grid_stride_atomic() {
     const device::Kernel stride = kernel("grid_stride_atomic");
     const std::uint32_t groups = resident_groups(stride, size(), 2048);
@@ -188,7 +203,8 @@ constexpr auto kNames = [] {
 TextbookPlan make_plan(std::string_view name, device::Device& device, DType type, const device::Memory& data, std::uint64_t rows,
                        std::uint64_t columns, const TextbookOptions& options) {
   const auto variant = std::find_if(std::begin(kVariants), std::end(kVariants), [&](const Variant& v) { return v.name == name; });
-  if (variant == std::end(kVariants)) throw Error(ErrorKind::usage, fmt::format("'{}' is no textbook variant of the sum", name));
+  const bool own = !options.source.empty();
+  if (!own && variant == std::end(kVariants)) throw Error(ErrorKind::usage, fmt::format("'{}' is no textbook variant of the sum", name));
   const std::uint32_t most = device.info().max_group_size;
   if (options.group_size > most) {
     throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", options.group_size,
@@ -196,7 +212,7 @@ TextbookPlan make_plan(std::string_view name, device::Device& device, DType type
   }
   const std::uint32_t group_size = options.group_size != 0 ? options.group_size : std::min(kGroupSize, most);
   Planner planner{device, type, data, rows, columns, options, group_size};
-  if (rows != 0 && columns != 0) (planner.*variant->plan)();
+  if (rows != 0 && columns != 0) (planner.*(own ? &Planner::own_kernel : variant->plan))();
   return std::move(planner.plan);
 }
 

@@ -21,6 +21,7 @@ struct TextbookOptions {
   std::uint32_t group_size = 0;
   std::uint32_t groups = 0;
   std::uint32_t tile = 8;
+  std::string source = {};  ///< of a reader's own kernel `sum`: takes the place of a variant (LadderOptions)
   TextbookOperation operation = TextbookOperation::sum;
 };
 

@@ -42,7 +42,7 @@
 
 // How it works. Each group arrives at one of SHARDS counters, by an addition with release semantics. One scheme counts and tells at once: a
 // counter's first group adds 2^30 less the number of the others, each of which adds 1: when all have arrived the two top bits have gone on
-// by one, and the lower ones are what they were. So counters are never cleared and may wrap. (Two bits: with several counters, one of them
+// by one, and the lower ones are zero. So counters are never cleared and may wrap. (Two bits: with several counters, one of them
 // can be a barrier ahead of what a slow group is still waiting to see.) In the direct scheme the first work-items of every
 // group watch one counter each; in the gathering one only those of group 0 do, and write the barrier's number to RELEASES words, of which
 // every other group watches one. docs/barrier.md has the measurements that chose the defaults.
@@ -268,10 +268,11 @@ GRID_FN unsigned int grid_give_up(const GridBarrier* grid, grid_ulong* start, gr
   return 1;
 }
 
-// Waits until `*word` is this round's: a counter by its top bits, a number by having been reached.
-#define GRID_WAIT_COUNTER 0
-#define GRID_WAIT_NUMBER 1
-GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, int kind) {
+// Whether a word has reached `target`, wrapping.
+GRID_FN bool grid_reached(unsigned int value, unsigned int target) { return (int)(value - target) >= 0; }
+
+// Waits until `*word` has reached `target`: a round's number, or what a counter is when all have arrived.
+GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
   grid_ulong start = 0;
   grid_ulong polls = 0;
   for (unsigned int i = 1;; ++i) {
@@ -280,7 +281,7 @@ GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, 
 #else
     const unsigned int value = grid_load(word);
 #endif
-    if (kind == GRID_WAIT_COUNTER ? (((value >> 30) - grid->round) & 3) < 2 : (int)(value - grid->round) >= 0) break;
+    if (grid_reached(value, target)) break;
 #if GRID_BARRIER_PAUSE != 0
     asm volatile("nanosleep.u32 %0;" : : "n"(GRID_BARRIER_PAUSE));
 #endif
@@ -297,11 +298,9 @@ GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, 
 // This work-item's share of waiting for all arrivals.
 GRID_FN void grid_wait_for_arrivals(const GridBarrier* grid) {
 #if GRID_BARRIER_FLAGS
-  for (unsigned int i = grid_item(); i < grid->groups; i += grid_items()) grid_wait(grid, grid_flag(grid, i), GRID_WAIT_NUMBER);
-#elif GRID_BARRIER_SHARDS == 1
-  if (grid_item() == 0) grid_wait(grid, grid_counter(grid, 0), GRID_WAIT_COUNTER);
+  for (unsigned int i = grid_item(); i < grid->groups; i += grid_items()) grid_wait(grid, grid_flag(grid, i), grid->round);
 #else
-  for (unsigned int i = grid_item(); i < grid_shards(grid); i += grid_items()) grid_wait(grid, grid_counter(grid, i), GRID_WAIT_COUNTER);
+  for (unsigned int i = grid_item(); i < grid_shards(grid); i += grid_items()) grid_wait(grid, grid_counter(grid, i), grid->round << 30);
 #endif
 }
 
@@ -325,6 +324,13 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
   grid->number += 1;
   grid->round += 1;
   grid_group_barrier();
+#if GRID_BARRIER_SHARDS == 1 && GRID_BARRIER_RELEASES == 0 && GRID_BARRIER_ATOM && !GRID_BARRIER_FLAGS
+  if (grid_item() == 0) {  // who arrives last need not look
+    const unsigned int share = grid->group == 0 ? 0x40000001u - grid->groups : 1;
+    const unsigned int target = grid->round << 30;
+    if (!grid_reached(grid_add(grid_counter(grid, 0), share) + share, target)) grid_wait(grid, grid_counter(grid, 0), target);
+  }
+#else
   if (grid_item() == 0) grid_arrive(grid);
 #if GRID_BARRIER_RELEASES == 0
   grid_wait_for_arrivals(grid);
@@ -336,8 +342,9 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
       grid_store_release(&grid->state[GRID_BARRIER_RELEASE + 32 * i], grid->round);
     }
   } else if (grid_item() == 0) {
-    grid_wait(grid, grid_release(grid), GRID_WAIT_NUMBER);
+    grid_wait(grid, grid_release(grid), grid->round);
   }
+#endif
 #endif
   grid_group_barrier();
   grid->failed = grid->scratch[0];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -60,6 +61,10 @@ std::string resources(const Driver& driver, CUfunction function) {
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler)
     : context_(std::make_shared<Context>(driver, device, label(info))), compiler_(std::move(compiler)) {
   info_ = std::move(info);
+  static_local_bytes_ = info_.local_bytes;
+  int opt_in = 0;
+  const bool known = driver.cuDeviceGetAttribute(&opt_in, kMaxSharedMemoryPerBlockOptIn, device) == CUDA_SUCCESS;
+  dynamic_local_bytes_ = std::max(static_local_bytes_, known ? static_cast<std::uint64_t>(opt_in) : 0);
   const Current current(*context_);
   context_->check(driver.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
   own_stream_ = true;
@@ -195,15 +200,26 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
   }
   const Current current(*context_);
   const CUfunction function = loaded(kernel).function;
+  if (grid.local_bytes > static_local_bytes_) {
+    context_->check(driver().cuFuncSetAttribute(function, kFunctionMaxDynamicSharedBytes, static_cast<int>(grid.local_bytes)),
+                    fmt::format("cuFuncSetAttribute for {} bytes of local memory", grid.local_bytes));
+  }
+  const unsigned local = grid.local_bytes;
   const CUresult code =
-      grid.together ? driver().cuLaunchCooperativeKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data())
-                    : driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, 0, stream_, pointers.data(), nullptr);
+      grid.together
+          ? driver().cuLaunchCooperativeKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, local, stream_, pointers.data())
+          : driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, local, stream_, pointers.data(), nullptr);
   context_->note_launch(kernel.name);
   if (code == CUDA_SUCCESS) return;
   where.device = context_->label();
   where.kernel = kernel.name;
   where.configuration = fmt::format("{} groups of {}; {}", grid.groups, grid.group_size, resources(driver(), function));
   driver().fail(code, grid.together ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", std::move(where));
+}
+
+// A mask that takes static local memory away takes this away as well.
+std::uint64_t CudaDevice::launch_local_bytes() const {
+  return info_.local_bytes < static_local_bytes_ ? info_.local_bytes : dynamic_local_bytes_;
 }
 
 std::optional<std::uint32_t> CudaDevice::resident_groups(const Kernel& kernel, std::uint32_t group_size) {

@@ -31,6 +31,7 @@ class CudaDevice final : public Device {
   Binary compile(const std::string& source) override;
   Kernel load(const Binary& binary, const std::string& name) override;
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
+  std::uint64_t launch_local_bytes() const override;
   std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override;
 
   bool begin_recording() override;
@@ -46,6 +47,8 @@ class CudaDevice final : public Device {
 
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
+  std::uint64_t static_local_bytes_ = 0;  // of a group, and where a launch asks for them
+  std::uint64_t dynamic_local_bytes_ = 0;
   CUstream stream_ = nullptr;
   bool own_stream_ = false;
   std::optional<Staging> staging_;

@@ -27,6 +27,7 @@ constexpr CUresult kNoDevice = 100;
 // CUdevice_attribute
 constexpr int kMaxThreadsPerBlock = 1;
 constexpr int kMaxSharedMemoryPerBlock = 8;
+constexpr int kMaxSharedMemoryPerBlockOptIn = 97;
 constexpr int kMultiprocessorCount = 16;
 constexpr int kComputeMode = 20;
 constexpr int kComputeCapabilityMajor = 75;
@@ -38,6 +39,7 @@ constexpr int kFunctionMaxThreadsPerBlock = 0;
 constexpr int kFunctionSharedBytes = 1;
 constexpr int kFunctionLocalBytes = 3;
 constexpr int kFunctionRegisters = 4;
+constexpr int kFunctionMaxDynamicSharedBytes = 8;
 
 // CUjit_option
 constexpr int kJitErrorLog = 5;
@@ -88,6 +90,7 @@ constexpr unsigned kEventDefault = 0;
   X(cuModuleUnload, "cuModuleUnload", (CUmodule module))                                                                           \
   X(cuModuleGetFunction, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char* name))                        \
   X(cuFuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function))                                    \
+  X(cuFuncSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                                     \
   X(cuLaunchKernel, "cuLaunchKernel",                                                                                              \
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
      unsigned shared_bytes, CUstream stream, void** arguments, void** extra))                                                      \

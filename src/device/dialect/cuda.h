@@ -11,6 +11,9 @@ static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 #define LOCAL
 #define LOCAL_VAR __shared__
 #define CONSTANT __constant__
+// A kernel's local memory of a size that the launch names: the last of its parameters, and a declaration in its body.
+#define DYNLOCAL_PARAMETER(name)
+#define DYNLOCAL(name) extern __shared__ __align__(16) uint name[]
 #define MAX_GROUP(size) __launch_bounds__(size)
 // Every group of this kernel will have exactly `size` work-items, and `groups` of them, or as many as it can hold, are to be resident on
 // a compute unit at once.

@@ -16,6 +16,9 @@
 #define LOCAL __local
 #define LOCAL_VAR __local
 #define CONSTANT __constant
+// A kernel's local memory of a size that the launch names: the last of its parameters, and a declaration in its body.
+#define DYNLOCAL_PARAMETER(name) , LOCAL uint* name
+#define DYNLOCAL(name)
 // The most work-items that a group of this kernel will have: lets a compiler give each more registers.
 #define MAX_GROUP(size)
 // Every group of this kernel will have exactly `size` work-items, and `groups` of them are to be resident on a compute unit at once.

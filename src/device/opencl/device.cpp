@@ -165,14 +165,17 @@ class OpenClDevice final : public Device {
     if (grid.groups == 0 || grid.group_size == 0 || grid.group_size > largest) {
       fail(fmt::format("cannot run in groups of this size: this kernel takes 1 to {} work-items", largest), kernel.name, grid);
     }
-    if (arguments.size() != loaded.arguments) {
-      fail(fmt::format("the kernel takes {} arguments, not {}", loaded.arguments, arguments.size()), kernel.name, grid);
-    }
+    const std::size_t given = arguments.size() + (grid.local_bytes != 0 ? 1 : 0);
+    if (given != loaded.arguments) fail(fmt::format("the kernel takes {} arguments, not {}", loaded.arguments, given), kernel.name, grid);
     cl_uint index = 0;
     for (const Argument& argument : arguments) {
       const cl_int code = std::visit([&](const auto& value) { return set_argument(loaded.kernel, index, value); }, argument);
       if (code != CL_SUCCESS) check(code, fmt::format("set argument {}", index), context(kernel.name, grid));
       ++index;
+    }
+    if (grid.local_bytes != 0) {
+      check(api().clSetKernelArg(loaded.kernel, index, grid.local_bytes, nullptr), "set the size of local memory",
+            context(kernel.name, grid));
     }
     const std::size_t local = grid.group_size;
     const std::size_t global = local * grid.groups;

@@ -1,0 +1,137 @@
+// samesum bench histogram
+#include "bench_barrier.hpp"
+#include "number.hpp"
+#include "output.hpp"
+
+#include <samesum/bench_histogram.hpp>
+#include <samesum/error.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace samesum::cli {
+namespace {
+
+struct HistogramBench {
+  std::string device = "auto";
+  std::vector<std::string> kinds;
+  std::string size = "2^28";
+  bench::HistogramLadderOptions ladder;
+  bool json = false;
+};
+
+// That counting without atomics is wrong is what its row is there to show.
+bool sound(const bench::HistogramLadderRow& row) {
+  if (row.verdict == bench::Verdict::failed) return false;
+  return row.verdict != bench::Verdict::wrong || row.name == "racy";
+}
+
+void print(Output& out, const bench::HistogramLadder& ladder, const std::string& kind) {
+  out.print("{}, {}\n", out.bold(kind), byte_size(ladder.size));
+  for (const bench::ReadRate& ceiling : ladder.ceilings) {
+    out.print("{}\n", out.dim(fmt::format("  ceiling of {}: {:.1f} GB/s ({})", ceiling.where, ceiling.bytes_per_second / 1e9,
+                                          ceiling.configuration)));
+  }
+  Table table("<<>>>><<", 2);
+  table.add({{"variant", Style::bold},
+             {"where", Style::bold},
+             {"time", Style::bold},
+             {"10^9/s", Style::bold},
+             {"of ceiling", Style::bold},
+             {"speedup", Style::bold},
+             {"check", Style::bold},
+             {"configuration", Style::bold}});
+  for (const bench::HistogramLadderRow& row : ladder.rungs) {
+    const bool timed = row.seconds.runs != 0;
+    const Style style = row.verdict == bench::Verdict::right ? Style::good : sound(row) ? Style::dim : Style::bad;
+    std::string check(bench::name_of(row.verdict));
+    if (!row.reason.empty()) check += ": " + row.reason;
+    table.add({{row.name, row.name == "best" ? Style::bold : Style::plain},
+               row.where,
+               timed ? duration(row.seconds.median) : "",
+               timed ? fmt::format("{:.2f}", row.samples_per_second / 1e9) : "",
+               timed ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction.median) : "",
+               timed ? fmt::format("{:.1f}", row.speedup) : "",
+               {check, style},
+               {row.configuration, Style::dim}});
+  }
+  table.print(out);
+  out.print("\n");
+}
+
+Json json_of(const bench::Statistics& figure) {
+  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
+}
+
+Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
+  Json object = {{"data", kind}, {"size", ladder.size}};
+  for (const bench::ReadRate& ceiling : ladder.ceilings) {
+    object["ceilings"].push_back(
+        {{"where", ceiling.where}, {"bytes_per_second", ceiling.bytes_per_second}, {"configuration", ceiling.configuration}});
+  }
+  object["variants"] = Json::array();
+  for (const bench::HistogramLadderRow& row : ladder.rungs) {
+    Json one = {{"name", row.name},
+                {"where", row.where},
+                {"verdict", bench::name_of(row.verdict)},
+                {"reason", row.reason},
+                {"configuration", row.configuration}};
+    if (row.seconds.runs != 0) {
+      one["seconds"] = json_of(row.seconds);
+      one["samples_per_second"] = row.samples_per_second;
+      one["ceiling_fraction"] = json_of(row.ceiling_fraction);
+      one["speedup"] = row.speedup;
+    }
+    object["variants"].push_back(std::move(one));
+  }
+  return object;
+}
+
+int run(Output& out, HistogramBench options) {
+  const std::uint64_t size = parse_size(options.size, "--size");
+  if (options.kinds.empty()) options.kinds = bench::histogram_data_kinds();
+  const Device device = choose_for_bench(options.device);
+  bool all_sound = true;
+  Json object = {{"device", {{"selector", device.info().selector}, {"name", device.info().name}, {"driver", device.info().driver}}}};
+  if (!options.json) out.print("{}\n\n", out.dim(fmt::format("device {}, {}", device.info().selector, device.info().name)));
+  for (const std::string& kind : options.kinds) {
+    const Progress progress;
+    options.ladder.effort.progress = [&](std::string_view what) { Progress::show(fmt::format("{}: {}", kind, what)); };
+    options.ladder.effort.progress("data");
+    const std::vector<std::uint8_t> data = bench::histogram_data(kind, size);
+    const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);
+    all_sound = all_sound && std::ranges::all_of(ladder.rungs, sound);
+    if (options.json) {
+      object["data"].push_back(json_of(ladder, kind));
+    } else {
+      print(out, ladder, kind);
+    }
+  }
+  if (options.json) out.print("{}\n", to_text(object));
+  return all_sound ? kExitOk : kExitNoAnswer;
+}
+
+}  // namespace
+
+void add_bench_histogram(CLI::App& parent, Action& action) {
+  const auto options = std::make_shared<HistogramBench>();
+  CLI::App* command = parent.add_subcommand("histogram", "The variants of the histogram side by side: checked, then timed");
+  const CLI::Range number(1u, 1u << 30, "number");
+  command->add_option("--data", options->kinds, "uniform, equal, sky, sorted, text (default: all)")->take_all()->option_text("DATA");
+  command->add_option("--size", options->size, "bytes: 1000000, 2^28 (default), 64M")->option_text("N");
+  command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
+  command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
+  command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(number)->option_text("N");
+  command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->check(number)->option_text("N");
+  command->add_option("--runs", options->ladder.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
+  command->add_flag("--json", options->json, "print JSON");
+  command->footer(R"(Examples:
+  samesum bench histogram                            every variant, every kind of data
+  samesum bench histogram --data sky --variant privatized --variant best
+
+Without atomics ('racy') the counts are wrong: that is the point of its row. Exit
+code 1 should any other variant be wrong.)");
+  command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
+}
+
+}  // namespace samesum::cli

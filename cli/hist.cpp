@@ -1,0 +1,275 @@
+// samesum hist FILE
+#include "command.hpp"
+#include "hist_options.hpp"
+#include "progress.hpp"
+#include "summing.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/image.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+namespace samesum::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
+
+double parse_number(std::string_view text, const std::string& where) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) refuse(fmt::format("{}: '{}' is no number", where, text));
+  return value;
+}
+
+// Numbers with commas, blanks or line ends between them; from a file, where the text is '@' and its name.
+std::vector<double> parse_edges(const std::string& given) {
+  std::string text = given;
+  if (text.starts_with('@')) {
+    std::ifstream file(text.substr(1));
+    std::stringstream content;
+    if (!file || !(content << file.rdbuf())) refuse(fmt::format("--edges: {}: cannot be read", text.substr(1)));
+    text = content.str();
+  }
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::vector<double> edges;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) edges.push_back(parse_number(word, "--edges"));
+  return edges;
+}
+
+// Numbers that can be passed over twice: standard input and pipes are kept in memory for that.
+class Numbers final : public Source {
+ public:
+  explicit Numbers(std::unique_ptr<Source> source) : format_(source->format()) {
+    while (const std::optional<View> view = source->next()) {
+      const auto* from = static_cast<const std::byte*>(view->data());
+      if (kept_.empty() || kept_.back().type != view->type()) kept_.push_back({view->type(), {}});
+      kept_.back().bytes.insert(kept_.back().bytes.end(), from, from + view->bytes());
+    }
+  }
+  void rewind() { next_ = 0; }
+  std::optional<View> next() override {
+    if (next_ == kept_.size()) return std::nullopt;
+    const Kept& kept = kept_[next_++];
+    return View(kept.bytes.data(), kept.bytes.size() / size_of(kept.type), kept.type);
+  }
+  std::string_view format() const noexcept override { return format_; }
+
+ private:
+  struct Kept {
+    DType type;
+    std::vector<std::byte> bytes;
+  };
+  std::string format_;
+  std::vector<Kept> kept_;
+  std::size_t next_ = 0;
+};
+
+void save(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text) || !file.flush()) refuse(fmt::format("{}: cannot be written", path));
+}
+
+std::string describe(const HistogramReport& report) {
+  std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
+  if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
+  if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
+  return text;
+}
+
+}  // namespace
+
+Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range) {
+  if (!options.edges.empty()) return Bins::between(parse_edges(options.edges));
+  const bool eight_bits = type && is_integer(*type) && size_of(*type) == 1;
+  const bool nothing_asked = options.bins == 0 && options.range.empty() && !options.log_bins;
+  if (!options.each_value && nothing_asked && eight_bits) return Bins::each_value(*type);
+  if (options.each_value && options.range.empty() && type && is_integer(*type) && size_of(*type) <= 2) return Bins::each_value(*type);
+
+  Range range{0, 0};
+  if (options.range.size() == 2) {
+    range = {options.range[0], options.range[1]};
+  } else if (const std::optional<Range> found = find_range()) {
+    range = *found;
+  } else {
+    range = {0, 1};  // as numpy, where there are no numbers
+  }
+  if (options.each_value) {
+    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52)) refuse("--each-value: the values are too large");
+    return Bins::each_value(static_cast<std::int64_t>(std::floor(range.least)), static_cast<std::int64_t>(std::ceil(range.greatest)));
+  }
+  const std::uint64_t count = options.bins != 0 ? options.bins : 64;
+  if (options.log_bins) return Bins::logarithmic(range.least, range.greatest, count);
+  return options.range.empty() ? Bins::spanning(range.least, range.greatest, count) : Bins::even(range.least, range.greatest, count);
+}
+
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
+                  std::string_view format) {
+  const Chart& first = charts.front();
+  if (!options.plot.empty()) {
+    if (charts.size() > 1) refuse("--plot draws one histogram, not one for each of the tiles");
+    save(options.plot, svg_of(first, options.log));
+  }
+  if (options.json) {
+    Json object;
+    object["file"] = options.input.files.front();
+    object["format"] = format;
+    object["kind"] = first.series.front().histogram.bins().kind();
+    object["bins"] = first.series.front().histogram.bins().count();
+    object["edges"] = first.series.front().histogram.bins().edges();
+    if (charts.size() == 1) {
+      object["channels"] = json_of(first)["channels"];
+    } else {
+      for (const Chart& chart : charts) object["tiles"].push_back(json_of(chart));
+    }
+    object["device"] = report.device;
+    object["configuration"] = report.configuration;
+    object["upload_seconds"] = rounded_seconds(report.upload_seconds);
+    object["seconds"] = rounded_seconds(report.seconds);
+    out.print("{}\n", to_text(object));
+  } else if (options.csv) {
+    out.print("{}", csv_of(charts));
+  } else if (options.plot.empty() || options.verbose) {
+    if (charts.size() > 1) {
+      draw_tiles(out, charts, options.log, terminal_width());
+    } else {
+      draw(out, first, options.log, terminal_width());
+    }
+  }
+  if (options.verbose && !options.json && !options.csv) out.print("  {}\n", out.dim(describe(report)));
+}
+
+namespace {
+
+int run_characters(Output& out, const HistOptions& options, const std::string& path) {
+  const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
+  InputOptions raw;
+  raw.raw = RawType{DType::uint8};
+  const ReadingGuard guard(path);
+  const std::unique_ptr<Source> source = open_source(path, raw);
+  const Device device = choose_device(options.device, source->resident_bytes());
+  CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
+  while (const std::optional<View> view = source->next()) {
+    const std::string_view text(static_cast<const char*>(view->data()), view->size());
+    const CharacterCounts counts = count_characters(text, map, device, options.histogram);
+    for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];
+    total.others += counts.others;
+  }
+  if (options.json) {
+    Json object = {{"file", path}, {"names", total.names}, {"counts", total.counts}, {"others", total.others}};
+    out.print("{}\n", to_text(object));
+  } else if (options.csv) {
+    out.print("characters,count\n");
+    for (std::size_t i = 0; i < total.counts.size(); ++i) {
+      const bool quoted = total.names[i].find_first_of(",\"") != std::string::npos;
+      out.print("{},{}\n", quoted ? (total.names[i] == "\"" ? "\"\"\"\"" : "\"" + total.names[i] + "\"") : total.names[i], total.counts[i]);
+    }
+    out.print("others,{}\n", total.others);
+  } else {
+    draw(out, total, options.log, terminal_width());
+  }
+  return kExitOk;
+}
+
+int run_numbers(Output& out, const HistOptions& options, const std::string& path) {
+  const InputOptions how = options.input.options();
+  const ReadingGuard guard(path);
+  std::unique_ptr<Source> source = open_source(path, how);
+  const std::optional<DType> type = source->type();
+  const std::uint64_t bytes = source->resident_bytes();
+  std::string format(source->format());
+  const auto find_range = [&]() -> std::optional<Range> {
+    if (bytes == 0) {
+      auto numbers = std::make_unique<Numbers>(std::move(source));
+      const std::optional<Range> range = range_of(*numbers);
+      numbers->rewind();
+      source = std::move(numbers);
+      return range;
+    }
+    const std::optional<Range> range = range_of(*source);
+    source = open_source(path, how);  // a mapped file: from its start again
+    return range;
+  };
+  const Bins bins = make_bins(options, type, find_range);
+  HistogramReport report;
+  const Device device = choose_device(options.device, bytes);
+  std::vector<Chart> charts(1);
+  charts[0].title = path == "-" ? "standard input" : path;
+  charts[0].series.push_back({"", histogram(*source, bins, device, options.histogram, &report)});
+  print_charts(out, options, charts, report, format);
+  return kExitOk;
+}
+
+int run(Output& out, const HistOptions& options) {
+  const std::string& path = options.input.files.front();
+  if (options.json && options.csv) refuse("--json and --csv cannot both be had");
+  if (!options.range.empty() && options.range.size() != 2) refuse("--range takes two numbers");
+  if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
+    refuse("--edges says all there is to say about bins: leave the other options out");
+  }
+  if (options.each_value && (options.bins != 0 || options.log_bins)) refuse("--each-value has as many bins as there are values");
+  if (options.letters != 0 || options.characters) return run_characters(out, options, path);
+  const bool image = path != "-" && options.input.dtype.empty() && is_image(path);
+  if (image) return run_hist_image(out, options, path);
+  if (options.by_channel || options.alpha || !options.tiles.empty()) {
+    refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha and --tiles are for", path));
+  }
+  return run_numbers(out, options, path);
+}
+
+}  // namespace
+
+void add_hist(CLI::App& program, Action& action) {
+  const auto options = std::make_shared<HistOptions>();
+  CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
+  command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")
+      ->required()
+      ->expected(1);
+  const CLI::Range range(std::uint64_t{1}, Bins::kMost, "number");
+  command->add_option("--bins", options->bins, "bins of one width (default 64)")->check(range)->option_text("N");
+  command->add_option("--range", options->range, "the first and the last edge (default: of the data)")
+      ->expected(2)
+      ->option_text("LOW HIGH");
+  command->add_option("--edges", options->edges, "all edges: 0,1,10 or @FILE")->option_text("EDGES");
+  command->add_flag("--log-bins", options->log_bins, "edges have one ratio");
+  command->add_flag("--each-value", options->each_value, "a bin for each integer");
+  add_options(*command, options->input);
+  command->add_flag("--by-channel", options->by_channel, "of an image: each channel on its own");
+  command->add_flag("--alpha", options->alpha, "of an image: the alpha channel too");
+  command->add_option("--tiles", options->tiles, "of an image: each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--letters", options->letters, "count letters, so many to a bin")->check(CLI::Range(1u, 26u))->option_text("N");
+  command->add_flag("--characters", options->characters, "count every byte");
+  command->add_flag("--log", options->log, "draw logarithmic bars");
+  command->add_flag("--json", options->json, "print JSON");
+  command->add_flag("--csv", options->csv, "print CSV");
+  command->add_option("--plot", options->plot, "draw into an SVG file")->option_text("OUT.svg");
+  command->add_flag("-v,--verbose", options->verbose, "also print how it was done");
+  const CLI::Range number(1u, 1u << 16, "number");
+  command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
+  command->add_option("--threads", options->histogram.threads, "threads (CPU)")->check(number)->option_text("N");
+  command->footer(R"(Examples:
+  samesum hist x.npy                       64 bins from the least to the greatest
+  samesum hist --bins 20 --range 0 1 x.npy
+  samesum hist --edges 0,1,10,100 x.npy    any edges
+  samesum hist photo.jpg --by-channel --plot photo.svg
+  samesum hist photo.png --tiles 4x3 --json
+  samesum hist book.txt --letters 4        a-d, e-h, ... as in the textbook
+  seq 100 | samesum hist - --bins 5 --csv
+
+Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared
+exactly whatever the type. What lies below, above, and NaNs are counted apart.
+Integers of 8 bits have a bin a value where nothing is said. Without --range,
+standard input and text are kept in memory; infinities set no bounds.
+No choice of device or threads changes a count.)");
+  command->callback([options, &action] {
+    options->input.threads = options->histogram.threads;
+    action = [options](Output& out) { return run(out, *options); };
+  });
+}
+
+}  // namespace samesum::cli

@@ -1,0 +1,42 @@
+// What the parts of `samesum hist` share.
+#pragma once
+
+#include "hist_output.hpp"
+#include "input.hpp"
+
+#include <samesum/histogram.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::cli {
+
+struct HistOptions {
+  Input input;
+  std::uint64_t bins = 0;
+  std::vector<double> range;
+  std::string edges;
+  bool each_value = false, log_bins = false, log = false;
+  bool by_channel = false, alpha = false;
+  std::string tiles;
+  std::uint32_t letters = 0;
+  bool characters = false;
+  bool json = false, csv = false, verbose = false;
+  std::string plot;
+  std::string device = "auto";
+  HistogramOptions histogram;
+};
+
+/// The bins that the options ask for. `find_range` finds the data's own bounds; `type` is theirs, where they have one.
+Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range);
+
+/// Draws, or prints, in the way that the options ask for.
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
+                  std::string_view format);
+
+int run_hist_image(Output& out, const HistOptions& options, const std::string& path);
+
+}  // namespace samesum::cli

@@ -1,0 +1,142 @@
+// samesum pairs A.npy B.npy
+#include "bench_barrier.hpp"
+#include "command.hpp"
+#include "number.hpp"
+#include "output_file.hpp"
+
+#include <samesum/array_file.hpp>
+#include <samesum/error.hpp>
+#include <samesum/pairs.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace samesum::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string a, b, weights, out;
+  std::string f = "product", reduction = "sum", accuracy = "fast";
+  std::string device = "auto";
+  PairsOptions pairs;
+  bool json = false;
+};
+
+// D of an array of shape (X,) or (X, D).
+std::uint64_t components_of(const ArrayFile& file) {
+  if (file.shape().size() == 1) return 1;
+  if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
+  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D)", file.path()));
+}
+
+// "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.
+void tell(double fraction, double pairs, Clock::time_point start) {
+  constexpr double kLong = 1;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double left = seconds * (1 - fraction) / fraction;
+  if (seconds + left > kLong) Progress::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
+}
+
+void print_values(Output& out, const PairsResult& result) {
+  std::visit(
+      [&](const auto& values) {
+        using Value = typename std::decay_t<decltype(values)>::value_type;
+        for (const Value value : values) {
+          if constexpr (std::is_same_v<Value, std::int64_t>) {
+            out.print("{}\n", value);
+          } else {
+            out.print("{}\n", Number(value, sizeof value == 4 ? DType::float32 : DType::float64).decimal());
+          }
+        }
+      },
+      result);
+}
+
+int run(Output& out, Options options) {
+  options.pairs.f = parse_pair_function(options.f);
+  options.pairs.reduction = parse_pair_reduction(options.reduction);
+  options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
+  const OutputFile target(options.out, {options.a, options.b, options.weights});
+  const ArrayFile a(options.a), b(options.b);
+  options.pairs.components = components_of(a);
+  if (components_of(b) != options.pairs.components) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} has vectors of {} components, {} of {}", a.path(), options.pairs.components, b.path(), components_of(b)));
+  }
+  std::optional<ArrayFile> weights;
+  if (!options.weights.empty()) options.pairs.weights = weights.emplace(options.weights).view();
+
+  const auto count = [&](const ArrayFile& file) { return file.view().size() / options.pairs.components; };
+  const double pairs_in_all = static_cast<double>(count(a)) * static_cast<double>(count(b));
+  // Work, not bytes, is what a device pays for here: a GPU does a pair in the time in which the CPU reads one byte, or less.
+  const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
+  const auto start = Clock::now();
+  PairsResult result;
+  {
+    const Progress progress;
+    options.pairs.progress = [&](double fraction) { tell(fraction, pairs_in_all, start); };
+    result = pairs(a.view(), b.view(), device, options.pairs);
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  for (const ArrayFile* file : {&a, &b}) file->check_unchanged();
+
+  const View values = view_of(result);
+  if (target.wanted()) {
+    target.write({npy_header(values.type(), {values.size()}), {static_cast<const std::byte*>(values.data()), values.bytes()}});
+  }
+  if (options.json) {
+    Json object = {{"f", options.f},
+                   {"reduction", options.reduction},
+                   {"accuracy", options.accuracy},
+                   {"x", count(a)},
+                   {"y", count(b)},
+                   {"components", options.pairs.components},
+                   {"dtype", name_of(values.type())},
+                   {"device", device.info().selector},
+                   {"seconds", rounded_seconds(seconds)}};
+    if (target.wanted()) object["out"] = options.out;
+    out.print("{}\n", to_text(object));
+  } else if (target.wanted()) {
+    out.print("{}: {} {}\n{}\n", options.out, grouped(values.size()), name_of(values.type()),
+              out.dim(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, options.f, grouped(count(a)),
+                                  grouped(count(b)), device.info().selector, duration(seconds), pairs_in_all / seconds)));
+  } else {
+    print_values(out, result);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_pairs(CLI::App& program, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("pairs", "For each vector of A a sum, or the nearest, over all of B");
+  command->add_option("A", options->a, ".npy, float32 or float64, of shape (X,) or (X, D)")->required();
+  command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();
+  command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
+  command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin")->type_name("NAME");
+  command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
+  command->add_option("--weights", options->weights, ".npy: a factor for each y")->type_name("FILE");
+  command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
+  command->add_option("--h", options->pairs.h, "of gaussian: exp(-|a-b|^2/h) (default 1)")->type_name("H");
+  command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
+  command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
+  const CLI::Range range(1u, 1u << 16, "number");
+  command->add_option("--group", options->pairs.group_size, "work-items of a group (OpenCL, CUDA)")->check(range)->option_text("N");
+  command->add_option("--threads", options->pairs.threads, "threads (CPU)")->check(range)->option_text("N");
+  command->add_flag("--json", options->json, "print JSON about it; the values go to --out");
+  command->footer(R"(Examples:
+  samesum pairs A.npy B.npy -o C.npy                      sums of products
+  samesum pairs A.npy B.npy --f sqdist --reduce argmin -o C.npy
+                                                          nearest neighbours
+  samesum pairs grid.npy data.npy --f gaussian --h 0.02   a density
+  samesum pairs A.npy B.npy --accuracy exact              same bits everywhere
+
+C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
+whole or not at all. Indices count from 0.)");
+  command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
+}
+
+}  // namespace samesum::cli

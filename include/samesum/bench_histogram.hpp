@@ -1,0 +1,56 @@
+// Measuring: the ladder of the histogram. Arguments and figures as in samesum/bench.hpp.
+#pragma once
+
+#include <samesum/bench.hpp>
+#include <samesum/device.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::bench {
+
+/// Bytes to count, from the kindest to the worst for this or that variant: "uniform", "equal" (one value), "sky" (85% in four values),
+/// "sorted", "text".
+std::vector<std::string> histogram_data_kinds();
+/// `size` bytes of a kind: byte i depends on kind, size and i alone. @throws Error (usage) for an unknown kind.
+std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size);
+
+struct HistogramLadderOptions {
+  std::vector<std::string> rungs;  ///< names of rungs; empty: all
+  std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
+  std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
+  Effort effort;
+};
+
+/// One variant: its counts are compared with a plain loop's before and after it is timed.
+struct HistogramLadderRow {
+  std::string name;
+  std::string where;  ///< "cpu, 1 thread", "cuda:0": also names its ceiling
+  Verdict verdict = Verdict::skipped;
+  std::string reason;  ///< of any verdict but right
+  std::string configuration;
+  Statistics seconds;           ///< of one histogram, the clearing of the counters included
+  Statistics ceiling_fraction;  ///< of reading the data, measured in turns with it
+  double samples_per_second = 0;
+  double speedup = 0;  ///< over the first row
+};
+
+struct HistogramLadder {
+  DeviceInfo device;
+  std::uint64_t size = 0;
+  std::vector<ReadRate> ceilings;
+  std::vector<HistogramLadderRow> rungs;
+};
+
+/// Names of the rungs, in order: on the CPU `sequential` and `cpu`; on devices `racy` (no atomics: wrong, and shown so), `block_partition`,
+/// `interleaved`, `privatized`, `aggregated`, `best`.
+std::vector<std::string> histogram_rungs(const Device& device);
+
+/// The 256 counts of `data`, by every variant side by side.
+/// @throws Error (usage) for an unknown rung, or data of 2^32 bytes or more, or that do not fit the device.
+HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options = {});
+
+}  // namespace samesum::bench

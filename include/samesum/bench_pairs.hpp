@@ -1,0 +1,65 @@
+// Measuring: the ladder of all pairs. Arguments and figures as in samesum/bench.hpp.
+#pragma once
+
+#include <samesum/bench.hpp>
+#include <samesum/pairs.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::bench {
+
+struct PairsLadderOptions {
+  PairsOptions pairs;  ///< f, reduction, components and parameters; accuracy, weights and progress are not used
+  DType type = DType::float32;
+  std::uint64_t x_count = 0;       ///< 0: 2^16, on CPUs 2^13
+  std::uint64_t y_count = 0;       ///< 0: as x_count
+  std::vector<std::string> rungs;  ///< empty: all
+  std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
+  std::uint32_t registers = 0;     ///< that a work-item of register_blocks may have, as far as the compiler can be told; 0: as it likes
+  std::uint32_t items = 0;         ///< x of a work-item of register_blocks; 0: its own
+  std::uint32_t tile = 0;          ///< y of its tiles; 0: its own
+  std::uint32_t parts = 0;         ///< of the y; 0: its own
+  std::uint32_t polynomials = 0xffffffff;  ///< mask: which of 16 exponentials of a fast gaussian are polynomials; 0xffffffff: its own
+  std::uint32_t threads = 0;               ///< of the CPU's rungs; 0: all cores
+  std::string kernel_name;                 ///< a reader's own rung: its name,
+  std::string kernel_source;               ///< its source with the kernel `pairs`, whose parameters are those of src/pairs/textbook.cl,
+  std::uint32_t kernel_items = 1;          ///< and how many x its work-items have
+  Effort effort;
+};
+
+/// One variant: checked first, at some of the x, then timed.
+struct PairsRow {
+  std::string name;
+  std::string where;  ///< "cpu, 1 thread", "cuda:0"
+  Verdict verdict = Verdict::skipped;
+  std::string reason;  ///< of any verdict but right
+  std::string configuration;
+  double error = 0, bound = 0;  ///< the largest of error/bound, both of that x; 0 where bits are compared
+  Statistics seconds;
+  double pairs_per_second = 0;
+  double operations_per_second = 0;
+  double ceiling_fraction = 0;  ///< of the rate of multiply-adds, measured in the same run
+  double speedup = 0;           ///< over `serial`
+};
+
+struct PairsLadder {
+  DeviceInfo device;
+  PairsOptions pairs;
+  DType type = DType::float32;
+  std::uint64_t x_count = 0, y_count = 0;
+  double operations_of_pair = 0;  ///< as the tutorial counts: each +, -, ×, and each exp, ÷ and root as one
+  std::vector<ArithmeticRate> ceilings;
+  std::vector<PairsRow> rungs;
+};
+
+/// Names of the rungs on `device`, in order.
+std::vector<std::string> pairs_rungs(const Device& device);
+
+/// The variants of pairs side by side, on normally distributed data.
+/// @throws Error (usage) for an unknown rung or options that pairs() refuses.
+PairsLadder pairs_ladder(const Device& device, const PairsLadderOptions& options = {});
+
+}  // namespace samesum::bench

@@ -1,0 +1,177 @@
+// Histograms: how many samples lie in each bin. Every count is right, and the same on every device.
+//
+//   const samesum::Bins bins = samesum::Bins::even(0, 1, 256);
+//   const samesum::Histogram h = samesum::histogram(std::span<const float>(samples), bins);
+//   h.counts()[17], h.under(), h.over(), h.nan(), h.quantile(0.5).value
+//
+// Bin i holds edge[i] <= x < edge[i+1], the last one edge[n] too; edges are doubles, and samples of every type are compared with them
+// exactly. docs/histogram.md says how that costs nothing.
+#pragma once
+
+#include <samesum/device.hpp>
+#include <samesum/source.hpp>
+#include <samesum/types.hpp>
+#include <samesum/view.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum {
+
+/// Where bins begin and end. A value; copies share the edges.
+class Bins {
+ public:
+  /// There are at most so many: 2^24.
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+
+  /// `count` bins of one width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last
+  /// one `high`, as numpy.linspace has them. Where the width is so small that edges repeat, the bins between equal edges stay empty.
+  /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMost.
+  static Bins even(double low, double high, std::uint64_t count);
+  /// `count` bins over what data were found to span, as `even`; where least == greatest half a unit to either side (for numbers too large
+  /// for that, to the neighbouring doubles).
+  static Bins spanning(double least, double greatest, std::uint64_t count);
+  /// `count` bins whose edges have one ratio: edge i is low * (high / low)^(i / count), the first and the last one exact.
+  /// @throws Error (usage) unless 0 < low < high, both finite.
+  static Bins logarithmic(double low, double high, std::uint64_t count);
+  /// A bin for each integer from `first` to `last`: its edges lie half a unit to either side.
+  /// @throws Error (usage) for more than kMost integers, or beyond 2^51, where there are no such edges.
+  static Bins each_value(std::int64_t first, std::int64_t last);
+  /// A bin for each value of an integer type of 8 or 16 bits. @throws Error (usage) for any other type.
+  static Bins each_value(DType type);
+  /// Any edges. @throws Error (usage) unless there are two or more, finite, none less than the one before it, the last greater than the
+  /// first.
+  static Bins between(std::vector<double> edges);
+
+  std::uint64_t count() const noexcept { return edges_->size() - 1; }
+  /// count() + 1 of them.
+  std::span<const double> edges() const noexcept { return *edges_; }
+  double low() const noexcept { return edges_->front(); }
+  double high() const noexcept { return edges_->back(); }
+  /// What the bins were made by: "even", "logarithmic", "each value", "edges".
+  std::string_view kind() const noexcept { return kind_; }
+
+  /// The same edges, whatever they were made by.
+  friend bool operator==(const Bins& a, const Bins& b) noexcept { return a.edges_ == b.edges_ || *a.edges_ == *b.edges_; }
+
+ private:
+  Bins(std::vector<double> edges, std::string_view kind);
+
+  std::shared_ptr<const std::vector<double>> edges_;
+  std::string_view kind_;
+};
+
+/// A quantile as far as bins can tell it.
+struct Quantile {
+  double value = 0;  ///< interpolated within its bin, as if the bin's samples were spread evenly
+  double low = 0;    ///< the quantile lies in [low, high]: its bin; -inf below all bins, inf above them
+  double high = 0;
+
+  double error() const noexcept;  ///< what |value - quantile| cannot exceed
+};
+
+/// How many samples lie in each bin. A value: merge what was counted apart.
+class Histogram {
+ public:
+  /// Nothing counted yet.
+  explicit Histogram(Bins bins);
+  /// `slots`: the samples below all bins, in each bin, above all bins, and the NaNs: bins.count() + 3 numbers.
+  Histogram(Bins bins, std::span<const std::uint64_t> slots);
+
+  const Bins& bins() const noexcept { return bins_; }
+  const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
+  std::uint64_t under() const noexcept { return under_; }  ///< samples below the first edge
+  std::uint64_t over() const noexcept { return over_; }    ///< above the last edge
+  std::uint64_t nan() const noexcept { return nan_; }
+  std::uint64_t inside() const noexcept;                                             ///< in all bins
+  std::uint64_t total() const noexcept { return inside() + under_ + over_ + nan_; }  ///< all samples
+
+  /// counts()[i] / (inside() * width of bin i), which integrates to 1; 0 for bins without width, and all 0 where inside() is 0.
+  std::vector<double> density() const;
+  /// Samples in the bins up to and with i.
+  std::vector<std::uint64_t> cumulative() const;
+  /// The smallest x such that a fraction of at least `p` of all samples but NaNs is <= x: found exactly up to its bin.
+  /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) where there are no samples but NaNs.
+  Quantile quantile(double p) const;
+
+  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins.
+  Histogram& operator+=(const Histogram& other);
+  friend bool operator==(const Histogram&, const Histogram&) = default;
+
+ private:
+  Bins bins_;
+  std::vector<std::uint64_t> counts_;
+  std::uint64_t under_ = 0, over_ = 0, nan_ = 0;
+};
+
+/// How counting is to be done. None of it changes a count.
+struct HistogramOptions {
+  std::uint32_t threads = 0;     ///< of the CPU backend; 0: as many as pay for the size, at most all cores
+  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: the kernel's own
+};
+
+/// How it was done.
+struct HistogramReport {
+  std::string device;         ///< selector
+  std::string configuration;  ///< "even, 32 copies in local memory, groups=264 group_size=1024"
+  std::uint64_t bytes = 0;
+  double upload_seconds = 0;  ///< host to device; 0 where nothing is moved
+  double seconds = 0;         ///< the counting itself
+
+  HistogramReport& operator+=(const HistogramReport& later);
+};
+
+/// The histogram of `data`: exact counts, the same on every device. O(n), and O(bins) memory for each thread or group of work-items.
+/// May be called from several threads at once.
+/// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails.
+Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
+                    HistogramReport* report = nullptr);
+/// The same on the device that `choose_device("auto", data.bytes())` names.
+Histogram histogram(View data, const Bins& bins);
+/// The histogram of all that comes from `source`.
+Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
+                    HistogramReport* report = nullptr);
+
+/// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits rounded outwards.
+struct Range {
+  double least = 0;
+  double greatest = 0;
+};
+/// On the CPU, by all cores. Nothing where there is no finite number.
+std::optional<Range> range_of(View data);
+std::optional<Range> range_of(Source& source);
+
+// --- text ------------------------------------------------------------------------------------------------------------------------
+
+/// Which bin each byte of a text belongs to, if any.
+struct CharacterMap {
+  static constexpr std::int16_t kNone = -1;
+
+  std::vector<std::string> names;       ///< of the bins: "a-d"
+  std::array<std::int16_t, 256> bin{};  ///< of each byte; kNone: it is counted as another one
+
+  /// A bin a byte.
+  static CharacterMap bytes();
+  /// Letters without regard to case, `group` (1 to 26) to a bin: with 4 a-d, e-h, …, y-z. Everything else is not a letter.
+  static CharacterMap letters(std::uint32_t group = 4);
+  /// A bin for each entry of `groups`, which lists its characters ("aeiou", "0123456789"). @throws Error (usage) for a byte in two of them.
+  static CharacterMap of(const std::vector<std::string>& groups);
+};
+
+struct CharacterCounts {
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> counts;
+  std::uint64_t others = 0;
+};
+
+/// Counts the bytes of `text`.
+CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options = {},
+                                 HistogramReport* report = nullptr);
+
+}  // namespace samesum

@@ -1,0 +1,42 @@
+// Seeing inside: the kernels that samesum builds for a device, as its compiler gets them, and what it makes of them.
+#pragma once
+
+#include <samesum/device.hpp>
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum {
+
+struct InspectOptions {
+  DType type = DType::float32;    ///< of the elements, where the variant has several
+  std::uint32_t group_size = 0;   ///< work-items of a group; 0: the variant's own
+  std::uint64_t components = 1;   ///< of pairs
+  std::string f = "product";      ///< of pairs
+  std::string reduction = "sum";  ///< of pairs
+};
+
+/// A program as its compiler got it, and what came back.
+struct KernelListing {
+  std::string source;  ///< prelude, defines and files, whole
+  std::string log;     ///< the compiler's; on NVIDIA's devices it tells of registers, local memory and spills
+  std::string binary;  ///< as the driver gives it
+  std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
+};
+
+/// The patterns that have kernels: "sum", "barrier", "pairs".
+std::vector<std::string> kernel_patterns();
+/// The variants of one of them.
+/// @throws Error (usage) for another name, listing those that are known.
+std::vector<std::string> kernel_variants(std::string_view pattern);
+
+/// Compiles the programs of `variant` for `device` anew: neither samesum's cache nor a program built before is used. (A driver may have a
+/// cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first device is opened.)
+/// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where it does not compile.
+std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
+                                           const InspectOptions& options = {});
+
+}  // namespace samesum

@@ -1,0 +1,430 @@
+// The variants of pairs side by side.
+#include <samesum/bench_pairs.hpp>
+#include <samesum/error.hpp>
+
+#include "bench/reader.hpp"
+#include "bench/timing.hpp"
+#include "pairs/pairs_cpu.hpp"
+#include "pairs/pairs_device.hpp"
+#include "pairs/textbook.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace samesum::bench {
+namespace {
+
+using all_pairs::Problem;
+using all_pairs::Target;
+
+constexpr std::string_view kSerial = "serial";
+constexpr std::string_view kBest = "register_blocks";
+constexpr std::string_view kBestVec4 = "vec4_best";
+constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to time a loop
+constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
+constexpr std::uint64_t kSamples = 32;                          // x that are checked
+
+double operations_of(const PairsOptions& pairs) {
+  const auto d = static_cast<double>(pairs.components);
+  switch (pairs.f) {
+    case PairFunction::product:
+    case PairFunction::difference:
+    case PairFunction::absdiff:
+      return 2 * d;
+    case PairFunction::sqdist:
+      return 3 * d;  // D - 1 additions, and then that to the sum, or the comparison
+    case PairFunction::gaussian:
+      return 3 * d + 2;
+    case PairFunction::invdist:
+      return 3 * d + 3;
+  }
+  return 0;
+}
+
+// What C has to be at some of the x: in float64, compensated; and, where bits are promised, the CPU's bits.
+class PairsReference {
+ public:
+  PairsReference(const Problem& problem, const PairsOptions& pairs) : problem_(problem) {
+    const std::uint64_t count = std::min(kSamples, problem.x_count);
+    const std::uint64_t components = problem.components;
+    for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
+    std::vector<double> a, b = in_float64(problem.b, problem.y_count * components);
+    for (const std::uint64_t x : samples_) {
+      const std::vector<double> all = in_float64(at(problem.a, x * components), components);
+      a.insert(a.end(), all.begin(), all.end());
+    }
+    const Device cpu = Device::open("cpu");
+    PairsOptions options = pairs;
+    options.weights.reset();
+    options.progress = {};
+    options.accuracy = PairAccuracy::compensated;
+    const auto run = [&](PairFunction f, PairReduction reduction) {
+      options.f = f;
+      options.reduction = reduction;
+      return std::get<std::vector<double>>(samesum::pairs(std::span<const double>(a), std::span<const double>(b), cpu, options));
+    };
+    if (problem.reduction == PairReduction::sum) {
+      right_ = run(pairs.f, PairReduction::sum);
+      for (double& value : a) value = std::abs(value);
+      std::vector<double> signed_b = b;
+      for (double& value : b) value = std::abs(value);
+      if (pairs.f == PairFunction::product) {
+        magnitudes_ = run(PairFunction::product, PairReduction::sum);
+      } else if (pairs.f == PairFunction::difference) {
+        for (double& value : b) value = -value;  // |a| + |b|, which is at least |a - b|
+        magnitudes_ = run(PairFunction::difference, PairReduction::sum);
+      } else {
+        magnitudes_ = right_;
+      }
+    }
+  }
+
+  const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }
+
+  // The largest of error/bound, which is under 1 where all is well. `depth`: additions one after the other.
+  double judge(const std::vector<char>& c, double depth, PairsRow& row) const {
+    const auto d = static_cast<double>(problem_.components);
+    const auto y = static_cast<double>(problem_.y_count);
+    const double u = problem_.type == DType::float32 ? 0x1p-24 : 0x1p-53;
+    double worst = -1;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      const double value = value_at(c, samples_[i]);
+      const double error = std::abs(value - right_[i]);
+      // f's own error: of gaussian, that of its argument t counts |t| exp(t), which is 1/e at most.
+      double bound = u * (depth + 2 * d + 8) * magnitudes_[i] * 1.01;
+      if (problem_.f == PairFunction::gaussian) bound += u * (d + 5) * y / 2.718;
+      const double ratio = error == 0 ? 0 : error / bound;
+      if (ratio > worst || std::isnan(ratio)) {
+        worst = std::isnan(ratio) ? INFINITY : ratio;
+        row.error = error;
+        row.bound = bound;
+      }
+    }
+    return worst;
+  }
+
+  // Whether the samples have the bits of `right`, which holds C at the samples alone.
+  bool same_bits(const std::vector<char>& c, const std::vector<char>& right) const {
+    const std::size_t bytes = all_pairs::result_bytes(problem_);
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      if (std::memcmp(c.data() + samples_[i] * bytes, right.data() + i * bytes, bytes) != 0) return false;
+    }
+    return true;
+  }
+
+  std::vector<char> bits(PairAccuracy accuracy) const {
+    Problem few = problem_;
+    few.accuracy = accuracy;
+    few.x_count = samples_.size();
+    std::vector<char> a;
+    const std::size_t bytes = problem_.components * size_of(problem_.type);
+    for (const std::uint64_t x : samples_) {
+      const char* from = at(problem_.a, x * problem_.components);
+      a.insert(a.end(), from, from + bytes);
+    }
+    few.a = a.data();
+    std::vector<char> c(samples_.size() * 8);
+    all_pairs::pairs_on_cpu(few, {c.data()}, 0);
+    return c;
+  }
+
+ private:
+  const char* at(const void* data, std::uint64_t element) const {
+    return static_cast<const char*>(data) + element * size_of(problem_.type);
+  }
+  std::vector<double> in_float64(const void* data, std::uint64_t count) const {
+    if (problem_.type == DType::float64) return {static_cast<const double*>(data), static_cast<const double*>(data) + count};
+    return {static_cast<const float*>(data), static_cast<const float*>(data) + count};
+  }
+  double value_at(const std::vector<char>& c, std::uint64_t x) const {
+    if (problem_.type == DType::float64) return reinterpret_cast<const double*>(c.data())[x];
+    return reinterpret_cast<const float*>(c.data())[x];
+  }
+
+  Problem problem_;
+  std::vector<std::uint64_t> samples_;
+  std::vector<double> right_, magnitudes_;
+};
+
+struct PairsRung {
+  std::function<void()> call;
+  std::function<void(Target)> read;
+  Timer timer;
+  std::uint64_t x_count;  // that it does
+};
+
+class PairsLadderRun {
+ public:
+  PairsLadderRun(const Device& device, const PairsLadderOptions& options)
+      : device_(device),
+        options_(options),
+        x_count_(options.x_count != 0   ? options.x_count
+                 : device.info().is_cpu ? 1 << 13
+                                        : 1 << 16),
+        y_count_(options.y_count != 0 ? options.y_count : x_count_),
+        a_(DataKind::normal, options.type, x_count_ * options.pairs.components, 1),
+        b_(DataKind::normal, options.type, y_count_ * options.pairs.components, 2),
+        problem_(all_pairs::checked(a_.view(), b_.view(), pairs_options(options))),
+        reference_(problem_, options.pairs) {
+    ladder_.device = device.info();
+    ladder_.pairs = options.pairs;
+    ladder_.type = options.type;
+    ladder_.x_count = x_count_;
+    ladder_.y_count = y_count_;
+    ladder_.operations_of_pair = operations_of(options.pairs);
+  }
+
+  PairsLadder run() {
+    const std::uint32_t threads = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    const bool kernels = device_.info().has(Capability::kernels);
+    measure_ceilings("cpu");
+    if (kernels) measure_ceilings(device_.info().selector);
+    add_host(kSerial, 1, [this](const Problem& problem, Target c) { serial(problem, c); });
+    for (const PairAccuracy accuracy : accuracies()) {
+      add_host(
+          accuracy == PairAccuracy::fast ? kBest : name_of(accuracy), threads,
+          [=](const Problem& problem, Target c) {
+            Problem accurate = problem;
+            accurate.accuracy = accuracy;
+            all_pairs::pairs_on_cpu(accurate, c, threads);
+          },
+          accuracy);
+    }
+    if (kernels) run_kernels();
+    double first = 0;
+    for (PairsRow& row : ladder_.rungs) {
+      if (row.name == kSerial) first = row.pairs_per_second;
+      if (first > 0) row.speedup = row.pairs_per_second / first;
+    }
+    return std::move(ladder_);
+  }
+
+ private:
+  static PairsOptions pairs_options(const PairsLadderOptions& options) {
+    PairsOptions pairs = options.pairs;
+    pairs.weights.reset();
+    pairs.accuracy = PairAccuracy::fast;
+    return pairs;
+  }
+  bool wanted(std::string_view name) const {
+    return options_.rungs.empty() || std::find(options_.rungs.begin(), options_.rungs.end(), name) != options_.rungs.end();
+  }
+  void tell(std::string_view what) const {
+    if (options_.effort.progress) options_.effort.progress(what);
+  }
+  bool summing() const { return problem_.reduction == PairReduction::sum; }
+  std::vector<PairAccuracy> accuracies() const {
+    if (!summing()) return {PairAccuracy::fast};
+    return {PairAccuracy::fast, PairAccuracy::compensated, PairAccuracy::exact};
+  }
+
+  void measure_ceilings(const std::string& selector) {
+    tell("multiply-adds, " + selector);
+    CeilingOptions ceiling;
+    ceiling.read = ceiling.latency = false;
+    ceiling.threads = options_.threads;
+    ceiling.effort.runs = 9;
+    for (const ArithmeticRate& rate : measure_ceiling(Device::open(selector), ceiling).arithmetic) {
+      if (rate.type == options_.type) ladder_.ceilings.push_back(rate);
+    }
+  }
+
+  double ceiling_of(const std::string& where) const {
+    for (const ArithmeticRate& rate : ladder_.ceilings) {
+      if (rate.where == where) return rate.operations_per_second;
+    }
+    return 0;
+  }
+
+  // The tutorial's serial loop: products alone.
+  void serial(const Problem& problem, Target c) const {
+    if (problem.f != PairFunction::product || !summing() || problem.components != 1) {
+      throw Error(ErrorKind::usage, "the textbook adds up products of scalars");
+    }
+    all_pairs::serial_products(problem, c);
+  }
+
+  template <class Call>
+  void add_host(std::string_view name, std::uint32_t threads, const Call& call, PairAccuracy accuracy = PairAccuracy::fast) {
+    add_row(name, host_label(threads), accuracy, name == kSerial, [&](PairsRow& row) {
+      // Where there are many x, a part of them does: the rate tells.
+      const std::uint64_t enough = name == kSerial ? kSerialPairs : kHostPairs;
+      const std::uint64_t count = std::min(x_count_, std::max<std::uint64_t>(enough / y_count_, 1));
+      row.configuration = fmt::format("threads={}{}", threads, count < x_count_ ? fmt::format(", {} of the x", count) : "");
+      const auto c = std::make_shared<std::vector<char>>(x_count_ * 8);
+      const auto work = [this, c, count, call] { call(problem_.part(0, count), Target{c->data()}); };
+      // Checked at all samples, also where only a part is timed.
+      const auto read = [this, c, count, call](Target to) {
+        for (const std::uint64_t x : reference_.samples()) {
+          const std::size_t bytes = all_pairs::result_bytes(problem_);
+          if (x >= count) call(problem_.part(x, 1), Target{c->data() + x * bytes});
+        }
+        std::memcpy(to.data, c->data(), x_count_ * all_pairs::result_bytes(problem_));
+      };
+      return PairsRung{work, read, host_timer(work), count};
+    });
+  }
+
+  void run_kernels() {
+    device::Device& device = device_.implementation();
+    for (const std::string_view name : all_pairs::textbook_variants()) {
+      add_textbook(name, device, options_.group_size, {}, 1);
+      if (name == "vec4") add_best_group(device);
+    }
+    if (!options_.kernel_source.empty()) {
+      add_textbook(options_.kernel_name, device, options_.group_size, options_.kernel_source, options_.kernel_items);
+    }
+    for (const PairAccuracy accuracy : accuracies()) {
+      const std::string_view name = accuracy == PairAccuracy::fast ? kBest : name_of(accuracy);
+      add_row(name, device.info().selector, accuracy, false, [&](PairsRow& row) {
+        const std::lock_guard lock(device.mutex());
+        Problem accurate = problem_;
+        accurate.accuracy = accuracy;
+        all_pairs::Configuration wanted;
+        wanted.group_size = options_.group_size;
+        wanted.items = options_.items;
+        wanted.tile = options_.tile;
+        wanted.parts = options_.parts;
+        wanted.polynomials = options_.polynomials;
+        if (options_.registers != 0) {
+          constexpr std::uint32_t kRegistersOfUnit = 65536;
+          wanted.resident = std::max(kRegistersOfUnit / (options_.registers * std::max(wanted.group_size, 256u)), 1u);
+        }
+        const auto run = std::make_shared<all_pairs::DevicePairs>(device, accurate, wanted);
+        run->load(0, x_count_);
+        row.configuration = run->configuration().text();
+        return kernel_rung(
+            device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
+      });
+    }
+  }
+
+  PairsRung kernel_rung(device::Device& device, std::function<void()> launch, std::function<void(Target)> read) const {
+    const auto locked = [&device](auto action) {
+      return [&device, action](auto... arguments) {
+        const std::lock_guard lock(device.mutex());
+        return action(arguments...);
+      };
+    };
+    return {locked(launch), locked(std::move(read)), locked(device_timer(device, launch)), x_count_};
+  }
+
+  void add_textbook(std::string_view name, device::Device& device, std::uint32_t group_size, const std::string& source,
+                    std::uint32_t items) {
+    add_row(name, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
+      const std::lock_guard lock(device.mutex());
+      const auto run =
+          std::make_shared<all_pairs::TextbookPairs>(name, device, problem_, all_pairs::TextbookOptions{group_size, source, items});
+      row.configuration = run->configuration();
+      return kernel_rung(
+          device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
+    });
+  }
+
+  // vec4 with the group size that suits it best.
+  void add_best_group(device::Device& device) {
+    add_row(kBestVec4, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
+      const std::lock_guard lock(device.mutex());
+      std::vector<std::shared_ptr<all_pairs::TextbookPairs>> runs;
+      std::vector<Timer> timers;
+      for (std::uint32_t size = 32; size <= device.info().max_group_size && size <= 1024; size *= 2) {
+        const auto run =
+            runs.emplace_back(std::make_shared<all_pairs::TextbookPairs>("vec4", device, problem_, all_pairs::TextbookOptions{size}));
+        timers.push_back(device_timer(device, [run] { run->launch(); }));
+      }
+      if (runs.empty()) throw Error(ErrorKind::usage, "the device runs no groups of 32 work-items");
+      const auto run = runs[fastest_of(timers)];
+      row.configuration = run->configuration();
+      return kernel_rung(
+          device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
+    });
+  }
+
+  // `in_sequence`: all additions of an x one after the other, as the textbook has it.
+  template <class Prepare>
+  void add_row(std::string_view name, const std::string& where, PairAccuracy accuracy, bool in_sequence, const Prepare& prepare) {
+    if (!wanted(name)) return;
+    tell(fmt::format("{}, {}", name, where));
+    PairsRow row;
+    row.name = name;
+    row.where = where;
+    try {
+      const PairsRung rung = prepare(row);
+      rung.call();
+      judge(rung, accuracy, in_sequence, row);
+      if (row.verdict == Verdict::right) {
+        row.seconds = measure(rung.timer, options_.effort);
+        row.pairs_per_second = static_cast<double>(rung.x_count) * static_cast<double>(y_count_) / row.seconds.median;
+        row.operations_per_second = row.pairs_per_second * ladder_.operations_of_pair;
+        if (const double ceiling = ceiling_of(where); ceiling > 0) row.ceiling_fraction = row.operations_per_second / ceiling;
+      }
+    } catch (const Error& error) {
+      row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
+      row.reason = error.what();
+    }
+    ladder_.rungs.push_back(std::move(row));
+  }
+
+  void judge(const PairsRung& rung, PairAccuracy accuracy, bool in_sequence, PairsRow& row) const {
+    std::vector<char> c(x_count_ * 8);
+    rung.read({c.data()});
+    if (!summing() || accuracy == PairAccuracy::exact) {
+      const bool right = reference_.same_bits(c, reference_.bits(accuracy));
+      row.verdict = right ? Verdict::right : Verdict::wrong;
+      if (!right) row.reason = "other bits than the CPU's";
+      return;
+    }
+    const auto y = static_cast<double>(y_count_);
+    const auto d = static_cast<double>(problem_.components);
+    const double depth = in_sequence ? y : accuracy == PairAccuracy::fast ? std::min(y * d, 4096 + y * (d + 4) / 1024 + 8 * d) : 2;
+    const bool right = reference_.judge(c, depth, row) <= 1;
+    row.verdict = right ? Verdict::right : Verdict::wrong;
+    if (!right) row.reason = "the error is over the bound";
+  }
+
+  Device device_;
+  const PairsLadderOptions& options_;
+  std::uint64_t x_count_, y_count_;
+  Data a_, b_;
+  Problem problem_;
+  PairsReference reference_;
+  PairsLadder ladder_;
+};
+
+}  // namespace
+
+std::vector<std::string> pairs_rungs(const Device& device) {
+  std::vector<std::string> names = {std::string(kSerial)};
+  if (device.info().has(Capability::kernels)) {
+    for (const std::string_view name : all_pairs::textbook_variants()) {
+      names.emplace_back(name);
+      if (name == "vec4") names.emplace_back(kBestVec4);
+    }
+  }
+  names.emplace_back(kBest);
+  names.emplace_back(name_of(PairAccuracy::compensated));
+  names.emplace_back(name_of(PairAccuracy::exact));
+  return names;
+}
+
+PairsLadder pairs_ladder(const Device& device, const PairsLadderOptions& options) {
+  const std::vector<std::string> known = pairs_rungs(device);
+  for (const std::string& name : options.rungs) {
+    if (std::find(known.begin(), known.end(), name) == known.end() && (name != options.kernel_name || name.empty())) {
+      throw Error(ErrorKind::usage, fmt::format("'{}' is no rung of the ladder of pairs on {}: there are {}", name, device.info().selector,
+                                                fmt::join(known, ", ")));
+    }
+  }
+  return PairsLadderRun(device, options).run();
+}
+
+}  // namespace samesum::bench

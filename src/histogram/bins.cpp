@@ -1,0 +1,178 @@
+// Bins, and what is made of their counts.
+#include <samesum/error.hpp>
+#include <samesum/histogram.hpp>
+
+#include "core/float_environment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+[[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
+
+void check(double low, double high, std::uint64_t count) {
+  if (!std::isfinite(low) || !std::isfinite(high)) refuse(fmt::format("bins from {} to {}: bounds must be finite numbers", low, high));
+  if (low >= high) refuse(fmt::format("bins from {} to {}: the lower bound must be less than the upper one", low, high));
+  if (count < 1 || count > Bins::kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", count, Bins::kMost));
+}
+
+}  // namespace
+
+Bins::Bins(std::vector<double> edges, std::string_view kind)
+    : edges_(std::make_shared<const std::vector<double>>(std::move(edges))), kind_(kind) {}
+
+Bins Bins::even(double low, double high, std::uint64_t count) {
+  const core::DefaultFloatEnvironment environment;
+  check(low, high, count);
+  const auto n = static_cast<double>(count);
+  const double width = high - low;
+  const bool overflows = std::isinf(width);  // numpy has no answer there
+  const double step = overflows ? high / n - low / n : width / n;
+  std::vector<double> edges(count + 1);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<double>(i);
+    const double offset = step == 0 ? index / n * width : index * step;  // as numpy, where denormals leave no step
+    // Twice half of it, where i * step is too large for a double.
+    const double edge = overflows ? 2 * (index / 2 * step + low / 2) : offset + low;
+    edges[i] = std::clamp(edge, i == 0 ? low : edges[i - 1], high);
+  }
+  edges.front() = low;
+  edges.back() = high;
+  return {std::move(edges), "even"};
+}
+
+Bins Bins::spanning(double least, double greatest, std::uint64_t count) {
+  const core::DefaultFloatEnvironment environment;
+  if (least != greatest) return even(least, greatest, count);
+  const double low = least - 0.5, high = least + 0.5;
+  return even(low < least ? low : std::nextafter(least, -kInfinity), high > least ? high : std::nextafter(least, kInfinity), count);
+}
+
+Bins Bins::logarithmic(double low, double high, std::uint64_t count) {
+  const core::DefaultFloatEnvironment environment;
+  check(low, high, count);
+  if (low <= 0) refuse(fmt::format("logarithmic bins from {}: the lower bound must be greater than 0", low));
+  const double from = std::log10(low), to = std::log10(high);  // so that decades are what they should be
+  std::vector<double> edges(count + 1);
+  edges.front() = low;
+  for (std::uint64_t i = 1; i < count; ++i) {
+    const double fraction = static_cast<double>(i) / static_cast<double>(count);
+    edges[i] = std::clamp(std::pow(10.0, from + fraction * (to - from)), edges[i - 1], high);
+  }
+  edges.back() = high;
+  return {std::move(edges), "logarithmic"};
+}
+
+Bins Bins::each_value(std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 51;
+  if (first > last) refuse(fmt::format("a bin for each integer from {} to {}: there are none", first, last));
+  if (first < -kLimit || last > kLimit) {
+    refuse(fmt::format("a bin for each integer from {} to {}: beyond 2^51 there are no doubles between integers; take other edges", first,
+                       last));
+  }
+  const auto count = static_cast<std::uint64_t>(last - first) + 1;
+  if (count > kMost) refuse(fmt::format("a bin for each integer from {} to {}: there can be {} (2^24) bins", first, last, kMost));
+  std::vector<double> edges(count + 1);
+  for (std::uint64_t i = 0; i <= count; ++i) edges[i] = static_cast<double>(first + static_cast<std::int64_t>(i)) - 0.5;
+  return {std::move(edges), "each value"};
+}
+
+Bins Bins::each_value(DType type) {
+  if (!is_integer(type) || size_of(type) > 2) {
+    refuse(
+        fmt::format("a bin for each value of {}: that is for integers of 8 and 16 bits; name the first and the last value", name_of(type)));
+  }
+  const std::int64_t values = std::int64_t{1} << (8 * size_of(type));
+  const std::int64_t first = is_signed(type) ? -values / 2 : 0;
+  return each_value(first, first + values - 1);
+}
+
+Bins Bins::between(std::vector<double> edges) {
+  if (edges.size() < 2) refuse(fmt::format("{} edges: bins need two or more", edges.size()));
+  if (edges.size() - 1 > kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", edges.size() - 1, kMost));
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!std::isfinite(edges[i])) refuse(fmt::format("edge {} is {}: edges must be finite numbers", i, edges[i]));
+    if (i > 0 && edges[i] < edges[i - 1]) {
+      refuse(fmt::format("edge {} is {}, less than the one before it, {}: edges must be in ascending order", i, edges[i], edges[i - 1]));
+    }
+  }
+  if (edges.front() == edges.back()) refuse(fmt::format("all edges are {}: the last must be greater than the first", edges.front()));
+  return {std::move(edges), "edges"};
+}
+
+double Quantile::error() const noexcept { return std::isinf(value) ? kInfinity : std::max(value - low, high - value); }
+
+Histogram::Histogram(Bins bins) : bins_(std::move(bins)), counts_(bins_.count()) {}
+
+Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots)
+    : bins_(std::move(bins)),
+      counts_(slots.begin() + 1, slots.end() - 2),
+      under_(slots.front()),
+      over_(slots[slots.size() - 2]),
+      nan_(slots.back()) {}
+
+std::uint64_t Histogram::inside() const noexcept { return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}); }
+
+std::vector<double> Histogram::density() const {
+  const auto edges = bins_.edges();
+  const auto n = static_cast<double>(inside());
+  std::vector<double> result(counts_.size());
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    const double width = edges[i + 1] - edges[i];
+    if (counts_[i] != 0 && width > 0) result[i] = static_cast<double>(counts_[i]) / width / n;
+  }
+  return result;
+}
+
+std::vector<std::uint64_t> Histogram::cumulative() const {
+  std::vector<std::uint64_t> result(counts_.size());
+  std::partial_sum(counts_.begin(), counts_.end(), result.begin());
+  return result;
+}
+
+Quantile Histogram::quantile(double p) const {
+  if (!(p >= 0 && p <= 1)) refuse(fmt::format("the quantile of {}: it must lie in 0..1", p));
+  const std::uint64_t samples = total() - nan_;
+  if (samples == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no samples");
+  // The rank of the sample that is asked for, from 1 on.
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<long double>(p) * static_cast<long double>(samples)));
+  std::uint64_t rank = std::clamp<std::uint64_t>(wanted, 1, samples);
+  if (rank <= under_) return {-kInfinity, -kInfinity, bins_.low()};
+  rank -= under_;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (rank <= counts_[i]) {
+      const double low = bins_.edges()[i], high = bins_.edges()[i + 1];
+      const double part = (static_cast<double>(rank) - 0.5) / static_cast<double>(counts_[i]);
+      return {std::clamp(low * (1 - part) + high * part, low, high), low, high};
+    }
+    rank -= counts_[i];
+  }
+  return {kInfinity, bins_.high(), kInfinity};
+}
+
+Histogram& Histogram::operator+=(const Histogram& other) {
+  if (bins_ != other.bins_) refuse("histograms over different bins cannot be added");
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  under_ += other.under_;
+  over_ += other.over_;
+  nan_ += other.nan_;
+  return *this;
+}
+
+HistogramReport& HistogramReport::operator+=(const HistogramReport& later) {
+  bytes += later.bytes;
+  upload_seconds += later.upload_seconds;
+  seconds += later.seconds;
+  return *this;
+}
+
+}  // namespace samesum

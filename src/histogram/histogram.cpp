@@ -1,0 +1,134 @@
+// The plan of a histogram: what is counted, and where.
+#include <samesum/histogram.hpp>
+
+#include "core/parallel.hpp"
+#include "core/visit.hpp"
+#include "device/device.hpp"
+#include "histogram/count.hpp"
+#include "histogram/histogram_cpu.hpp"
+#include "histogram/histogram_device.hpp"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+// Runs `count` on the CPU, with its time for `report`.
+template <class Count>
+std::vector<std::uint64_t> timed(HistogramReport* report, const Count& count) {
+  std::uint32_t threads = 0;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::uint64_t> slots = count(&threads);
+  if (report != nullptr) {
+    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report->configuration = fmt::format("threads={}", threads);
+  }
+  return slots;
+}
+
+// As many slots as the plan has.
+std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Device& device, const HistogramOptions& options,
+                                 HistogramReport* report) {
+  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+  if (!device.info().has(Capability::kernels)) {
+    return timed(report, [&](std::uint32_t* threads) { return binning::count_on_cpu(data, plan, options.threads, threads); });
+  }
+  const auto slots = binning::count_on_device(data, {&plan}, device.implementation(), options, report);
+  return plan.by_value() ? plan.fold(slots) : slots;
+}
+
+template <class T>
+Range chunk_range(const std::byte* from, std::uint64_t count) {
+  using Value = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+  Value least = std::numeric_limits<Value>::max(), greatest = std::numeric_limits<Value>::lowest();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from + i * sizeof element, sizeof element);
+    const auto value = static_cast<Value>(element);
+    if constexpr (!std::is_integral_v<Value>) {
+      if (!(std::abs(value) <= std::numeric_limits<Value>::max())) continue;
+    }
+    least = value < least ? value : least;
+    greatest = value > greatest ? value : greatest;
+  }
+  if (least > greatest) return {1, 0};  // none
+  Range range{static_cast<double>(least), static_cast<double>(greatest)};
+  if constexpr (std::is_integral_v<Value> && sizeof(Value) == 8) {
+    // long double holds all of them on x86-64; elsewhere a double that is its own neighbour does no harm.
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (static_cast<long double>(range.least) > static_cast<long double>(least)) range.least = std::nextafter(range.least, -kInfinity);
+    if (static_cast<long double>(range.greatest) < static_cast<long double>(greatest))
+      range.greatest = std::nextafter(range.greatest, kInfinity);
+  }
+  return range;
+}
+
+std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
+  if (!a || !b) return a ? a : b;
+  return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
+}
+
+}  // namespace
+
+Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  const binning::Plan plan(bins, data.type());
+  return {bins, count(data, plan, device, options, report)};
+}
+
+Histogram histogram(View data, const Bins& bins) { return histogram(data, bins, choose_device("auto", data.bytes())); }
+
+Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  Histogram total(bins);
+  std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
+  HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
+  while (const std::optional<View> view = source.next()) {
+    auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
+    if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
+    total += Histogram(bins, count(*view, **plan, device, options, &chunk));
+    sum += chunk;
+    sum.configuration = chunk.configuration;
+  }
+  if (report != nullptr) *report = std::move(sum);
+  return total;
+}
+
+std::optional<Range> range_of(View data) {
+  std::optional<Range> result;
+  std::mutex mutex;
+  const auto* bytes = static_cast<const std::byte*>(data.data());
+  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18), [&](const tbb::blocked_range<std::uint64_t>& part) {
+    const Range range = core::visit(
+        data.type(), [&](auto element) { return chunk_range<decltype(element)>(bytes + part.begin() * sizeof element, part.size()); });
+    if (range.least > range.greatest) return;
+    const std::lock_guard lock(mutex);
+    result = joined(result, range);
+  });
+  return result;
+}
+
+std::optional<Range> range_of(Source& source) {
+  std::optional<Range> result;
+  while (const std::optional<View> view = source.next()) result = joined(result, range_of(*view));
+  return result;
+}
+
+namespace binning {
+
+std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const HistogramOptions& options,
+                                       HistogramReport* report) {
+  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+  if (device.info().has(Capability::kernels)) return count_on_device(data, {nullptr, channels}, device.implementation(), options, report);
+  return timed(report, [&](std::uint32_t* threads) { return count_bytes_on_cpu(data, channels, options.threads, threads); });
+}
+
+}  // namespace binning
+}  // namespace samesum

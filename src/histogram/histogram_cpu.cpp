@@ -1,0 +1,305 @@
+#include "histogram/histogram_cpu.hpp"
+
+#include "core/float_environment.hpp"
+#include "core/parallel.hpp"
+
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace samesum::binning {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // what has to be there for each thread, for waking it to pay
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 31;  // by counters of 32 bits
+constexpr std::size_t kBlock = 512;                             // samples whose slots are found before they are counted
+
+using Totals = std::vector<std::uint64_t>;
+
+tbb::task_arena& arena() {
+  static auto* const instance = new tbb::task_arena();  // outlives whoever counts in a static destructor
+  return *instance;
+}
+
+std::uint32_t thread_count(View data, std::uint32_t wanted, std::uint64_t slots) {
+  const std::uint64_t most = std::min(data.bytes() / kThreadBytes, data.size() / (2 * slots + 1));  // not more counters than samples
+  if (wanted == 1 || most <= 1) return 1;
+  const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  return static_cast<std::uint32_t>(std::min(threads, most));
+}
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// Each thread's `Counter` takes chunks with add(from, count) and gives what it has with empty(totals).
+template <class Make>
+Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
+  const std::uint64_t chunk = std::max<std::uint64_t>(kChunkBytes / size_of(data.type()) / unit, 1) * unit;
+  const auto* bytes = static_cast<const std::byte*>(data.data());
+  std::atomic<std::uint64_t> next{0};
+  std::vector<Totals> counted(threads);
+  const auto work = [&](std::uint32_t task) {
+    const core::DefaultFloatEnvironment environment;
+    Totals& total = counted[task];
+    total.resize(totals);
+    auto counter = make();
+    std::uint64_t since = 0;
+    for (;;) {
+      const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= data.size()) break;
+      const std::uint64_t count = std::min(chunk, data.size() - first);
+      if (since + count > kMostCounted) {
+        counter.empty(total);
+        since = 0;
+      }
+      since += count;
+      counter.add(bytes + first * size_of(data.type()), count);
+    }
+    counter.empty(total);
+  };
+  if (threads == 1) {
+    work(0);
+  } else {
+    core::execute(arena(), [&] { core::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
+  }
+  for (std::uint32_t i = 1; i < threads; ++i) {
+    for (std::uint64_t k = 0; k < totals; ++k) counted[0][k] += counted[i][k];
+  }
+  return std::move(counted[0]);
+}
+
+class ByteCounter {
+ public:
+  void add(const std::byte* from, std::uint64_t count) { add_bytes(reinterpret_cast<const std::uint8_t*>(from), count, *tables_); }
+  void empty(Totals& totals) {
+    for (std::size_t value = 0; value < 256; ++value) {
+      for (const auto& copy : tables_->single) totals[value] += copy[value];
+    }
+    for (std::size_t pair = 0; pair < tables_->pairs.size(); ++pair) {
+      totals[pair & 255] += tables_->pairs[pair];
+      totals[pair >> 8] += tables_->pairs[pair];
+    }
+    *tables_ = {};
+  }
+
+ private:
+  std::unique_ptr<ByteTables> tables_ = std::make_unique<ByteTables>();
+};
+
+// Bytes of several channels that take turns: chunks begin with the first. Words are counted, in a table for each byte of as many words as it
+// takes until the first channel is the first byte again: 3 for 3 channels, else 1.
+template <std::uint32_t kChannels>
+class ChannelCounter {
+ public:
+  void add(const std::byte* from, std::uint64_t count) {
+    std::uint32_t* const table = tables_.data();
+    std::uint64_t i = 0;
+    for (; i + kUnit <= count; i += kUnit) {
+      for (std::size_t k = 0; k < kUnit; k += 8) {
+        const auto word = load<std::uint64_t>(from + i + k);
+        for (std::size_t byte = 0; byte < 8; ++byte) ++table[(k + byte) * 256 + (word >> 8 * byte & 255)];
+      }
+    }
+    for (; i < count; ++i) ++table[i % kUnit * 256 + static_cast<std::uint8_t>(from[i])];
+  }
+  void empty(Totals& totals) {
+    for (std::size_t i = 0; i < tables_.size(); ++i) totals[i / 256 % kChannels * 256 + i % 256] += tables_[i];
+    std::fill(tables_.begin(), tables_.end(), 0);
+  }
+
+ private:
+  static constexpr std::size_t kUnit = kChannels == 3 ? 24 : 8;
+  std::vector<std::uint32_t> tables_ = std::vector<std::uint32_t>(kUnit * 256);
+};
+
+// All patterns of 16 bits.
+class PatternCounter {
+ public:
+  void add(const std::byte* from, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) ++table_[load<std::uint16_t>(from + 2 * i)];
+  }
+  void empty(Totals& totals) {
+    for (std::size_t i = 0; i < table_.size(); ++i) totals[i] += table_[i];
+    std::fill(table_.begin(), table_.end(), 0);
+  }
+
+ private:
+  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(65536);
+};
+
+// Slots of elements one at a time: Even for doubles and integers, Trie for all.
+template <class Bits>
+class Slots {
+ public:
+  Slots(const Plan& plan, const Trie* trie) : plan_(plan), trie_(trie) {
+    if (is_signed(plan.type())) flip_ = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  }
+
+  void find(const std::byte* from, std::size_t count, std::uint32_t* slots) const {
+    if (trie_ == nullptr) {
+      for (std::size_t i = 0; i < count; ++i) slots[i] = even(load<Bits>(from + i * sizeof(Bits)));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) slots[i] = search(load<Bits>(from + i * sizeof(Bits)));
+    }
+  }
+
+ private:
+  using Real = std::conditional_t<sizeof(Bits) == 8, double, float>;
+
+  static bool is_nan(Bits bits) { return std::isnan(std::bit_cast<Real>(bits)); }
+  bool floating() const { return !is_integer(plan_.type()); }
+  Bits key_of(Bits bits) const {
+    if (!floating()) return bits ^ flip_;
+    if constexpr (sizeof(Bits) == 8) {
+      return double_key(bits);
+    } else {
+      return float_key(bits);
+    }
+  }
+
+  std::uint32_t even(Bits bits) const {
+    const Even& guess = *plan_.even();
+    if (!floating()) return settle(real_of_key(key_of(bits), static_cast<Bits>(guess.first), static_cast<float>(guess.scale)), bits);
+    if (is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
+    return settle(real_of(std::bit_cast<Real>(bits), static_cast<Real>(guess.low), static_cast<Real>(guess.scale)), bits);
+  }
+
+  template <class R>
+  std::uint32_t settle(R real, Bits bits) const {
+    const Even& guess = *plan_.even();
+    const R bounded = std::clamp(real, R(-0.5), static_cast<R>(guess.top));
+    const auto edge = static_cast<std::uint32_t>(bounded + R(0.5));
+    const R off = bounded - static_cast<R>(edge);
+    if (std::abs(off) > static_cast<R>(guess.tolerance)) return edge + (off > 0 ? 1 : 0);
+    return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
+  }
+
+  std::uint32_t search(Bits bits) const {
+    if (floating() && is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
+    const std::uint64_t key = key_of(bits);
+    if (plan_.thresholds().empty() || key < trie_->first) return 0;
+    const std::uint64_t offset = std::min(key - trie_->first, trie_->span);
+    std::uint32_t word = trie_->root, width = trie_->width;
+    while ((word & Trie::kNode) != 0) {
+      const std::uint32_t shift = word >> 25 & 63;
+      word = trie_->words[(word & Trie::kLow) + (offset >> shift & ((std::uint64_t{1} << (width - shift)) - 1))];
+      width = shift;
+    }
+    const auto* thresholds = plan_.thresholds().data();
+    const std::uint32_t low = word & Trie::kLow, count = word >> 25;
+    const std::uint64_t high = count == Trie::kMany ? plan_.thresholds().size() : low + count;
+    return static_cast<std::uint32_t>(std::upper_bound(thresholds + low, thresholds + high, key) - thresholds);
+  }
+
+  const Plan& plan_;
+  const Trie* trie_;
+  Bits flip_ = 0;
+};
+
+class SlotCounter {
+ public:
+  SlotCounter(const Plan& plan, const Trie* trie)
+      : plan_(plan),
+        trie_(trie),
+        copies_(plan.slots() <= 1024   ? 8
+                : plan.slots() <= 8192 ? 2
+                                       : 1),
+        tables_(copies_ * plan.slots()) {}
+
+  void add(const std::byte* from, std::uint64_t count) {
+    const std::size_t size = size_of(plan_.type());
+    for (std::uint64_t i = 0; i < count; i += kBlock) {
+      const std::size_t block = std::min<std::uint64_t>(kBlock, count - i);
+      find(from + i * size, block);
+      if (copies_ == 8) {
+        count_slots<8>(block);
+      } else if (copies_ == 2) {
+        count_slots<2>(block);
+      } else {
+        count_slots<1>(block);
+      }
+    }
+  }
+
+  void empty(Totals& totals) {
+    for (std::size_t i = 0; i < tables_.size(); ++i) totals[i / copies_] += tables_[i];
+    std::fill(tables_.begin(), tables_.end(), 0);
+  }
+
+ private:
+  void find(const std::byte* from, std::size_t count) {
+    if (plan_.type() == DType::float32 && trie_ == nullptr) {
+      even_slots(from, count, plan_, slots_);
+    } else if (size_of(plan_.type()) == 4) {
+      Slots<std::uint32_t>(plan_, trie_).find(from, count, slots_);
+    } else {
+      Slots<std::uint64_t>(plan_, trie_).find(from, count, slots_);
+    }
+  }
+
+  // A slot's copies lie side by side: one address, whichever of them.
+  template <std::size_t kCopies>
+  void count_slots(std::size_t count) {
+    std::uint32_t* const tables = tables_.data();
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+      for (std::size_t k = 0; k < 8; ++k) ++tables[slots_[i + k] * kCopies + k % kCopies];
+    }
+    for (; i < count; ++i) ++tables[slots_[i] * kCopies];
+  }
+
+  const Plan& plan_;
+  const Trie* trie_;
+  std::size_t copies_;
+  std::vector<std::uint32_t> tables_;
+  alignas(64) std::uint32_t slots_[kBlock];
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels, std::uint32_t threads, std::uint32_t* used) {
+  const std::uint32_t count = thread_count(data, threads, 256);
+  if (used != nullptr) *used = count;
+  if (channels == 1) return count_with(data, 1, 256, count, [] { return ByteCounter(); });
+  const std::uint64_t totals = std::uint64_t{256} * channels;
+  if (channels == 2) return count_with(data, 2, totals, count, [] { return ChannelCounter<2>(); });
+  if (channels == 3) return count_with(data, 3, totals, count, [] { return ChannelCounter<3>(); });
+  return count_with(data, 4, totals, count, [] { return ChannelCounter<4>(); });
+}
+
+std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {
+  if (size_of(plan.type()) == 1) return plan.fold(count_bytes_on_cpu(View(data.data(), data.size(), DType::uint8), 1, threads, used));
+  const std::uint64_t slots = plan.by_value() ? 65536 : plan.slots();
+  const std::uint32_t count = thread_count(data, threads, slots);
+  if (used != nullptr) *used = count;
+  if (plan.by_value()) return plan.fold(count_with(data, 1, slots, count, [] { return PatternCounter(); }));
+  if (plan.even()) return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, nullptr); });
+  const Trie trie = plan.trie(Trie::kLow);
+  return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, &trie); });
+}
+
+void count_plainly(View data, double low, double high, std::uint32_t bins, std::uint64_t* counts) {
+  if (data.type() == DType::uint8) {
+    const auto* bytes = static_cast<const std::uint8_t*>(data.data());
+    for (std::uint64_t i = 0; i < data.size(); ++i) ++counts[bytes[i]];
+    return;
+  }
+  const auto from = static_cast<float>(low), to = static_cast<float>(high);
+  const float scale = static_cast<float>(bins) / (to - from);
+  const auto* samples = static_cast<const std::byte*>(data.data());
+  for (std::uint64_t i = 0; i < data.size(); ++i) {
+    const float x = load<float>(samples + 4 * i);
+    if (x >= from && x <= to) ++counts[std::min(static_cast<std::uint32_t>((x - from) * scale), bins - 1)];
+  }
+}
+
+}  // namespace samesum::binning

@@ -1,0 +1,177 @@
+// The CPU's innermost loops, compiled once for each instruction set.
+#include "core/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "histogram/histogram_cpu_loops.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+
+#include "histogram/histogram_cpu.hpp"
+
+#include <hwy/highway.h>
+
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::binning {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+HWY_INLINE std::uint64_t load_word(const std::uint8_t* from) {
+  std::uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+constexpr std::size_t kRun = 64;  // bytes that are looked at for being equal
+
+HWY_INLINE bool all_equal(const std::uint8_t* from) {
+  const std::uint64_t first = load_word(from);
+  if (first != load_word(from + 8) || first != (first & 0xff) * 0x0101010101010101u) return false;  // nearly always
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 16; i < kRun; i += 8) {
+    if (load_word(from + i) != first) return false;
+  }
+  return true;
+#else
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto expected = hn::Set(d, from[0]);
+  auto same = hn::Eq(hn::LoadU(d, from), expected);
+  for (std::size_t i = hn::Lanes(d); i < kRun; i += hn::Lanes(d)) same = hn::And(same, hn::Eq(hn::LoadU(d, from + i), expected));
+  return hn::AllTrue(d, same);
+#endif
+}
+
+void add_singles(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
+  auto& table = tables.single;
+  std::size_t i = 0;
+  for (; i + kRun <= count; i += kRun) {
+    if (all_equal(from + i)) {
+      table[0][from[i]] += kRun;
+      continue;
+    }
+    for (std::size_t k = 0; k < kRun; k += 8) {
+      const std::uint64_t word = load_word(from + i + k);
+      ++table[0][word & 255];
+      ++table[1][word >> 8 & 255];
+      ++table[2][word >> 16 & 255];
+      ++table[3][word >> 24 & 255];
+      ++table[4][word >> 32 & 255];
+      ++table[5][word >> 40 & 255];
+      ++table[6][word >> 48 & 255];
+      ++table[7][word >> 56];
+    }
+  }
+  for (; i < count; ++i) ++table[0][from[i]];
+}
+
+void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
+  std::uint32_t* table = tables.pairs.data();
+  std::size_t i = 0;
+  for (; i + kRun <= count; i += kRun) {
+    if (all_equal(from + i)) {
+      tables.single[0][from[i]] += kRun;
+      continue;
+    }
+    for (std::size_t k = 0; k < kRun; k += 8) {
+      const std::uint64_t word = load_word(from + i + k);
+      ++table[word & 65535];
+      ++table[word >> 16 & 65535];
+      ++table[word >> 32 & 65535];
+      ++table[word >> 48];
+    }
+  }
+  for (; i < count; ++i) ++tables.single[0][from[i]];
+}
+
+// One at a time, as count.cl has it.
+HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) {
+  const auto low = static_cast<float>(even.low), scale = static_cast<float>(even.scale), top = static_cast<float>(even.top);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  if (x != x) return static_cast<std::uint32_t>(plan.nan_slot());
+  float real = real_of(x, low, scale);
+  real = real > -0.5f ? real : -0.5f;
+  real = real < top ? real : top;
+  const auto edge = static_cast<std::uint32_t>(real + 0.5f);
+  const float off = real - static_cast<float>(edge);
+  if (off > static_cast<float>(even.tolerance)) return edge + 1;
+  if (-off > static_cast<float>(even.tolerance)) return edge;
+  return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
+}
+
+void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+  const Even& even = *plan.even();
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+  const auto low = hn::Set(d, static_cast<float>(even.low)), scale = hn::Set(d, static_cast<float>(even.scale));
+  const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
+  const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
+  const std::size_t lanes = hn::Lanes(d);
+  // Stores the slots of a vector; the lanes that are sure of theirs: on one side of an edge, and no NaN.
+  const auto guess = [&](std::size_t at) HWY_ATTR {
+    const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * at)));
+    const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
+    const auto edge = hn::NearestInt(real);
+    const auto off = hn::Sub(real, hn::ConvertTo(d, edge));
+    const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Gt(off, hn::Zero(d))));
+    hn::StoreU(hn::Sub(edge, above), integers, reinterpret_cast<std::int32_t*>(slots + at));
+    return hn::And(hn::Gt(hn::Abs(off), tolerance), hn::Eq(x, x));
+  };
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    const auto first = hn::And(guess(i), guess(i + lanes)), second = hn::And(guess(i + 2 * lanes), guess(i + 3 * lanes));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(first, second)))) {
+      for (std::size_t k = i; k < i + 4 * lanes; ++k) {
+        float sample;
+        std::memcpy(&sample, from + 4 * k, sizeof sample);
+        slots[k] = even_slot(sample, even, plan);
+      }
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    float sample;
+    std::memcpy(&sample, from + 4 * i, sizeof sample);
+    slots[i] = even_slot(sample, even, plan);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::binning
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace samesum::binning {
+
+SIMD_EXPORT(add_singles);
+SIMD_EXPORT(add_pairs);
+SIMD_EXPORT(even_float_slots);
+
+void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
+  // Text and the like have few pairs of bytes: their counters stay in the first-level cache, and one addition counts two bytes.
+  constexpr std::size_t kSample = 2048;
+  constexpr std::size_t kWorthwhile = std::size_t{1} << 18;
+  if (count >= kWorthwhile) {
+    std::vector<bool> seen(65536);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < kSample; ++i) {
+      const std::size_t pair = from[2 * i] | from[2 * i + 1] << 8;
+      different += !seen[pair];
+      seen[pair] = true;
+    }
+    if (different <= kSample / 2) {
+      if (tables.pairs.empty()) tables.pairs.resize(65536);
+      return SIMD_CALL(add_pairs)(from, count, tables);
+    }
+  }
+  SIMD_CALL(add_singles)(from, count, tables);
+}
+
+void even_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+  SIMD_CALL(even_float_slots)(from, count, plan, slots);
+}
+
+}  // namespace samesum::binning
+#endif  // HWY_ONCE

@@ -1,0 +1,274 @@
+#include "histogram/histogram_device.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+namespace samesum::binning {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+// Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
+constexpr std::uint32_t kGroupSize = 1024;
+constexpr std::uint32_t kResident = 2;
+constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
+// More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
+constexpr std::uint32_t kMostCopyBitsOfBytes = 4;
+constexpr std::uint32_t kMostCopyBits = 3;
+constexpr std::uint64_t kSmallLocal = 48 << 10;  // where a driver gives a group no more, it keeps some of it for itself
+// For little data: small groups with few counters to clear and to add up.
+constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
+constexpr std::uint32_t kLittleGroupSize = 512;
+constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
+constexpr std::uint32_t kCpuGroupSize = 32;
+// Between two barriers a 16-bit counter must not be added to more often than this.
+constexpr std::uint32_t kMostBetweenBarriers = 1 << 15;
+
+std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
+
+std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
+  return plan.thresholds().size() * size_of(plan.type()) + trie.words.size() * 4;
+}
+
+bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
+  // Flushed denormals would make other numbers of thresholds than the host saw.
+  return plan.even() && info.has(plan.type() == DType::float64 ? Capability::fp64 : Capability::denormals);
+}
+
+template <class Key, class T>
+device::Memory upload(device::Device& device, const std::vector<T>& values) {
+  const std::vector<Key> converted(values.begin(), values.end());
+  device::Memory memory = device.allocate(std::max<std::uint64_t>(converted.size() * sizeof(Key), 16));
+  if (!converted.empty()) device.write(memory, 0, converted.data(), converted.size() * sizeof(Key));
+  return memory;
+}
+
+}  // namespace
+
+std::string Configuration::text() const {
+  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie"};
+  constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
+  return fmt::format("{}{} {}{} groups={} group_size={} loads={}", kGuesses[static_cast<std::size_t>(guess)],
+                     edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
+                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads);
+}
+
+std::uint64_t Problem::slots() const noexcept {
+  if (plan == nullptr) return std::uint64_t{256} * channels;
+  return plan->by_value() ? std::uint64_t{1} << (8 * size_of(plan->type())) : plan->slots();
+}
+
+Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
+                     std::uint32_t group_size, Trie& trie) {
+  Configuration chosen;
+  const bool small_local = local_bytes <= kSmallLocal;
+  if (small_local) local_bytes -= kReservedBytes;
+  const DType type = problem.type();
+  const std::uint64_t bytes = samples * size_of(type);
+  const bool little = bytes <= kLittleBytes && !info.is_cpu;
+  const std::uint32_t most = std::min(info.max_group_size, kGroupSize);
+  if (group_size > most) {
+    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
+                                              group_size, info.selector, most));
+  }
+  chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
+  chosen.loads = little ? 1 : size_of(type) == 1 ? 2 : 4;
+  chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
+  // What a group may have where `groups` of them share a compute unit.
+  const auto share = [&](std::uint64_t groups) { return (local_bytes + kReservedBytes) / groups - kReservedBytes; };
+  // A driver that gives a group only a part of a unit's memory has that for each of two.
+  const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
+
+  const bool table = problem.plan != nullptr && !problem.plan->by_value();
+  std::uint64_t edges = 0;
+  if (table) {
+    chosen.guess = Guess::even;
+    if (!guesses_evenly(info, *problem.plan)) {
+      trie = problem.plan->trie(shared / 8);  // words: half of the room
+      edges = edges_bytes(*problem.plan, trie);
+      chosen.edges_local = edges + 4 * problem.slots() <= shared;
+      if (!chosen.edges_local) {
+        edges = 0;
+        trie = problem.plan->trie(Trie::kLow);
+      }
+      chosen.guess = Guess::trie;
+    }
+  }
+  const std::uint64_t words = problem.slots();
+  if (edges + 4 * words <= local_bytes) {
+    chosen.counters = Counters::local32;
+    const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
+    const std::uint32_t most_bits = size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
+    while (!info.is_cpu && chosen.copy_bits < most_bits && edges + (words << (chosen.copy_bits + 3)) <= room) ++chosen.copy_bits;
+    chosen.local_bytes = static_cast<std::uint32_t>(edges + (words << (chosen.copy_bits + 2)));
+  } else if (edges + 2 * (words + 1) <= local_bytes) {
+    chosen.counters = Counters::local16;
+    chosen.local_bytes = static_cast<std::uint32_t>(edges + 2 * (words + 1));
+    chosen.loads = std::max(1u, std::min(chosen.loads, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
+  } else {
+    chosen.counters = Counters::global;
+    chosen.local_bytes = 16 + static_cast<std::uint32_t>(edges);
+  }
+  if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && !small_local) {
+    chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
+  }
+  const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
+  const std::uint64_t tiles = std::max<std::uint64_t>((samples + tile - 1) / tile, 1);
+  chosen.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{info.compute_units} * chosen.resident, tiles));
+  return chosen;
+}
+
+device::Source count_source(const Problem& problem, const Configuration& configuration) {
+  const DType type = problem.type();
+  const int element = size_of(type) == 1 ? 0 : size_of(type) == 2 ? 1 : 2 + static_cast<int>(problem.plan->element());
+  const auto number = [](auto value) { return std::to_string(static_cast<std::uint32_t>(value)); };
+  return {{"histogram/count.cl"},
+          {{"ELEMENT", number(element)},
+           {"GUESS", number(configuration.guess)},
+           {"COUNTERS", number(configuration.counters)},
+           {"CHANNELS", number(problem.channels)},
+           {"COPY_BITS", number(configuration.copy_bits)},
+           {"EDGES_LOCAL", number(configuration.edges_local)},
+           {"GROUP_SIZE", number(configuration.group_size)},
+           {"RESIDENT", number(configuration.resident)},
+           {"LOADS", number(configuration.loads)}}};
+}
+
+DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size)
+    : device_(device),
+      problem_(problem),
+      configuration_(choose(device.info(), device.launch_local_bytes(), problem, samples, group_size, trie_)) {
+  prepare();
+}
+
+DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Trie trie)
+    : device_(device), problem_(problem), trie_(std::move(trie)), configuration_(configuration) {
+  prepare();
+}
+
+void DeviceHistogram::prepare() {
+  const device::Source source = count_source(problem_, configuration_);
+  count_ = device::build(device_, source, "histogram_count");
+  clear_ = device::build(device_, source, "histogram_clear");
+  counts_ = device_.allocate(4 * problem_.slots());
+  spare_ = device_.allocate(4 * problem_.slots());
+  if (configuration_.guess == Guess::pattern) return;
+  const std::vector<std::uint64_t>& thresholds = problem_.plan->thresholds();
+  thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
+  if (configuration_.guess == Guess::trie) words_ = upload<std::uint32_t>(device_, trie_.words);
+}
+
+void DeviceHistogram::clear() {
+  if (counts_clean_) return;
+  if (spare_clean_) {
+    std::swap(counts_, spare_);
+    spare_clean_ = false;
+  } else {
+    const auto slots = static_cast<std::uint32_t>(problem_.slots());
+    const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
+    const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
+    device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
+  }
+  counts_clean_ = true;
+}
+
+template <class Key, class Real>
+void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid) {
+  const bool guessed = configuration_.guess == Guess::even;
+  const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
+  const Even even = plan != nullptr && guessed ? *plan->even() : Even{};
+  const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
+  // A signed integer's key has its sign flipped.
+  const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
+  const device::Argument arguments[] = {data,
+                                        count,
+                                        counts_,
+                                        static_cast<std::uint32_t>(problem_.slots()),
+                                        spare_,
+                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots()),
+                                        thresholds_,
+                                        thresholds,
+                                        words_,
+                                        static_cast<std::uint32_t>(trie_.words.size()),
+                                        trie_.root,
+                                        trie_.width,
+                                        static_cast<Key>(guessed ? even.first : trie_.first),
+                                        static_cast<Key>(trie_.span),
+                                        flip,
+                                        static_cast<Real>(even.low),
+                                        static_cast<Real>(even.scale),
+                                        static_cast<Real>(even.top),
+                                        static_cast<Real>(even.tolerance)};
+  device_.launch(count_, grid, arguments);
+  counts_clean_ = false;
+  spare_clean_ = true;
+}
+
+void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
+  const std::uint64_t tile = std::uint64_t{configuration_.group_size} * configuration_.loads * per_vector(problem_.type());
+  const std::uint64_t tiles = std::max<std::uint64_t>((count + tile - 1) / tile, 1);
+  const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
+                          .group_size = configuration_.group_size,
+                          .local_bytes = configuration_.local_bytes};
+  const bool wide = size_of(problem_.type()) == 8;
+  // Without fp64 no kernel has arguments of that type.
+  if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
+    launch_typed<std::uint64_t, double>(data, count, grid);
+  } else if (wide) {
+    launch_typed<std::uint64_t, float>(data, count, grid);
+  } else {
+    launch_typed<std::uint32_t, float>(data, count, grid);
+  }
+}
+
+void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
+  std::vector<std::uint32_t> counted(problem_.slots());
+  device_.read(counts_, 0, counted.data(), 4 * counted.size());
+  for (std::size_t i = 0; i < counted.size(); ++i) slots[i] += counted[i];
+}
+
+std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
+                                           HistogramReport* report) {
+  const std::lock_guard lock(device.mutex());
+  DeviceHistogram histogram(device, problem, data.size(), options.group_size);
+  // Whole pixels, whatever their channels.
+  const std::uint64_t unit = std::uint64_t{48} / size_of(data.type());
+  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(data.type()) / unit * unit;
+  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
+  const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
+
+  std::vector<std::uint64_t> slots(problem.slots());
+  double upload_seconds = 0, seconds = 0;
+  std::uint64_t counted = 0;  // since the counters were cleared
+  histogram.clear();
+  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
+    const View part = data.part(first, std::min(chunk, data.size() - first));
+    if (counted + part.size() > DeviceHistogram::kMostCounted) {
+      histogram.add_to(slots);
+      histogram.clear();
+      counted = 0;
+    }
+    counted += part.size();
+    const device::Mark start = device.mark();
+    device.write(memory, 0, part.data(), part.bytes());
+    const device::Mark uploaded = device.mark();
+    histogram.launch(memory, part.size());
+    const device::Mark done = device.mark();
+    upload_seconds += device.seconds_between(start, uploaded);
+    seconds += device.seconds_between(uploaded, done);
+  }
+  histogram.add_to(slots);
+  if (report != nullptr) {
+    report->configuration = histogram.configuration().text();
+    report->upload_seconds = upload_seconds;
+    report->seconds = seconds;
+  }
+  return slots;
+}
+
+}  // namespace samesum::binning

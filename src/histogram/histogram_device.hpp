@@ -1,0 +1,92 @@
+// Counting on a device that runs kernels.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+#include "histogram/plan.hpp"
+
+#include <samesum/histogram.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum::binning {
+
+/// Where counters are while a group counts: as count.cl numbers them.
+enum class Counters { local32, local16, global };
+/// How a slot is guessed: likewise.
+enum class Guess { pattern, even, trie };
+
+/// How the kernel is built and launched.
+struct Configuration {
+  Guess guess = Guess::pattern;
+  Counters counters = Counters::local32;
+  std::uint32_t copy_bits = 0;
+  bool edges_local = false;
+  std::uint32_t group_size = 0;
+  std::uint32_t resident = 0;  ///< groups on a compute unit at once
+  std::uint32_t loads = 0;
+  std::uint32_t groups = 0;
+  std::uint32_t local_bytes = 0;
+
+  std::string text() const;
+};
+
+/// What is to be counted: the slots of a plan, or (`plan` null) the bytes of so many channels that take turns.
+struct Problem {
+  const Plan* plan = nullptr;
+  std::uint32_t channels = 1;
+
+  DType type() const noexcept { return plan != nullptr ? plan->type() : DType::uint8; }
+  /// Slots of the kernel: of the plan, or of all patterns.
+  std::uint64_t slots() const noexcept;
+};
+
+/// The configuration for about so many samples. `trie` receives it where it is needed.
+Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
+                     std::uint32_t group_size, Trie& trie);
+
+/// The kernel's source for `problem`.
+device::Source count_source(const Problem& problem, const Configuration& configuration);
+
+/// Counts what lies in a device's memory. Used with the device's mutex held; `problem` outlives it.
+class DeviceHistogram {
+ public:
+  /// @throws Error (usage) for a group size that the device cannot run.
+  DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size = 0);
+  /// With a configuration of the caller's own: to measure others.
+  DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Trie trie);
+
+  /// Enqueues: all counts are 0.
+  void clear();
+  /// Enqueues: counts the first `count` samples of `data`. At most kMostCounted since clear().
+  void launch(const device::Memory& data, std::uint64_t count);
+  static constexpr std::uint64_t kMostCounted = 0xffffffff;
+  /// Adds what was counted since clear() to `slots`; waits for it.
+  void add_to(std::vector<std::uint64_t>& slots);
+
+  const Configuration& configuration() const noexcept { return configuration_; }
+
+ private:
+  void prepare();
+  template <class Key, class Real>
+  void launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid);
+
+  device::Device& device_;
+  Problem problem_;
+  Trie trie_;
+  Configuration configuration_;
+  device::Kernel count_, clear_;
+  device::Memory thresholds_, words_;
+  device::Memory counts_, spare_;  // taken in turn: a launch clears the other
+  bool counts_clean_ = false, spare_clean_ = false;
+};
+
+/// The slots of `data`, which lies in host memory and goes through the device in chunks.
+std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
+                                           HistogramReport* report);
+
+}  // namespace samesum::binning

@@ -1,0 +1,99 @@
+// Histograms of an image's channels, whole or by tiles.
+#include <samesum/error.hpp>
+#include <samesum/image.hpp>
+
+#include "core/parallel.hpp"
+#include "histogram/count.hpp"
+#include "histogram/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace samesum {
+namespace {
+
+struct Place {
+  std::uint64_t x, y, width, height;
+};
+
+// The pixels of a part, one row after the other; of `channel` alone, where it is one.
+std::vector<std::byte> gather(const Image& image, const Place& place, std::optional<std::uint32_t> channel) {
+  const std::size_t sample = size_of(image.type), pixel = sample * image.channels;
+  const std::size_t step = channel ? sample : pixel;
+  std::vector<std::byte> result(place.width * place.height * step);
+  const auto* from = static_cast<const std::byte*>(image.pixels.get());
+  core::parallel_for(std::uint64_t{0}, place.height, [&](std::uint64_t row) {
+    const std::byte* pixels = from + ((place.y + row) * image.width + place.x) * pixel;
+    std::byte* to = result.data() + row * place.width * step;
+    if (!channel) {
+      std::memcpy(to, pixels, place.width * pixel);
+    } else {
+      for (std::uint64_t i = 0; i < place.width; ++i) std::memcpy(to + i * sample, pixels + i * pixel + *channel * sample, sample);
+    }
+  });
+  return result;
+}
+
+// 8 bits: all channels in one pass.
+std::vector<Histogram> of_bytes(View pixels, std::uint32_t channels, std::uint32_t wanted, const binning::Plan& plan, const Bins& bins,
+                                const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  const auto counted = binning::count_bytes(View(pixels.data(), pixels.size(), DType::uint8), channels, device, options, report);
+  std::vector<Histogram> result;
+  for (std::uint32_t i = 0; i < wanted; ++i) result.emplace_back(bins, plan.fold(std::span(counted).subspan(256 * i, 256)));
+  return result;
+}
+
+}  // namespace
+
+std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options,
+                                 HistogramReport* report) {
+  if (options.rows < 1 || options.columns < 1 || options.rows > image.height || options.columns > image.width) {
+    throw Error(ErrorKind::usage, fmt::format("{} x {} tiles of {} x {} pixels: each tile needs a pixel", options.columns, options.rows,
+                                              image.width, image.height));
+  }
+  const std::uint32_t wanted = image.channels - (image.has_alpha() && !options.alpha ? 1 : 0);
+  const bool whole = options.rows == 1 && options.columns == 1, bytes = size_of(image.type) == 1;
+  const binning::Plan plan(bins, bytes ? image.type : DType::uint8);
+  std::vector<ImagePart> parts;
+  HistogramReport sum, step;
+  bool first = true;
+  const auto note = [&] {
+    if (first) {
+      sum = step;
+    } else {
+      sum += step;
+    }
+    first = false;
+  };
+  for (std::uint64_t row = 0; row < options.rows; ++row) {
+    for (std::uint64_t column = 0; column < options.columns; ++column) {
+      ImagePart part;
+      part.x = image.width * column / options.columns;
+      part.y = image.height * row / options.rows;
+      part.width = image.width * (column + 1) / options.columns - part.x;
+      part.height = image.height * (row + 1) / options.rows - part.y;
+      const Place place{part.x, part.y, part.width, part.height};
+      const std::uint64_t pixels = part.width * part.height;
+      if (bytes) {
+        const std::vector<std::byte> own = whole ? std::vector<std::byte>() : gather(image, place, std::nullopt);
+        const View view(whole ? image.pixels.get() : own.data(), pixels * image.channels, image.type);
+        part.channels = of_bytes(view, image.channels, wanted, plan, bins, device, options.histogram, &step);
+        note();
+      } else {
+        for (std::uint32_t channel = 0; channel < wanted; ++channel) {
+          const bool lies = whole && image.channels == 1;
+          const std::vector<std::byte> own = lies ? std::vector<std::byte>() : gather(image, place, channel);
+          part.channels.push_back(
+              histogram(View(lies ? image.pixels.get() : own.data(), pixels, image.type), bins, device, options.histogram, &step));
+          note();
+        }
+      }
+      parts.push_back(std::move(part));
+    }
+  }
+  if (report != nullptr) *report = std::move(sum);
+  return parts;
+}
+
+}  // namespace samesum

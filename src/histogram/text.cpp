@@ -1,0 +1,66 @@
+// Histograms of characters: bytes, counted all, and put into bins afterwards.
+#include <samesum/error.hpp>
+#include <samesum/histogram.hpp>
+
+#include "histogram/count.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace samesum {
+
+CharacterMap CharacterMap::bytes() {
+  CharacterMap map;
+  for (std::size_t i = 0; i < 256; ++i) {
+    const char character = static_cast<char>(i);
+    map.names.push_back(i > 32 && i < 127 ? std::string(1, character) : fmt::format("0x{:02x}", i));
+    map.bin[i] = static_cast<std::int16_t>(i);
+  }
+  return map;
+}
+
+CharacterMap CharacterMap::letters(std::uint32_t group) {
+  if (group < 1 || group > 26) throw Error(ErrorKind::usage, fmt::format("{} letters to a bin: it must be 1 to 26", group));
+  CharacterMap map;
+  map.bin.fill(kNone);
+  for (std::uint32_t first = 0; first < 26; first += group) {
+    const std::uint32_t last = std::min(first + group, 26u) - 1;
+    const char from = static_cast<char>('a' + first), to = static_cast<char>('a' + last);
+    for (char c = from; c <= to; ++c) {
+      map.bin[static_cast<std::size_t>(c)] = map.bin[static_cast<std::size_t>(c - 'a' + 'A')] = static_cast<std::int16_t>(map.names.size());
+    }
+    map.names.push_back(first == last ? std::string(1, from) : fmt::format("{}-{}", from, to));
+  }
+  return map;
+}
+
+CharacterMap CharacterMap::of(const std::vector<std::string>& groups) {
+  CharacterMap map;
+  map.bin.fill(kNone);
+  for (const std::string& group : groups) {
+    for (const char c : group) {
+      std::int16_t& bin = map.bin[static_cast<unsigned char>(c)];
+      if (bin != kNone && bin != static_cast<std::int16_t>(map.names.size())) {
+        throw Error(ErrorKind::usage, fmt::format("the byte 0x{:02x} is in two groups: '{}' and '{}'", static_cast<unsigned char>(c),
+                                                  map.names[static_cast<std::size_t>(bin)], group));
+      }
+      bin = static_cast<std::int16_t>(map.names.size());
+    }
+    map.names.push_back(group);
+  }
+  return map;
+}
+
+CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options,
+                                 HistogramReport* report) {
+  const View bytes(text.data(), text.size(), DType::uint8);
+  const std::vector<std::uint64_t> counted = binning::count_bytes(bytes, 1, device, options, report);
+  CharacterCounts result{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
+  for (std::size_t i = 0; i < 256; ++i) {
+    (map.bin[i] == CharacterMap::kNone ? result.others : result.counts[static_cast<std::size_t>(map.bin[i])]) += counted[i];
+  }
+  return result;
+}
+
+}  // namespace samesum

@@ -1,0 +1,180 @@
+// A device that hands everything on to another one and notes what was compiled: so the kernels shown are those that the patterns build.
+#include <samesum/inspect.hpp>
+
+#include <samesum/bench.hpp>
+#include <samesum/bench_barrier.hpp>
+#include <samesum/bench_pairs.hpp>
+#include <samesum/error.hpp>
+
+#include "device/device.hpp"
+#include "pairs/pairs_device.hpp"
+#include "pairs/textbook.hpp"
+#include "reduce/sum_device.hpp"
+#include "reduce/textbook.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+class NotingDevice final : public device::Device {
+ public:
+  explicit NotingDevice(device::Device& real) : real_(real) {
+    info_ = real.info();
+    cached_ = false;
+  }
+
+  device::Memory allocate(std::uint64_t bytes) override { return real_.allocate(bytes); }
+  void write(const device::Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
+    real_.write(to, offset, from, bytes);
+  }
+  void read(const device::Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
+    real_.read(from, offset, to, bytes);
+  }
+  device::Language language() const override { return real_.language(); }
+  std::string compiler_identity() const override { return real_.compiler_identity(); }
+  device::Binary compile(const std::string& source) override {
+    device::Binary binary = real_.compile(source);
+    listings.push_back({source, binary.log, binary.bytes, format_of(binary.bytes)});
+    return binary;
+  }
+  device::Kernel load(const device::Binary& binary, const std::string& name) override { return real_.load(binary, name); }
+  void launch(const device::Kernel& kernel, device::Grid grid, std::span<const device::Argument> arguments) override {
+    real_.launch(kernel, grid, arguments);
+  }
+  std::optional<std::uint32_t> resident_groups(const device::Kernel& kernel, std::uint32_t group_size) override {
+    return real_.resident_groups(kernel, group_size);
+  }
+  device::Mark mark() override { return real_.mark(); }
+  double seconds_between(const device::Mark& from, const device::Mark& to) override { return real_.seconds_between(from, to); }
+  void finish() override { real_.finish(); }
+
+  std::vector<KernelListing> listings;
+
+ private:
+  std::string format_of(const std::string& bytes) const {
+    const bool elf = bytes.starts_with(
+        "\x7f"
+        "ELF");
+    if (elf && real_.language() == device::Language::cuda) return "cubin";
+    return !elf && bytes.find(".version") < 4096 ? "PTX" : "the driver's own";
+  }
+
+  device::Device& real_;
+};
+
+constexpr std::uint64_t kElements = 1 << 16;  // for so many the variants choose their configuration
+
+void build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const auto names = reduce::textbook_variants();
+  if (std::find(names.begin(), names.end(), variant) != names.end()) {
+    const std::string lacking = reduce::why_no_textbook(variant, device.info(), options.type);
+    if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
+    const device::Memory data = device.allocate(64 * 64 * size_of(options.type));
+    reduce::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
+  } else {
+    SumOptions sum;
+    sum.group_size = options.group_size;
+    reduce::DeviceSum(device, options.type, sum, std::uint64_t{1} << 28);
+  }
+}
+
+// The methods' kernels are built where they are measured: this does it once, shortly.
+void build_barrier(std::string_view variant, const Device& device, NotingDevice&, const InspectOptions& options) {
+  bench::BarrierLadderOptions ladder;
+  ladder.methods = {std::string(variant)};
+  ladder.group_sizes = {options.group_size != 0 ? options.group_size : 256};
+  ladder.rounds = ladder.runs = 1;
+  ladder.shapes = false;
+  bench::barrier_ladder(device, ladder);
+}
+
+void build_pairs(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const std::vector<double> values(kElements, 1.0);
+  const View view(values.data(), kElements / options.components * options.components, options.type);
+  PairsOptions pairs;
+  pairs.f = parse_pair_function(options.f);
+  pairs.reduction = parse_pair_reduction(options.reduction);
+  pairs.components = options.components;
+  if (variant == name_of(PairAccuracy::compensated)) pairs.accuracy = PairAccuracy::compensated;
+  if (variant == name_of(PairAccuracy::exact)) pairs.accuracy = PairAccuracy::exact;
+  all_pairs::Problem problem = all_pairs::checked(view, view, pairs);
+  const auto names = all_pairs::textbook_variants();
+  if (variant == "vec4_best") variant = "vec4";
+  if (std::find(names.begin(), names.end(), variant) != names.end()) {
+    if (variant == "local_all") problem.y_count = std::min<std::uint64_t>(problem.y_count, 4096);
+    all_pairs::TextbookPairs(variant, device, problem, {options.group_size});
+  } else {
+    all_pairs::Configuration configuration;
+    configuration.group_size = options.group_size;
+    all_pairs::DevicePairs(device, problem, configuration);
+  }
+}
+
+// A pattern joins by a row here: what its variants are called, and how one is built on a device.
+struct Pattern {
+  std::string_view name;
+  std::vector<std::string> (*variants)();
+  void (*build)(std::string_view variant, const Device& noting, NotingDevice& device, const InspectOptions& options);
+};
+
+constexpr Pattern kPatterns[] = {
+    {"sum",
+     [] {
+       std::vector<std::string> names(reduce::textbook_variants().begin(), reduce::textbook_variants().end());
+       names.emplace_back("exact_bins");
+       return names;
+     },
+     build_sum},
+    {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
+    {"pairs",
+     [] {
+       std::vector<std::string> names(all_pairs::textbook_variants().begin(), all_pairs::textbook_variants().end());
+       for (const char* name : {"register_blocks", "compensated", "exact"}) names.emplace_back(name);
+       return names;
+     },
+     build_pairs},
+};
+
+const Pattern& find_pattern(std::string_view name) {
+  for (const Pattern& pattern : kPatterns) {
+    if (pattern.name == name) return pattern;
+  }
+  throw Error(ErrorKind::usage, fmt::format("'{}' is no pattern with kernels: there are {}", name, fmt::join(kernel_patterns(), ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_patterns() {
+  std::vector<std::string> names;
+  for (const Pattern& pattern : kPatterns) names.emplace_back(pattern.name);
+  return names;
+}
+
+std::vector<std::string> kernel_variants(std::string_view pattern) { return find_pattern(pattern).variants(); }
+
+std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
+                                           const InspectOptions& options) {
+  const Pattern& found = find_pattern(pattern);
+  const std::vector<std::string> known = found.variants();
+  if (std::find(known.begin(), known.end(), variant) == known.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' is no variant of {} that has kernels: there are {}", variant, pattern, fmt::join(known, ", ")));
+  }
+  if (!device.info().has(Capability::kernels)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} has no kernels to show: {}", device.info().selector, device.info().why_not(Capability::kernels)));
+  }
+  const std::lock_guard lock(device.implementation().mutex());
+  const auto noting = std::make_shared<NotingDevice>(device.implementation());
+  found.build(variant, Device(noting), *noting, options);
+  return std::move(noting->listings);
+}
+
+}  // namespace samesum

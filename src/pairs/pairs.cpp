@@ -1,0 +1,194 @@
+// The public function: checks, and pieces of work of a size that lets progress be told and Ctrl-C be heard.
+#include <samesum/pairs.hpp>
+
+#include "core/float_environment.hpp"
+#include "core/pack.hpp"
+#include "device/device.hpp"
+#include "pairs/pairs_cpu.hpp"
+#include "pairs/pairs_device.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+constexpr std::uint64_t kMostComponents = 1024;
+
+constexpr std::array<std::string_view, 6> kFunctions = {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"};
+constexpr std::array<std::string_view, 4> kReductions = {"sum", "min", "max", "argmin"};
+constexpr std::array<std::string_view, 3> kAccuracies = {"fast", "compensated", "exact"};
+
+template <class Enum, std::size_t n>
+Enum parse(const std::array<std::string_view, n>& names, std::string_view name, std::string_view what) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorKind::usage, fmt::format("'{}' is no {} of pairs: there are {}", name, what, fmt::join(names, ", ")));
+  }
+  return static_cast<Enum>(found - names.begin());
+}
+
+[[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
+
+std::uint64_t count_of(View view, std::uint64_t components, std::string_view name) {
+  if (view.size() % components != 0) {
+    refuse(fmt::format("{} has {} elements, which are no vectors of {} components", name, view.size(), components));
+  }
+  return view.size() / components;
+}
+
+bool parameter_fits(DType type, double value) {
+  if (type == DType::float64) return std::isfinite(value);
+  return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max());
+}
+
+// Rounded to the type.
+double in_type(DType type, double value) { return type == DType::float32 ? static_cast<double>(static_cast<float>(value)) : value; }
+
+// What the answer's bits need of a device.
+void check_capabilities(const DeviceInfo& info, const PairsOptions& options, DType type) {
+  if (!info.has(Capability::kernels)) return;  // the host's own arithmetic
+  std::vector<Capability> needed;
+  if (type == DType::float64) needed.push_back(Capability::fp64);
+  const bool bits = options.reduction != PairReduction::sum || options.accuracy == PairAccuracy::exact;
+  if (bits || options.accuracy == PairAccuracy::compensated) needed.insert(needed.end(), {Capability::fma, Capability::unfused});
+  if (bits) {
+    needed.push_back(Capability::denormals);
+    if (options.f == PairFunction::invdist) needed.insert(needed.end(), {Capability::division, Capability::square_root});
+  }
+  for (const Capability capability : needed) {
+    if (info.has(capability)) continue;
+    refuse(fmt::format("{} cannot do pairs with f={} reduction={} accuracy={}, as it lacks {}: {}", info.selector, name_of(options.f),
+                       name_of(options.reduction), name_of(options.accuracy), name_of(capability), info.why_not(capability)));
+  }
+}
+
+// The elements one behind the other, where elements of their type may lie: the view's own memory, or a copy.
+class Packed {
+ public:
+  explicit Packed(View view) : view_(view) {
+    if (view.contiguous() && reinterpret_cast<std::uintptr_t>(view.data()) % size_of(view.type()) == 0) return;
+    copy_.resize(view.bytes() / sizeof(double) + 1);
+    view_ = core::pack(view, reinterpret_cast<std::byte*>(copy_.data()));
+  }
+  View view() const noexcept { return view_; }
+
+ private:
+  View view_;
+  std::vector<double> copy_;
+};
+
+// Runs body(first, count) over the x, in pieces that take a moment each; the first one is small, so that there is soon an estimate.
+template <class Body>
+void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const PairsOptions& options, const Body& body) {
+  constexpr double kMoment = 0.25;  // seconds
+  constexpr double kFirstPairs = 1 << 27;
+  using Clock = std::chrono::steady_clock;
+  const double pairs_of_x = static_cast<double>(problem.y_count) * static_cast<double>(problem.components) + 1;
+  const auto fitting = [&](double count) {
+    const auto steps = static_cast<std::uint64_t>(std::clamp(count / static_cast<double>(step), 1.0, 1e15));
+    return options.progress ? steps * step : std::max<std::uint64_t>(problem.x_count, 1);
+  };
+  std::uint64_t piece = fitting(kFirstPairs / pairs_of_x);
+  for (std::uint64_t first = 0; first < problem.x_count;) {
+    const std::uint64_t count = std::min(piece, problem.x_count - first);
+    const auto start = Clock::now();
+    body(first, count);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    first += count;
+    if (!options.progress) continue;
+    options.progress(static_cast<double>(first) / static_cast<double>(problem.x_count));
+    piece = fitting(static_cast<double>(count) * std::clamp(kMoment / std::max(seconds, 1e-6), 0.25, 16.0));
+  }
+}
+
+template <class Value>
+PairsResult run(const all_pairs::Problem& problem, const Device& device, const PairsOptions& options) {
+  std::vector<Value> c(problem.x_count);
+  if (problem.x_count == 0 || problem.y_count == 0) return c;  // no y: sums of nothing
+  const all_pairs::Target target{c.data()};
+  if (!device.info().has(Capability::kernels)) {
+    constexpr std::uint64_t kStep = 1024;
+    in_pieces(problem, kStep, options, [&](std::uint64_t first, std::uint64_t count) {
+      all_pairs::pairs_on_cpu(problem.part(first, count), target.part(first, sizeof(Value)), options.threads);
+    });
+    return c;
+  }
+  const std::lock_guard lock(device.implementation().mutex());
+  all_pairs::DevicePairs on_device(device.implementation(), problem, {options.group_size});
+  in_pieces(problem, on_device.step(), options,
+            [&](std::uint64_t first, std::uint64_t count) { on_device.run(first, count, target.part(first, sizeof(Value))); });
+  return c;
+}
+
+}  // namespace
+
+all_pairs::Problem all_pairs::checked(View a, View b, const PairsOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  const DType type = a.type();
+  if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
+  if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
+  if (options.components == 0 || options.components > kMostComponents) {
+    refuse(fmt::format("vectors have 1 to {} components, not {}", kMostComponents, options.components));
+  }
+  Problem problem{type, options.f, options.reduction, options.accuracy, options.components};
+  problem.x_count = count_of(a, options.components, "A");
+  problem.y_count = count_of(b, options.components, "B");
+  problem.a = a.data();
+  problem.b = b.data();
+  if (options.weights) {
+    if (options.weights->type() != type || options.weights->size() != problem.y_count) {
+      refuse(fmt::format("there is one weight for each y, of the same type: here {} of {} for {} y of {}", options.weights->size(),
+                         name_of(options.weights->type()), problem.y_count, name_of(type)));
+    }
+    problem.weights = options.weights->data();
+  }
+  if (options.f == PairFunction::gaussian) {
+    problem.factor = in_type(type, -1 / options.h);
+    if (!(options.h > 0) || !parameter_fits(type, 1 / options.h) || problem.factor == 0) {
+      refuse(fmt::format("h = {} cannot be the scale of a gaussian of {}: it has to be positive, and 1/h a finite number", options.h,
+                         name_of(type)));
+    }
+  }
+  if (options.f == PairFunction::invdist) {
+    problem.softening = in_type(type, options.softening * options.softening);
+    if (!(options.softening >= 0) || !parameter_fits(type, options.softening * options.softening)) {
+      refuse(fmt::format("a softening is not negative and has a finite square, unlike {}", options.softening));
+    }
+  }
+  if (problem.y_count == 0 && problem.x_count != 0 && options.reduction != PairReduction::sum) {
+    refuse(fmt::format("the {} over no y at all is nothing: B is empty", name_of(options.reduction)));
+  }
+  return problem;
+}
+
+std::string_view name_of(PairFunction f) noexcept { return kFunctions[static_cast<std::size_t>(f)]; }
+std::string_view name_of(PairReduction reduction) noexcept { return kReductions[static_cast<std::size_t>(reduction)]; }
+std::string_view name_of(PairAccuracy accuracy) noexcept { return kAccuracies[static_cast<std::size_t>(accuracy)]; }
+PairFunction parse_pair_function(std::string_view name) { return parse<PairFunction>(kFunctions, name, "function f"); }
+PairReduction parse_pair_reduction(std::string_view name) { return parse<PairReduction>(kReductions, name, "reduction"); }
+PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccuracy>(kAccuracies, name, "accuracy"); }
+
+PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options) {
+  all_pairs::checked(a, b, options);
+  const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
+  PairsOptions packed = options;
+  if (options.weights) packed.weights = weights_there.view();
+  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
+  check_capabilities(device.info(), options, problem.type);
+  if (problem.reduction == PairReduction::argmin) return run<std::int64_t>(problem, device, options);
+  return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
+}
+
+View view_of(const PairsResult& result) noexcept {
+  return std::visit([](const auto& values) { return View(std::span(values)); }, result);
+}
+
+}  // namespace samesum

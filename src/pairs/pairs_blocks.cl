@@ -1,0 +1,313 @@
+// All pairs in registers: a work-item has ITEMS of the x, whose components stay in its registers; the group brings tiles of B to local memory,
+// and each y that a work-item reads from there, by 16-byte loads that are one broadcast for a sub-group, serves all of its x. The y are
+// split over groups, so that few x fill the device, too; pairs_combine puts the parts together, in their order.
+//
+// Defined by the host, beside what function.h and reduction.h want: REDUCTION, COMPENSATED, KEYED (minima by keys: where there may be NaN or
+// -0.0), GROUP (work-items), RESIDENT (groups to a compute unit), ITEMS, TILE (y, a multiple of CHUNK), POLYNOMIALS (a mask: which
+// of 16 exponentials are polynomials in fast sums; 0 where there may be NaN), UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over
+// y).
+
+#if REAL_BYTES == 4
+#define VECTOR float4
+#define LANES 4
+#else
+#define VECTOR double2
+#define LANES 2
+#endif
+
+// A y takes WIDTH places of a tile, so that 16-byte loads have whole ones.
+#define USED (D + WEIGHTED)
+#define WIDTH (USED >= LANES ? (USED + LANES - 1) / LANES * LANES : USED == 3 ? 4 : USED)
+#define STEP (WIDTH < LANES ? LANES / WIDTH : 1)
+#define CHUNK 16  // of y, for which argmin looks once
+
+FN void load_step(REAL* to, LOCAL const VECTOR* tile, uint j) {
+#pragma unroll
+  for (uint k = 0; k < STEP * WIDTH / LANES; ++k) {
+    const VECTOR v = tile[j * WIDTH / LANES + k];
+    to[LANES * k] = v.x;
+    to[LANES * k + 1] = v.y;
+#if LANES == 4
+    to[LANES * k + 2] = v.z;
+    to[LANES * k + 3] = v.w;
+#endif
+  }
+}
+
+FN void load_one(REAL* to, LOCAL const VECTOR* tile, uint j) {
+  UNROLL_COMPONENTS
+  for (uint d = 0; d < USED; ++d) to[d] = ((LOCAL const REAL*)tile)[j * WIDTH + d];
+}
+
+#if REDUCTION == R_SUM && !COMPENSATED
+#if F == F_GAUSSIAN && REAL_BYTES == 4
+// 2^t for t <= 0; below the normal numbers 0. The special-function unit does 16 of these in a cycle of a compute unit, the others 128
+// multiply-adds: where some of the 2^t are polynomials, both have work.
+#if defined(__CUDACC__) || (SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX)
+FN float exp2_special(float t) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(t));
+  return result;
+}
+#else
+#define exp2_special(t) exp2(t)
+#endif
+// 2^r is a minimax polynomial on [-1/2, 1/2], of relative error under 2^-23. Not for NaN.
+FN float exp2_polynomial(float t) {
+  t = fmax(t, -126.0f);
+  const float shifted = t + 12582912.0f;
+  const float r = t - (shifted - 12582912.0f);
+  float p = EXP2_C5;
+  p = fma(p, r, EXP2_C4);
+  p = fma(p, r, EXP2_C3);
+  p = fma(p, r, EXP2_C2);
+  p = fma(p, r, EXP2_C1);
+  p = fma(p, r, 1.0f);
+  return as_float(as_uint(p) + (as_uint(shifted) << 23));
+}
+#endif
+
+// The sum, and this pair.
+FN REAL add_pair(REAL sum, uint item, const REAL* a, const REAL* b, REAL factor, REAL softening) {
+#if F_ADDITIVE && !WEIGHTED
+  UNROLL_COMPONENTS
+  for (uint d = 0; d < D; ++d) sum = f_next(sum, a[d], b[d]);
+  return sum;
+#else
+  REAL s = f_first(a[0], b[0], softening);
+  UNROLL_COMPONENTS
+  for (uint d = 1; d < D; ++d) s = f_next(s, a[d], b[d]);
+#if F == F_GAUSSIAN && REAL_BYTES == 4
+  s *= factor;  // log2(e) is in it
+  s = (POLYNOMIALS >> (item & 15)) & 1 ? exp2_polynomial(s) : exp2_special(s);
+#elif F == F_INVDIST
+  s = rsqrt(s);
+#else
+  s = f_finish(s, factor);
+#endif
+#if WEIGHTED
+  return fma(b[D], s, sum);
+#else
+  return sum + s;
+#endif
+#endif
+}
+#endif
+
+#if REDUCTION == R_SUM && COMPENSATED
+// s + x, and what that rounds away added to c (Knuth's two-sum).
+FN void two_sum(REAL* s, REAL* c, REAL x) {
+  const REAL sum = *s + x;
+  const REAL back = sum - *s;
+  *c += (*s - (sum - back)) + (x - back);
+  *s = sum;
+}
+
+// Adds a pair, with all that is known of its errors.
+FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL factor, REAL softening) {
+  REAL high = *s;
+  REAL low = *c;
+#if F == F_PRODUCT || F == F_DIFFERENCE
+  UNROLL_COMPONENTS
+  for (uint d = 0; d < D; ++d) {
+#if F == F_PRODUCT
+    const REAL term = a[d] * b[d];
+    const REAL error = fma(a[d], b[d], -term);
+#else
+    REAL term = a[d];
+    REAL error = 0;
+    two_sum(&term, &error, -b[d]);
+#endif
+#if WEIGHTED
+    const REAL weighted = b[D] * term;
+    low += fma(b[D], error, fma(b[D], term, -weighted));
+    two_sum(&high, &low, weighted);
+#else
+    low += error;
+    two_sum(&high, &low, term);
+#endif
+  }
+#else
+  REAL f = f_first(a[0], b[0], softening);
+  UNROLL_COMPONENTS
+  for (uint d = 1; d < D; ++d) f = f_next(f, a[d], b[d]);
+  f = f_finish(f, factor);
+#if WEIGHTED
+  const REAL weighted = b[D] * f;
+  low += fma(b[D], f, -weighted);
+  f = weighted;
+#endif
+  two_sum(&high, &low, f);
+#endif
+  *s = high;
+  *c = low;
+}
+#endif
+
+// What a part of the y comes to, part by part: `sums` (and, where COMPENSATED, behind all of them the compensations), or the keys of the least
+// values in their place, and in `places` the y where they are.
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
+                                                      ulong y_count, ulong share, uint parts, REAL factor, REAL softening,
+                                                      GLOBAL REAL* sums, GLOBAL ulong* places) {
+  LOCAL_VAR VECTOR tile[TILE * WIDTH / LANES];
+  LOCAL REAL* const elements = (LOCAL REAL*)tile;
+  const uint part = group_id() % parts;
+  const ulong first = (ulong)(group_id() / parts) * (GROUP * ITEMS) + local_id();
+  const ulong begin = part * share;
+  const ulong end = begin + share < y_count ? begin + share : y_count;
+
+  REAL x[ITEMS * D];
+#pragma unroll
+  for (uint i = 0; i < ITEMS; ++i) {
+    const ulong from = first + i * GROUP < x_count ? first + i * GROUP : x_count - 1;
+  UNROLL_COMPONENTS
+    for (uint d = 0; d < D; ++d) x[i * D + d] = a[from * D + d];
+  }
+#if REDUCTION == R_SUM
+  REAL sum[ITEMS], rest[ITEMS];  // rest: of the whole tiles before, or the compensation
+#pragma unroll
+  for (uint i = 0; i < ITEMS; ++i) sum[i] = rest[i] = 0;
+#elif KEYED
+  KEY best[ITEMS];
+  ulong place[ITEMS];
+#pragma unroll
+  for (uint i = 0; i < ITEMS; ++i) {
+    best[i] = KEY_SIGN;
+    place[i] = begin;
+  }
+#else
+  REAL least[ITEMS];
+  uint place[ITEMS];  // of the chunk, counted from `begin`
+#pragma unroll
+  for (uint i = 0; i < ITEMS; ++i) {
+    least[i] = VALUE_OF_BITS(FARTHEST);
+    place[i] = 0;
+  }
+#endif
+
+  for (ulong start = begin; start < end; start += TILE) {
+    const uint count = end - start < TILE ? (uint)(end - start) : TILE;
+    barrier_local();
+    for (uint k = local_id(); k < count * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[start * D + k];
+#if WEIGHTED
+    for (uint k = local_id(); k < count; k += GROUP) elements[k * WIDTH + D] = weights[start + k];
+#endif
+    barrier_local();
+    REAL y[STEP * WIDTH];
+#if REDUCTION == R_SUM
+    uint j = 0;
+    UNROLL_STEPS
+    for (; j + STEP <= count; j += STEP) {
+      load_step(y, tile, j);
+#pragma unroll
+      for (uint k = 0; k < STEP; ++k) {
+#pragma unroll
+        for (uint i = 0; i < ITEMS; ++i) {
+#if COMPENSATED
+          add_with_error(sum + i, rest + i, x + i * D, y + k * WIDTH, factor, softening);
+#else
+          sum[i] = add_pair(sum[i], i, x + i * D, y + k * WIDTH, factor, softening);
+#endif
+        }
+      }
+    }
+#if STEP > 1
+    for (; j < count; ++j) {
+      load_one(y, tile, j);
+#pragma unroll
+      for (uint i = 0; i < ITEMS; ++i) {
+#if COMPENSATED
+        add_with_error(sum + i, rest + i, x + i * D, y, factor, softening);
+#else
+        sum[i] = add_pair(sum[i], i, x + i * D, y, factor, softening);
+#endif
+      }
+    }
+#endif
+#if !COMPENSATED
+#pragma unroll
+    for (uint i = 0; i < ITEMS; ++i) {
+      rest[i] += sum[i];
+      sum[i] = 0;
+    }
+#endif
+#elif KEYED
+    for (uint j = 0; j < count; ++j) {
+      load_one(y, tile, j);
+#pragma unroll
+      for (uint i = 0; i < ITEMS; ++i) {
+        const KEY key = key_of(pair_value(x + i * D, y, factor, softening));
+        place[i] = key < best[i] ? start + j : place[i];
+        best[i] = key < best[i] ? key : best[i];
+      }
+    }
+#else
+    // The least value of a chunk first, and only then whether it is less than what there was: the place is known to the chunk.
+    for (uint chunk = 0; chunk < count; chunk += CHUNK) {
+      REAL low[ITEMS];
+      const uint stop = count - chunk < CHUNK ? count - chunk : CHUNK;
+#pragma unroll
+      for (uint i = 0; i < ITEMS; ++i) low[i] = least[i];
+      uint j = 0;
+      UNROLL_STEPS
+      for (; j + STEP <= stop; j += STEP) {
+        load_step(y, tile, chunk + j);
+#pragma unroll
+        for (uint k = 0; k < STEP; ++k) {
+#pragma unroll
+          for (uint i = 0; i < ITEMS; ++i) low[i] = CLOSER(low[i], pair_value(x + i * D, y + k * WIDTH, factor, softening));
+        }
+      }
+#if STEP > 1
+      for (; j < stop; ++j) {
+        load_one(y, tile, chunk + j);
+#pragma unroll
+        for (uint i = 0; i < ITEMS; ++i) low[i] = CLOSER(low[i], pair_value(x + i * D, y, factor, softening));
+      }
+#endif
+#pragma unroll
+      for (uint i = 0; i < ITEMS; ++i) {
+        place[i] = low[i] != least[i] ? (uint)((start - begin + chunk) / CHUNK) : place[i];
+        least[i] = low[i];
+      }
+    }
+#endif
+  }
+
+#pragma unroll
+  for (uint i = 0; i < ITEMS; ++i) {
+    const ulong at = first + i * GROUP;
+#if REDUCTION == R_SUM
+    if (at < x_count) {
+      sums[part * x_count + at] = COMPENSATED ? sum[i] : rest[i];
+#if COMPENSATED
+      sums[(parts + part) * x_count + at] = rest[i];
+#endif
+    }
+#elif KEYED
+    if (at < x_count) {
+      ((GLOBAL KEY*)sums)[part * x_count + at] = best[i];
+#if REDUCTION == R_ARGMIN
+      places[part * x_count + at] = place[i];
+#endif
+    }
+#else
+    if (at < x_count) {
+      ((GLOBAL KEY*)sums)[part * x_count + at] = key_of(least[i]);
+#if REDUCTION == R_ARGMIN
+      // The first of the chunk that has the value.
+      ulong j = begin + (ulong)place[i] * CHUNK;
+      for (; j + 1 < end; ++j) {
+        REAL y[USED];
+        for (uint d = 0; d < D; ++d) y[d] = b[j * D + d];
+#if WEIGHTED
+        y[D] = weights[j];
+#endif
+        if (pair_value(x + i * D, y, factor, softening) == least[i]) break;
+      }
+      places[part * x_count + at] = j;
+#endif
+    }
+#endif
+  }
+}

@@ -1,0 +1,83 @@
+// What the parts of the y came to, put together in a fixed order: COLUMNS of the x a group, whose work-items take the parts in turn. After
+// pairs_blocks.cl, with the same defines.
+
+#define COLUMNS (GROUP >= 64 && GROUP % 32 == 0 ? 32 : GROUP)
+#define ROWS (GROUP / COLUMNS)
+
+KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* sums, GLOBAL const ulong* places, ulong x_count, uint parts,
+                                                GLOBAL REAL* c) {
+  const uint column = local_id() % COLUMNS;
+  const uint row = local_id() / COLUMNS;
+  const ulong x = (ulong)group_id() * COLUMNS + column;
+  const ulong from = x < x_count ? x : x_count - 1;
+#if REDUCTION == R_SUM
+  LOCAL_VAR REAL row_sums[GROUP];
+#if COMPENSATED
+  LOCAL_VAR REAL row_rests[GROUP];
+#endif
+  REAL sum = 0;
+  REAL rest = 0;
+  for (uint part = row; part < parts; part += ROWS) {
+#if COMPENSATED
+    two_sum(&sum, &rest, sums[part * x_count + from]);
+    rest += sums[(parts + part) * x_count + from];
+#else
+    sum += sums[part * x_count + from];
+#endif
+  }
+  row_sums[local_id()] = sum;
+#if COMPENSATED
+  row_rests[local_id()] = rest;
+#endif
+  barrier_local();
+  if (row == 0) {
+    for (uint r = 1; r < ROWS; ++r) {
+#if COMPENSATED
+      two_sum(&sum, &rest, row_sums[r * COLUMNS + column]);
+      rest += row_rests[r * COLUMNS + column];
+#else
+      sum += row_sums[r * COLUMNS + column];
+#endif
+    }
+#if COMPENSATED
+    // Where the sum has left the finite numbers, what was rounded away is no number.
+    sum = sum - sum == 0 ? sum + rest : sum;
+#endif
+    if (x < x_count) c[x] = sum == sum ? sum : VALUE_OF_BITS(NAN_BITS);
+  }
+#else
+  LOCAL_VAR KEY row_keys[GROUP];
+#if REDUCTION == R_ARGMIN
+  LOCAL_VAR ulong row_places[GROUP];
+#endif
+  KEY best = KEY_SIGN;
+  ulong place = 0;
+  for (uint part = row; part < parts; part += ROWS) {
+    const KEY key = ((GLOBAL const KEY*)sums)[part * x_count + from];
+#if REDUCTION == R_ARGMIN
+    place = key < best ? places[part * x_count + from] : place;
+#endif
+    best = key < best ? key : best;
+  }
+  row_keys[local_id()] = best;
+#if REDUCTION == R_ARGMIN
+  row_places[local_id()] = place;
+#endif
+  barrier_local();
+  if (row == 0) {
+    for (uint r = 1; r < ROWS; ++r) {
+      const KEY key = row_keys[r * COLUMNS + column];
+#if REDUCTION == R_ARGMIN
+      const ulong other = row_places[r * COLUMNS + column];
+      place = key < best || (key == best && other < place) ? other : place;
+#endif
+      best = key < best ? key : best;
+    }
+#if REDUCTION == R_ARGMIN
+    if (x < x_count) ((GLOBAL ulong*)c)[x] = place;
+#else
+    if (x < x_count) c[x] = value_of_key(best);
+#endif
+  }
+#endif
+}

@@ -1,0 +1,257 @@
+// The CPU's pairs: blocks of x against blocks of y. A task takes some blocks of x, and all y or, where there are few x, a part of them;
+// what the parts come to is put together in their order.
+#include "pairs/pairs_cpu.hpp"
+
+#include "core/float_environment.hpp"
+#include "core/parallel.hpp"
+#include "pairs/pairs_cpu_loops.hpp"
+
+#include <samesum/sum.hpp>
+
+#include <tbb/info.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace samesum::all_pairs {
+namespace {
+
+constexpr std::uint64_t kBlocksOfTask = 8;        // of x: a block of y is used so often while it is in the cache
+constexpr std::uint64_t kElementsOfBlock = 4096;  // of B: 16 or 32 KiB
+constexpr std::uint64_t kEnoughTasks = 64;
+constexpr std::uint64_t kLeastShare = 1024;  // of y
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+// What is known of C[x], of one part of the y.
+template <class Real>
+struct Partial {
+  Real sum = 0, compensation = 0;
+  Key<Real> best = KeyOf<Real>::kSign;  // above every key of a number
+  std::int64_t place = 0;
+  void take(Key<Real> key, std::int64_t where) noexcept {
+    if (key >= best) return;
+    best = key;
+    place = where;
+  }
+};
+
+template <class Real>
+class Run {
+ public:
+  Run(const Problem& problem, Target c, std::uint32_t threads) : problem_(problem), c_(c), lanes_(block_lanes(problem.type)) {
+    const std::uint64_t components = problem.components;
+    y_block_ = std::max<std::uint64_t>(kElementsOfBlock / components, 1);
+    x_task_ = exact() ? 1 : lanes_ * kBlocksOfTask;
+    const std::uint64_t tasks = ceil_div(problem.x_count, x_task_);
+    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kLeastShare, y_block_), 1);
+    parts_ = std::clamp<std::uint64_t>(kEnoughTasks / std::max<std::uint64_t>(tasks, 1), 1, most);
+    y_part_ = ceil_div(ceil_div(problem.y_count, parts_), y_block_) * y_block_;
+    if (exact()) {
+      sums_.resize(problem.x_count * parts_);
+      turn_b();
+    } else {
+      partials_.resize(problem.x_count * parts_);
+    }
+    const auto work = [&] {
+      core::parallel_for(std::uint64_t{0}, tasks * parts_, [&](std::uint64_t task) {
+        const core::DefaultFloatEnvironment environment;
+        const std::uint64_t first = task / parts_ * x_task_;
+        run_task(first, std::min(x_task_, problem_.x_count - first), task % parts_);
+      });
+    };
+    if (threads == 0) {
+      work();
+    } else {
+      tbb::task_arena arena(std::min(static_cast<int>(threads), tbb::info::default_concurrency()));
+      core::execute(arena, work);
+    }
+  }
+
+  void finish() {
+    const core::DefaultFloatEnvironment environment;
+    for (std::uint64_t x = 0; x < problem_.x_count; ++x) {
+      if (exact()) {
+        Accumulator total;
+        for (std::uint64_t part = 0; part < parts_; ++part) total.merge(sums_[part * problem_.x_count + x]);
+        if constexpr (sizeof(Real) == 4) {
+          store(x, total.round_to_float());
+        } else {
+          store(x, total.round());
+        }
+        continue;
+      }
+      Partial<Real> total = partials_[x];
+      for (std::uint64_t part = 1; part < parts_; ++part) merge(total, partials_[part * problem_.x_count + x]);
+      finish(x, total);
+    }
+  }
+
+ private:
+  bool summing() const { return problem_.reduction == PairReduction::sum; }
+  bool exact() const { return summing() && problem_.accuracy == PairAccuracy::exact; }
+  bool compensated() const { return problem_.accuracy == PairAccuracy::compensated; }
+  const Real* a() const { return static_cast<const Real*>(problem_.a); }
+  const Real* b() const { return static_cast<const Real*>(problem_.b); }
+  const Real* weights() const { return static_cast<const Real*>(problem_.weights); }
+
+  Block<Real> block(const Real* a, std::uint64_t y, std::uint64_t count) const {
+    return {a,
+            b() + y * problem_.components,
+            problem_.weighted() ? weights() + y : nullptr,
+            count,
+            problem_.components,
+            static_cast<Real>(problem_.factor),
+            static_cast<Real>(problem_.softening)};
+  }
+
+  // B by components, for vectors of y.
+  void turn_b() {
+    const std::uint64_t components = problem_.components;
+    if (components == 1) return;
+    turned_.resize(problem_.y_count * components);
+    for (std::uint64_t y = 0; y < problem_.y_count; ++y) {
+      for (std::uint64_t d = 0; d < components; ++d) turned_[d * problem_.y_count + y] = b()[y * components + d];
+    }
+  }
+
+  void run_task(std::uint64_t first, std::uint64_t count, std::uint64_t part) {
+    const std::uint64_t begin = std::min(part * y_part_, problem_.y_count);
+    const std::uint64_t end = std::min(begin + y_part_, problem_.y_count);
+    if (exact()) return add_exactly(first, begin, end, sums_[part * problem_.x_count + first]);
+    const std::uint64_t components = problem_.components;
+    const std::uint64_t blocks = ceil_div(count, lanes_);
+    std::vector<Real> a_lanes(blocks * lanes_ * components);
+    for (std::uint64_t i = 0; i < blocks * lanes_; ++i) {
+      const std::uint64_t x = first + std::min(i, count - 1);  // the last block is filled up
+      for (std::uint64_t d = 0; d < components; ++d) {
+        a_lanes[(i / lanes_ * components + d) * lanes_ + i % lanes_] = a()[x * components + d];
+      }
+    }
+    for (std::uint64_t y = begin; y < end; y += y_block_) {
+      for (std::uint64_t i = 0; i < blocks; ++i) {
+        run_block(block(a_lanes.data() + i * lanes_ * components, y, std::min(y_block_, end - y)), static_cast<std::int64_t>(y),
+                  partials_.data() + part * problem_.x_count + first + i * lanes_, std::min(lanes_, count - i * lanes_));
+      }
+    }
+  }
+
+  void run_block(const Block<Real>& block, std::int64_t y, Partial<Real>* to, std::uint64_t count) const {
+    Lanes<Real> lanes;
+    if (!summing()) {
+      least(problem_.f, problem_.reduction, block, lanes);
+      for (std::uint64_t i = 0; i < count; ++i) to[i].take(lanes.best[i], y + lanes.place[i]);
+    } else if (compensated()) {
+      for (std::uint64_t i = 0; i < lanes_; ++i) {
+        lanes.sum[i] = i < count ? to[i].sum : 0;
+        lanes.compensation[i] = i < count ? to[i].compensation : 0;
+      }
+      compensated_sum(problem_.f, block, lanes);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        to[i].sum = lanes.sum[i];
+        to[i].compensation = lanes.compensation[i];
+      }
+    } else {
+      std::fill_n(lanes.sum, lanes_, Real{0});
+      fast_sum(problem_.f, block, lanes);
+      for (std::uint64_t i = 0; i < count; ++i) to[i].sum += lanes.sum[i];
+    }
+  }
+
+  // The values of one x are written down in pieces, and those are summed as any array is.
+  void add_exactly(std::uint64_t x, std::uint64_t begin, std::uint64_t end, Accumulator& sum) const {
+    constexpr std::uint64_t kPiece = 4096;
+    static const Device cpu = Device::open("cpu");
+    std::vector<Real> values(kPiece);
+    SumOptions alone;
+    alone.threads = 1;
+    for (std::uint64_t y = begin; y < end; y += kPiece) {
+      Block<Real> piece = block(nullptr, y, std::min(kPiece, end - y));
+      if (problem_.components > 1) piece.b = turned_.data() + y;
+      evaluate(problem_.f, a() + x * problem_.components, piece, problem_.y_count, values.data());
+      sum.merge(accumulate({values.data(), piece.count, problem_.type}, cpu, alone));
+    }
+  }
+
+  void merge(Partial<Real>& total, const Partial<Real>& next) const {
+    if (!summing()) return total.take(next.best, next.place);
+    if (!compensated()) {
+      total.sum += next.sum;
+      return;
+    }
+    const Real sum = total.sum + next.sum;
+    const Real back = sum - total.sum;
+    total.compensation += next.compensation + ((total.sum - (sum - back)) + (next.sum - back));
+    total.sum = sum;
+  }
+
+  void finish(std::uint64_t x, const Partial<Real>& total) {
+    if (problem_.reduction == PairReduction::argmin) {
+      static_cast<std::int64_t*>(c_.data)[x] = total.place;
+    } else if (!summing()) {
+      store(x, value_of_key<Real>(total.best, problem_.reduction == PairReduction::max));
+    } else {
+      // Where the sum has left the finite numbers, what was rounded away is no number.
+      store(x, compensated() && std::isfinite(total.sum) ? total.sum + total.compensation : total.sum);
+    }
+  }
+
+  void store(std::uint64_t x, Real value) {
+    static_cast<Real*>(c_.data)[x] = std::isnan(value) ? std::numeric_limits<Real>::quiet_NaN() : value;
+  }
+
+  const Problem& problem_;
+  Target c_;
+  std::uint64_t lanes_;
+  std::uint64_t y_block_, x_task_, y_part_, parts_;
+  std::vector<Partial<Real>> partials_;  // part by part
+  std::vector<Accumulator> sums_;        // of exact sums, likewise
+  std::vector<Real> turned_;
+};
+
+}  // namespace
+
+template <class Real>
+Real value_of_key(Key<Real> key, bool max) noexcept {
+  if (key == -KeyOf<Real>::kSign - 1) return std::numeric_limits<Real>::quiet_NaN();
+  if (max) key = ~key;
+  return std::bit_cast<Real>(key ^ (key < 0 ? KeyOf<Real>::kSign : Key<Real>{0}));
+}
+template float value_of_key<float>(std::int32_t, bool) noexcept;
+template double value_of_key<double>(std::int64_t, bool) noexcept;
+
+void pairs_on_cpu(const Problem& problem, Target c, std::uint32_t threads) {
+  if (problem.type == DType::float32) {
+    Run<float>(problem, c, threads).finish();
+  } else {
+    Run<double>(problem, c, threads).finish();
+  }
+}
+
+namespace {
+
+template <class Real>
+void serial(const Problem& problem, Real* c) {
+  const Real* const a = static_cast<const Real*>(problem.a);
+  const Real* const b = static_cast<const Real*>(problem.b);
+  for (std::uint64_t x = 0; x < problem.x_count; ++x) {
+    Real sum = 0;
+    for (std::uint64_t y = 0; y < problem.y_count; ++y) sum += a[x] * b[y];
+    c[x] = sum;
+  }
+}
+
+}  // namespace
+
+void serial_products(const Problem& problem, Target c) {
+  const core::DefaultFloatEnvironment environment;
+  if (problem.type == DType::float32) {
+    serial(problem, static_cast<float*>(c.data));
+  } else {
+    serial(problem, static_cast<double*>(c.data));
+  }
+}
+
+}  // namespace samesum::all_pairs

@@ -1,0 +1,307 @@
+#include "pairs/pairs_device.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace samesum::all_pairs {
+namespace {
+
+// Of a GPU, by measurement (docs/pairs.md).
+constexpr std::uint32_t kGroupSize = 256;
+constexpr std::uint32_t kResident = 2;
+constexpr std::uint32_t kTileBytes = 16 << 10;
+constexpr std::uint32_t kPolynomials = 0x0421;
+// A GPU's shape on a CPU only has to be right: small kernels compile sooner.
+constexpr std::uint32_t kCpuGroupSize = 16;
+constexpr std::uint32_t kCpuVectors = 4, kCpuChains = 2, kCpuLanesBytes = 32;
+constexpr std::uint32_t kExactGroupSize = 128;
+
+constexpr std::uint32_t kMostParts = 1024;
+constexpr std::uint64_t kLeastShare = 256;  // of y
+constexpr std::uint64_t kMostPartialBytes = std::uint64_t{256} << 20;
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+// The greatest magnitude; infinity where there is a NaN, too.
+template <class Real>
+double magnitude_of(const void* data, std::uint64_t count) {
+  const Real* const values = static_cast<const Real*>(data);
+  Real most = 0;
+  Real nans = 0;  // 0, or NaN where there is one or an infinity
+  for (std::uint64_t i = 0; i < count; ++i) {
+    most = std::max(most, std::abs(values[i]));
+    nans += values[i] * Real{0};
+  }
+  return nans == Real{0} ? static_cast<double>(most) : std::numeric_limits<double>::infinity();
+}
+
+template <class Real>
+bool all_positive(const void* data, std::uint64_t count) {
+  const Real* const values = static_cast<const Real*>(data);
+  return std::all_of(values, values + count, [](Real value) { return value > 0; });
+}
+
+// Whether no f of the problem can be NaN, or -0.0 where it is not a function that may be that by itself.
+template <class Real>
+bool is_clean(const Problem& p) {
+  const double a = magnitude_of<Real>(p.a, p.x_count * p.components);
+  const double b = magnitude_of<Real>(p.b, p.y_count * p.components);
+  const auto components = static_cast<double>(p.components);
+  const double most = p.f == PairFunction::product ? components * a * b : components * (a + b) * std::max(a + b, 1.0);
+  if (p.weighted() && (!std::isfinite(magnitude_of<Real>(p.weights, p.y_count)) || !all_positive<Real>(p.weights, p.y_count))) return false;
+  return most < 0.25 * static_cast<double>(std::numeric_limits<Real>::max());
+}
+
+std::uint32_t own_items(const Problem& p, bool keyed) {
+  const std::uint64_t d = p.components;
+  std::uint32_t items = d <= 2 ? 16 : d <= 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
+  const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
+  if (p.type == DType::float64) items = std::max(items / 2, 1u);
+  if (!simple) items = std::max(items / 2, 1u);
+  return items;
+}
+
+}  // namespace
+
+std::string Configuration::text() const {
+  return fmt::format("group_size={} items={} tile={} parts={} resident={} unroll={}", group_size, items, tile, parts, resident, unroll);
+}
+
+DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configuration wanted)
+    : device_(device), problem_(problem), wanted_(wanted) {
+  const bool sum = problem.reduction == PairReduction::sum;
+  clean_ = problem.type == DType::float32 ? is_clean<float>(problem) : is_clean<double>(problem);
+  shape_ = sum && problem.accuracy == PairAccuracy::exact ? Shape::exact
+           : sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.components <= 8 && wanted.group_size == 0
+               ? Shape::vectors
+               : Shape::blocks;
+  configure(wanted);
+  const device::Source text = source();
+  const char* const entries[] = {"pairs_blocks", "pairs_vectors", "pairs_exact"};
+  kernel_ = device::build(device, text, entries[static_cast<int>(shape_)]);
+  combine_ = device::build(device, text, shape_ == Shape::exact ? "pairs_exact_round" : "pairs_combine");
+  b_ = upload(problem.b, problem.y_count * problem.components * size_of(problem.type));
+  weights_ = problem.weighted() ? upload(problem.weights, problem.y_count * size_of(problem.type)) : b_;
+}
+
+void DevicePairs::configure(Configuration wanted) {
+  const DeviceInfo& info = device_.info();
+  if (wanted.group_size > info.max_group_size) {
+    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", wanted.group_size,
+                                              info.selector, info.max_group_size));
+  }
+  const bool keyed = !clean_ || problem_.f == PairFunction::product || problem_.f == PairFunction::difference;
+  const std::uint32_t own_size = info.is_cpu ? kCpuGroupSize : shape_ == Shape::exact ? kExactGroupSize : kGroupSize;
+  const auto bytes = static_cast<std::uint32_t>(size_of(problem_.type));
+  Configuration& c = configuration_;
+  c = wanted;
+  if (c.group_size == 0) c.group_size = std::min(own_size, info.max_group_size);
+  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : kResident;
+  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : kPolynomials;
+  if (!clean_) c.polynomials = 0;
+  if (c.unroll == 0) c.unroll = info.is_cpu ? 1 : problem_.f == PairFunction::product && problem_.components == 1 ? 8 : 2;
+  if (shape_ == Shape::vectors) {
+    c.group_size = 1;
+    c.items = kCpuVectors * kCpuLanesBytes / bytes;
+    if (c.tile == 0) c.tile = std::max<std::uint32_t>(4096 / static_cast<std::uint32_t>(problem_.components), 1);
+    return;
+  }
+  if (shape_ == Shape::exact) {
+    c.items = 1;
+    c.tile = 0;
+    return;
+  }
+  if (c.items == 0) {
+    c.items = info.is_cpu ? std::min(own_items(problem_, keyed), 4u) : own_items(problem_, keyed);
+    // Few x are not worth many in one work-item.
+    while (c.items > 1 && std::uint64_t{c.group_size} * c.items / 2 >= problem_.x_count) c.items /= 2;
+  }
+  // As in pairs_blocks.cl.
+  const std::uint64_t used = problem_.components + problem_.weighted();
+  const std::uint64_t lanes = 16 / bytes;
+  const std::uint64_t width = used >= lanes ? ceil_div(used, lanes) * lanes : used == 3 ? 4 : used;
+  const std::uint64_t room = std::min<std::uint64_t>(kTileBytes, info.local_bytes / 2);
+  if (c.tile == 0) c.tile = static_cast<std::uint32_t>(std::max<std::uint64_t>(room / (width * bytes), 1));
+  if (c.tile > 16) c.tile = c.tile / 16 * 16;
+  if (c.tile * width * bytes > info.local_bytes) {
+    throw Error(ErrorKind::usage, fmt::format("a tile of {} y with {} components takes {} bytes of local memory; {} has {}", c.tile,
+                                              problem_.components, c.tile * width * bytes, info.selector, info.local_bytes));
+  }
+}
+
+device::Source DevicePairs::source() const {
+  const bool single = problem_.type == DType::float32;
+  const bool sum = problem_.reduction == PairReduction::sum;
+  const bool keyed = !clean_ || problem_.f == PairFunction::product || problem_.f == PairFunction::difference;
+  const auto number = [](auto value) { return std::to_string(value); };
+  device::Source source;
+  source.defines = {
+      {"F", number(static_cast<int>(problem_.f))},
+      {"REDUCTION", number(static_cast<int>(problem_.reduction))},
+      {"COMPENSATED", sum && problem_.accuracy == PairAccuracy::compensated ? "1" : "0"},
+      {"KEYED", !sum && keyed ? "1" : "0"},
+      {"D", number(problem_.components)},
+      {"WEIGHTED", problem_.weighted() ? "1" : "0"},
+      {"REAL", single ? "float" : "double"},
+      {"REAL_BYTES", single ? "4" : "8"},
+      {"GROUP", number(combine_size())},
+      {"RESIDENT", number(configuration_.resident)},
+      {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
+  if (shape_ == Shape::exact) {
+    source.files = {"pairs/private_digits.h", "exact/exact.h",     "pairs/local_again.h",
+                    "pairs/function.h",       "pairs/reduction.h", "pairs/pairs_exact.cl"};
+    return source;
+  }
+  source.defines.emplace_back("TILE", number(configuration_.tile));
+  if (shape_ == Shape::vectors) {
+    const std::uint32_t lanes = kCpuLanesBytes / (single ? 4 : 8);
+    source.defines.insert(source.defines.end(), {{"LANES", number(lanes)},
+                                                 {"VALUE", fmt::format("{}{}", single ? "float" : "double", lanes)},
+                                                 {"AS_BITS(x)", fmt::format("as_{}{}(x)", single ? "uint" : "ulong", lanes)},
+                                                 {"AS_VALUE(x)", fmt::format("as_{}{}(x)", single ? "float" : "double", lanes)},
+                                                 {"SELECT(condition, yes, no)", "select(no, yes, condition)"},
+                                                 {"VECTORS", number(kCpuVectors)},
+                                                 {"CHAINS", number(kCpuChains)}});
+    source.files = {"pairs/function.h", "pairs/reduction.h", "pairs/pairs_cpu.cl", "pairs/pairs_combine.cl"};
+    return source;
+  }
+  source.defines.insert(source.defines.end(), {{"ITEMS", number(configuration_.items)},
+                                               {"CHUNK", number(std::min(configuration_.tile, 16u))},
+                                               {"UNROLL_STEPS", fmt::format("_Pragma(\"unroll {}\")", configuration_.unroll)},
+                                               {"POLYNOMIALS", number(configuration_.polynomials)},
+                                               {"EXP2_C1", "0x1.62e42ap-1f"},
+                                               {"EXP2_C2", "0x1.ebf9bcp-3f"},
+                                               {"EXP2_C3", "0x1.c6b752p-5f"},
+                                               {"EXP2_C4", "0x1.3cea88p-7f"},
+                                               {"EXP2_C5", "0x1.5bba14p-10f"}});
+  source.files = {"pairs/function.h", "pairs/reduction.h", "pairs/pairs_blocks.cl", "pairs/pairs_combine.cl"};
+  return source;
+}
+
+device::Memory DevicePairs::upload(const void* data, std::uint64_t bytes) {
+  const device::Memory memory = device_.allocate(bytes);
+  device_.write(memory, 0, data, bytes);
+  return memory;
+}
+
+device::Argument DevicePairs::real(double value) const {
+  return problem_.type == DType::float32 ? device::Argument(static_cast<float>(value)) : device::Argument(value);
+}
+
+std::uint64_t DevicePairs::bytes_of_x() const noexcept {
+  const std::uint64_t bytes = size_of(problem_.type);
+  if (shape_ == Shape::exact) return 8 * (problem_.type == DType::float32 ? 14 + 1 : 70 + 1);  // DIGITS of pairs_exact.cl, and a word
+  return problem_.accuracy == PairAccuracy::compensated ? 2 * bytes : bytes;
+}
+
+// How many parts of the y: so many that the compute units have equal loads, in units of the time that a group takes for one y.
+void DevicePairs::choose_parts(std::uint64_t x_count) {
+  constexpr double kGroupCost = 128;       // of a group's start and end
+  constexpr double kPartialCost = 2.5e-4;  // of a partial result's way to the combining kernel
+  const std::uint64_t blocks = ceil_div(x_count, step());
+  const std::uint64_t units = std::uint64_t{device_.info().compute_units} * (shape_ == Shape::exact ? 8 : 1);
+  const std::uint64_t room = std::max<std::uint64_t>(kMostPartialBytes / (bytes_of_x() * x_count), 1);
+  const std::uint64_t most = std::clamp<std::uint64_t>(problem_.y_count / kLeastShare, 1, std::min<std::uint64_t>(kMostParts, room));
+  std::uint64_t best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint64_t parts = 1; parts <= most; ++parts) {
+    // At least two groups to a unit, as one has to wait now and then.
+    const std::uint64_t rounds = std::max<std::uint64_t>(ceil_div(blocks * parts, units), 2);
+    const double cost = static_cast<double>(rounds) * (static_cast<double>(ceil_div(problem_.y_count, parts)) + kGroupCost) +
+                        kPartialCost * static_cast<double>(parts * x_count) * 4096 / static_cast<double>(step());
+    if (cost < least * 0.999) {
+      least = cost;
+      best = parts;
+    }
+  }
+  if (wanted_.parts != 0) best = wanted_.parts;
+  share_ = ceil_div(problem_.y_count, best);
+  configuration_.parts = static_cast<std::uint32_t>(ceil_div(problem_.y_count, share_));
+}
+
+// Work-items of a combining group.
+std::uint32_t DevicePairs::combine_size() const noexcept { return shape_ == Shape::vectors ? 64 : configuration_.group_size; }
+
+void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t bytes = size_of(problem_.type);
+  const std::uint64_t components = problem_.components;
+  const char* from = static_cast<const char*>(problem_.a) + first * components * bytes;
+  std::vector<char> turned;
+  std::uint64_t padded = count;
+  if (shape_ == Shape::vectors) {  // by components, the last block filled up
+    padded = ceil_div(count, step()) * step();
+    turned.resize(padded * components * bytes);
+    for (std::uint64_t d = 0; d < components; ++d) {
+      for (std::uint64_t i = 0; i < padded; ++i) {
+        std::memcpy(turned.data() + (d * padded + i) * bytes, from + (std::min(i, count - 1) * components + d) * bytes, bytes);
+      }
+    }
+    from = turned.data();
+  }
+  const std::uint64_t a_bytes = padded * components * bytes;
+  if (a_.bytes < a_bytes) a_ = device_.allocate(a_bytes);
+  device_.write(a_, 0, from, a_bytes);
+  if (x_count_ == padded) return;
+  x_count_ = padded;
+  choose_parts(padded);
+  partials_ = device_.allocate(padded * configuration_.parts * bytes_of_x());
+  places_ = problem_.reduction == PairReduction::argmin ? device_.allocate(padded * configuration_.parts * 8) : partials_;
+  c_ = device_.allocate(padded * 8);
+}
+
+void DevicePairs::launch() {
+  const bool log2 = shape_ == Shape::blocks && problem_.reduction == PairReduction::sum && problem_.accuracy == PairAccuracy::fast &&
+                    problem_.type == DType::float32;  // whose gaussian is a power of 2
+  std::vector<device::Argument> arguments = {a_,
+                                             b_,
+                                             weights_,
+                                             x_count_,
+                                             problem_.y_count,
+                                             share_,
+                                             configuration_.parts,
+                                             real(log2 ? problem_.factor * std::numbers::log2e : problem_.factor),
+                                             real(problem_.softening),
+                                             partials_};
+  const std::uint64_t blocks = ceil_div(shape_ == Shape::exact ? x_count_ * configuration_.parts : x_count_, step());
+  const std::uint64_t groups = shape_ == Shape::exact ? blocks : blocks * configuration_.parts;
+  if (shape_ == Shape::blocks) arguments.emplace_back(places_);
+  const std::uint32_t size = configuration_.group_size;
+  device_.launch(kernel_, {static_cast<std::uint32_t>(groups), size}, arguments);
+
+  if (shape_ == Shape::exact) {
+    const device::Argument rounding[] = {partials_, x_count_, configuration_.parts, c_};
+    device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, size)), size}, rounding);
+    return;
+  }
+  const std::uint32_t columns = combine_size() >= 64 && combine_size() % 32 == 0 ? 32 : combine_size();  // as in pairs_combine.cl
+  const device::Argument combining[] = {partials_, places_, x_count_, configuration_.parts, c_};
+  device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
+}
+
+void DevicePairs::read(Target c) const { device_.read(c_, 0, c.data, x_count_ * result_bytes(problem_)); }
+
+void DevicePairs::run(std::uint64_t first, std::uint64_t count, Target c) {
+  const std::uint64_t most = std::max<std::uint64_t>(kMostPartialBytes / bytes_of_x() / step(), 1) * step();
+  for (std::uint64_t done = 0; done < count; done += most) {
+    const std::uint64_t part = std::min(most, count - done);
+    load(first + done, part);
+    launch();
+    if (x_count_ == part) {
+      read(c.part(done, result_bytes(problem_)));
+      continue;
+    }
+    std::vector<char> padded(x_count_ * result_bytes(problem_));
+    read({padded.data()});
+    std::memcpy(c.part(done, result_bytes(problem_)).data, padded.data(), part * result_bytes(problem_));
+  }
+}
+
+}  // namespace samesum::all_pairs

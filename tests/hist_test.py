@@ -1,0 +1,206 @@
+"""samesum hist: its counts against numpy.histogram's, its options, its drawings. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+import csv
+import io
+import json
+import os
+import pty
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+import zlib
+
+import numpy
+
+PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
+
+
+def png(pixels):
+    """The file of an array of height x width x 3 bytes."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class Hist(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def save(self, array, name="x.npy"):
+        numpy.save(self.path(name), array)
+        return name
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return name
+
+    def run_program(self, *arguments, **options):
+        environment = {key: value for key, value in os.environ.items() if key not in ("SAMESUM_DEVICE", "COLUMNS")}
+        environment.update(options.pop("environment", {}))
+        return subprocess.run([PROGRAM, "hist", *arguments], cwd=self.folder, env=environment, capture_output=True, timeout=120, check=False,
+                              **options)
+
+    def succeed(self, *arguments, **options):
+        result = self.run_program(*arguments, **options)
+        self.assertEqual((result.returncode, result.stderr), (0, b""), arguments)
+        return result.stdout.decode()
+
+    def json(self, *arguments, **options):
+        return json.loads(self.succeed(*arguments, "--json", **options))
+
+    def refuse(self, *arguments, **options):
+        result = self.run_program(*arguments, **options)
+        self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
+        self.assertTrue(result.stderr.startswith(b"samesum: "), result.stderr)
+        return result.stderr.decode()
+
+    def check(self, values, expected, *arguments):
+        found = self.json(self.save(values), *arguments)
+        counts, edges = expected
+        channel = found["channels"][0]
+        self.assertEqual(found["edges"], [float(edge) for edge in edges], arguments)
+        self.assertEqual(channel["counts"], counts.tolist(), arguments)
+        self.assertEqual(channel["under"] + channel["over"] + channel["nan"] + sum(channel["counts"]), values.size)
+        self.assertEqual(channel["total"], values.size)
+
+    def test_numpys_counts(self):
+        generator = numpy.random.default_rng(1)
+        random.seed(1)
+        for turn in range(40):
+            low = float(generator.choice([0.0, -1.0, 0.1, -3e-310, 1e-300, -1e300, 12345.678, 1e15]))
+            width = float(generator.choice([1.0, 1e-310, 2e-300, 1e300, 0.7, 1e5, 16.0]))
+            high = low + width
+            if high == low:
+                continue
+            bins = int(generator.choice([1, 2, 7, 64, 255, 1000]))
+            edges = numpy.linspace(low, high, bins + 1)
+            if not (numpy.diff(edges) > 0).all():
+                continue
+            around = numpy.concatenate([edges, numpy.nextafter(edges, -numpy.inf), numpy.nextafter(edges, numpy.inf),
+                                        generator.uniform(low, high, 1000)])
+            values = generator.permutation(around)
+            # Where the width has no reciprocal numpy's own guess fails, but not its search.
+            expected = numpy.histogram(values, bins=bins, range=(low, high)) if width > 1e-300 else numpy.histogram(values, bins=edges)
+            self.check(values, expected, "--bins", str(bins), "--range", repr(low), repr(high))
+            uneven = numpy.unique(generator.choice(around, 30))
+            if turn % 4 == 0:
+                self.check(values, numpy.histogram(values, bins=uneven), "--edges", ",".join(repr(float(edge)) for edge in uneven))
+
+    def test_bounds_of_the_data(self):
+        generator = numpy.random.default_rng(2)
+        values = generator.normal(size=5000)
+        self.check(values, numpy.histogram(values, bins=64))
+        self.check(values, numpy.histogram(values, bins=10), "--bins", "10")
+        self.check(numpy.full(9, 4.0), numpy.histogram(numpy.full(9, 4.0), bins=4), "--bins", "4")
+        values[17] = numpy.nan
+        values[18] = numpy.inf
+        finite = values[numpy.isfinite(values)]
+        found = self.json(self.save(values))
+        self.assertEqual(found["channels"][0]["counts"], numpy.histogram(finite, bins=64)[0].tolist())
+        self.assertEqual((found["channels"][0]["nan"], found["channels"][0]["over"]), (1, 1))
+        self.assertEqual(self.json(self.save(numpy.zeros(0)))["channels"][0]["total"], 0)
+
+    def test_each_value(self):
+        values = numpy.random.default_rng(3).integers(0, 256, 4000).astype(numpy.uint8)
+        self.assertEqual(self.json(self.save(values))["channels"][0]["counts"], numpy.bincount(values, minlength=256).tolist())
+        values = numpy.array([3, 5, 5, 9], numpy.int64)
+        self.assertEqual(self.json(self.save(values), "--each-value")["channels"][0]["counts"], [1, 0, 2, 0, 0, 0, 1])
+
+    def test_standard_input_and_text(self):
+        text = "".join("%d\n" % i for i in range(1, 101)).encode()
+        rows = list(csv.reader(io.StringIO(self.succeed("-", "--bins", "5", "--csv", input=text))))
+        self.assertEqual(rows[0], ["low", "high", "count"])
+        self.assertEqual([row[2] for row in rows[1:]], ["0", "20", "20", "20", "20", "20", "0", "0"])
+        self.assertEqual(self.json("-", "--range", "0", "50", "--bins", "1", input=text)["channels"][0]["over"], 50)
+        self.write("t.csv", b"a,b\n1,10\n2,20\n,30\n")
+        self.assertEqual(self.json("t.csv", "--column", "b", "--edges", "0,15,100")["channels"][0]["counts"], [1, 2])
+
+    def test_letters(self):
+        found = self.json(self.write("t.txt", b"Sphinx of black quartz, judge my vow."), "--letters", "4")
+        self.assertEqual(dict(zip(found["names"], found["counts"])),
+                         {"a-d": 5, "e-h": 4, "i-l": 4, "m-p": 5, "q-t": 4, "u-x": 5, "y-z": 2})
+        self.assertEqual(found["others"], 8)
+        self.assertEqual(sum(self.json("t.txt", "--characters")["counts"]), 37)
+
+    def test_images(self):
+        pixels = numpy.random.default_rng(4).integers(0, 256, (40, 50, 3)).astype(numpy.uint8)
+        self.write("a.png", png(pixels))
+        found = self.json("a.png", "--by-channel")
+        self.assertEqual([channel["name"] for channel in found["channels"]], ["red", "green", "blue"])
+        for i, channel in enumerate(found["channels"]):
+            self.assertEqual(channel["counts"], numpy.bincount(pixels[..., i].ravel(), minlength=256).tolist())
+        self.assertEqual(self.json("a.png")["channels"][0]["counts"], numpy.bincount(pixels.ravel(), minlength=256).tolist())
+        tiles = self.json("a.png", "--tiles", "5x2", "--by-channel")["tiles"]
+        self.assertEqual(len(tiles), 10)
+        tile = tiles[7]
+        part = pixels[tile["y"]:tile["y"] + tile["height"], tile["x"]:tile["x"] + tile["width"], 1]
+        self.assertEqual(tile["channels"][1]["counts"], numpy.bincount(part.ravel(), minlength=256).tolist())
+        self.assertEqual(len(self.succeed("a.png", "--tiles", "2x2", "--csv").splitlines()), 1 + 4 * 259)
+        self.succeed("a.png", "--by-channel", "--plot", "a.svg")
+        drawing = xml.etree.ElementTree.parse(self.path("a.svg")).getroot()
+        texts = [node.text for node in drawing.iter("{http://www.w3.org/2000/svg}text")]
+        for text in ("a.png", "red", "green", "blue", "value", "samples a bin", "0", "200"):
+            self.assertIn(text, texts)
+        self.assertIn("damaged", self.refuse(self.write("bad.png", png(pixels)[:200])))
+        self.assertIn("--tiles", self.refuse("a.png", "--tiles", "3"))
+
+    def test_drawings_fit(self):
+        generator = numpy.random.default_rng(5)
+        self.save(generator.normal(size=100000))
+        for width in (40, 80, 123):
+            for arguments in (["--bins", "8"], ["--bins", "40", "--log"], ["--bins", "64"], ["--bins", "1000", "--log"]):
+                text = self.succeed("x.npy", *arguments, environment={"COLUMNS": str(width)})
+                bars = [line for line in text.splitlines() if "█" in line]
+                self.assertTrue(bars)
+                for line in bars:
+                    self.assertLessEqual(len(line), width, line)
+        # On a terminal of its own width.
+        parent, child = pty.openpty()
+        subprocess.run(["stty", "cols", "57"], stdin=child, check=True)
+        subprocess.run([PROGRAM, "hist", "x.npy", "--bins", "300"], cwd=self.folder, stdout=child, check=True, env=os.environ)
+        os.close(child)
+        shown = b""
+        try:
+            while chunk := os.read(parent, 65536):
+                shown += chunk
+        except OSError:
+            pass
+        os.close(parent)
+        lines = [line for line in shown.decode().splitlines() if "│" in line]
+        self.assertEqual(len(lines), 11)
+        self.assertTrue(all(30 < len(line) <= 57 for line in lines), lines)
+
+    def test_every_device_counts_the_same(self):
+        self.save(numpy.random.default_rng(6).normal(size=100000).astype(numpy.float32))
+        listed = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True, check=True).stdout)
+        first = self.json("x.npy", "--device", "cpu")
+        for device in listed["devices"]:
+            self.assertEqual(self.json("x.npy", "--device", device["selector"])["channels"], first["channels"])
+
+    def test_refusals(self):
+        self.save(numpy.arange(5.0))
+        self.assertIn("less than", self.refuse("x.npy", "--range", "3", "3"))
+        self.assertIn("finite", self.refuse("x.npy", "--range", "0", "inf"))
+        self.assertIn("no number", self.refuse("x.npy", "--edges", "0,one"))
+        self.assertIn("ascending", self.refuse("x.npy", "--edges", "0,2,1"))
+        self.assertIn("--edges", self.refuse("x.npy", "--edges", "0,1", "--bins", "3"))
+        self.assertIn("greater than 0", self.refuse("x.npy", "--log-bins"))
+        self.assertIn("--json and --csv", self.refuse("x.npy", "--json", "--csv"))
+        self.assertIn("image", self.refuse("x.npy", "--by-channel"))
+        self.assertIn("nowhere", self.refuse("nowhere.npy"))
+        self.assertIn("written", self.refuse("x.npy", "--plot", "no/such/folder.svg"))
+
+
+if __name__ == "__main__":
+    unittest.main()

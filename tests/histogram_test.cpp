@@ -1,0 +1,474 @@
+// Histograms against a loop that compares each sample with each edge in arithmetic that is exact for all types.
+#include "core/simd.hpp"
+#include "core/visit.hpp"
+#include "device/device.hpp"
+#include "histogram/histogram_device.hpp"
+#include "histogram/plan.hpp"
+#include "selftest/cases.hpp"
+
+#include <samesum/bench_histogram.hpp>
+#include <samesum/error.hpp>
+#include <samesum/histogram.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <type_traits>
+
+namespace samesum {
+namespace {
+
+using binning::Plan;
+using hard::Random;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Elements of any type, from doubles: as near to them as the type has it.
+struct Samples {
+  DType type;
+  std::vector<std::byte> bytes = {};
+
+  template <class T>
+  void push(T value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), from, from + sizeof value);
+  }
+  View view() const { return {bytes.data(), bytes.size() / size_of(type), type}; }
+};
+
+template <class T>
+T nearest(double value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!(value > static_cast<double>(std::numeric_limits<T>::min()))) return std::numeric_limits<T>::min();
+    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    return static_cast<T>(value);
+  } else {
+    return T::truncate(static_cast<float>(value));
+  }
+}
+
+// The value, and its neighbours to either side.
+template <class T>
+void push_around(Samples& samples, double value) {
+  const T middle = nearest<T>(value);
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  const Bits bits = std::bit_cast<Bits>(middle);
+  for (const Bits near : {bits, static_cast<Bits>(bits - 1), static_cast<Bits>(bits + 1)}) samples.push(std::bit_cast<T>(near));
+}
+
+Samples samples_around(DType type, const Bins& bins, std::size_t count, Random& random) {
+  Samples samples{type};
+  const auto edges = bins.edges();
+  core::visit(type, [&](auto element) {
+    using T = decltype(element);
+    while (samples.bytes.size() < count * sizeof(T)) {
+      switch (random.below(4)) {
+        case 0:
+          push_around<T>(samples, edges[random.below(edges.size())]);
+          break;
+        case 1: {
+          const double part = std::ldexp(static_cast<double>(random.bits(53)), -53);
+          samples.push(
+              nearest<T>(bins.low() / 2 * (1 - part) + bins.high() / 2 * part + (bins.low() / 2 * (1 - part) + bins.high() / 2 * part)));
+          break;
+        }
+        case 2: {
+          T any;
+          const std::uint64_t bits = random.bits(64);
+          std::memcpy(&any, &bits, sizeof any);
+          samples.push(any);
+          break;
+        }
+        default:
+          constexpr double kOdd[] = {0.0,    -0.0,    kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+                                     5e-324, -5e-324, 1e-45,     1,          -1};
+          const double odd = kOdd[random.below(std::size(kOdd))];
+          samples.push(std::isnan(odd) && std::is_integral_v<T> ? T{} : nearest<T>(odd));
+      }
+    }
+  });
+  samples.bytes.resize(count * size_of(type));
+  return samples;
+}
+
+// What a histogram has to be. A long double holds every value of every type.
+static_assert(std::numeric_limits<long double>::digits >= 64);
+std::vector<std::uint64_t> reference(View data, const Bins& bins) {
+  const auto edges = bins.edges();
+  std::vector<std::uint64_t> slots(bins.count() + 3);
+  core::visit(data.type(), [&](auto element) {
+    using T = decltype(element);
+    for (std::uint64_t i = 0; i < data.size(); ++i) {
+      std::memcpy(&element, static_cast<const std::byte*>(data.data()) + i * sizeof element, sizeof element);
+      const auto x = static_cast<long double>(static_cast<std::conditional_t<std::is_arithmetic_v<T>, T, float>>(element));
+      if (std::isnan(x)) {
+        ++slots.back();
+      } else if (x > edges.back()) {
+        ++slots[slots.size() - 2];
+      } else {
+        ++slots[static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end() - 1, x) - edges.begin())];
+      }
+    }
+  });
+  return slots;
+}
+
+void expect_right(View data, const Bins& bins, const Device& device, const std::string& what) {
+  const Histogram right(bins, reference(data, bins));
+  HistogramReport report;
+  const Histogram found = histogram(data, bins, device, {}, &report);
+  ASSERT_EQ(found.total(), data.size()) << what << " on " << report.device << ", " << report.configuration;
+  if (found == right) return;
+  std::size_t i = 0;
+  while (i < bins.count() && found.counts()[i] == right.counts()[i]) ++i;
+  FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", "
+         << bins.low() << " to " << bins.high() << ") of " << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/"
+         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan() << "/" << right.nan()
+         << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");
+}
+
+std::vector<Device> devices() {
+  std::vector<Device> all;
+  for (const DeviceInfo& info : list_devices().devices) all.push_back(Device::open(info.selector));
+  return all;
+}
+
+Bins random_bins(DType type, Random& random) {
+  const std::uint64_t counts[] = {1, 2, 7, 255, 256, 257, 1000};
+  const std::uint64_t count = counts[random.below(std::size(counts))];
+  const auto number = [&] {
+    switch (random.below(5)) {
+      case 0:
+        return static_cast<double>(random.between(-300, 300));
+      case 1:
+        return std::ldexp(static_cast<double>(random.bits(53)), random.between(-60, 20)) * (random.bits(1) != 0 ? -1 : 1);
+      case 2: {  // anything finite
+        const double any = std::bit_cast<double>(random.bits(64));
+        return std::isfinite(any) ? any : 1e308;
+      }
+      case 3:  // denormal
+        return static_cast<double>(random.between(-40, 40)) * 5e-324;
+      default: {
+        const double ends[] = {-0x1p63, 0x1p63, -32768, 32767, 0x1p64, -128, 127, 255, 65535, 0x1p32, -1.7e308, 1.7e308, 0, -0.0};
+        return ends[random.below(std::size(ends))];
+      }
+    }
+  };
+  for (;;) {
+    const double a = number(), b = number();
+    if (a == b) continue;
+    switch (random.below(4)) {
+      case 0:
+        if (std::min(a, b) <= 0) continue;
+        return Bins::logarithmic(std::min(a, b), std::max(a, b), count);
+      case 1: {
+        std::vector<double> edges(2 + random.below(40));
+        for (double& edge : edges) edge = random.below(4) == 0 ? a : number();  // some of them repeat
+        edges[0] = a;
+        edges[1] = b;
+        std::sort(edges.begin(), edges.end());
+        return Bins::between(std::move(edges));
+      }
+      case 2:
+        if (is_integer(type) && size_of(type) <= 2) return Bins::each_value(type);
+        return Bins::each_value(random.between(-500, 0), random.between(0, 500));
+      default:
+        return Bins::even(std::min(a, b), std::max(a, b), count);
+    }
+  }
+}
+
+class HistogramOf : public testing::TestWithParam<DType> {};
+
+TEST_P(HistogramOf, AnyBinsAreRightOnTheCpu) {
+  Random random(1);
+  const Device cpu = Device::open("cpu");
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level < simd::detect()) continue;
+    simd::restrict_to(level);
+    for (int i = 0; i < 150 && !HasFatalFailure(); ++i) {
+      const Bins bins = random_bins(GetParam(), random);
+      const Samples samples = samples_around(GetParam(), bins, random.below(3000), random);
+      expect_right(samples.view(), bins, cpu, "case " + std::to_string(i));
+    }
+  }
+  simd::restrict_to(simd::detect());
+}
+
+TEST_P(HistogramOf, AnyBinsAreRightOnDevices) {
+  for (const Device& device : devices()) {
+    if (!device.info().has(Capability::kernels)) continue;
+    Random random(2);
+    for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
+      const Bins bins = random_bins(GetParam(), random);
+      const Samples samples = samples_around(GetParam(), bins, random.below(3000), random);
+      expect_right(samples.view(), bins, device, "case " + std::to_string(i));
+    }
+  }
+}
+
+// From a few counters to more than any local memory has room for.
+TEST_P(HistogramOf, AnyNumberOfBinsIsRight) {
+  for (const Device& device : devices()) {
+    Random random(3);
+    for (const std::uint64_t count : {1, 2, 7, 255, 256, 257, 2048, 2049, 16384, 65536, 65537, 1 << 20}) {
+      const Bins bins = is_integer(GetParam()) ? Bins::even(-100, 1e6, count) : Bins::even(-1, 3, count);
+      const Samples samples = samples_around(GetParam(), bins, 20000, random);
+      expect_right(samples.view(), bins, device, "even");
+      if (HasFatalFailure()) return;
+    }
+    if (size_of(GetParam()) <= 2) continue;
+    for (const std::uint64_t count : {2, 256, 70000}) {
+      std::vector<double> edges(count + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = std::pow(static_cast<double>(i), 1.3);
+      const Bins bins = Bins::between(edges);
+      expect_right(samples_around(GetParam(), bins, 20000, random).view(), bins, device, "edges");
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, HistogramOf, testing::ValuesIn(kDTypes),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(Histogram, EveryWayToCountIsTaken) {
+  Random random(4);
+  for (const Device& device : devices()) {
+    if (!device.info().has(Capability::kernels)) continue;
+    const std::uint64_t local = device.implementation().launch_local_bytes();
+    // Just beyond what 32 bits a bin have room for, and just beyond 16.
+    for (const auto& [count, counters] :
+         {std::pair(local / 4 - 2, binning::Counters::local16), {local / 2 - 2, binning::Counters::global}}) {
+      const Bins bins = Bins::even(-1, 1, count);
+      const Plan plan(bins, DType::float32);
+      binning::Trie trie;
+      EXPECT_EQ(binning::choose(device.info(), local, {&plan}, 100000, 0, trie).counters, counters);
+      expect_right(samples_around(DType::float32, bins, 30000, random).view(), bins, device, "narrow counters");
+    }
+  }
+}
+
+// A guess is taken where it is meant to be, and is nearly always sure.
+TEST(Histogram, EvenBinsAreGuessed) {
+  for (const DType type : {DType::float32, DType::float64, DType::int32, DType::uint64}) {
+    const double unit = is_integer(type) ? 1e6 : 1;
+    for (const std::uint64_t count : {1, 256, 2048, 16384}) {
+      const Plan plan(Bins::even(0.25 * unit, 0.75 * unit, count), type);
+      ASSERT_TRUE(plan.even()) << name_of(type) << ", " << count;
+      EXPECT_LT(plan.even()->tolerance, type == DType::float64 ? 1e-9 : 0.05);
+    }
+  }
+  EXPECT_FALSE(Plan(Bins::between({0, 1, 1.5, 10}), DType::float32).even());
+}
+
+// Counters of 16 bits in local memory, and of a chunk, are emptied in time.
+TEST(Histogram, ManyEqualSamplesAreCounted) {
+  for (const Device& device : devices()) {
+    const std::uint64_t local = device.info().has(Capability::kernels) ? device.implementation().launch_local_bytes() : 0;
+    const std::vector<float> samples(700'000, 0.5f);
+    const Bins bins = Bins::even(0, 1, local / 4 + 1000);
+    const Histogram found = histogram(std::span<const float>(samples), bins, device);
+    EXPECT_EQ(*std::max_element(found.counts().begin(), found.counts().end()), samples.size());
+    EXPECT_EQ(found.total(), samples.size());
+    std::vector<std::uint16_t> shorts(700'000, 12345);
+    for (std::size_t i = 0; i < shorts.size(); i += 3) shorts[i] = 12344;  // its neighbour in one word
+    const Histogram pairs = histogram(std::span<const std::uint16_t>(shorts), Bins::each_value(DType::uint16), device);
+    EXPECT_EQ(pairs.counts()[12345], 466'666u);
+    EXPECT_EQ(pairs.counts()[12344], 233'334u);
+  }
+}
+
+// Pages that nobody wrote to are one and the same page of zeros, so this takes little memory.
+TEST(Histogram, MoreSamplesThan32BitsCount) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "would take minutes";
+#endif
+  constexpr std::uint64_t kCount = (std::uint64_t{1} << 32) + 5;
+  void* pages = mmap(nullptr, kCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) GTEST_SKIP() << "no room for 4 GiB of addresses";
+  static_cast<std::uint8_t*>(pages)[kCount - 1] = 7;
+  for (const std::uint32_t threads : {1u, 2u}) {
+    HistogramOptions options;
+    options.threads = threads;
+    const Histogram found = histogram(View(pages, kCount, DType::uint8), Bins::each_value(DType::uint8), Device::open("cpu"), options);
+    EXPECT_EQ(found.counts()[0], kCount - 1);
+    EXPECT_EQ(found.counts()[7], 1u);
+  }
+  munmap(pages, kCount);
+}
+
+TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
+  Random random(5);
+  for (const DType type : kDTypes) {
+    const Bins bins = random_bins(type, random);
+    const Samples samples = samples_around(type, bins, 1'500'000, random);
+    const Histogram right(bins, reference(samples.view(), bins));
+    for (const std::uint32_t threads : {1u, 2u, 3u}) {
+      HistogramOptions options;
+      options.threads = threads;
+      EXPECT_EQ(histogram(samples.view(), bins, Device::open("cpu"), options), right) << name_of(type) << ", threads " << threads;
+    }
+  }
+  // Few values, many values, runs: each way to count bytes.
+  std::vector<std::uint8_t> bytes(3'000'001);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i < 1'000'000 ? random.bits(8) : i < 2'000'000 ? 'a' + random.below(5) : i / 1000);
+  }
+  const Bins bins = Bins::each_value(DType::uint8);
+  EXPECT_EQ(histogram(std::span<const std::uint8_t>(bytes), bins), Histogram(bins, reference(std::span<const std::uint8_t>(bytes), bins)));
+}
+
+template <class Action>
+std::string refusal(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST(Bins, AreRefusedWhereTheyMakeNoSense) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(refusal([] { Bins::even(1, 1, 3); }).find("less than"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, kInfinity, 3); }).find("finite"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(-kInfinity, 1, 3); }).find("finite"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(kNan, 1, 3); }).find("finite"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, 1, 0); }).find("0 bins"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, 1, Bins::kMost + 1); }).find("2^24"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::logarithmic(0, 1, 3); }).find("greater than 0"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::between({1}); }).find("two or more"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::between({1, 3, 2}); }).find("edge 2"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::between({1, 1}); }).find("greater than the first"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::each_value(DType::int32); }).find("int32"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::each_value(std::int64_t{1} << 60, (std::int64_t{1} << 60) + 5); }).find("2^51"), std::string::npos);
+}
+
+TEST(Bins, EdgesAreNumpys) {
+  // numpy.linspace(0.1, 0.7, 8)
+  const std::vector<double> edges = {
+      0.1, 0.18571428571428572, 0.27142857142857146, 0.3571428571428571, 0.44285714285714284, 0.5285714285714286, 0.6142857142857142, 0.7};
+  const Bins bins = Bins::even(0.1, 0.7, 7);
+  EXPECT_TRUE(std::ranges::equal(bins.edges(), edges));
+  const Bins widest = Bins::even(-1.7e308, 1.7e308, 2);
+  EXPECT_EQ(widest.edges()[1], 0);
+  const Bins constant = Bins::spanning(3, 3, 2);
+  EXPECT_EQ(constant.low(), 2.5);
+  EXPECT_EQ(constant.high(), 3.5);
+  EXPECT_LT(Bins::spanning(1e300, 1e300, 2).low(), 1e300);
+  EXPECT_TRUE(std::ranges::is_sorted(Bins::even(0, 15e-324, 1000).edges()));
+  EXPECT_EQ(Bins::logarithmic(1, 1000, 3).edges()[1], 10);
+}
+
+TEST(Histogram, ValuesFromCounts) {
+  const std::vector<double> samples = {-5, 0, 0.5, 1, 1, 2, 3, 4, 9, kInfinity, std::numeric_limits<double>::quiet_NaN()};
+  const Histogram h = histogram(std::span<const double>(samples), Bins::between({0, 1, 2, 4}));
+  EXPECT_EQ(h.counts(), (std::vector<std::uint64_t>{2, 2, 3}));
+  EXPECT_EQ(h.under(), 1u);
+  EXPECT_EQ(h.over(), 2u);
+  EXPECT_EQ(h.nan(), 1u);
+  EXPECT_EQ(h.inside(), 7u);
+  EXPECT_EQ(h.total(), samples.size());
+  EXPECT_EQ(h.cumulative(), (std::vector<std::uint64_t>{2, 4, 7}));
+  EXPECT_EQ(h.density(), (std::vector<double>{2 / 7.0, 2 / 7.0, 3 / 2.0 / 7}));
+  EXPECT_EQ(h.quantile(0).low, -kInfinity);
+  EXPECT_EQ(h.quantile(0.5).low, 1);  // of ten samples the fifth: 1
+  EXPECT_EQ(h.quantile(0.5).high, 2);
+  EXPECT_EQ(h.quantile(0.5).value, 1.75);
+  EXPECT_EQ(h.quantile(0.5).error(), 0.75);
+  EXPECT_EQ(h.quantile(1).high, kInfinity);
+  EXPECT_EQ(h.quantile(1).error(), kInfinity);
+  EXPECT_NE(refusal([&] { h.quantile(1.5); }).find("0..1"), std::string::npos);
+  EXPECT_THROW(Histogram(Bins::even(0, 1, 2)).quantile(0.5), Error);
+  Histogram twice = h;
+  twice += h;
+  EXPECT_EQ(twice.total(), 2 * h.total());
+  EXPECT_EQ(twice.counts()[2], 6u);
+  EXPECT_NE(refusal([&] { twice += Histogram(Bins::even(0, 1, 2)); }).find("different bins"), std::string::npos);
+}
+
+// Quantiles lie where sorting finds them.
+TEST(Histogram, QuantilesAreInTheirBounds) {
+  Random random(6);
+  std::vector<double> samples(5001);
+  for (double& sample : samples) sample = std::ldexp(static_cast<double>(random.bits(53)), -53) * 12 - 1;
+  const Histogram h = histogram(std::span<const double>(samples), Bins::even(0, 10, 100));
+  std::sort(samples.begin(), samples.end());
+  for (int i = 0; i <= 1000; ++i) {
+    const double p = i / 1000.0;
+    const auto rank = std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(p * 5001.0L)), 1, 5001);
+    const Quantile quantile = h.quantile(p);
+    ASSERT_LE(quantile.low, samples[rank - 1]) << p;
+    ASSERT_GE(quantile.high, samples[rank - 1]) << p;
+  }
+}
+
+TEST(Histogram, RangesAreFound) {
+  const std::vector<float> samples = {3, std::numeric_limits<float>::quiet_NaN(), -2, std::numeric_limits<float>::infinity()};
+  const auto range = range_of(std::span<const float>(samples));
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->least, -2);
+  EXPECT_EQ(range->greatest, 3);
+  EXPECT_FALSE(range_of(std::span<const float>(samples).subspan(1, 1)));
+  EXPECT_FALSE(range_of(View(nullptr, 0, DType::int8)));
+  const std::vector<std::int64_t> wide = {INT64_MAX, INT64_MAX - 1};
+  EXPECT_LE(range_of(std::span<const std::int64_t>(wide))->least, 0x1p63 - 1024);
+  EXPECT_EQ(range_of(std::span<const std::int64_t>(wide))->greatest, 0x1p63);
+}
+
+TEST(Histogram, Characters) {
+  const std::string_view text = "Pack my box with five dozen liquor jugs.";
+  for (const Device& device : devices()) {
+    const CharacterCounts four = count_characters(text, CharacterMap::letters(4), device);
+    EXPECT_EQ(four.names, (std::vector<std::string>{"a-d", "e-h", "i-l", "m-p", "q-t", "u-x", "y-z"}));
+    EXPECT_EQ(four.counts, (std::vector<std::uint64_t>{4, 5, 6, 6, 4, 5, 2})) << device.info().selector;
+    EXPECT_EQ(four.others, 8u);
+    EXPECT_EQ(std::accumulate(four.counts.begin(), four.counts.end(), four.others), text.size());
+    const CharacterCounts vowels = count_characters(text, CharacterMap::of({"aeiou", "."}), device);
+    EXPECT_EQ(vowels.counts, (std::vector<std::uint64_t>{11, 1}));
+    EXPECT_EQ(count_characters(text, CharacterMap::bytes(), device).counts['i'], 3u);
+  }
+  EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
+  EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
+}
+
+TEST(HistogramLadder, EveryRungIsRight) {
+  for (const Device& device : devices()) {
+    for (const std::string& kind : bench::histogram_data_kinds()) {
+      const std::vector<std::uint8_t> data = bench::histogram_data(kind, 100'003);
+      bench::HistogramLadderOptions options;
+      options.effort.runs = 3;
+      options.effort.seconds = 0.01;
+      if (kind != "uniform") options.rungs = {"sequential", "cpu"};
+      if (kind != "uniform" && device.info().has(Capability::kernels)) options.rungs = {"aggregated", "best"};
+      const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options);
+      EXPECT_EQ(ladder.rungs.size(), options.rungs.empty() ? bench::histogram_rungs(device).size() : 2);
+      for (const bench::HistogramLadderRow& row : ladder.rungs) {
+        if (row.name == "racy") continue;  // right by luck, if at all
+        EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " on " << row.where << ": " << row.reason;
+        EXPECT_GT(row.samples_per_second, 0);
+      }
+    }
+    bench::HistogramLadderOptions options;
+    options.rungs = {"nothing"};
+    EXPECT_NE(refusal([&] { bench::histogram_ladder(device, {}, options); }).find("'nothing'"), std::string::npos);
+  }
+  EXPECT_NE(refusal([] { bench::histogram_data("nothing", 3); }).find("sorted"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace samesum

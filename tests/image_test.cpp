@@ -1,0 +1,138 @@
+// Images: what the libraries that write them have written is read as it was, and what is damaged is refused.
+#include "selftest/cases.hpp"
+#include "support/image_files.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/image.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <numeric>
+
+namespace samesum {
+namespace {
+
+using test::ImageFile;
+
+std::string save(const std::string& name, const std::vector<std::uint8_t>& bytes) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+TEST(Image, IsReadAsItWasWritten) {
+  for (const ImageFile& file : test::image_files()) {
+    const std::string path = save("image", file.bytes);
+    ASSERT_TRUE(is_image(path)) << file.name;
+    const Image image = load_image(path);
+    ASSERT_EQ(image.width, file.width) << file.name;
+    ASSERT_EQ(image.height, file.height) << file.name;
+    ASSERT_EQ(image.channels, file.channels) << file.name;
+    ASSERT_EQ(image.type, file.type) << file.name;
+    ASSERT_EQ(image.view().bytes(), file.pixels.size()) << file.name;
+    if (file.exact) {
+      EXPECT_EQ(std::memcmp(image.pixels.get(), file.pixels.data(), file.pixels.size()), 0) << file.name;
+    }
+  }
+}
+
+// Rows are told of in order, when they are there, and up to the last one.
+TEST(Image, RowsOfJpegAreToldOf) {
+  for (const ImageFile& file : test::image_files()) {
+    std::vector<std::uint8_t> seen;
+    std::uint64_t done = 0;
+    const Image whole = load_image(save("image", file.bytes), [&](const Image& image, std::uint64_t rows) {
+      ASSERT_GT(rows, done);
+      const auto* pixels = static_cast<const std::uint8_t*>(image.pixels.get());
+      seen.insert(seen.end(), pixels + seen.size(), pixels + rows * image.width * image.channels);
+      done = rows;
+    });
+    if (whole.format != "jpeg") continue;
+    EXPECT_EQ(done, whole.height);
+    EXPECT_EQ(std::memcmp(seen.data(), whole.pixels.get(), seen.size()), 0);
+  }
+}
+
+// Counts by a plain loop over pixels.
+TEST(Image, ChannelsAndTilesAreCounted) {
+  for (const DeviceInfo& info : list_devices().devices) {
+    const Device device = Device::open(info.selector);
+    for (const ImageFile& file : test::image_files()) {
+      const Image image = load_image(save("image", file.bytes));
+      const Bins bins = size_of(image.type) == 1 ? Bins::each_value(DType::uint8) : Bins::even(-1000, 70000, 71);
+      ImageOptions options;
+      options.alpha = true;
+      for (const auto& [columns, rows] : {std::pair(1u, 1u), {3u, 2u}}) {
+        options.columns = columns;
+        options.rows = rows;
+        std::uint64_t total = 0;
+        for (const ImagePart& part : histogram(image, bins, device, options)) {
+          ASSERT_EQ(part.channels.size(), image.channels);
+          const std::size_t sample = size_of(image.type);
+          for (std::uint32_t channel = 0; channel < image.channels; ++channel) {
+            std::vector<std::byte> samples;
+            for (std::uint64_t y = part.y; y < part.y + part.height; ++y) {
+              for (std::uint64_t x = part.x; x < part.x + part.width; ++x) {
+                const auto* from =
+                    static_cast<const std::byte*>(image.pixels.get()) + ((y * image.width + x) * image.channels + channel) * sample;
+                samples.insert(samples.end(), from, from + sample);
+              }
+            }
+            const View view(samples.data(), samples.size() / sample, image.type);
+            ASSERT_EQ(part.channels[channel], histogram(view, bins, Device::open("cpu"))) << file.name << " on " << info.selector;
+            total += part.channels[channel].total();
+          }
+        }
+        EXPECT_EQ(total, image.view().size());
+      }
+      options.alpha = false;
+      EXPECT_EQ(histogram(image, bins, device, options).front().channels.size(), image.channels - (image.has_alpha() ? 1 : 0));
+    }
+  }
+}
+
+TEST(Image, DamageIsRefusedOrHarmless) {
+  hard::Random random(1);
+  std::size_t refused = 0;
+  for (const ImageFile& file : test::image_files()) {
+    for (int i = 0; i < 150; ++i) {
+      std::vector<std::uint8_t> bytes = file.bytes;
+      for (std::uint64_t changes = random.below(6); changes-- > 0;)
+        bytes[random.below(bytes.size())] = static_cast<std::uint8_t>(random.bits(8));
+      if (random.bits(1) != 0) bytes.resize(random.below(bytes.size()));
+      const std::string path = save("damaged", bytes);
+      try {
+        const Image image = load_image(path);
+        if (image.width * image.height > 1 << 20) continue;
+        histogram(image, Bins::even(0, 256, 256), Device::open("cpu"));
+      } catch (const Error& error) {
+        ++refused;
+        EXPECT_EQ(error.kind(), ErrorKind::usage);
+        EXPECT_NE(std::string(error.what()).find("damaged"), std::string::npos) << error.what();  // the file's name
+      }
+    }
+    // Half a file is never an image.
+    const std::vector<std::uint8_t> half(file.bytes.begin(), file.bytes.begin() + static_cast<std::ptrdiff_t>(file.bytes.size() / 2));
+    EXPECT_THROW(load_image(save("half", half)), Error) << file.name;
+  }
+  EXPECT_GT(refused, 300u);
+}
+
+TEST(Image, OtherFilesAreNone) {
+  EXPECT_FALSE(is_image(save("text", {'h', 'e', 'l', 'l', 'o'})));
+  EXPECT_FALSE(is_image("/nowhere"));
+  EXPECT_FALSE(is_image(testing::TempDir()));
+  EXPECT_THROW(load_image(save("text", {'h', 'e', 'l', 'l', 'o'})), Error);
+}
+
+TEST(Image, MoreTilesThanPixelsAreRefused) {
+  const Image image = load_image(save("image", test::image_files().front().bytes));
+  ImageOptions options;
+  options.columns = static_cast<std::uint32_t>(image.width) + 1;
+  EXPECT_THROW(histogram(image, Bins::each_value(DType::uint8), Device::open("cpu"), options), Error);
+}
+
+}  // namespace
+}  // namespace samesum

@@ -1,0 +1,56 @@
+"""Every kernel through a host compiler that knows OpenCL C: errors without a device, in files and lines. PoCL brings clang-15 along."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
+CLANG = next((path for path in map(shutil.which, ["clang-15", "clang", "clang-16", "clang-14"]) if path), None)
+
+
+def run(*arguments, **options):
+    return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False, text=True, **options)
+
+
+def check(source):
+    return run(CLANG, "-x", "cl", "-cl-std=CL3.0", "-Xclang", "-finclude-default-header", "-fsyntax-only", "-Werror", "-Wno-unused-function",
+               "-Wno-pass-failed", "-D__OPENCL_VERSION__=300", "--target=spir64", "-", input=source)
+
+
+def opencl_device():
+    listed = run(PROGRAM, "devices").stdout
+    return next(iter(re.findall(r"^(opencl:\d+)", listed, re.M)), None)
+
+
+@unittest.skipIf(CLANG is None, "no clang")
+class Syntax(unittest.TestCase):
+    def test_every_kernel(self):
+        device = opencl_device()
+        if device is None:
+            self.skipTest("no OpenCL device to assemble the kernels for")
+        checked = 0
+        for line in run(PROGRAM, "kernel").stdout.splitlines():
+            pattern, variants = line.split(": ")
+            for variant in variants.split():
+                if pattern == "barrier" and variant != "best":  # which has all of the methods' file in it
+                    continue
+                with self.subTest(pattern=pattern, variant=variant):
+                    shown = run(PROGRAM, "kernel", pattern, variant, "--device", device)
+                    self.assertEqual(shown.returncode, 0, shown.stderr)
+                    self.assertIn("#line 1 \"%s" % {"sum": "reduce", "barrier": "samesum/device"}.get(pattern, pattern), shown.stdout)
+                    self.assertIn("// --- build log", shown.stdout)
+                    for source in shown.stdout.split("#line 1 \"defines\"")[1:]:
+                        result = check(source)
+                        self.assertEqual(result.returncode, 0, result.stderr)
+                        checked += 1
+        self.assertGreater(checked, 15)
+
+    def test_that_it_finds_errors(self):
+        self.assertEqual(check("__kernel void k(__global float* x) { x[0] = 1; }").returncode, 0)
+        self.assertIn("undeclared", check("__kernel void k(__global float* x) { x[0] = y; }").stderr)
+        self.assertNotEqual(check("void f(__local float* p); __kernel void k(__global float* x) { f(x); }").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
