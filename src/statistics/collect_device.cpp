@@ -90,7 +90,7 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
                                               options.group_size, info.selector, most));
   }
   shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize);
-  shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
