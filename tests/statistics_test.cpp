@@ -470,7 +470,7 @@ TEST(Strides, AreTheSameAsACopy) {
       options.fields = kAll;
       EXPECT_EQ(collect(apart, device, options), collect(together, device, options)) << step;
       EXPECT_EQ(dot(apart, together, device), dot(together, together, device)) << step;
-      EXPECT_EQ(product(apart, device), product(together, device)) << step;
+      EXPECT_EQ(bits(product(apart, device).as_double()), bits(product(together, device).as_double())) << step;
     }
   }
 }
