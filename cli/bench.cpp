@@ -223,30 +223,6 @@ Device choose_for_bench(const std::string& selector) {
   return Device::open(best);
 }
 
-std::uint64_t parse_size(const std::string& text, const char* option) {
-  const auto refuse = [&] {
-    throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 2^28 or 64M, not '{}'", option, text));
-  };
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || number == 0) refuse();
-  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-  int shift = 0;
-  if (number == 2 && suffix.starts_with('^')) {
-    const auto power = std::from_chars(rest + 1, end, shift);
-    if (power.ec != std::errc() || power.ptr != end || shift < 0 || shift > 62) refuse();
-    return std::uint64_t{1} << shift;
-  }
-  if (!suffix.empty()) {
-    const std::size_t unit = std::string_view("KMG").find(suffix[0]);
-    if (suffix.size() != 1 || unit == std::string_view::npos) refuse();
-    shift = 10 * static_cast<int>(unit + 1);
-  }
-  if (number > std::uint64_t{1} << (62 - shift)) refuse();
-  return number << shift;
-}
-
 void Progress::show(std::string_view what) {
   if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%.*s ...", static_cast<int>(what.size()), what.data());
 }

@@ -23,7 +23,7 @@ int main() {
     std::vector<float> plate(side * side, 0.0f);
     std::fill_n(plate.begin(), side, 100.0f);  // a hot rim
     const auto steps_of_launches = [&] {
-      for (std::uint32_t s = 0; s < steps; ++s) launch(device, one, {s % 2 ? b : a, s % 2 ? a : b}, side * side / 64, 64);
+      for (std::uint32_t s = 0; s < steps; ++s) launch(device, one, {s % 2 ? b : a, s % 2 ? a : b}, side * side / 256, 256);
     };
     const auto run = [&](const char* name, const auto& work) {
       std::chrono::duration<double, std::milli> time{};

@@ -104,6 +104,8 @@ class Device {
   virtual void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) = 0;
   /// What Grid::local_bytes may be: more than info().local_bytes, which bounds local variables, where the device has more for a launch.
   virtual std::uint64_t launch_local_bytes() const { return info_.local_bytes; }
+  /// Whether resident_groups() is known: where it is not, no kernel can be held to few registers either.
+  virtual bool knows_residency() const { return true; }
   /// Groups of this size that can be resident at once; nothing where the device cannot know.
   virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
 

@@ -183,6 +183,8 @@ class OpenClDevice final : public Device {
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
 
+  bool knows_residency() const override { return info_.is_cpu; }
+
   std::optional<std::uint32_t> resident_groups(const Kernel&, std::uint32_t) override {
     if (info_.is_cpu) return info_.compute_units;  // a group runs on one thread to its end
     return std::nullopt;
