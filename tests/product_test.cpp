@@ -1,4 +1,5 @@
 // Products: the fixed association against a direct recursive definition, integers against GMP.
+#include <samesum/bench_reduce.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
@@ -134,6 +135,19 @@ TEST(Product, OfSeveralPiecesIsOneTree) {
     for (const std::uint64_t piece : {1, 100, 1024}) {
       Pieces pieces(values, piece);
       ASSERT_EQ(bits(product(pieces, device).as_double()), expected_bits(values)) << device.info().selector << ", " << piece;
+    }
+  }
+}
+
+TEST(Product, OfFewerElementsThanATileIsMeasured) {
+  const auto values = near_one<float>(10);
+  bench::ReduceBenchOptions options;
+  options.operations = {"product"};
+  options.effort.runs = options.effort.least_runs = 1;
+  for (const Device& device : devices()) {
+    if (!multiplies(device, DType::float32)) continue;
+    for (const auto& row : bench::measure_reductions(device, std::span<const float>(values), options).rows) {
+      EXPECT_EQ(row.verdict, bench::Verdict::right) << row.where << ": " << row.reason;
     }
   }
 }

@@ -13,8 +13,8 @@ namespace samesum::core {
 /// What is brought together at a time.
 inline constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 24;
 
-/// Calls body(View) with contiguous pieces of `data`, in order: all of it in one, where it is contiguous; else copies of parts of it. At least
-/// one call, of an empty piece where there are no elements.
+/// Calls body(View) with contiguous pieces of `data`, in order: all of it in one, where it is contiguous; else copies of parts of it. At
+/// least one call, of an empty piece where there are no elements.
 template <class Body>
 void for_contiguous_pieces(View data, const Body& body) {
   if (data.contiguous()) return body(View(data.data(), data.size(), data.type()));

@@ -107,6 +107,8 @@ void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std:
   const int again_bits = std::countr_zero(group_size_ * loads_ * elements_per_load(is_wide(type_) ? DType::float64 : DType::float32));
   device::Memory from = data;
   int at = level();
+  used_stages_ = 0;
+  if (tiles == 0) return;
   for (std::size_t index = 0;; ++index) {
     Stage& to = stage(index, tiles, at);
     const device::Argument arguments[] = {from, tiles, to.products};

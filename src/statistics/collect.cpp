@@ -1,6 +1,6 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
-#include "core/pieces.hpp"
 #include "statistics/collect.hpp"
+#include "core/pieces.hpp"
 
 #include <samesum/error.hpp>
 

@@ -75,7 +75,9 @@ std::uint64_t local_bytes(const KernelShape& shape) {
   return rows * (4 * shape.columns + 8) + std::uint64_t{16} * shape.group_size + kCounterBytes;
 }
 
-constexpr std::uint32_t kGroupSize = 256;
+// On an H100: for sums and squares together small groups were the fastest, for anything else larger ones.
+constexpr std::uint32_t kGroupSize = 512;
+constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
@@ -89,8 +91,9 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
     throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
                                               options.group_size, info.selector, most));
   }
-  shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize);
-  shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  const bool moments = !dot && (options.fields.sum || options.fields.squares);
+  shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, info.is_cpu ? kCpuGroupSize : moments ? kMomentsGroupSize : kGroupSize);
+  shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),

@@ -382,6 +382,8 @@ void statistics(GLOBAL const uchar* a, GLOBAL const uchar* b, ulong count, GLOBA
 }
 
 // One group makes a record of `groups` records, at `result`.
+#define WIDTH (GROUP_SIZE < 32 ? GROUP_SIZE : 32)
+#define SLICES (GROUP_SIZE / WIDTH)
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL ulong* result, GLOBAL uint* schedule) {
   LOCAL_VAR long keys[GROUP_SIZE];
@@ -410,9 +412,21 @@ void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL ulong* 
   if (local_id() == 0) result[FIRST_NAN] = places[0];
 #endif
   if (local_id() == 0) schedule[0] = 0;
-  for (uint word = COUNTERS + local_id(); word < RECORD; word += GROUP_SIZE) {
+  // The other words are added up, WIDTH of them at a time, by SLICES of the group.
+  const uint lane = local_id() % WIDTH;
+  const uint slice = local_id() / WIDTH;
+  for (uint block = COUNTERS; block < RECORD; block += WIDTH) {
+    const uint word = block + lane;
     ulong sum = 0;
-    for (uint i = 0; i < groups; ++i) sum += records[(ulong)i * RECORD + word];
-    result[word] = sum;
+    if (slice < SLICES && word < RECORD) {
+      for (uint i = slice; i < groups; i += SLICES) sum += records[(ulong)i * RECORD + word];
+    }
+    places[local_id()] = sum;
+    barrier_local();
+    if (slice == 0 && word < RECORD) {
+      for (uint i = 1; i < SLICES; ++i) sum += places[i * WIDTH + lane];
+      result[word] = sum;
+    }
+    barrier_local();
   }
 }
