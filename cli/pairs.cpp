@@ -36,7 +36,7 @@ void tell(double fraction, double pairs, Clock::time_point start) {
   constexpr double kLong = 1;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const double left = seconds * (1 - fraction) / fraction;
-  if (seconds + left > kLong) Progress::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
+  if (seconds + left > kLong) BenchProgress::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
 }
 
 void print_values(Output& out, const PairsResult& result) {
@@ -75,7 +75,7 @@ int run(Output& out, Options options) {
   const auto start = Clock::now();
   PairsResult result;
   {
-    const Progress progress;
+    const BenchProgress progress;
     options.pairs.progress = [&](double fraction) { tell(fraction, pairs_in_all, start); };
     result = pairs(a.view(), b.view(), device, options.pairs);
   }
