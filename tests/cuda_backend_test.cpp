@@ -176,6 +176,22 @@ TEST_F(CudaBackend, AWriteLeavesItsSourceFree) {
   EXPECT_TRUE(back == data);
 }
 
+TEST_F(CudaBackend, TakesMemoryOfTheCallers) {
+  const auto device = open(0);
+  const auto data = pattern(1000);
+  const Memory memory = device->allocate(data.size());
+  device->write(memory, 0, data.data(), data.size());
+  auto* const address = static_cast<char*>(memory.handle.get());
+  const Memory part = device->wrap(address + 3, data.size() - 3);
+  EXPECT_EQ(device->misalignment(part), (device->misalignment(memory) + 3) % 16);
+  std::vector<unsigned char> back(data.size() - 3);
+  device->read(part, 0, back.data(), back.size());
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), data.begin() + 3));
+  EXPECT_THROW(device->wrap(address + 3, data.size() - 2), Error);
+  int ordinary = 0;
+  EXPECT_THROW(device->wrap(&ordinary, sizeof ordinary), Error);
+}
+
 TEST_F(CudaBackend, WithoutPinnedMemoryTransfersGoTheSlowWay) {
   const auto device = open(0);
   fake_->failures["cuMemHostAlloc"] = 2;

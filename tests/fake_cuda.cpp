@@ -261,6 +261,26 @@ EXPORT int cuMemFree_v2(CUdeviceptr pointer) {
   return kOk;
 }
 
+EXPORT int cuPointerGetAttribute(void* value, int attribute, CUdeviceptr pointer) {
+  ENTER(kContext);
+  constexpr int kDevicePointer = 3;
+  if (attribute != kDevicePointer) return complain(__func__, "an attribute that it does not know"), kInvalidValue;
+  if (!within(pointer, 1) && !is_pinned(reinterpret_cast<void*>(pointer))) return kInvalidValue;
+  std::memcpy(value, &pointer, sizeof pointer);
+  return kOk;
+}
+
+EXPORT int cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr pointer) {
+  ENTER(kContext);
+  for (const auto& [first, size] : allocations) {
+    if (pointer < first || pointer >= first + size) continue;
+    *base = first;
+    *bytes = size;
+    return kOk;
+  }
+  return kInvalidValue;
+}
+
 EXPORT int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   ENTER(kContext);
   *pointer = std::malloc(bytes);
@@ -304,6 +324,12 @@ EXPORT int cuStreamCreate(CUstream* stream, unsigned flags) {
   ENTER(kContext);
   if (flags != kStreamNonBlocking) complain(__func__, "a stream that waits for the default one");
   *stream = make<CUstream_st>("stream");
+  return kOk;
+}
+
+EXPORT int cuStreamGetCtx(CUstream, CUcontext* result) {
+  ENTER(kContext);
+  *result = &context;
   return kOk;
 }
 

@@ -76,7 +76,7 @@ class CompilingDevice final : public Device {
 
  private:
   // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled:
-  // a round without sub-groups, once at the end of a kernel, spills a hundred bytes.
+  // a round without sub-groups, once at the end of a kernel, spills a hundred bytes, and statistics of bytes on the newest generation more.
   void report(const std::string& log) const {
     static const std::regex entry("entry function '(\\w+)'");
     static const std::regex spills("(\\d+) bytes spill stores");
@@ -91,7 +91,7 @@ class CompilingDevice final : public Device {
       if (std::regex_search(line, match, entry)) name = match[1];
       if (std::regex_search(line, match, spills)) spilled = std::stoi(match[1]);
       if (std::regex_search(line, match, use)) {
-        EXPECT_LE(spilled, 128) << arch_ << " " << name;
+        EXPECT_LE(spilled, 192) << arch_ << " " << name;
         std::cout << "  " << arch_ << " " << name << ": " << match[1] << " registers, " << spilled << " bytes spilled, "
                   << (match[2].matched ? match[2].str() : "0") << " bytes of local memory\n";
       }
