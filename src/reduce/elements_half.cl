@@ -44,18 +44,22 @@ FN STATE add_pair(LOCAL uint* column, uint pair, STATE state) {
 #define ROWS (1 << (EXPONENT_BITS - MOVE_BITS))
 #define BIN_ROWS (2 * ROWS)
 
+// Sign and upper exponent bits choose the row.
+FN LOCAL uint* bin_of(LOCAL uint* column, uint x) {
+  return bin_at(column, (x >> (FRACTION_BITS + MOVE_BITS - COLUMN_BITS - 2)) & ((2 * ROWS - 1) << (COLUMN_BITS + 2)));
+}
+
 FN void add_element(LOCAL uint* column, uint x) {
-  // Sign and upper exponent bits choose the row.
-  LOCAL uint* bin = bin_at(column, (x >> (FRACTION_BITS + MOVE_BITS - COLUMN_BITS - 2)) & ((2 * ROWS - 1) << (COLUMN_BITS + 2)));
 #if EXPONENT_BITS == 8
   // The lower exponent bits and the fraction as a float 1.f * 2^(e - 7); with 768 added, its lowest bit is that of 2^-14, so that the float's
   // own bits are an integer plus a constant. Where the exponent is zero it should have been 0.f * 2^-6.
   const uint none = (x & EXPONENT) == 0;
   const float moved = as_float((x & 0x3ffu) << 16 | 0x3c000000u);
-  atomic_add_local32(bin, as_uint(fma_rn_f32(moved, none ? 2.0f : 1.0f, none ? 767.984375f : 768.0f)) - 0x44400000u);
+  atomic_add_local32(bin_of(column, x), as_uint(fma_rn_f32(moved, none ? 2.0f : 1.0f, none ? 767.984375f : 768.0f)) - 0x44400000u);
 #else
   const uint unit = min_u32(x & EXPONENT, HIDDEN);
-  atomic_add_local32(bin, ((x & (HIDDEN - 1)) | unit) << (((x - unit) >> FRACTION_BITS) & (ROW_BITS - 1)));
+  const uint rest = x - unit;
+  atomic_add_local32(bin_of(column, rest), ((x & (HIDDEN - 1)) | unit) << ((rest >> FRACTION_BITS) & (ROW_BITS - 1)));
 #endif
 }
 
