@@ -1,5 +1,5 @@
 // samesum bench sum, samesum bench ceiling; bench barrier has a file of its own
-#include "bench_barrier.hpp"
+#include "bench.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
 #include "user_kernel.hpp"
@@ -89,12 +89,12 @@ int run_sum(Output& out, SumBench options) {
     options.ladder.kernel_source = std::move(kernel.source);
   }
   const Device device = choose_for_bench(options.device);
-  options.ladder.effort.progress = BenchProgress::show;
+  options.ladder.effort.progress = StatusLine::show;
   bench::Ladder ladder;
   {
-    const BenchProgress progress;
+    const StatusLine progress;
     if (const auto kind = data_kind(options.data)) {
-      BenchProgress::show("making the data");
+      StatusLine::show("making the data");
       const bench::Data data(*kind, type.value_or(DType::float32), generated_size(options));
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
@@ -117,10 +117,10 @@ int run_sum(Output& out, SumBench options) {
 int run_ceiling(Output& out, CeilingBench options) {
   for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
   const Device device = choose_for_bench(options.device);
-  options.ceiling.effort.progress = BenchProgress::show;
+  options.ceiling.effort.progress = StatusLine::show;
   bench::Ceiling ceiling;
   {
-    const BenchProgress progress;
+    const StatusLine progress;
     ceiling = bench::measure_ceiling(device, options.ceiling);
   }
   if (options.json) {
@@ -221,14 +221,6 @@ Device choose_for_bench(const std::string& selector) {
     }
   }
   return Device::open(best);
-}
-
-void BenchProgress::show(std::string_view what) {
-  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%.*s ...", static_cast<int>(what.size()), what.data());
-}
-
-BenchProgress::~BenchProgress() {
-  if (isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
 }
 
 void add_bench(CLI::App& program, Action& action) {

@@ -1,5 +1,5 @@
 // samesum bench barrier
-#include "bench_barrier.hpp"
+#include "bench.hpp"
 #include "number.hpp"
 #include "output.hpp"
 
@@ -120,10 +120,10 @@ Json json_of(const bench::BarrierLadder& ladder) {
 int run(Output& out, BarrierBench options) {
   if (!options.group_sizes.empty()) options.ladder.group_sizes = options.group_sizes;
   const Device device = choose_for_bench(options.device);
-  options.ladder.progress = BenchProgress::show;
+  options.ladder.progress = StatusLine::show;
   bench::BarrierLadder ladder;
   {
-    const BenchProgress progress;
+    const StatusLine progress;
     ladder = bench::barrier_ladder(device, options.ladder);
   }
   if (options.json) {

@@ -1,5 +1,5 @@
 // samesum bench histogram
-#include "bench_barrier.hpp"
+#include "bench.hpp"
 #include "number.hpp"
 #include "output.hpp"
 #include "user_kernel.hpp"
@@ -102,8 +102,8 @@ int run(Output& out, HistogramBench options) {
   Json object = {{"device", {{"selector", device.info().selector}, {"name", device.info().name}, {"driver", device.info().driver}}}};
   if (!options.json) out.print("{}\n\n", out.dim(fmt::format("device {}, {}", device.info().selector, device.info().name)));
   for (const std::string& kind : options.kinds) {
-    const BenchProgress progress;
-    options.ladder.effort.progress = [&](std::string_view what) { BenchProgress::show(fmt::format("{}: {}", kind, what)); };
+    const StatusLine progress;
+    options.ladder.effort.progress = [&](std::string_view what) { StatusLine::show(fmt::format("{}: {}", kind, what)); };
     options.ladder.effort.progress("data");
     const std::vector<std::uint8_t> data = bench::histogram_data(kind, size);
     const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);

@@ -1,5 +1,5 @@
 // samesum bench pairs
-#include "bench_barrier.hpp"
+#include "bench.hpp"
 #include "number.hpp"
 #include "output.hpp"
 #include "user_kernel.hpp"
@@ -120,10 +120,10 @@ int run(Output& out, PairsBench options) {
     ladder_options.kernel_source = kernel.source;
   }
   const Device device = choose_for_bench(options.device);
-  ladder_options.effort.progress = BenchProgress::show;
+  ladder_options.effort.progress = StatusLine::show;
   bench::PairsLadder ladder;
   {
-    const BenchProgress progress;
+    const StatusLine progress;
     ladder = bench::pairs_ladder(device, ladder_options);
   }
   if (options.json) {

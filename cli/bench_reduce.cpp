@@ -1,5 +1,5 @@
 // samesum bench reduce
-#include "bench_barrier.hpp"
+#include "bench.hpp"
 #include "number.hpp"
 #include "output.hpp"
 
@@ -96,12 +96,12 @@ Json json_of(const bench::ReduceBench& result, const std::string& data) {
 
 int run(Output& out, ReduceBench options) {
   const Device device = choose_for_bench(options.device);
-  options.options.effort.progress = BenchProgress::show;
+  options.options.effort.progress = StatusLine::show;
   options.options.host = !options.device_only;
   bench::ReduceBench result;
   {
-    const BenchProgress progress;
-    BenchProgress::show("making the data");
+    const StatusLine progress;
+    StatusLine::show("making the data");
     const bench::Data data(bench::parse_data_kind(options.data), parse_dtype(options.dtype), parse_size(options.size, "--size"));
     result = bench::measure_reductions(device, data.view(), options.options);
   }

@@ -1,5 +1,5 @@
 // samesum kernel PATTERN VARIANT
-#include "bench_barrier.hpp"
+#include "bench.hpp"
 #include "command.hpp"
 #include "output_file.hpp"
 

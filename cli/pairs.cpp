@@ -1,8 +1,8 @@
 // samesum pairs A.npy B.npy
-#include "bench_barrier.hpp"
 #include "command.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
+#include "progress.hpp"
 
 #include <samesum/array_file.hpp>
 #include <samesum/error.hpp>
@@ -36,7 +36,8 @@ void tell(double fraction, double pairs, Clock::time_point start) {
   constexpr double kLong = 1;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const double left = seconds * (1 - fraction) / fraction;
-  if (seconds + left > kLong) BenchProgress::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
+  if (seconds + left > kLong)
+    StatusLine::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
 }
 
 void print_values(Output& out, const PairsResult& result) {
@@ -75,7 +76,7 @@ int run(Output& out, Options options) {
   const auto start = Clock::now();
   PairsResult result;
   {
-    const BenchProgress progress;
+    const StatusLine progress;
     options.pairs.progress = [&](double fraction) { tell(fraction, pairs_in_all, start); };
     result = pairs(a.view(), b.view(), device, options.pairs);
   }

@@ -45,4 +45,12 @@ void Progress::clear() {
   shown_ = false;
 }
 
+void StatusLine::show(std::string_view what) {
+  if (is_terminal()) write_error(fmt::format("\r\x1b[K{} ...", what));
+}
+
+StatusLine::~StatusLine() {
+  if (is_terminal()) write_error("\r\x1b[K");
+}
+
 }  // namespace samesum::cli

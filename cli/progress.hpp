@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace samesum::cli {
 
@@ -28,6 +29,13 @@ class Progress {
   bool wanted_;
   bool shown_ = false;
   Clock::time_point next_;
+};
+
+/// A line on standard error, where that is a terminal, that says at once what is being done; its end wipes that away.
+class StatusLine {
+ public:
+  static void show(std::string_view what);
+  ~StatusLine();
 };
 
 }  // namespace samesum::cli

@@ -371,7 +371,8 @@ bits from every device. Numbers in text are taken as doubles, in their order.)",
   samesum {0} x.npy
   samesum {0} --nan skip --nodata -9999 x.npy
 
-'samesum stats --help' tells what is promised; 'stats' works out several at once.)", name));
+'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
+                            name));
     if (statistic.fields.squares) one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->option_text("N");
   }
   const auto pair = std::make_shared<Options>();

@@ -170,8 +170,9 @@ DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<Named
     report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report->configuration.clear();
     for (const SumReport& one : reports) {
-      report->configuration += fmt::format("{}{} {:.0f}%", report->configuration.empty() ? "" : ", ", one.device,
-                                           view.bytes() == 0 ? 0 : 100 * static_cast<double>(one.bytes) / static_cast<double>(view.bytes()));
+      report->configuration +=
+          fmt::format("{}{} {:.0f}%", report->configuration.empty() ? "" : ", ", one.device,
+                      view.bytes() == 0 ? 0 : 100 * static_cast<double>(one.bytes) / static_cast<double>(view.bytes()));
     }
     return sum;
   };

@@ -194,8 +194,13 @@ EXPORT int cuDeviceGetName(char* name, int bytes, int) {
 
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
   ENTER(kInit);
-  const std::map<int, int> values{
-      {1, 1024}, {8, 49152}, {16, 132}, {20, fake().compute_mode}, {97, 232448}, {75, fake().capability / 10}, {76, fake().capability % 10}};
+  const std::map<int, int> values{{1, 1024},
+                                  {8, 49152},
+                                  {16, 132},
+                                  {20, fake().compute_mode},
+                                  {97, 232448},
+                                  {75, fake().capability / 10},
+                                  {76, fake().capability % 10}};
   const auto found = values.find(attribute);
   if (found == values.end()) return kInvalidValue;
   *value = found->second;

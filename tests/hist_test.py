@@ -7,14 +7,13 @@ import pty
 import random
 import struct
 import subprocess
-import tempfile
 import unittest
 import xml.etree.ElementTree
 import zlib
 
 import numpy
 
-PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
+from support.program import PROGRAM, Case
 
 
 def png(pixels):
@@ -27,43 +26,13 @@ def png(pixels):
             chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-class Hist(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Hist(Case):
     def save(self, array, name="x.npy"):
         numpy.save(self.path(name), array)
         return name
 
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-        return name
-
     def run_program(self, *arguments, **options):
-        environment = {key: value for key, value in os.environ.items() if key not in ("SAMESUM_DEVICE", "COLUMNS")}
-        environment.update(options.pop("environment", {}))
-        return subprocess.run([PROGRAM, "hist", *arguments], cwd=self.folder, env=environment, capture_output=True, timeout=120, check=False,
-                              **options)
-
-    def succeed(self, *arguments, **options):
-        result = self.run_program(*arguments, **options)
-        self.assertEqual((result.returncode, result.stderr), (0, b""), arguments)
-        return result.stdout.decode()
-
-    def json(self, *arguments, **options):
-        return json.loads(self.succeed(*arguments, "--json", **options))
-
-    def refuse(self, *arguments, **options):
-        result = self.run_program(*arguments, **options)
-        self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
-        self.assertTrue(result.stderr.startswith(b"samesum: "), result.stderr)
-        return result.stderr.decode()
+        return super().run_program("hist", *arguments, **options)
 
     def check(self, values, expected, *arguments):
         found = self.json(self.save(values), *arguments)

@@ -75,8 +75,11 @@ class CompilingDevice final : public Device {
   const std::set<std::string>& files() const noexcept { return files_; }
 
  private:
-  // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled:
-  // a round without sub-groups, once at the end of a kernel, spills a hundred bytes, and statistics of bytes on the newest generation more.
+  // What an entry may spill. Two spill more than a few registers: the exact sum, where digits are too far apart for a sub-group and one
+  // work-item rounds them, once at a kernel's end; and statistics of bytes on the newest generation, which has not been measured.
+  static int most_spilled(const std::string& name) { return name == "sum_exact" ? 128 : name == "statistics" ? 192 : 64; }
+
+  // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled.
   void report(const std::string& log) const {
     static const std::regex entry("entry function '(\\w+)'");
     static const std::regex spills("(\\d+) bytes spill stores");
@@ -91,7 +94,7 @@ class CompilingDevice final : public Device {
       if (std::regex_search(line, match, entry)) name = match[1];
       if (std::regex_search(line, match, spills)) spilled = std::stoi(match[1]);
       if (std::regex_search(line, match, use)) {
-        EXPECT_LE(spilled, 192) << arch_ << " " << name;
+        EXPECT_LE(spilled, most_spilled(name)) << arch_ << " " << name;
         std::cout << "  " << arch_ << " " << name << ": " << match[1] << " registers, " << spilled << " bytes spilled, "
                   << (match[2].matched ? match[2].str() : "0") << " bytes of local memory\n";
       }

@@ -15,7 +15,7 @@ mkdir -p "$stage/lib/fakes" "$stage/tests/support"
 cp "$build"/tests/samesum_tests "$build"/tests/fuzz_* "$stage/bin/"
 cp "$build"/tests/fakes/*.so "$stage/lib/fakes/"
 for file in tests/*_test.py; do [ ! -e "$file" ] || cp "$file" "$stage/tests/"; done
-cp tests/support/run_unittest.py "$stage/tests/support/"
+cp tests/support/*.py "$stage/tests/support/"
 cp -r data "$stage/"
 cp tools/demo.sh tools/run-tests.sh "$stage/"
 for file in LICENSE README.md CHANGELOG.md; do [ ! -e $file ] || cp $file "$stage/"; done

@@ -13,7 +13,6 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/array_file.hpp>
 #include <samesum/buffer.hpp>
-#include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>

@@ -286,10 +286,7 @@ void check_arguments(const Device& device, MatrixView matrix, const LadderOption
     }
   }
   if (!info.has(Capability::kernels)) return;
-  if (options.group_size > info.max_group_size) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", options.group_size,
-                                              info.selector, info.max_group_size));
-  }
+  device::check_group_size(info, options.group_size, info.max_group_size);
   if (matrix.data.bytes() > info.max_allocation_bytes) {
     throw Error(ErrorKind::usage, fmt::format("the ladder keeps its data in one allocation: {} bytes, but {} allows {}",
                                               matrix.data.bytes(), info.selector, info.max_allocation_bytes));

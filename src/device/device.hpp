@@ -129,6 +129,9 @@ class Device {
   std::map<std::string, Built, std::less<>> built_;
 };
 
+/// @throws Error (usage) where groups of `wanted` work-items are more than `most`, which a kernel takes on the device.
+void check_group_size(const DeviceInfo& info, std::uint32_t wanted, std::uint32_t most);
+
 /// What a backend found: devices in the order of their indices, or why there is none.
 struct Probe {
   std::vector<DeviceInfo> devices;

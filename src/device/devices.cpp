@@ -20,6 +20,12 @@
 
 namespace samesum::device {
 
+void check_group_size(const DeviceInfo& info, std::uint32_t wanted, std::uint32_t most) {
+  if (wanted <= most) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items here", wanted, info.selector, most));
+}
+
 Memory Device::wrap(void*, std::uint64_t) {
   throw Error(ErrorKind::usage, fmt::format("{} takes no memory of the caller's own", label(info_)));
 }

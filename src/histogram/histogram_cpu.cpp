@@ -1,16 +1,15 @@
 #include "histogram/histogram_cpu.hpp"
 
-#include "core/float_environment.hpp"
+#include "core/chunks.hpp"
 #include "core/pack.hpp"
-#include "core/parallel.hpp"
 
 #include <tbb/info.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 namespace samesum::binning {
 namespace {
@@ -21,11 +20,6 @@ constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 31;  // by counters o
 constexpr std::size_t kBlock = 512;                             // samples whose slots are found before they are counted
 
 using Totals = std::vector<std::uint64_t>;
-
-tbb::task_arena& arena() {
-  static auto* const instance = new tbb::task_arena();  // outlives whoever counts in a static destructor
-  return *instance;
-}
 
 std::uint32_t thread_count(View data, std::uint32_t wanted, std::uint64_t slots) {
   const std::uint64_t most = std::min(data.bytes() / kThreadBytes, data.size() / (2 * slots + 1));  // not more counters than samples
@@ -45,39 +39,36 @@ T load(const std::byte* from) {
 template <class Make>
 Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
   const std::uint64_t chunk = std::max<std::uint64_t>(kChunkBytes / size_of(data.type()) / unit, 1) * unit;
-  std::atomic<std::uint64_t> next{0};
-  std::vector<Totals> counted(threads);
-  const auto work = [&](std::uint32_t task) {
-    const core::DefaultFloatEnvironment environment;
-    Totals& total = counted[task];
-    total.resize(totals);
-    auto counter = make();
-    std::uint64_t since = 0;
-    std::vector<std::byte> packed(data.contiguous() ? 0 : std::min(chunk, data.size()) * size_of(data.type()));
-    for (;;) {
-      const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
-      if (first >= data.size()) break;
-      const std::uint64_t count = std::min(chunk, data.size() - first);
-      if (since + count > kMostCounted) {
-        counter.empty(total);
-        since = 0;
-      }
-      since += count;
-      View part = data.part(first, count);
-      if (!part.contiguous()) part = core::pack_here(part, packed.data());
-      counter.add(static_cast<const std::byte*>(part.data()), count);
-    }
-    counter.empty(total);
+  struct Task {
+    Totals total;
+    std::optional<decltype(make())> counter;  // where there was a chunk: made by the thread that uses it
+    std::uint64_t since = 0;                  // samples since it was emptied
+    std::vector<std::byte> packed;
   };
-  if (threads == 1) {
-    work(0);
-  } else {
-    core::execute(arena(), [&] { core::parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
+  std::vector<Task> tasks(threads);
+  core::for_chunks(data.size(), threads, chunk, [&](std::uint32_t index, std::uint64_t first, std::uint64_t count) {
+    Task& task = tasks[index];
+    if (!task.counter) {
+      task.total.resize(totals);
+      task.counter.emplace(make());
+      if (!data.contiguous()) task.packed.resize(std::min(chunk, data.size()) * size_of(data.type()));
+    }
+    if (task.since + count > kMostCounted) {
+      task.counter->empty(task.total);
+      task.since = 0;
+    }
+    task.since += count;
+    View part = data.part(first, count);
+    if (!data.contiguous()) part = core::pack_here(part, task.packed.data());
+    task.counter->add(static_cast<const std::byte*>(part.data()), count);
+  });
+  Totals sum(totals);
+  for (Task& task : tasks) {
+    if (!task.counter) continue;
+    task.counter->empty(task.total);
+    for (std::uint64_t k = 0; k < totals; ++k) sum[k] += task.total[k];
   }
-  for (std::uint32_t i = 1; i < threads; ++i) {
-    for (std::uint64_t k = 0; k < totals; ++k) counted[0][k] += counted[i][k];
-  }
-  return std::move(counted[0]);
+  return sum;
 }
 
 class ByteCounter {

@@ -74,10 +74,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
   const std::uint32_t most = std::min(info.max_group_size, kGroupSize);
-  if (group_size > most) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
-                                              group_size, info.selector, most));
-  }
+  device::check_group_size(info, group_size, most);
   chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
   // What a group may have where `groups` of them share a compute unit.

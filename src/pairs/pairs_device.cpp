@@ -97,10 +97,7 @@ DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configu
 
 void DevicePairs::configure(Configuration wanted) {
   const DeviceInfo& info = device_.info();
-  if (wanted.group_size > info.max_group_size) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", wanted.group_size,
-                                              info.selector, info.max_group_size));
-  }
+  device::check_group_size(info, wanted.group_size, info.max_group_size);
   const bool keyed = !clean_ || problem_.f == PairFunction::product || problem_.f == PairFunction::difference;
   const std::uint32_t own_size = info.is_cpu ? kCpuGroupSize : shape_ == Shape::exact ? kExactGroupSize : kGroupSize;
   const auto bytes = static_cast<std::uint32_t>(size_of(problem_.type));

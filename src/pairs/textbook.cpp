@@ -58,10 +58,7 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
   const DeviceInfo& info = device.info();
   const bool single = problem.type == DType::float32;
   if (!single && !info.has(Capability::fp64)) refuse(std::string(info.why_not(Capability::fp64)));
-  if (options.group_size > info.max_group_size) {
-    refuse(fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", options.group_size, info.selector,
-                       info.max_group_size));
-  }
+  device::check_group_size(info, options.group_size, info.max_group_size);
   const Rung rung = own ? Rung{name, "pairs", options.items} : *found;
   width_ = rung.width;
   group_size_ = options.group_size != 0 ? options.group_size : std::min(kGroupSize, info.max_group_size);

@@ -24,10 +24,7 @@ constexpr std::uint32_t elements_per_load(DType type) { return static_cast<std::
 
 std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
   const std::uint32_t most = std::bit_floor(std::min(info.max_group_size, 1024u));
-  if (wanted > most) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
-                                              wanted, info.selector, most));
-  }
+  device::check_group_size(info, wanted, most);
   return std::bit_floor(wanted != 0 ? wanted : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize));
 }
 

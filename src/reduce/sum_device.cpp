@@ -92,10 +92,7 @@ std::uint32_t resident_of(DType type, std::uint32_t group_size) { return std::ma
 std::uint32_t choose_group_size(const device::Device& device, DType type, std::uint32_t wanted, bool little) {
   const DeviceInfo& info = device.info();
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
-  if (wanted > most) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
-                                              wanted, info.selector, most));
-  }
+  device::check_group_size(info, wanted, most);
   if (wanted != 0) return wanted;
   if (info.is_cpu) return std::min(most, kCpuGroupSize);
   const bool small = little || type == DType::bfloat16 || (!device.knows_residency() && type != DType::float64);

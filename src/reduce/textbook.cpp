@@ -206,10 +206,7 @@ TextbookPlan make_plan(std::string_view name, device::Device& device, DType type
   const bool own = !options.source.empty();
   if (!own && variant == std::end(kVariants)) throw Error(ErrorKind::usage, fmt::format("'{}' is no textbook variant of the sum", name));
   const std::uint32_t most = device.info().max_group_size;
-  if (options.group_size > most) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items", options.group_size,
-                                              device.info().selector, most));
-  }
+  device::check_group_size(device.info(), options.group_size, most);
   const std::uint32_t group_size = options.group_size != 0 ? options.group_size : std::min(kGroupSize, most);
   Planner planner{device, type, data, rows, columns, options, group_size};
   if (rows != 0 && columns != 0) (planner.*(own ? &Planner::own_kernel : variant->plan))();

@@ -87,12 +87,12 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   KernelShape shape{type, options.fields, dot};
   shape.windows = type == DType::float32 && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
-  if (options.group_size > most) {
-    throw Error(ErrorKind::usage, fmt::format("a group size of {} is too large: {} runs this kernel with groups of 1 to {} work-items",
-                                              options.group_size, info.selector, most));
-  }
+  device::check_group_size(info, options.group_size, most);
   const bool moments = !dot && (options.fields.sum || options.fields.squares);
-  shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, info.is_cpu ? kCpuGroupSize : moments ? kMomentsGroupSize : kGroupSize);
+  shape.group_size = options.group_size != 0 ? options.group_size
+                                             : std::min(most, info.is_cpu ? kCpuGroupSize
+                                                              : moments   ? kMomentsGroupSize
+                                                                          : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;

@@ -1,5 +1,5 @@
-// Univariate data of NIST's Statistical Reference Datasets (https://www.itl.nist.gov/div898/strd/, a work of the US government, in the public
-// domain) with the certified means and standard deviations (n - 1), to 15 digits.
+// Univariate data of NIST's Statistical Reference Datasets (https://www.itl.nist.gov/div898/strd/, a work of the US government, in the
+// public domain) with the certified means and standard deviations (n - 1), to 15 digits.
 #pragma once
 
 #include <string_view>

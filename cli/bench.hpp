@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command.hpp"
+#include "progress.hpp"
 
 #include <samesum/device.hpp>
 
@@ -16,13 +17,6 @@ Device choose_for_bench(const std::string& selector);
 
 /// "1000000", "2^28", "64M": K, M and G are powers of 1024. @throws Error (usage) that names `option`.
 std::uint64_t parse_size(const std::string& text, const char* option);
-
-/// Says on a terminal what is being measured; its end wipes that away.
-class BenchProgress {
- public:
-  static void show(std::string_view what);
-  ~BenchProgress();
-};
 
 void add_bench_barrier(CLI::App& parent, Action& action);
 void add_bench_histogram(CLI::App& parent, Action& action);

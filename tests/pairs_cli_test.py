@@ -1,0 +1,80 @@
+"""samesum pairs. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+import os
+import pty
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from support.program import PROGRAM, Case, header, npy
+
+
+class Pairs(Case):
+    def matrix(self, name, rows, kind="f"):
+        descr = {"d": "'<f8'", "f": "'<f4'"}[kind]
+        values = [value for row in rows for value in row]
+        self.write(name, npy(header(descr, "(%d, %d)" % (len(rows), len(rows[0]))), struct.pack("<%d%s" % (len(values), kind), *values)))
+        return name
+
+    def test_products(self):
+        self.array("a.npy", [1, 2, -0.5], "f")
+        self.array("b.npy", [3, 4], "f")
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy").split(), ["7", "14", "-3.5"])
+        self.array("w.npy", [2, 0], "f")
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--weights", "w.npy").split(), ["6", "12", "-3"])
+
+    def test_nearest_to_a_file(self):
+        self.matrix("a.npy", [[0, 0], [5, 5], [1, 0]])
+        self.matrix("b.npy", [[4, 4], [0, 1], [0, 1]])
+        text = self.succeed("pairs", "a.npy", "b.npy", "--f", "sqdist", "--reduce", "argmin", "-o", "c.npy")
+        self.assertIn("c.npy: 3 int64", text)
+        data = self.read("c.npy")
+        self.assertEqual((data[:6], len(data) % 64, data[-24:]), (b"\x93NUMPY", 24, struct.pack("<3q", 1, 0, 1)))
+        self.assertEqual(self.json("pairs", "a.npy", "b.npy", "-o", "d.npy")["dtype"], "float32")
+        self.assertEqual(self.succeed("sum", "--plain", "d.npy").strip(), "54")
+
+    def test_exact(self):
+        self.array("a.npy", [1.0])
+        self.array("b.npy", [1e300, 1.0, -1e300])
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--accuracy", "exact").split(), ["1"])
+
+    def test_refusals(self):
+        self.array("a.npy", [1, 2, 3, 4])
+        self.matrix("b.npy", [[1, 2]], "d")
+        self.assertIn("vectors of 1 components, b.npy of 2", self.refuse("pairs", "a.npy", "b.npy"))
+        self.array("f.npy", [1], "f")
+        self.assertIn("of one type", self.refuse("pairs", "a.npy", "f.npy"))
+        self.assertIn("is no function f", self.refuse("pairs", "a.npy", "a.npy", "--f", "cosine"))
+        self.assertIn("one of the inputs", self.refuse("pairs", "a.npy", "a.npy", "-o", "a.npy"))
+        self.assertIn("cannot be written", self.refuse("pairs", "a.npy", "a.npy", "-o", "nowhere/c.npy"))
+
+    def test_interrupted(self):
+        self.array("a.npy", [0.5] * 300000, "f")
+        process = subprocess.Popen([PROGRAM, "pairs", "a.npy", "a.npy", "--device", "cpu", "--accuracy", "exact", "-o", "c.npy"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual((process.returncode, os.listdir(self.folder)), (-signal.SIGINT, ["a.npy"]))
+
+    def test_progress_on_a_terminal(self):
+        self.array("a.npy", [0.5] * 60000, "f")
+        master, slave = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "pairs", "a.npy", "a.npy", "--device", "cpu", "--accuracy", "exact", "-o", "c.npy"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        told = b""
+        try:
+            while b"left" not in told:
+                told += os.read(master, 1000)
+        except OSError:
+            pass  # its end
+        process.kill()
+        process.wait()
+        os.close(master)
+        self.assertRegex(told, rb"% of 3.6e\+09 pairs, about .* left")
+
+
+if __name__ == "__main__":
+    unittest.main()

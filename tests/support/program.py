@@ -1,0 +1,79 @@
+"""What the tests of the program share: a folder for each test, ways to run the program there, and .npy files by hand."""
+import json
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
+
+
+def bits(value):
+    return "0x%016x" % struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def header(descr="'<f8'", shape="(1,)", extra=""):
+    return "{'descr': %s, 'fortran_order': False, 'shape': %s, %s}\n" % (descr, shape, extra)
+
+
+def npy(text, data):
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode("latin1") + data
+
+
+class Case(unittest.TestCase):
+    """Every test has a folder of its own, in which the program runs."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def array(self, name, values, kind="d"):
+        descr = {"d": "'<f8'", "f": "'<f4'"}[kind]
+        return self.write(name, npy(header(descr, "(%d,)" % len(values)), struct.pack("<%d%s" % (len(values), kind), *values)))
+
+    def run_program(self, *arguments, environment=None, timeout=120, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        variables = {key: value for key, value in os.environ.items() if key not in ("SAMESUM_DEVICE", "NO_COLOR", "COLUMNS")}
+        variables.update(environment or {})
+        if "input" not in options:
+            options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=variables, stderr=subprocess.PIPE, timeout=timeout, check=False,
+                              **options)
+
+    def succeed(self, *arguments, code=0, **options):
+        result = self.run_program(*arguments, **options)
+        self.assertEqual((result.returncode, result.stderr), (code, b""), arguments)
+        return result.stdout.decode()
+
+    def plain(self, *arguments, **options):
+        text = self.succeed(*arguments, "--plain", **options)
+        self.assertRegex(text, r"\A\S+\n\Z")
+        return text.strip()
+
+    def json(self, *arguments, **options):
+        def refuse(name):
+            raise AssertionError("no JSON: " + name)
+        return json.loads(self.succeed(*arguments, "--json", **options), parse_constant=refuse)
+
+    def refuse(self, *arguments, code=2, **options):
+        """Bad input or usage: a message, nothing else. Returns the message."""
+        result = self.run_program(*arguments, **options)
+        message = result.stderr.decode()
+        self.assertEqual((result.returncode, result.stdout), (code, b""), (arguments, message))
+        self.assertTrue(message.startswith("samesum: ") and message.endswith("\n"), message)
+        self.assertNotIn("terminate called", message)
+        return message[len("samesum: "):]
