@@ -229,10 +229,10 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
     for (const DType type : kDTypes) {
       CollectOptions all;
       all.fields.nonzeros = true;
-      statistics::DevicePass(device, type, all, false);
+      statistics::DevicePass(device, type, all, false, 1 << 28);
       if (capability != 90) continue;  // the rest, which shares its code, for one generation
-      statistics::DevicePass(device, type, {{false, false, true, false}}, true);
-      statistics::DevicePass(device, type, {{true, false, false, false}}, false);
+      statistics::DevicePass(device, type, {{false, false, true, false}}, true, 1 << 28);
+      statistics::DevicePass(device, type, {{true, false, false, false}}, false, 1 << 28);
       build(device, product_tree::product_source(type, false, 256, 8), "product");
     }
     build_barriers(device);

@@ -103,3 +103,16 @@ FN uint subgroup_shuffle(uint value, uint lane) { return __shfl_sync(0xffffffffu
 FN long subgroup_shuffle64(long value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
 FN uint subgroup_ballot(int condition) { return __ballot_sync(0xffffffffu, condition); }
 FN void subgroup_sync() { __syncwarp(); }
+#if __CUDA_ARCH__ >= 800
+FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
+FN uint subgroup_min_u32(uint value) { return __reduce_min_sync(0xffffffffu, value); }
+#else
+FN int subgroup_max_s32(int value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = max(value, (int)subgroup_shuffle((uint)value, threadIdx.x ^ distance));
+  return value;
+}
+FN uint subgroup_min_u32(uint value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = min(value, subgroup_shuffle(value, threadIdx.x ^ distance));
+  return value;
+}
+#endif
