@@ -110,6 +110,7 @@ device::Source pass_source(const KernelShape& shape) {
            {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
            {"FRACTION_BITS", std::to_string(format.fraction_bits)},
            {"KEEP_LOADS", "0"},
+           {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
            {"EXTREMES", flag(shape.fields.extremes)},
            {"SUM", flag(shape.fields.sum)},
            {"PRODUCTS", flag(shape.fields.squares)},
@@ -120,6 +121,7 @@ device::Source pass_source(const KernelShape& shape) {
            {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
            {"WINDOWS", flag(shape.windows)},
            {"LOADS", std::to_string(shape.loads)},
+           {"STEPS", std::to_string(shape.steps)},
            {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))}}};
 }
 
@@ -152,7 +154,7 @@ void DevicePass::launch(const reduce::DeviceArray& a, const reduce::DeviceArray&
   // Elements before the first whole 16 bytes.
   const auto head = static_cast<std::uint32_t>(in_loads ? std::min<std::uint64_t>((16 - beyond(a)) % 16 / element, count_) : 0);
   const auto loads = static_cast<std::uint32_t>(in_loads ? (count_ - head) * element / 16 : 0);
-  const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads;
+  const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads * shape_.steps;
   const std::uint64_t work = in_loads ? loads : count_ / shape_.loads;
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + tile - 1) / tile, 1, shape_.groups));
   const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
@@ -171,7 +173,7 @@ Statistics::Contents DevicePass::result() {
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  contents.nans = words[shape_.fields.extremes ? kFoundNans : kNans] >> (shape_.fields.extremes ? 32 : 0);
+  contents.nans = shape_.fields.sum || shape_.fields.squares ? words[kNans] : words[kFoundNans] >> 32;
   contents.nonzeros = words[kNonzeros];
   const int shift = is_integer(shape_.type) ? 1074 : 1074 - format_of(shape_.type).lowest_bit;
   if (shape_.fields.extremes) {

@@ -21,6 +21,7 @@ struct KernelShape {
   std::uint32_t group_size = 0;
   std::uint32_t groups = 0;  ///< at most: small data take fewer
   std::uint32_t loads = 0;   ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
   std::uint32_t columns = 0;
   bool windows = false;  ///< sums in registers, where these are exact
 

@@ -4,7 +4,8 @@
 // record, and the one that draws the last ticket chooses among these.
 //
 // Defined by the host, beside what elements.h takes: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16 bytes, in flight),
-// STRIDED (elements do not follow one another).
+// STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth 3% over equal shares
+// where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
 
@@ -40,13 +41,14 @@ FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) 
 #define TICKETS 0
 #define TILES 1  // that were drawn, beyond the one that each group starts with
 
-// Of the `count` elements from byte `offset` of `data` on, under 2^32; `head` of them lie before the first whole 16 bytes. Groups draw
-// their tiles one by one, in the order of memory.
+// Of the `count` elements from byte `offset` of `data` on, under 2^32; `head` of them lie before the first whole 16 bytes.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, uint count, GLOBAL ulong* records, GLOBAL uint* schedule,
               GLOBAL uchar* results, ulong result_offset, ulong base) {
   LOCAL_VAR FOUND best[GROUP_SIZE / LANES];
+#if DRAWN
   LOCAL_VAR uint drawn[2];
+#endif
   GLOBAL ulong* result = (GLOBAL ulong*)(results + result_offset);
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   EXTREMES_STATE state = empty_extremes();
@@ -61,10 +63,14 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   const uint tiles = loads / TILE;
   // In the order of memory, as of equal elements the first counts.
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) state = take_load(state, load_of((WORD)elements[i]), i, 1);
+#if DRAWN
   const uint more = tiles > group_count();
   uint turn = 0;
+#endif
   for (uint tile = group_id(); tile < tiles;) {
+#if DRAWN
     if (more && local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
+#endif
     const uint first = tile * TILE + local_id();
     uint4 v[LOADS];
 #pragma unroll
@@ -73,9 +79,13 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
     for (int k = 0; k < LOADS; ++k) {
       state = take_load(state, v[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
     }
+#if DRAWN
     barrier_local();
     tile = more ? drawn[turn] : tiles;
     turn ^= 1;
+#else
+    tile += group_count();
+#endif
   }
   for (uint i = tiles * TILE + (uint)global_id(); i < loads; i += (uint)global_size()) {
     state = take_load(state, load_once(&aligned[i]), head + i * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
@@ -85,8 +95,9 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   }
 #endif
 
-  FOUND found = combine_group(best, found_by(state, data + offset, stride, count));
+  FOUND found = combine_group(best, found_by(state));
   if (local_id() >= LANES) return;
+  if (local_id() == 0) found = with_places(found, data + offset, stride, count);
   if (group_count() == 1) {
     if (local_id() == 0) write_result(result, found, count, base);
     return;

@@ -1,7 +1,7 @@
 // The least and the greatest of the elements that a work-item meets, and where they are first; then of a sub-group's, and of a group's.
 //
 // Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^32 of them. Defined before:
-// KEEP_LOADS (a work-item keeps the loads that had its extremes: else it reads them once more in the end).
+// KEEP_LOADS (a work-item keeps the loads that had its extremes: else the group reads one of them again), COUNT_NANS (else others do).
 
 #define NOWHERE (~0u)
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
@@ -58,6 +58,18 @@ FN END take(END end, KEY key, uint place, uint4 load) {
 
 // The `count` elements of a load, of which the first is element `place`.
 FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
+#if FLOATS && BITS == 32 && NAN_EXTREMES
+  uint high = v.x;
+  uint low = v.x;
+#pragma unroll
+  for (int i = 1; i < count; ++i) {
+    high = max_nan_f32(high, element_of(v, i));
+    low = min_nan_f32(low, element_of(v, i));
+  }
+  const uint any_nan = is_nan(high);
+  KEY greatest = key_of(high);
+  KEY least = turned(key_of(low));
+#else
   KEY greatest = key_of(element_of(v, 0));
   KEY least = greatest;
 #pragma unroll
@@ -67,13 +79,15 @@ FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count
     least = key < least ? key : least;
   }
   least = turned(least);
+  const uint any_nan = FLOATS && (greatest > GREATEST_NUMBER || least > GREATEST_NUMBER);
+#endif
 #if FLOATS
-  if (greatest > GREATEST_NUMBER || least > GREATEST_NUMBER) {
+  if (any_nan) {
     greatest = least = KEY_LEAST;
     for (int i = 0; i < count; ++i) {
       const uint nan = is_nan(element_of(v, i));
       const KEY key = key_of(element_of(v, i));
-      state.nans += nan;
+      state.nans += COUNT_NANS ? nan : 0;
       if (nan && place + i < state.first_nan) state.first_nan = place + i;
       greatest = !nan && key > greatest ? key : greatest;
       least = !nan && turned(key) > least ? turned(key) : least;
@@ -120,30 +134,49 @@ FN EXTREMES_STATE empty_extremes(void) {
   return state;
 }
 
-// The first element with the end's key. `data` has `count` elements, one every `stride` bytes; a load that was not kept is read again there.
-FN uint place_of(END end, uint least, GLOBAL const uchar* data, long stride, uint count) {
+
+#if KEEP_LOADS
+// The first element with the end's key.
+FN uint place_of(END end, uint least) {
   uint at = end.place;
-  if (end.place == NOWHERE) return at;
 #pragma unroll
   for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
-#if KEEP_LOADS
     const KEY key = key_of(element_of(end.load, i));
-#else
-    const long next = (long)(end.place + i < count ? end.place + i : end.place);
-    const KEY key = key_of(*(GLOBAL const ELEMENT*)(data + next * stride));
-#endif
-    at = (least ? turned(key) : key) == end.key ? end.place + i : at;
+    at = end.place != NOWHERE && (least ? turned(key) : key) == end.key ? end.place + i : at;
   }
   return at;
 }
-FN FOUND found_by(EXTREMES_STATE state, GLOBAL const uchar* data, long stride, uint count) {
+#else
+FN uint place_of(END end, uint least) { return end.place; }
+#endif
+FN FOUND found_by(EXTREMES_STATE state) {
   FOUND found;
   found.greatest = state.greatest.key;
   found.least = state.least.key;
-  found.at_greatest = place_of(state.greatest, 0, data, stride, count);
-  found.at_least = place_of(state.least, 1, data, stride, count);
+  found.at_greatest = place_of(state.greatest, 0);
+  found.at_least = place_of(state.least, 1);
   found.nans = state.nans;
   found.first_nan = state.first_nan;
+  return found;
+}
+
+// Where loads were not kept, places are those of loads until one work-item reads them again, among `count` elements, one every `stride` bytes.
+FN uint place_again(KEY key, uint place, uint least, GLOBAL const uchar* data, long stride, uint count) {
+  uint at = place;
+#pragma unroll
+  for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
+    const uint next = place != NOWHERE && place + i < count ? place + i : 0;
+    const KEY found = key_of(*(GLOBAL const ELEMENT*)(data + (long)next * stride));
+    at = next >= place && (least ? turned(found) : found) == key ? next : at;
+  }
+  return at;
+}
+FN FOUND with_places(FOUND found, GLOBAL const uchar* data, long stride, uint count) {
+#if !KEEP_LOADS
+  if (count == 0) return found;
+  found.at_greatest = place_again(found.greatest, found.at_greatest, 0, data, stride, count);
+  found.at_least = place_again(found.least, found.at_least, 1, data, stride, count);
+#endif
   return found;
 }
 

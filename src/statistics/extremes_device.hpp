@@ -19,6 +19,7 @@ struct ExtremesShape {
   std::uint32_t group_size = 0;
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
+  bool drawn = false;          ///< groups draw their tiles from a counter
 
   std::string text() const;
 };

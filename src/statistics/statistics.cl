@@ -5,7 +5,7 @@
 // the last ticket makes one of all.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
-// squares), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), COLUMN_BITS, WINDOWS.
+// squares), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
 // Words of a record: what extremes.h writes, counters, the rows of bins.h.
 #define COUNTERS EXTREMES_WORDS
@@ -15,7 +15,7 @@
 #define FIRST_ROW (COUNTERS + COUNTER_WORDS)
 #define RECORD (FIRST_ROW + ALL_ROWS)
 
-#define TILE (GROUP_SIZE * LOADS)
+#define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group takes in one go
 // Local memory: bins, or, after them, what the group's choice and sums of records take (in 64-bit words).
 #define BIN_WORDS ((ALL_ROWS * COLUMNS + 1) / 2)
 #define BEST_WORDS (GROUP_SIZE / LANES * 4)
@@ -23,7 +23,7 @@
 #define ROOMY_ROWS (ALL_ROWS > 0 ? ALL_ROWS : 1)
 #define ROOMY_ROWS (ALL_ROWS > 0 ? ALL_ROWS : 1)
 #if WINDOWS
-#define FLUSH_TILES (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
+#define FLUSH_STEPS (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
 #endif
 
 typedef struct {
@@ -110,8 +110,8 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
   GLOBAL const uint4* a_loads = (GLOBAL const uint4*)(a + (a_offset + head * sizeof(ELEMENT)));
   GLOBAL const uint4* b_loads = (GLOBAL const uint4*)(b + (b_offset + head * sizeof(ELEMENT)));
-  const uint tiles = loads / TILE;
-  const uint more = tiles > group_count();
+  const uint steps = loads / STEP;
+  const uint tiles = (steps + STEPS - 1) / STEPS;
 
   for (uint i = local_id(); i < ALL_ROWS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   for (uint i = local_id(); i < ALL_ROWS; i += GROUP_SIZE) rows[i] = 0;
@@ -125,7 +125,6 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   state.sums = empty_sums();
   state.nonzeros = 0;
   uint tile = group_id();
-  uint turn = 0;
 #if WINDOWS
   uint filled = 0;  // tiles in the running sums
 #endif
@@ -135,52 +134,58 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(b, b_offset, b_stride, i)) : x, i, 1, state);
   }
   do {
-    for (uint room = ROOM / (LOADS * ELEMENTS_PER_LOAD) - 1; room > 0 && tile < tiles; --room) {
-      if (more && local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
-      const uint first = tile * TILE + local_id();
-      uint4 v[LOADS];
-      uint4 w[LOADS];
+    for (uint room = ROOM / (STEPS * LOADS * ELEMENTS_PER_LOAD) - 1; room > 0 && tile < tiles; --room) {
+      if (local_id() == 0) drawn[room & 1] = tiles > group_count() ? atomic_add_global32(&schedule[TILES], 1) + group_count() : tiles;
+      for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {
+        const uint first = step * STEP + local_id();
+        uint4 v[LOADS];
+        uint4 w[LOADS];
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) {
-        v[k] = load_once(&a_loads[first + k * GROUP_SIZE]);
-        w[k] = DOT ? load_once(&b_loads[first + k * GROUP_SIZE]) : v[k];
-      }
+        for (int k = 0; k < LOADS; ++k) {
+          v[k] = load_once(&a_loads[first + k * GROUP_SIZE]);
+          w[k] = DOT ? load_once(&b_loads[first + k * GROUP_SIZE]) : v[k];
+        }
 #pragma unroll
-      for (int k = 0; k < LOADS; ++k) {
-        state = see_load(column, counters, v[k], w[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD, state);
-      }
+        for (int k = 0; k < LOADS; ++k) {
+          state = see_load(column, counters, v[k], w[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD, state);
+        }
 #if WINDOWS
-      state.sums.window = move_window(column, state.sums.window);
-      if (++filled == FLUSH_TILES) {
-        state.sums.window = empty_window(column, state.sums.window);
-        filled = 0;
-      }
+        state.sums.window = move_window(column, state.sums.window);
+        if (++filled == FLUSH_STEPS) {
+          state.sums.window = empty_window(column, state.sums.window);
+          filled = 0;
+        }
 #endif
+      }
       barrier_local();
-      tile = more ? drawn[turn] : tiles;
-      turn ^= 1;
+      tile = drawn[room & 1];
     }
     collect_bins(bins, rows);
   } while (tile < tiles);
-  uint next = head + tiles * (TILE * ELEMENTS_PER_LOAD) + (uint)global_id();
-  const uint left = count - head - tiles * (TILE * ELEMENTS_PER_LOAD);
-  uint done = 0;
+#if WINDOWS
+  flush_window(column, state.sums.window);
+#endif
+  // What is left: less than a step; or everything, of arrays that do not lie in loads.
+  uint left = count - head - steps * (STEP * ELEMENTS_PER_LOAD);
+  uint next = count - left + (uint)global_id();
   do {
-    const uint round = left - done < ROOM / 2 * (uint)global_size() ? left - done : ROOM / 2 * (uint)global_size();
+    const uint round = left < ROOM / 2 * (uint)global_size() ? left : ROOM / 2 * (uint)global_size();
     for (uint i = (uint)global_id(); i < round; i += (uint)global_size()) {
       const uint4 x = load_of((WORD)element_at(a, a_offset, a_stride, next));
       state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(b, b_offset, b_stride, next)) : x, next, 1, state);
       next += (uint)global_size();
     }
-    done += round;
-    if (done == left) flush_sums(column, state.sums);
+    left -= round;
+#if !FLOATS
+    if (left == 0) flush_integers(column, state.sums);
+#endif
     collect_bins(bins, rows);
-  } while (done < left);
+  } while (left != 0);
 
   GLOBAL ulong* record = records + (ulong)group_id() * RECORD;
 #if EXTREMES
-  const FOUND found = combine_group(best, found_by(state.extremes, a + a_offset, a_stride, count));
-  if (local_id() == 0) write_record(record, found);
+  const FOUND found = combine_group(best, found_by(state.extremes));
+  if (local_id() == 0) write_record(record, with_places(found, a + a_offset, a_stride, count));
 #endif
   if (state.sums.other != 0) atomic_add_local32(&counters[OTHERS], 1);
   if (NONZEROS) atomic_add_local32(&counters[COUNTED_NONZEROS], state.nonzeros);

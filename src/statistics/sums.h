@@ -147,7 +147,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
       state.other |= x ^ SIGN_BIT;
 #endif
     }
-    ++state.window.hits;
+    ++state.window.fixed;
   } else {
     state = add_load_to_bins(column, counters, v, w, state);
   }
@@ -157,11 +157,9 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
 FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) { return add_load_to_bins(column, counters, v, w, state); }
 #endif
 
+#if !FLOATS
 // Adds what is in registers to the bins.
-FN void flush_sums(LOCAL uint* column, SUMS_STATE state) {
-#if WINDOWS
-  flush_window(column, state.window);
-#elif !FLOATS
+FN void flush_integers(LOCAL uint* column, SUMS_STATE state) {
   const long words[6] = {state.sum0, state.sum1, state.product0, state.product1, state.product2, state.product3};
 #pragma unroll
   for (uint i = 0; i < 6; ++i) {
@@ -169,5 +167,5 @@ FN void flush_sums(LOCAL uint* column, SUMS_STATE state) {
     const ulong magnitude = words[i] < 0 ? 0 - (ulong)words[i] : (ulong)words[i];
     if (i < 2 ? SUM : PRODUCTS) add_number(column, i < 2 ? 2 * i : FIRST_PRODUCT_ROW + 2 * (i - 2), 16, magnitude, 0, sign);
   }
-#endif
 }
+#endif

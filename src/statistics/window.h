@@ -37,8 +37,7 @@ typedef struct {
   double sum0, sum1;
   double product0, product1, product2, product3;
   uint a_top, b_top;  // exponent fields
-  uint hits;          // loads since the sums were last emptied
-  uint fixed;         // until they are emptied so often
+  uint fixed;         // until the sums are emptied so often; FIXED of it for each, and one for each load since they last were
   int a_missed, b_missed;  // the greatest size class, less one, of a load that it did not hold
 } WINDOW;
 
@@ -57,15 +56,17 @@ FN WINDOW open_window(uint a_top, uint b_top) {
   w.product1 = anchor(product_exponent(w) - NEXT_BELOW);
   w.product2 = PRODUCT_SUMS > 2 ? anchor(product_exponent(w) - 2 * NEXT_BELOW) : 0;
   w.product3 = PRODUCT_SUMS > 2 ? anchor(product_exponent(w) - 3 * NEXT_BELOW) : 0;
-  w.hits = w.fixed = 0;
+  w.fixed = 0;
   w.a_missed = w.b_missed = -1;
   return w;
 }
 
 // A window that nothing lies in, for data that no window holds.
 #define CLOSED WINDOW_SPAN
+#define FIXED 256
 FN uint is_open(WINDOW w) { return w.a_top != CLOSED; }
-FN uint is_in_use(WINDOW w) { return w.a_top != CLOSED || w.fixed == 0; }
+FN uint is_in_use(WINDOW w) { return w.a_top != CLOSED || w.fixed < FIXED; }
+FN uint hits_of(WINDOW w) { return w.fixed & (FIXED - 1); }
 
 // Ordered as the magnitude; 0 for zeros alone.
 #if BITS == 64
@@ -128,7 +129,7 @@ FN void add_running_sum(LOCAL uint* column, uint row, uint row_bits, double sum,
 }
 
 FN void flush_window(LOCAL uint* column, WINDOW w) {
-  if (!is_open(w) || w.hits == 0) return;  // nothing but zeros
+  if (!is_open(w) || hits_of(w) == 0) return;  // nothing but zeros
 #if SUM
   const double sums[2] = {w.sum0, w.sum1};
 #pragma unroll
@@ -146,10 +147,9 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 // Empties the sums into the bins. A window that held few of the loads is closed for a while.
 FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   flush_window(column, w);
-  const uint useless = is_open(w) && w.hits < LOADS_A_WINDOW / 4;
-  const uint closed = useless || (!is_open(w) && w.fixed > 1);
-  WINDOW next = open_window(closed ? CLOSED : w.a_top, closed ? CLOSED : w.b_top);
-  next.fixed = useless ? PERIODS_CLOSED : w.fixed > 1 ? w.fixed - 1 : 0;
+  const uint useless = is_open(w) && hits_of(w) < LOADS_A_WINDOW / 4;
+  WINDOW next = open_window(useless ? CLOSED : w.a_top, useless ? CLOSED : w.b_top);
+  next.fixed = useless ? PERIODS_CLOSED * FIXED : w.fixed >= FIXED ? (w.fixed & ~(FIXED - 1)) - FIXED : 0;
   return next;
 }
 
@@ -176,10 +176,10 @@ FN WINDOW move_window(LOCAL uint* column, WINDOW w) {
   const uint higher = a_top > w.a_top || (DOT && b_top > w.b_top);
   const uint missed = w.a_missed >= 0 || (DOT && w.b_missed >= 0);
   w.a_missed = w.b_missed = -1;
-  if (!missed || w.fixed != 0 || (is_open(w) && !(above && higher))) return w;
+  if (!missed || w.fixed >= FIXED || (is_open(w) && !(above && higher))) return w;
   flush_window(column, w);
   WINDOW next = open_window(a_top > w.a_top ? a_top : w.a_top, b_top > w.b_top ? b_top : w.b_top);
-  next.fixed = 1;
+  next.fixed = FIXED;
   return next;
 }
 #endif
