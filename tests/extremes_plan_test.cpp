@@ -33,7 +33,8 @@ std::vector<std::byte> repetitive(std::size_t count, const std::vector<Element>&
 
 std::vector<std::byte> elements_of(DType type, std::size_t count) {
   const double infinity = std::numeric_limits<double>::infinity();
-  if (type == DType::float64) return repetitive<double>(count, {0.0, -0.0, 1.5, -2.5, infinity, -infinity, 0.0 / 0.0, -(0.0 / 0.0), 5e-324});
+  if (type == DType::float64)
+    return repetitive<double>(count, {0.0, -0.0, 1.5, -2.5, infinity, -infinity, 0.0 / 0.0, -(0.0 / 0.0), 5e-324});
   if (type == DType::float32) return repetitive<float>(count, {-0.0f, 0.0f, -1e-45f, 0.25f});
   if (size_of(type) == 2) return repetitive<std::uint16_t>(count, {0x8000, 0x0000, 0x3c00, 0xfc01, 0x7c00, 0x0001, 0xbc00});
   if (size_of(type) == 1) return repetitive<std::uint8_t>(count, {0, 1, 127, 128, 255});
@@ -86,7 +87,8 @@ TEST_P(Arrays, AreCollectedWhereverTheyLie) {
         const std::uint64_t first = (stride < 0 ? bytes.size() / 2 : 0) + 3 * element;
         const View host(bytes.data() + first, size, type, stride);
         const BufferView view(buffer, size, type, first, stride);
-        const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) + " every " + std::to_string(stride);
+        const std::string what =
+            device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) + " every " + std::to_string(stride);
         ASSERT_EQ(collect(view), collect(host, cpu)) << what;
         for (const std::uint64_t other : {3, 4}) {  // lying alike or not
           const BufferView second(buffer, size, type, static_cast<std::uint64_t>(other * element));

@@ -10,14 +10,14 @@
 
 namespace samesum {
 
-/// What ExtremesPlan leaves in a device's memory for whoever comes next: 48 bytes, as a C struct. Extremes are those of the elements that are
-/// no NaN, by the order in which -0.0 < +0.0; where there is none, their indices are kNowhere and they mean nothing.
+/// What ExtremesPlan leaves in a device's memory for whoever comes next: 48 bytes, as a C struct. Extremes are those of the elements that
+/// are no NaN, by the order in which -0.0 < +0.0; where there is none, their indices are kNowhere and they mean nothing.
 struct ExtremesRecord {
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-  std::uint64_t least;        ///< the element itself, in the first bytes; the others are zero
-  std::uint64_t at_least;     ///< the lowest index at which it stands
-  std::uint64_t greatest;     ///< likewise
+  std::uint64_t least;     ///< the element itself, in the first bytes; the others are zero
+  std::uint64_t at_least;  ///< the lowest index at which it stands
+  std::uint64_t greatest;  ///< likewise
   std::uint64_t at_greatest;
   std::uint64_t first_nan;  ///< kNowhere where there is none
   std::uint64_t nans;       ///< how many there are

@@ -160,8 +160,9 @@ ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOpt
   require_alike(a, b);
   const Device& device = a.buffer().device();
   if (&device.implementation() != &b.buffer().device().implementation()) {
-    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
-                                              device.info().selector, b.buffer().device().info().selector));
+    throw Error(ErrorKind::usage,
+                fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
+                            device.info().selector, b.buffer().device().info().selector));
   }
   if (!device.info().has(Capability::kernels)) return dot(statistics::host_view(a), statistics::host_view(b), device, options, report);
   if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());

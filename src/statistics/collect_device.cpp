@@ -18,8 +18,8 @@ namespace {
 // Words of a record, as in extremes.h and statistics.cl.
 enum Word { kGreatest, kLeast, kPlaces, kFoundNans, kNans, kPositiveInfinities, kNegativeInfinities, kOthers, kNonzeros, kRows };
 constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among places
-constexpr std::uint32_t kEndBytes = 40;       // local memory of a work-item, at most, after the bins
-constexpr std::uint32_t kCounterBytes = 128;  // for what is neither, rounded up
+constexpr std::uint32_t kEndBytes = 40;                // local memory of a work-item, at most, after the bins
+constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
 
 struct Format {
   int exponent_bits, fraction_bits;
@@ -78,7 +78,8 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot) {
   KernelShape shape{type, options.fields, dot};
-  shape.windows = (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
+  shape.windows =
+      (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
   const bool moments = !dot && (options.fields.sum || options.fields.squares);
@@ -157,8 +158,9 @@ void DevicePass::launch(const reduce::DeviceArray& a, const reduce::DeviceArray&
   const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads * shape_.steps;
   const std::uint64_t work = in_loads ? loads : count_ / shape_.loads;
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + tile - 1) / tile, 1, shape_.groups));
-  const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
-                                        head,     loads,    static_cast<std::uint32_t>(count_), records_, schedule_, result_};
+  const device::Argument arguments[] = {
+      a.memory, a.offset,  a.stride, b.memory, b.offset, b.stride, head, loads, static_cast<std::uint32_t>(count_),
+      records_, schedule_, result_};
   device_.launch(kernel_, {groups, shape_.group_size}, arguments);
   if (combine_.handle == nullptr) return;
   const device::Argument combine_arguments[] = {records_, groups, schedule_, result_};
@@ -192,7 +194,8 @@ Statistics::Contents DevicePass::result() {
     if (first_nan != kNowhere) contents.first_nan = first_nan;
   }
   const std::uint64_t* row = words.data() + kRows;
-  for (std::uint32_t i = 0; i < rows.sum; ++i) contents.sum.add_scaled(static_cast<std::int64_t>(*row++), shift + static_cast<int>(rows.sum_bits * i));
+  for (std::uint32_t i = 0; i < rows.sum; ++i)
+    contents.sum.add_scaled(static_cast<std::int64_t>(*row++), shift + static_cast<int>(rows.sum_bits * i));
   for (std::uint32_t i = 0; i < rows.products; ++i) {
     contents.squares.add_scaled(static_cast<std::int64_t>(*row++), 2 * shift + static_cast<int>(rows.product_bits * i));
   }
@@ -218,7 +221,8 @@ Statistics::Contents DevicePass::result() {
 namespace {
 
 // Adds the times of a chunk.
-void add_times(device::Device& device, SumReport* report, const device::Mark& start, const device::Mark& uploaded, const device::Mark& done) {
+void add_times(device::Device& device, SumReport* report, const device::Mark& start, const device::Mark& uploaded,
+               const device::Mark& done) {
   if (report == nullptr) return;
   report->upload_seconds += device.seconds_between(start, uploaded);
   report->seconds += device.seconds_between(uploaded, done);

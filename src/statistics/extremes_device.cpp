@@ -34,7 +34,8 @@ ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes) {
 ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptions& options, std::uint64_t elements) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  ExtremesShape shape = info.is_cpu ? ExtremesShape{0, kCpuGroupSize, 1, 1, true} : fastest_shape(info.compute_units, elements * size_of(type));
+  ExtremesShape shape =
+      info.is_cpu ? ExtremesShape{0, kCpuGroupSize, 1, 1, true} : fastest_shape(info.compute_units, elements * size_of(type));
   shape.group_size = options.group_size != 0 ? options.group_size : std::min(shape.group_size, most);
   if (options.groups != 0) shape.groups = options.groups;
   return shape;
