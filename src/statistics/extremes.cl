@@ -4,8 +4,8 @@
 // record, and the one that draws the last ticket chooses among these.
 //
 // Defined by the host, beside what elements.h takes: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16 bytes, in flight),
-// STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth 3% over equal shares
-// where there are many).
+// STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth 3% over equal
+// shares where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
 
@@ -25,11 +25,13 @@ FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) 
   found.at_greatest = found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
   found.at_least = found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
 #endif
-  if (base == 0 || (found.at_least != NOWHERE && (result[AT_LEAST] == ~(ulong)0 || found.least > turned(key_of((WORD)result[LEAST_ELEMENT]))))) {
+  const uint is_first_least = base == 0 || result[AT_LEAST] == ~(ulong)0;
+  if (is_first_least || (found.at_least != NOWHERE && found.least > turned(key_of((WORD)result[LEAST_ELEMENT])))) {
     result[LEAST_ELEMENT] = found.at_least == NOWHERE ? 0 : (ulong)element_with(turned(found.least));
     result[AT_LEAST] = whole_index(found.at_least, base);
   }
-  if (base == 0 || (found.at_greatest != NOWHERE && (result[AT_GREATEST] == ~(ulong)0 || found.greatest > key_of((WORD)result[GREATEST_ELEMENT])))) {
+  const uint is_first_greatest = base == 0 || result[AT_GREATEST] == ~(ulong)0;
+  if (is_first_greatest || (found.at_greatest != NOWHERE && found.greatest > key_of((WORD)result[GREATEST_ELEMENT]))) {
     result[GREATEST_ELEMENT] = found.at_greatest == NOWHERE ? 0 : (ulong)element_with(found.greatest);
     result[AT_GREATEST] = whole_index(found.at_greatest, base);
   }
@@ -121,8 +123,8 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 
 // The second launch, where a device cannot order what its groups write.
 KERNEL FIXED_GROUP(1, 1)
-void extremes_finish(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, uint count,
-                     ulong base) {
+void extremes_finish(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset,
+                     uint count, ulong base) {
   FOUND found = nothing();
   for (uint i = 0; i < groups; ++i) found = combine(found, read_record(records + i * EXTREMES_WORDS));
   schedule[TILES] = 0;

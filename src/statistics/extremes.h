@@ -160,7 +160,8 @@ FN FOUND found_by(EXTREMES_STATE state) {
   return found;
 }
 
-// Where loads were not kept, places are those of loads until one work-item reads them again, among `count` elements, one every `stride` bytes.
+// Where loads were not kept, places are those of loads until one work-item reads them again, among `count` elements, one every `stride`
+// bytes.
 FN uint place_again(KEY key, uint place, uint least, GLOBAL const uchar* data, long stride, uint count) {
   uint at = place;
 #pragma unroll

@@ -95,8 +95,8 @@ FN void combine_records(GLOBAL const ulong* records, uint groups, GLOBAL ulong* 
   }
 }
 
-// Of `count` elements, under 2^32. From element `head` on there are `loads` whole ones of 16 bytes, of both arrays; other elements are taken
-// one by one. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for
+// Of `count` elements, under 2^32. From element `head` on there are `loads` whole ones of 16 bytes, of both arrays; other elements are
+// taken one by one. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for
 // a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, uint head,

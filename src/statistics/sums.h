@@ -154,7 +154,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
   return state;
 }
 #else
-FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) { return add_load_to_bins(column, counters, v, w, state); }
+#define add_load add_load_to_bins
 #endif
 
 #if !FLOATS

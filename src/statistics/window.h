@@ -1,10 +1,10 @@
 // Sums in registers, where they are exact, so that most elements need no bins.
 //
-// A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all that
-// is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the next sum,
-// whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH 2013.) For
-// which magnitudes the last sum leaves nothing is each work-item's window: exponent fields from WINDOW_SPAN below its `top` up to `top`. A
-// load that has any other number goes to the bins.
+// A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all
+// that is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the next
+// sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH 2013.)
+// For which magnitudes the last sum leaves nothing is each work-item's window: exponent fields from WINDOW_SPAN below its `top` up to `top`.
+// A load that has any other number goes to the bins.
 
 #if WINDOWS
 #define HEADROOM 8                 // a sum takes 2^HEADROOM numbers before it is emptied into the bins
@@ -75,10 +75,13 @@ FN uint size_class(WORD x) { return ((uint)(x >> 32) & 0x7fffffffu) | min_u32((u
 FN uint size_class(WORD x) { return magnitude_of(x); }
 #endif
 
+// Of classes less one.
+FN uint lies_above(int greatest, uint top) { return greatest >= (int)(((top + 1) << TOP_SHIFT) - 1); }
+
 // Whether all magnitudes but zeros lie in a window: by the least and the greatest of their classes less one, of which a zero's is the
 // greatest unsigned and the least signed number.
 FN uint lie_within(uint least, int greatest, uint top) {
-  return least >= ((top - WINDOW_SPAN) << TOP_SHIFT) - 1 && greatest < (int)(((top + 1) << TOP_SHIFT) - 1);
+  return least >= ((top - WINDOW_SPAN) << TOP_SHIFT) - 1 && !lies_above(greatest, top);
 }
 
 FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
@@ -172,7 +175,7 @@ FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
 FN WINDOW move_window(LOCAL uint* column, WINDOW w) {
   const uint a_top = top_for(w.a_missed);
   const uint b_top = top_for(w.b_missed);
-  const uint above = w.a_missed >= (int)(((w.a_top + 1) << TOP_SHIFT) - 1) || (DOT && w.b_missed >= (int)(((w.b_top + 1) << TOP_SHIFT) - 1));
+  const uint above = lies_above(w.a_missed, w.a_top) || (DOT && lies_above(w.b_missed, w.b_top));
   const uint higher = a_top > w.a_top || (DOT && b_top > w.b_top);
   const uint missed = w.a_missed >= 0 || (DOT && w.b_missed >= 0);
   w.a_missed = w.b_missed = -1;
