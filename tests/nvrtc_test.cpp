@@ -75,7 +75,9 @@ class CompilingDevice final : public Device {
   const std::set<std::string>& files() const noexcept { return files_; }
 
  private:
-  static constexpr int kMostSpilled = 64;  // bytes: a few registers
+  // What an entry may spill: a few registers. The exact sum of float64 spills more where digits are too far apart for a sub-group and one
+  // work-item rounds them, once at a kernel's end; as a function of its own that cost every sum 0.2 µs on an H100, called or not.
+  static int most_spilled(const std::string& name) { return name == "sum_exact" ? 128 : 64; }
 
   // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled.
   void report(const std::string& log) const {
@@ -92,7 +94,7 @@ class CompilingDevice final : public Device {
       if (std::regex_search(line, match, entry)) name = match[1];
       if (std::regex_search(line, match, spills)) spilled = std::stoi(match[1]);
       if (std::regex_search(line, match, use)) {
-        EXPECT_LE(spilled, kMostSpilled) << arch_ << " " << name;
+        EXPECT_LE(spilled, most_spilled(name)) << arch_ << " " << name;
         std::cout << "  " << arch_ << " " << name << ": " << match[1] << " registers, " << spilled << " bytes spilled, "
                   << (match[2].matched ? match[2].str() : "0") << " bytes of local memory\n";
       }

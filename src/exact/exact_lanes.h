@@ -18,7 +18,7 @@ typedef struct {
 } ROUNDED;
 
 // By one work-item; `scratch` has EXACT_DIGITS places.
-FN_APART ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
+FN ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   const int first = base / 32;
   const int last = first + count + 2 < EXACT_DIGITS ? first + count + 2 : EXACT_DIGITS - 1;
   for (int i = first; i <= last; ++i) scratch[i] = 0;

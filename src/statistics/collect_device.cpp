@@ -68,26 +68,30 @@ std::uint64_t local_bytes(const KernelShape& shape) {
   return std::max(rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size) + rows * 8 + kCounterBytes;
 }
 
-// On an H100: for sums and squares together small groups were the fastest, for anything else larger ones.
 constexpr std::uint32_t kGroupSize = 512;
-constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
-KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot) {
+// On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
+std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint64_t elements) {
+  constexpr std::uint64_t kOften = 32;
+  const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
+  const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
+  if (info.is_cpu || shape.dot || !shape.windows || share < kOften) return 1;
+  return shape.type == DType::float64 ? 8 : 2;
+}
+
+KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot, std::uint64_t elements) {
   KernelShape shape{type, options.fields, dot};
   shape.windows =
       (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  const bool moments = !dot && (options.fields.sum || options.fields.squares);
-  shape.group_size = options.group_size != 0 ? options.group_size
-                                             : std::min(most, info.is_cpu ? kCpuGroupSize
-                                                              : moments   ? kMomentsGroupSize
-                                                                          : kGroupSize);
+  shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.steps = choose_steps(info, shape, elements);
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
@@ -127,7 +131,7 @@ device::Source pass_source(const KernelShape& shape) {
 }
 
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
-    : device_(device), shape_(choose_shape(device.info(), type, options, dot)) {
+    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)) {
   if (options.fields == Fields{true, false, false, false}) {
     extremes_.emplace(device, type, ReduceOptions{NanPolicy::propagate, options.group_size, options.groups}, elements);
     return;

@@ -24,10 +24,11 @@ constexpr std::uint32_t kCpuGroupSize = 64;
 // one group to a compute unit, larger ones for more data; where there is much, two that draw their tiles.
 ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes) {
   if (bytes <= 16 << 10) return {1, 256, 4, 1, false};
-  if (bytes <= 64 << 10) return {1, 1024, 4, 1, false};
+  if (bytes <= 64 << 10) return {1, 512, 4, 1, false};
   if (bytes <= 256 << 10) return {units, 128, 2, 8, false};
   if (bytes <= 1 << 20) return {units, 256, 4, 4, false};
   if (bytes <= 32 << 20) return {units, 512, 4, 2, false};
+  if (bytes <= 64 << 20) return {2 * units, 512, 4, 2, false};
   return {0, 512, 4, 2, true};
 }
 

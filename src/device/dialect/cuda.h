@@ -7,8 +7,6 @@ static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 
 #define KERNEL extern "C" __global__
 #define FN [[maybe_unused]] static __device__ __forceinline__
-// A function that is not inlined: for what is rare, and would take registers from what is not.
-#define FN_APART [[maybe_unused]] static __device__ __noinline__
 #define GLOBAL
 #define LOCAL
 #define LOCAL_VAR __shared__

@@ -12,8 +12,6 @@
 // Always inline: where LLVM replaces a parameter that is always the same local array by that array before inlining, PoCL 3.1 leaves the
 // function with an array of its own, and what is written here is not read there.
 #define FN static inline __attribute__((always_inline))
-// What CUDA does not inline, as it is rare.
-#define FN_APART FN
 #define GLOBAL __global
 #define LOCAL __local
 #define LOCAL_VAR __local
