@@ -68,7 +68,9 @@ std::uint64_t local_bytes(const KernelShape& shape) {
   return std::max(rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size) + rows * 8 + kCounterBytes;
 }
 
+// On an H100: large groups, but for sums and squares that no windows take.
 constexpr std::uint32_t kGroupSize = 512;
+constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
@@ -89,7 +91,11 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
       (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, info.is_cpu ? kCpuGroupSize : kGroupSize);
+  const bool moments = !dot && !shape.windows && (options.fields.sum || options.fields.squares);
+  shape.group_size = options.group_size != 0 ? options.group_size
+                                             : std::min(most, info.is_cpu ? kCpuGroupSize
+                                                              : moments   ? kMomentsGroupSize
+                                                                          : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   shape.steps = choose_steps(info, shape, elements);
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
