@@ -14,7 +14,7 @@
 #define SLICE_ROOM 2  // bits: for 2048 elements
 #define LEAST_FIELD (SLICE + 17)
 #define GREATEST_FIELD 192  // greater elements go to bins: sums stay below the last rows
-#define MOST_MISSES 8       // loads of which something is left, until all go to bins
+#define MOST_MISSES 8       // loads that needed bins, until all go there
 #define NO_MISSES (SAMESUM_DENORMALS ? 0 : MOST_MISSES + 1)
 
 typedef struct {
@@ -102,7 +102,10 @@ FN STATE add_load(LOCAL uint* column, uint4 v, STATE state) {
   const uint margin = (0x8000u - ((state.field - 1 - SLICE_ROOM) << FRACTION_BITS)) * 0x10001u;
   if ((((magnitudes(v.x) + margin) | (magnitudes(v.y) + margin) | (magnitudes(v.z) + margin) | (magnitudes(v.w) + margin)) & 0x80008000u) != 0) {
     const uint greatest = greater_of(v.x, greater_of(v.y, greater_of(v.z, greater_of(v.w, 0)))) >> FRACTION_BITS;
-    if (greatest > GREATEST_FIELD) return add_to_bins(column, v, state);
+    if (greatest > GREATEST_FIELD) {
+      ++state.misses;
+      return add_to_bins(column, v, state);
+    }
     state = flush_slices(column, state);
     state.field = greatest + 2 + SLICE_ROOM;
   }
