@@ -97,18 +97,21 @@ FN uint add_slices(uint x, uint c0, uint c1, uint* s0, uint* s1) {
 }
 
 FN STATE add_load(LOCAL uint* column, uint4 v, STATE state) {
-  if (state.misses > MOST_MISSES) return add_to_bins(column, v, state);
+  uint fits = state.misses <= MOST_MISSES;
   // Adding to the exponent fields carries out of those that are too great for the window.
   const uint margin = (0x8000u - ((state.field - 1 - SLICE_ROOM) << FRACTION_BITS)) * 0x10001u;
-  if ((((magnitudes(v.x) + margin) | (magnitudes(v.y) + margin) | (magnitudes(v.z) + margin) | (magnitudes(v.w) + margin)) & 0x80008000u) != 0) {
+  const uint sums = (magnitudes(v.x) + margin) | (magnitudes(v.y) + margin) | (magnitudes(v.z) + margin) | (magnitudes(v.w) + margin);
+  if (fits && (sums & 0x80008000u) != 0) {
     const uint greatest = greater_of(v.x, greater_of(v.y, greater_of(v.z, greater_of(v.w, 0)))) >> FRACTION_BITS;
-    if (greatest > GREATEST_FIELD) {
+    fits = greatest <= GREATEST_FIELD;
+    if (fits) {
+      state = flush_slices(column, state);
+      state.field = greatest + 2 + SLICE_ROOM;
+    } else {
       ++state.misses;
-      return add_to_bins(column, v, state);
     }
-    state = flush_slices(column, state);
-    state.field = greatest + 2 + SLICE_ROOM;
   }
+  if (!fits) return add_to_bins(column, v, state);
   const uint c0 = state.field << 23 | 0x00400000u, c1 = c0 - (SLICE << 23);
   uint s0 = state.sums[0] - 8 * c0, s1 = state.sums[1] - 8 * c1;
   uint left[8];
