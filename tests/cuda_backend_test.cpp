@@ -4,11 +4,14 @@
 #include "device/cuda/nvrtc.hpp"
 
 #include "support/fake_cuda.hpp"
+#include "support/process.hpp"
 
 #include <samesum/error.hpp>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -325,10 +328,50 @@ TEST_F(CudaBackend, SearchesWherePipPutsTheCompiler) {
   setenv("HOME", home.c_str(), 1);
   const CompilerChoice choice = choose_compiler(995, 99);
   setenv("HOME", kept.c_str(), 1);
-  ASSERT_NE(choice.nvrtc, nullptr) << choice.reason;
+  EXPECT_EQ(choice.library, library) << choice.reason;
   EXPECT_EQ(choice.arch, "sm_995");
-  EXPECT_NE(choice.nvrtc->identity().find(library), std::string::npos) << choice.nvrtc->identity();
+  EXPECT_NE(choice.identity.find(library), std::string::npos) << choice.identity;
   std::filesystem::remove_all(home);
+}
+
+// Whether the loader has this library in the process already.
+bool is_loaded(const std::string& library) {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+TEST_F(CudaBackend, AKnownCompilerIsLoadedWhenItCompiles) {
+  const test::ScopedFolder folder;
+  const test::ScopedVariable cache("SAMESUM_CACHE_DIR", folder.path());
+  const test::ScopedVariable on("SAMESUM_CACHE", std::nullopt);
+  // A choice is made, and the library given a new name: a path that this process has not loaded from.
+  const std::string library = folder.path() + "/libnvrtc.so";
+  std::filesystem::copy_file(compiler_, library);
+  const test::ScopedVariable named("SAMESUM_NVRTC_LIBRARY", library);
+  const auto in_child = [&](int (*action)(const std::string&)) {
+    const pid_t child = fork();
+    if (child == 0) _exit(action(library));
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const auto first = [](const std::string& path) { return open(0) != nullptr && is_loaded(path) ? 0 : 1; };
+  const auto later = [](const std::string& path) {
+    const auto device = open(0);
+    if (is_loaded(path)) return 1;
+    return device->compile(kProgram).bytes == kProgram && is_loaded(path) ? 0 : 2;
+  };
+  EXPECT_EQ(in_child(later), 1) << "nothing was known yet";
+  EXPECT_EQ(in_child(later), 0);
+  EXPECT_NE(open(0)->compiler_identity().find(library), std::string::npos);
+
+  // Another file at its place is another compiler.
+  std::filesystem::copy_file(compiler_, library + ".new");
+  std::filesystem::rename(library + ".new", library);
+  EXPECT_EQ(in_child(first), 0);
+  std::filesystem::remove(library);
+  EXPECT_THROW(open(0), Error);
 }
 
 TEST_F(CudaBackend, ErrorsNameDeviceKernelAndCause) {

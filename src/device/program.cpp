@@ -19,10 +19,9 @@ constexpr std::string_view kCacheFormat = "samesum kernel 1";
 
 // The capabilities that decide what a kernel may use, as the names that preludes and kernels test with #if.
 constexpr std::pair<Capability, std::string_view> kCapabilityDefines[] = {
-    {Capability::fp64, "SAMESUM_FP64"},
-    {Capability::int64_atomics, "SAMESUM_INT64_ATOMICS"},
-    {Capability::subgroups, "SAMESUM_SUBGROUPS"},
-    {Capability::device_fence, "SAMESUM_DEVICE_FENCE"},
+    {Capability::fp64, "SAMESUM_FP64"},           {Capability::int64_atomics, "SAMESUM_INT64_ATOMICS"},
+    {Capability::subgroups, "SAMESUM_SUBGROUPS"}, {Capability::device_fence, "SAMESUM_DEVICE_FENCE"},
+    {Capability::denormals, "SAMESUM_DENORMALS"},
 };
 
 Source with_capabilities(const DeviceInfo& info, const Source& source) {

@@ -103,7 +103,7 @@ FN STATE flush_state(LOCAL uint* column, STATE state) {
   if (state.other != 0) count_one(column, OTHERS);
   return empty_state();
 }
-#else
+#elif !IN_FLOAT32  // bfloat16 has a state of its own
 // An element is taken apart in the same way for every type of floats. `unit` is the exponent field's lowest bit where the exponent is not
 // zero, and becomes the hidden bit; `rest` has the exponent less one there, so that denormals (exponent 0) and the first binade
 // (exponent 1) share a weight without a branch. Infinities and NaNs are replaced by -0.0, which counts for nothing, and left to a branch

@@ -53,12 +53,20 @@ constexpr Layout layout_of(DType type, bool in_float64) {
   }
 }
 
-std::vector<std::string_view> files_of(DType type) {
+std::vector<std::string_view> files_of(DType type, bool window) {
   const std::string_view elements = type == DType::float32   ? "reduce/elements_float32.cl"
                                     : type == DType::float64 ? "reduce/elements_float64.cl"
                                     : is_integer(type)       ? "reduce/elements_integer.cl"
-                                                             : "reduce/elements_half.cl";
-  return {"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_exact.cl"};
+                                    : type == DType::float16 ? "reduce/elements_float16.cl"
+                                                             : "reduce/elements_bfloat16.cl";
+  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_finish.h"};
+  if (!window) {
+    files.emplace_back("reduce/sum_exact.cl");
+  } else {
+    files.emplace_back(type == DType::float32 ? "reduce/window_float32.cl" : "reduce/window_float64.cl");
+    files.emplace_back("reduce/sum_window.cl");
+  }
+  return files;
 }
 
 // On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64; for
@@ -69,6 +77,27 @@ constexpr std::uint32_t kSmallGroupSize = 256;
 constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType::float64 ? 1024 : 2048; }
 constexpr std::uint32_t loads_of(DType type) { return type == DType::float64 ? 4 : 2; }
 constexpr std::uint32_t kCpuGroupSize = 64;
+
+// Little data are summed in registers, where a device has what sum_window.cl needs. These were the fastest on an H100.
+struct WindowShape {
+  std::uint64_t bytes;  // of so much data at most
+  std::uint32_t group_size;
+  std::uint32_t loads;
+};
+constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
+constexpr WindowShape kWindowShapes[] = {{4_KiB, 256, 1},    {8_KiB, 256, 2},    {16_KiB, 256, 4},   {64_KiB, 256, 2},    {128_KiB, 256, 4},
+                                         {1024_KiB, 512, 2}, {4096_KiB, 512, 4}, {8192_KiB, 512, 8}, {16384_KiB, 1024, 8}};
+constexpr std::uint32_t kWindowWorkItems = 1024;       // to a compute unit, so that each has 64 registers
+constexpr std::uint32_t kWindowGroups = 256;           // at most: no limb overflows
+constexpr std::uint32_t kSlotWords = 32;               // at most
+constexpr std::uint64_t kWindowLocalBytes = 21 << 10;  // at most
+
+bool has_window(const DeviceInfo& info, DType type) {
+  if (type != DType::float32 && type != DType::float64) return false;
+  if (type == DType::float64 && !info.has(Capability::fp64)) return false;
+  if (info.local_bytes < kWindowLocalBytes) return false;
+  return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.has(Capability::denormals);
+}
 
 // Host data go through in chunks of this size: large enough for full speed, small enough for any device.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
@@ -101,49 +130,102 @@ std::uint32_t choose_group_size(const device::Device& device, DType type, std::u
 
 }  // namespace
 
-std::string SumConfiguration::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
+std::string SumConfiguration::text() const {
+  return fmt::format("groups={} group_size={} {}={}", groups, group_size, window ? "loads" : "columns", window ? loads : columns);
+}
 
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration) {
-  device::Source source{files_of(type),
+  device::Source source{files_of(type, configuration.window),
                         {{"LOADS", std::to_string(configuration.loads)},
                          {"GROUP_SIZE", std::to_string(configuration.group_size)},
-                         {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
+                         {"RESIDENT", std::to_string(configuration.window ? kWindowWorkItems / configuration.group_size
+                                                                          : resident_of(type, configuration.group_size))},
                          {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
                          {"STRIDED", configuration.strided ? "1" : "0"},
                          {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
+                         {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
                          {"INTEGERS", is_integer(type) ? "1" : "0"}}};
   if (is_integer(type)) {
     source.defines.emplace_back("INTEGER_BITS", std::to_string(8 * size_of(type)));
     source.defines.emplace_back("INTEGER_SIGNED", is_signed(type) ? "1" : "0");
   }
-  if (type == DType::float16) source.defines.emplace_back("EXPONENT_BITS", "5");
-  if (type == DType::bfloat16) source.defines.emplace_back("EXPONENT_BITS", "8");
   return source;
 }
 
-DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements) : device_(device), type_(type) {
-  const DeviceInfo& info = device.info();
-  configuration_.columns = choose_columns(info, type);
-  const bool little = elements * size_of(type) <= kLittleBytes && !info.is_cpu;
-  configuration_.group_size = choose_group_size(device, type, options.group_size, little);
-  configuration_.loads = little || info.is_cpu ? 1 : loads_of(type);
-  configuration_.in_float64 = in_float64(info, type);
-  kernels_ = build();
-
-  // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.
-  const std::uint32_t resident = device.resident_groups(kernels_.sum, configuration_.group_size)
-                                     .value_or(info.compute_units * resident_of(type, configuration_.group_size));
-  configuration_.groups = std::clamp(options.groups != 0 ? options.groups : resident, 1u, kMaxGroups);
-
-  const bool atomics = kernels_.finish.handle == nullptr;
-  entries_ = layout_of(type, configuration_.in_float64).entries();
-  merged_ = device.allocate(std::uint64_t{8} * entries_ * (atomics ? kSpacing : configuration_.groups));
+DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements)
+    : device_(device), options_(options), type_(type) {
+  entries_ = layout_of(type, in_float64(device.info(), type)).entries();
   schedule_ = device.allocate(8);
   result_ = device.allocate(std::uint64_t{8} * entries_ + sizeof(SumRecord));
   const std::vector<std::uint64_t> zeros(entries_ * kSpacing);
-  if (atomics) device.write(merged_, 0, zeros.data(), merged_.bytes);
   device.write(schedule_, 0, zeros.data(), 8);
-  tile_elements_ = std::uint64_t{configuration_.group_size} * configuration_.loads * (16 / size_of(type));
+  if (device.info().has(Capability::int64_atomics)) {
+    merged_ = device.allocate(std::uint64_t{8} * entries_ * kSpacing);
+    device.write(merged_, 0, zeros.data(), merged_.bytes);
+  }
+  if (!prepare_window(elements)) prepare_any(elements);
+}
+
+// Whether so many elements are for sum_window.cl.
+bool DeviceSum::prepare_window(std::uint64_t elements) {
+  const WindowShape* const shape = std::find_if(std::begin(kWindowShapes), std::end(kWindowShapes),
+                                                [&](const WindowShape& candidate) { return elements * size_of(type_) <= candidate.bytes; });
+  const bool asked_otherwise = options_.group_size != 0 || options_.groups != 0;
+
+  if (shape == std::end(kWindowShapes) || asked_otherwise || !has_window(device_.info(), type_)) return false;
+  if (shape->group_size > device_.info().max_group_size) return false;
+  Window window;
+  SumConfiguration& configuration = window.configuration;
+  configuration.window = true;
+  configuration.group_size = shape->group_size;
+  configuration.loads = shape->loads;
+  configuration.columns = 32;
+  window.kernel = device::build(device_, sum_exact_source(type_, configuration), "sum_window");
+  const std::uint32_t resident = device_.resident_groups(window.kernel, configuration.group_size).value_or(0);
+  if (resident < 2) return false;  // the last group waits for the others
+  configuration.groups = kWindowGroups;
+  window.tile_elements = std::uint64_t{shape->group_size} * shape->loads * (16 / size_of(type_));
+  const std::vector<std::uint64_t> zeros(configuration.groups * kSlotWords);
+  window.slots = device_.allocate(8 * zeros.size());
+  device_.write(window.slots, 0, zeros.data(), window.slots.bytes);
+  window_ = std::move(window);
+  return true;
+}
+
+// Whether there were not too many elements for the window.
+bool DeviceSum::launch_window(const DeviceArray& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset) {
+  if (!window_ || data.count > window_->tile_elements * window_->configuration.groups) return false;
+  Window& window = *window_;
+  const bool contiguous = data.count <= 1 || data.stride == static_cast<std::int64_t>(size_of(type_));
+  const bool strided = !contiguous || (device_.misalignment(data.memory) + data.offset) % 16 != 0;
+  if (strided && window.strided_kernel.handle == nullptr) {
+    window.configuration.strided = true;
+    window.strided_kernel = device::build(device_, sum_exact_source(type_, window.configuration), "sum_window");
+    window.configuration.strided = false;
+  }
+  const std::uint64_t tiles = (data.count + window.tile_elements - 1) / window.tile_elements;
+  const auto groups = static_cast<std::uint32_t>(std::max<std::uint64_t>(tiles, 1));
+  const device::Argument arguments[] = {data.memory, data.offset, data.stride, data.count, window.slots,
+                                        merged_,     result_,     to,          to_offset,  static_cast<std::int32_t>(skip_nans)};
+  device_.launch(strided ? window.strided_kernel : window.kernel, {groups, window.configuration.group_size}, arguments);
+  return true;
+}
+
+void DeviceSum::prepare_any(std::uint64_t elements) {
+  const DeviceInfo& info = device_.info();
+  configuration_.columns = choose_columns(info, type_);
+  const bool little = elements * size_of(type_) <= kLittleBytes && !info.is_cpu;
+  configuration_.group_size = choose_group_size(device_, type_, options_.group_size, little);
+  configuration_.loads = little || info.is_cpu ? 1 : loads_of(type_);
+  configuration_.in_float64 = in_float64(info, type_);
+  kernels_ = build();
+
+  // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.
+  const std::uint32_t resident = device_.resident_groups(kernels_.sum, configuration_.group_size)
+                                     .value_or(info.compute_units * resident_of(type_, configuration_.group_size));
+  configuration_.groups = std::clamp(options_.groups != 0 ? options_.groups : resident, 1u, kMaxGroups);
+  if (kernels_.finish.handle != nullptr) merged_ = device_.allocate(std::uint64_t{8} * entries_ * configuration_.groups);
+  tile_elements_ = std::uint64_t{configuration_.group_size} * configuration_.loads * (16 / size_of(type_));
 }
 
 DeviceSum::Kernels DeviceSum::build() {
@@ -166,21 +248,23 @@ const DeviceSum::Kernels& DeviceSum::kernels_for(bool strided) {
 
 void DeviceSum::launch(const DeviceArray& data, NanPolicy nan, const DevicePlace* record) {
   count_ = data.count;
+  const std::int32_t skip = nan == NanPolicy::skip;
+  const device::Memory& to = record != nullptr ? record->memory : result_;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : std::uint64_t{8} * entries_;
+  if (launch_window(data, skip != 0, to, to_offset)) return;
+  if (tile_elements_ == 0) prepare_any(data.count);
   const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
     throw Error(ErrorKind::usage, fmt::format("{} elements are too many for groups of {} work-items: take larger groups", data.count,
                                               configuration_.group_size));
   }
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles));
-  const std::int32_t skip = nan == NanPolicy::skip;
   const std::uint64_t element = size_of(type_);
   const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
   const Kernels& kernels = kernels_for(strided);
   // Elements before the first whole 16 bytes.
   const std::uint64_t beyond = (device_.misalignment(data.memory) + data.offset) % 16;
   const auto head = static_cast<std::uint32_t>(strided ? 0 : std::min((16 - beyond) % 16 / element, data.count));
-  const device::Memory& to = record != nullptr ? record->memory : result_;
-  const std::uint64_t to_offset = record != nullptr ? record->offset : std::uint64_t{8} * entries_;
   const device::Argument arguments[] = {data.memory, data.offset, data.stride, head,      data.count, merged_,
                                         schedule_,   result_,     to,          to_offset, skip};
   device_.launch(kernels.sum, {groups, configuration_.group_size}, arguments);
@@ -191,7 +275,7 @@ void DeviceSum::launch(const DeviceArray& data, NanPolicy nan, const DevicePlace
 }
 
 DeviceSumResult DeviceSum::result() {
-  const Layout layout = layout_of(type_, configuration_.in_float64);
+  const Layout layout = layout_of(type_, in_float64(device_.info(), type_));
   std::vector<std::int64_t> raw(entries_ + sizeof(SumRecord) / 8);
   device_.read(result_, 0, raw.data(), raw.size() * sizeof raw[0]);
   DeviceSumResult result;

@@ -8,6 +8,7 @@
 #include <samesum/sum.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace samesum::reduce {
@@ -20,6 +21,7 @@ struct SumConfiguration {
   std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
   bool strided = false;     // the elements do not follow one another
   bool in_float64 = false;  // float16 is added up in float64
+  bool window = false;      // in registers (sum_window.cl), a tile a group
 
   std::string text() const;
 };
@@ -52,7 +54,7 @@ class DeviceSum {
   DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements);
 
   /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but
-  /// for the first array with a stride, whose kernel may have to be built.
+  /// for the first array with a stride, or of many more elements than were announced, whose kernel may have to be built.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
   void launch(const DeviceArray& data, NanPolicy nan = NanPolicy::propagate, const DevicePlace* record = nullptr);
   /// Of the first `count` elements of `data`, contiguous.
@@ -62,18 +64,31 @@ class DeviceSum {
   /// Waits for the last launch.
   DeviceSumResult result();
 
-  const SumConfiguration& configuration() const noexcept { return configuration_; }
+  const SumConfiguration& configuration() const noexcept { return window_ ? window_->configuration : configuration_; }
 
  private:
   struct Kernels {
     device::Kernel sum;
     device::Kernel finish;  // the second launch, where one is needed
   };
+  // The kernel for little data.
+  struct Window {
+    SumConfiguration configuration;
+    std::uint64_t tile_elements = 0;
+    device::Kernel kernel{};
+    device::Kernel strided_kernel{};  // for what is not contiguous, or not aligned to 16 bytes
+    device::Memory slots{};
+  };
+  bool launch_window(const DeviceArray& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset);
+  bool prepare_window(std::uint64_t elements);
+  void prepare_any(std::uint64_t elements);
   Kernels build();
   const Kernels& kernels_for(bool strided);
 
   device::Device& device_;
+  SumOptions options_;
   SumConfiguration configuration_;
+  std::optional<Window> window_;
   Kernels kernels_;
   Kernels strided_kernels_;
   device::Memory merged_;  // what the groups hand on, to the one that finishes
@@ -81,11 +96,11 @@ class DeviceSum {
   device::Memory result_;
   DType type_;
   std::uint32_t entries_;
-  std::uint64_t tile_elements_;
+  std::uint64_t tile_elements_ = 0;
   std::uint64_t count_ = 0;
 };
 
-/// The source of the exact kernel for `type` (entries sum_exact and sum_exact_finish).
+/// The source of the exact kernel for `type`: entries sum_exact and sum_exact_finish, or sum_window.
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration);
 
 /// The exact sum of data in host memory on `device`, in chunks that fit into it.

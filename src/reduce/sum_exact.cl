@@ -14,12 +14,6 @@
 #define FINISH_SIZE (GROUP_SIZE < 32 ? GROUP_SIZE : 32)  // work-items of sum_exact_finish
 #define TILE (GROUP_SIZE * LOADS)  // 16-byte loads that a group adds in one go
 
-// Entries: what a group hands on. First digits, of which digit i weighs 2^(ROW_BASE + 32 i - 1074); two more than the rows need, for the
-// carries and the sign. Then the counters.
-#define ROWS_TO_A_DIGIT (32 / ROW_BITS)
-#define DIGITS ((ROWS + ROWS_TO_A_DIGIT - 1) / ROWS_TO_A_DIGIT + 2)
-#define ENTRIES (DIGITS + COUNTERS)
-
 // What the rows that begin in a digit add up to: a row is 2^38 at most for each collection, so there is room in 64 bits.
 FN long rows_in_digit(LOCAL const long* rows, int digit) {
   long sum = 0;
@@ -50,34 +44,6 @@ FN void collect_bins(LOCAL uint4* storage, LOCAL const uint* bins, LOCAL long* r
 FN void clear_bins(LOCAL uint4* storage) {
   for (uint i = local_id(); i < STORAGE / 4; i += GROUP_SIZE) storage[i] = make_uint4(0, 0, 0, 0);
   barrier_local();
-}
-
-// The first sub-group rounds what `entries` add up to: they go to `result`, and a SumRecord (samesum/sum.hpp) to `record`.
-FN void finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
-  lanes_sync();
-#if INTEGERS && INTEGER_SIGNED
-  if (local_id() == 0) {  // each element was counted 2^(INTEGER_BITS - 1) too high
-    exact_add_scaled(entries, -(long)(count & 0xffffffffu), INTEGER_BITS - 1);
-    exact_add_scaled(entries, -(long)(count >> 32), INTEGER_BITS - 1 + 32);
-  }
-  lanes_sync();
-#endif
-  for (uint i = local_id(); i < ENTRIES; i += LANES) result[i] = entries[i];
-  LOCAL const long* counters = entries + DIGITS;
-  int special = exact_special(count, (ulong)counters[NANS], (ulong)counters[POSITIVE_INFINITIES], (ulong)counters[NEGATIVE_INFINITIES],
-                              (ulong)counters[OTHERS], skip_nans);
-  ROUNDED rounded = round_digits(entries, DIGITS, ROW_BASE, scratch);
-  if (local_id() == 0) {
-    record[0] = special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special);
-#if INTEGERS
-    const ulong overflow = rounded.bits > 64 - INTEGER_SIGNED && !(INTEGER_SIGNED & rounded.is_lowest);
-    record[1] = overflow ? 0 : rounded.integer;
-#else
-    const ulong overflow = 0;
-    record[1] = 0;
-#endif
-    record[2] = (special == EXACT_FINITE ? rounded.float32 : exact_special_float32(special)) | overflow << 32;
-  }
 }
 
 #if STRIDED
@@ -144,7 +110,6 @@ FN void load_tile(uint4* v, GLOBAL const uint4* data, long stride, ulong loads, 
 // The upper bits of a word count the groups that have added to it, so that no fence is needed: who draws the last ticket waits until all
 // have arrived. They are on their way, as no group waits for anything in between. Words lie apart, as the device adds to one line of
 // memory one after the other. Elsewhere each group writes its entries, and sum_exact_finish adds them up in a second launch.
-#define SPACING 16
 #define GROUP_SHIFT 50  // entries of 4095 groups stay under 2^49
 #define ONE_GROUP ((ulong)1 << GROUP_SHIFT)
 

@@ -83,7 +83,7 @@ Candidate look_at(const Driver& driver, std::uint32_t index) {
     candidate.unusable = fmt::format("its compute capability is {}.{}, where 6.0 is needed", major, minor);
   } else if (attribute(driver, candidate.device, kComputeMode) == kComputeModeProhibited) {
     candidate.unusable = "its compute mode is 'prohibited': an administrator can change that with nvidia-smi -c 0";
-  } else if (candidate.compiler.nvrtc == nullptr) {
+  } else if (candidate.compiler.library.empty()) {
     candidate.unusable = candidate.compiler.reason;
   }
   return candidate;

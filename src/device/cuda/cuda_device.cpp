@@ -1,7 +1,6 @@
 #include "device/cuda/cuda_device.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -143,15 +142,12 @@ void CudaDevice::read(const Memory& from, std::uint64_t offset, void* to, std::u
   staging_->read(pointer(from) + offset, to, bytes);
 }
 
-std::string CudaDevice::compiler_identity() const {
-  return fmt::format("{}; {}; driver {}", compiler_.nvrtc->identity(), fmt::join(compiler_.nvrtc->options(compiler_.arch), " "),
-                     info_.driver);
-}
+std::string CudaDevice::compiler_identity() const { return fmt::format("{}; driver {}", compiler_.identity, info_.driver); }
 
 Binary CudaDevice::compile(const std::string& source) {
   Error::Context context;
   context.device = context_->label();
-  return compiler_.nvrtc->compile(source, compiler_.arch, std::move(context));
+  return compiler_.nvrtc().compile(source, compiler_.arch, std::move(context));
 }
 
 Kernel CudaDevice::load(const Binary& binary, const std::string& name) {

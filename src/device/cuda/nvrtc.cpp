@@ -53,10 +53,10 @@ Nvrtc::Nvrtc(const std::string& library) {
   std::sort(capabilities_.begin(), capabilities_.end());
 
   // Updates of a release share its number, so that the file's size stands for the build.
-  const std::string path = path_of(handle, library);
+  path_ = path_of(handle, library);
   std::error_code ignored;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
-  identity_ = fmt::format("NVRTC {}.{} ({}, {} bytes)", major_, minor_, path, ignored ? 0 : bytes);
+  const std::uintmax_t bytes = std::filesystem::file_size(path_, ignored);
+  identity_ = fmt::format("NVRTC {}.{} ({}, {} bytes)", major_, minor_, path_, ignored ? 0 : bytes);
 }
 
 std::vector<std::string> Nvrtc::options(const std::string& arch) const {

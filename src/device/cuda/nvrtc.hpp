@@ -18,6 +18,8 @@ class Nvrtc {
   explicit Nvrtc(const std::string& library);
 
   int major() const noexcept { return major_; }
+  /// Where the loader found it.
+  const std::string& path() const noexcept { return path_; }
   /// "NVRTC 13.0 (/usr/local/cuda/lib64/libnvrtc.so.13, 107412384 bytes)": the path is where the loader found it.
   const std::string& identity() const noexcept { return identity_; }
   /// Compute capabilities that it generates code for, ascending: 75, 80, 90.
@@ -51,20 +53,28 @@ class Nvrtc {
   Functions call_{};
   int major_ = 0;
   int minor_ = 0;
+  std::string path_;
   std::string identity_;
   std::vector<int> capabilities_;
 };
 
 /// The compiler for a device, and the architecture that it is to be asked for; or why there is none.
 struct CompilerChoice {
-  const Nvrtc* nvrtc = nullptr;
+  std::string library;  // its path; empty where there is none
   std::string arch;
+  std::string identity;  // Nvrtc::identity() and its options
   std::string reason;
+
+  /// The compiler, which is loaded by the first call.
+  const Nvrtc& nvrtc() const;
 };
 
 /// Looks for a compiler that a driver of CUDA `driver_major` accepts the output of, and that knows a GPU of compute capability
 /// `capability` (90 for 9.0) or at least an older one, whose PTX the driver translates. The places, in order: what the environment
 /// variable SAMESUM_NVRTC_LIBRARY names (and then nothing else), the loader's, the toolkit's, pip's.
+///
+/// Loading a compiler takes longer than all else that a process does whose kernels are cached. So a choice is kept beside these, and
+/// stands while its file and the variables that say where to look are what they were.
 CompilerChoice choose_compiler(int capability, int driver_major);
 
 }  // namespace samesum::device::cuda

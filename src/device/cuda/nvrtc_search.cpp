@@ -1,14 +1,21 @@
 // Where a libnvrtc may be, and which of them suits a device.
 #include "device/cuda/nvrtc.hpp"
 
+#include "device/hash.hpp"
+#include "device/kernel_cache.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <glob.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <sstream>
 
 namespace samesum::device::cuda {
 namespace {
@@ -64,6 +71,7 @@ struct Search {
   int capability;
   int driver_major;
   CompilerChoice best{};  // native code ends the search; PTX is kept while it goes on
+  bool native = false;
   std::string unsuited{};
 
   /// Whether the search has ended. A library that is `expected` to be there but does not load is a reason.
@@ -80,12 +88,12 @@ struct Search {
       return false;
     }
     const int nearest = *(above - 1);
-    if (nearest == capability) {
-      best = {&nvrtc, fmt::format("sm_{}", capability), {}};
-    } else if (best.nvrtc == nullptr) {
-      best = {&nvrtc, fmt::format("compute_{}", nearest), {}};
+    native = nearest == capability;
+    if (native || best.library.empty()) {
+      const std::string arch = fmt::format("{}_{}", native ? "sm" : "compute", nearest);
+      best = {nvrtc.path(), arch, fmt::format("{}; {}", nvrtc.identity(), fmt::join(nvrtc.options(arch), " ")), {}};
     }
-    return nearest == capability;
+    return native;
   } catch (const Error& error) {
     if (expected) unsuited = error.what();
     return false;
@@ -108,19 +116,55 @@ struct Search {
   }
 };
 
+// What tells a library's file from another one at its path.
+std::string file_of(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return fmt::format("{} {} {} {}", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+std::string record_key(int capability, int driver_major) {
+  std::string places;
+  for (const char* name : {"SAMESUM_NVRTC_LIBRARY", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "HOME", "CONDA_PREFIX", "VIRTUAL_ENV"}) {
+    places += variable(name) + '\n';
+  }
+  return hash_of({"samesum compiler 1", std::to_string(capability), std::to_string(driver_major), places});
+}
+
+// A record: library, its file, architecture, identity, a line each.
+std::optional<CompilerChoice> recorded(const std::string& key) {
+  const auto found = find_cached(key);
+  if (!found) return std::nullopt;
+  std::istringstream lines(found->bytes);
+  CompilerChoice choice;
+  std::string file;
+  std::getline(lines, choice.library);
+  std::getline(lines, file);
+  std::getline(lines, choice.arch);
+  std::getline(lines, choice.identity);
+  return !file.empty() && file == file_of(choice.library) ? std::optional(choice) : std::nullopt;
+}
+
 }  // namespace
 
+const Nvrtc& CompilerChoice::nvrtc() const { return load(library); }
+
 CompilerChoice choose_compiler(int capability, int driver_major) {
+  const std::string key = record_key(capability, driver_major);
+  if (auto known = recorded(key)) return *known;
   Search search{capability, driver_major};
   search.run();
-  if (search.best.nvrtc == nullptr) {
+  CompilerChoice& best = search.best;
+  if (best.library.empty()) {
     const int advised = capability < 75 ? std::min(driver_major, 12) : driver_major;
-    search.best.reason =
+    best.reason =
         fmt::format("{}: run 'pip install nvidia-cuda-nvrtc{}' or install the CUDA toolkit {}, or set SAMESUM_NVRTC_LIBRARY to a libnvrtc",
                     search.unsuited.empty() ? "NVRTC, the run-time compiler of CUDA, is not there" : search.unsuited,
                     advised >= 13 ? "" : fmt::format("-cu{}", advised), advised);
+  } else if (search.native) {  // one that yields PTX is looked beyond each time: a better one may have been installed
+    keep_cached(key, {fmt::format("{}\n{}\n{}\n{}\n", best.library, file_of(best.library), best.arch, best.identity), {}});
   }
-  return search.best;
+  return best;
 }
 
 }  // namespace samesum::device::cuda

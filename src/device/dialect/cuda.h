@@ -36,6 +36,8 @@ FN uint group_count() { return gridDim.x; }
 FN void barrier_local() { __syncthreads(); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
 FN void barrier_all() { __syncthreads(); }
+// A barrier that tells whether any work-item came with something other than 0.
+FN uint barrier_or(uint v) { return (uint)__syncthreads_or((int)v); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
@@ -49,6 +51,19 @@ FN ulong atomic_load_global64(const ulong* p) {
 }
 #else
 FN ulong atomic_load_global64(const ulong* p) { return *(const volatile ulong*)p; }
+#endif
+// A store, and a load of two words at a multiple of 16 bytes, each of them whole: other groups see all of a word or nothing.
+#if __CUDA_ARCH__ >= 700
+FN void atomic_store_global64(ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
+}
+#else
+FN void atomic_store_global64(ulong* p, ulong v) { *(volatile ulong*)p = v; }
+FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
+  *first = ((const volatile ulong*)p)[0];
+  *second = ((const volatile ulong*)p)[1];
+}
 #endif
 FN void atomic_add_global_f32(float* p, float v) { atomicAdd(p, v); }
 FN void atomic_add_global_f64(double* p, double v) { atomicAdd(p, v); }
@@ -72,6 +87,7 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
+FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 // The float16 with these bits.
 FN float half_to_float(ushort bits) {
@@ -107,6 +123,7 @@ FN uint min_nan_f32(uint a, uint b) {
   return __float_as_uint(c);
 }
 #endif
+FN uint max_u32(uint a, uint b) { return max(a, b); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }
@@ -117,16 +134,24 @@ FN uint subgroup_shuffle(uint value, uint lane) { return __shfl_sync(0xffffffffu
 FN long subgroup_shuffle64(long value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
 FN uint subgroup_ballot(int condition) { return __ballot_sync(0xffffffffu, condition); }
 FN void subgroup_sync() { __syncwarp(); }
+// Of the values of all, for all.
 #if __CUDA_ARCH__ >= 800
-FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
 FN uint subgroup_min_u32(uint value) { return __reduce_min_sync(0xffffffffu, value); }
+FN uint subgroup_max_u32(uint value) { return __reduce_max_sync(0xffffffffu, value); }
+FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
+FN int subgroup_add_s32(int value) { return __reduce_add_sync(0xffffffffu, value); }
 #else
-FN int subgroup_max_s32(int value) {
-  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = max(value, (int)subgroup_shuffle((uint)value, threadIdx.x ^ distance));
-  return value;
-}
-FN uint subgroup_min_u32(uint value) {
-  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = min(value, subgroup_shuffle(value, threadIdx.x ^ distance));
-  return value;
-}
+#define SUBGROUP_REDUCE(T, name, combined)                                               \
+  FN T name(T value) {                                                                   \
+    for (int distance = SUBGROUP / 2; distance > 0; distance /= 2) {                     \
+      const T other = __shfl_xor_sync(0xffffffffu, value, distance);                     \
+      value = combined;                                                                  \
+    }                                                                                    \
+    return value;                                                                        \
+  }
+SUBGROUP_REDUCE(uint, subgroup_min_u32, min(value, other))
+SUBGROUP_REDUCE(uint, subgroup_max_u32, max(value, other))
+SUBGROUP_REDUCE(int, subgroup_max_s32, max(value, other))
+SUBGROUP_REDUCE(int, subgroup_add_s32, value + other)
+#undef SUBGROUP_REDUCE
 #endif

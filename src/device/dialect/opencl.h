@@ -100,6 +100,7 @@ FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)h
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
+FN uint max_u32(uint a, uint b) { return max(a, b); }
 
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 

@@ -1,13 +1,12 @@
-// The exact sum's elements: float16 (EXPONENT_BITS 5) and bfloat16 (8). Two ways: IN_FLOAT64, for float16, adds elements up in float64,
-// which is exact for a while; else a mantissa of 11 bits that moves by up to 3, or of 8 bits that moves by up to 7, is one piece under 2^15.
-#define FRACTION_BITS (15 - EXPONENT_BITS)
-#define LOWEST_BIT (EXPONENT_BITS == 5 ? 24 : 134)  // 2^-LOWEST_BIT divides all numbers
+// The exact sum's elements: float16. Two ways: IN_FLOAT64 adds elements up in float64, which is exact for a while; else a mantissa of 11
+// bits that moves by up to 3 is one piece under 2^15.
 #define ELEMENT ushort
 #define ELEMENTS_PER_LOAD 8
-#define ROW_BASE (1074 - LOWEST_BIT)
+#define ROW_BASE (1074 - 24)
 #define ABSENT 0x80008000u, 0x80008000u, 0x80008000u, 0x80008000u
-#define EXPONENT (((1u << EXPONENT_BITS) - 1) << FRACTION_BITS)
-#define HIDDEN (1u << FRACTION_BITS)
+#define FRACTION_BITS 10
+#define EXPONENT 0x7c00u
+#define HIDDEN 0x0400u
 
 // Adding one to the exponent fields carries out of those of infinities and NaNs.
 FN uint is_special(uint pair) {
@@ -38,10 +37,10 @@ FN STATE add_pair(LOCAL uint* column, uint pair, STATE state) {
 }
 
 #else
-#define MOVE_BITS (EXPONENT_BITS == 5 ? 2 : 3)
+#define MOVE_BITS 2
 #define MOST_PIECES 32768  // under 2^15 each
-#define ROW_BITS (1 << MOVE_BITS)
-#define ROWS (1 << (EXPONENT_BITS - MOVE_BITS))
+#define ROW_BITS 4
+#define ROWS 8
 #define BIN_ROWS (2 * ROWS)
 
 // Sign and upper exponent bits choose the row.
@@ -50,17 +49,9 @@ FN LOCAL uint* bin_of(LOCAL uint* column, uint x) {
 }
 
 FN void add_element(LOCAL uint* column, uint x) {
-#if EXPONENT_BITS == 8
-  // The lower exponent bits and the fraction as a float 1.f * 2^(e - 7); with 768 added, its lowest bit is that of 2^-14, so that the float's
-  // own bits are an integer plus a constant. Where the exponent is zero it should have been 0.f * 2^-6.
-  const uint none = (x & EXPONENT) == 0;
-  const float moved = as_float((x & 0x3ffu) << 16 | 0x3c000000u);
-  atomic_add_local32(bin_of(column, x), as_uint(fma_rn_f32(moved, none ? 2.0f : 1.0f, none ? 767.984375f : 768.0f)) - 0x44400000u);
-#else
   const uint unit = min_u32(x & EXPONENT, HIDDEN);
   const uint rest = x - unit;
   atomic_add_local32(bin_of(column, rest), ((x & (HIDDEN - 1)) | unit) << ((rest >> FRACTION_BITS) & (ROW_BITS - 1)));
-#endif
 }
 
 // What the element leaves in the state.

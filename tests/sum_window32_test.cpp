@@ -1,0 +1,23 @@
+// sum_window.cl for float32, run on the host.
+#include "support/window_test.hpp"
+
+#define LOADS 2
+#define GROUP_SIZE 64
+#define ELEMENTS_FILE "reduce/elements_float32.cl"
+#define WINDOW_FILE "reduce/window_float32.cl"
+namespace samesum::dialect::float32 {
+#include "support/window_kernel.inc"
+}  // namespace samesum::dialect::float32
+
+namespace samesum::test {
+namespace {
+
+using namespace dialect::float32;
+
+const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSpacing, kSlotWords, kGroupSize, kTile, sum_window};
+
+TEST(SumWindow, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumWindow, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+
+}  // namespace
+}  // namespace samesum::test

@@ -1,0 +1,23 @@
+// sum_window.cl for float64, run on the host.
+#include "support/window_test.hpp"
+
+#define LOADS 2
+#define GROUP_SIZE 64
+#define ELEMENTS_FILE "reduce/elements_float64.cl"
+#define WINDOW_FILE "reduce/window_float64.cl"
+namespace samesum::dialect::float64 {
+#include "support/window_kernel.inc"
+}  // namespace samesum::dialect::float64
+
+namespace samesum::test {
+namespace {
+
+using namespace dialect::float64;
+
+const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSpacing, kSlotWords, kGroupSize, kTile, sum_window};
+
+TEST(SumWindow, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumWindow, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+
+}  // namespace
+}  // namespace samesum::test

@@ -1,0 +1,184 @@
+// A prelude of the kernel dialect under which kernel files compile for the host, with sub-groups of 32: groups run one after the other, the
+// work-items of one as fibers that take turns at barriers. For what runs nowhere but on a GPU, where a test machine has none.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace samesum::dialect {
+
+using uchar = unsigned char;
+using uint = std::uint32_t;
+using ulong = unsigned long;
+
+/// Where members of a group or sub-group meet: each leaves a value and sees those of all.
+class Meeting {
+ public:
+  const std::vector<ulong>& meet(uint member, uint members, ulong value, const std::function<void()>& wait) {
+    const uint turn = turn_;
+    std::vector<ulong>& values = values_[turn & 1];
+    values.resize(members);
+    values[member] = value;
+    if (++arrived_ == members) {
+      arrived_ = 0;
+      ++turn_;
+    }
+    while (turn_ == turn) wait();
+    return values;
+  }
+
+ private:
+  std::vector<ulong> values_[2];
+  uint arrived_ = 0;
+  uint turn_ = 0;
+};
+
+/// The device: runs `groups` groups of `size` work-items of a kernel.
+class Emulation {
+ public:
+  void run(uint groups, uint size, const std::function<void()>& kernel) {
+    kernel_ = &kernel;
+    groups_ = groups;
+    items_.resize(size);
+    for (Item& item : items_) item.stack.resize(64 << 10);
+    for (group_ = 0; group_ < groups; ++group_) run_group();
+  }
+
+  uint item() const { return current_; }
+  uint size() const { return static_cast<uint>(items_.size()); }
+  uint group() const { return group_; }
+  uint groups() const { return groups_; }
+
+  const std::vector<ulong>& meet_group(ulong value) { return group_meeting_.meet(current_, size(), value, wait_); }
+  const std::vector<ulong>& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
+
+ private:
+  struct Item {
+    ucontext_t context{};
+    std::vector<char> stack;
+    bool done = false;
+  };
+
+  static void start();
+
+  void run_group() {
+    group_meeting_ = {};
+    meetings_.assign(items_.size() / 32, {});
+    for (Item& item : items_) {
+      item.done = false;
+      getcontext(&item.context);
+      item.context.uc_stack.ss_sp = item.stack.data();
+      item.context.uc_stack.ss_size = item.stack.size();
+      item.context.uc_link = &scheduler_;
+      makecontext(&item.context, &Emulation::start, 0);
+    }
+    for (bool working = true; working;) {
+      working = false;
+      for (current_ = 0; current_ < size(); ++current_) {
+        if (items_[current_].done) continue;
+        swapcontext(&scheduler_, &items_[current_].context);
+        working = working || !items_[current_].done;
+      }
+    }
+  }
+
+  const std::function<void()>* kernel_ = nullptr;
+  std::vector<Item> items_;
+  std::vector<Meeting> meetings_;
+  Meeting group_meeting_;
+  std::function<void()> wait_ = [this] { swapcontext(&items_[current_].context, &scheduler_); };
+  ucontext_t scheduler_{};
+  uint group_ = 0;
+  uint groups_ = 0;
+  uint current_ = 0;
+};
+
+inline Emulation emulation;
+
+inline void Emulation::start() {
+  (*emulation.kernel_)();
+  emulation.items_[emulation.current_].done = true;
+}
+
+#define KERNEL inline
+#define FN [[maybe_unused]] static inline
+#define GLOBAL
+#define LOCAL
+#define LOCAL_VAR static
+#define FIXED_GROUP(size, groups)
+
+FN uint local_id() { return emulation.item(); }
+FN uint group_id() { return emulation.group(); }
+FN uint group_count() { return emulation.groups(); }
+
+FN uint barrier_or(uint v) {
+  const auto& values = emulation.meet_group(v);
+  return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
+}
+FN void barrier_local() { barrier_or(0); }
+
+FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
+FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
+FN ulong atomic_load_global64(const ulong* p) { return *p; }
+FN void atomic_store_global64(ulong* p, ulong v) { *p = v; }
+FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
+  *first = p[0];
+  *second = p[1];
+}
+FN void fence_device() {}
+
+FN float add_rn_f32(float a, float b) { return a + b; }
+FN double add_rn_f64(double a, double b) { return a + b; }
+FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
+FN float as_float(uint x) { return std::bit_cast<float>(x); }
+FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
+FN double as_double(ulong x) { return std::bit_cast<double>(x); }
+FN uint clz32(uint x) { return static_cast<uint>(std::countl_zero(x)); }
+FN uint clz64(ulong x) { return static_cast<uint>(std::countl_zero(x)); }
+FN uint lowest_bit(uint x) { return static_cast<uint>(std::countr_zero(x)); }
+FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
+FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
+FN uint min_u32(uint a, uint b) { return std::min(a, b); }
+FN uint max_u32(uint a, uint b) { return std::max(a, b); }
+
+struct uint4 {
+  uint x, y, z, w;
+};
+FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return {x, y, z, w}; }
+FN uint4 load_once(const uint4* p) {
+  uint4 loaded;
+  std::memcpy(&loaded, p, sizeof loaded);
+  return loaded;
+}
+
+#define SUBGROUP 32
+FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane]); }
+FN long subgroup_shuffle64(long value, uint lane) { return static_cast<long>(emulation.meet_subgroup(static_cast<ulong>(value))[lane]); }
+FN uint subgroup_ballot(int condition) {
+  const auto& values = emulation.meet_subgroup(condition != 0);
+  uint ballot = 0;
+  for (uint lane = 0; lane < 32; ++lane) ballot |= static_cast<uint>(values[lane]) << lane;
+  return ballot;
+}
+FN void subgroup_sync() { subgroup_ballot(0); }
+FN uint subgroup_max_u32(uint value) {
+  const auto& values = emulation.meet_subgroup(value);
+  return static_cast<uint>(*std::max_element(values.begin(), values.end()));
+}
+// A sum over 32 bits is a mistake.
+FN int subgroup_add_s32(int value) {
+  long sum = 0;
+  for (const ulong one : emulation.meet_subgroup(static_cast<uint>(value))) sum += static_cast<int>(one);
+  EXPECT_EQ(sum, static_cast<int>(sum)) << "overflow";
+  return static_cast<int>(sum);
+}
+
+}  // namespace samesum::dialect

@@ -1,0 +1,95 @@
+// What sum_window.cl makes of the hard cases, run on the host; `Kernel` says what window_kernel.inc defined.
+#pragma once
+
+#include "selftest/cases.hpp"
+#include "support/emulation.hpp"
+#include "support/oracle.hpp"
+
+#include <samesum/sum.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace samesum::test {
+
+struct WindowKernel {
+  DType type;
+  int digits, row_base, entries, spacing, slot_limbs, group_size;
+  std::uint64_t tile;
+  void (*sum)(const unsigned char* data, unsigned long offset, long stride, unsigned long count, unsigned long* slots,
+              unsigned long* merged, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+};
+
+class WindowSum {
+ public:
+  explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
+
+  /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle.
+  void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
+    const std::uint64_t groups = std::max<std::uint64_t>((data.size() + kernel_.tile - 1) / kernel_.tile, 1);
+    std::vector<unsigned long> slots(groups * kernel_.slot_limbs), merged(kernel_.entries * kernel_.spacing), record(3, ~0ul);
+    std::vector<long> result(kernel_.entries, -1);
+    std::vector<dialect::uint4> memory(data.bytes() / 16 + 8);
+    auto* const first =
+        reinterpret_cast<unsigned char*>(memory.data()) + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) + offset;
+    if (data.size() != 0) std::memcpy(first, data.data(), data.bytes());
+    dialect::emulation.run(static_cast<dialect::uint>(groups), kernel_.group_size, [&] {
+      kernel_.sum(first - offset, offset, static_cast<long>(size_of(kernel_.type)), data.size(), slots.data(), merged.data(), result.data(),
+                  reinterpret_cast<unsigned char*>(record.data()), 0, nan == NanPolicy::skip);
+    });
+    Accumulator sum;
+    for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);
+    const long* counters = &result[kernel_.digits];
+    sum.add_counts(data.size(), counters[0], counters[1], counters[2], counters[3] == 0);
+    ASSERT_EQ(sum, add_each(data)) << what;
+    const Expected rounded{record[0], static_cast<std::uint32_t>(record[2]), sum.nan_count()};
+    ASSERT_EQ(rounded, gmp_oracle(data, nan)) << what;
+    ASSERT_EQ(record[1], 0u) << what;
+    const auto zero = [](unsigned long word) { return word == 0; };
+    ASSERT_TRUE(std::all_of(slots.begin(), slots.end(), zero) && std::all_of(merged.begin(), merged.end(), zero)) << what;
+  }
+
+  void check_hard_cases() {
+    for (const hard::Case& hard_case : hard::cases()) {
+      for (const std::uint64_t length : {0, 1, 2, 3, 31, 257, 1025, 4999}) {
+        const auto data = hard::make(hard_case, kernel_.type, length);
+        for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+          check(data.view(), 0, nan, fmt::format("{}, {} elements", hard_case.name, length));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+
+  /// Arrays in which every group has exponents of its own, and its elements few: what comes by slots, and what by `merged`.
+  void check_exponents() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(11);
+    for (int round = 0; round < 200; ++round) {
+      const int wide = random.between(0, 40), drift = random.between(0, 60),
+                start = random.between(format.min_exponent(), format.max_exponent() - 3000 / 60);
+      std::vector<std::uint64_t> patterns(kernel_.tile * random.between(1, 6) + random.below(kernel_.tile));
+      for (std::size_t i = 0; i < patterns.size(); ++i) {
+        const int exponent = start + random.between(0, wide) - static_cast<int>(i / kernel_.tile) * drift;
+        patterns[i] =
+            format.encode(random.bits(format.fraction_bits + 1), std::clamp(exponent, format.min_exponent(), format.max_exponent() - 60)) |
+            (random.bits(1) != 0 ? format.sign() : 0);
+      }
+      const hard::Data data(patterns, kernel_.type);
+      check(data.view(), 0, NanPolicy::propagate,
+            fmt::format("round {}: {} elements, wide {}, drift {}, start {}", round, patterns.size(), wide, drift, start));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
+ private:
+  WindowKernel kernel_;
+};
+
+}  // namespace samesum::test
