@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -94,8 +95,7 @@ HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) 
   real = real < top ? real : top;
   const auto edge = static_cast<std::uint32_t>(real + 0.5f);
   const float off = real - static_cast<float>(edge);
-  if (off > static_cast<float>(even.tolerance)) return edge + 1;
-  if (-off > static_cast<float>(even.tolerance)) return edge;
+  if (!(std::fabs(off) < static_cast<float>(even.tolerance))) return edge + (off >= 0 ? 1 : 0);
   return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
 }
 
@@ -116,9 +116,9 @@ void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan
     const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
     const auto edge = hn::NearestInt(real);
     const auto off = hn::Sub(real, hn::ConvertTo(d, edge));
-    const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Gt(off, hn::Zero(d))));
+    const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Ge(off, hn::Zero(d))));
     hn::StoreU(hn::Sub(edge, above), integers, reinterpret_cast<std::int32_t*>(slots + at));
-    return hn::And(hn::Gt(hn::Abs(off), tolerance), hn::Eq(x, x));
+    return hn::And(hn::Ge(hn::Abs(off), tolerance), hn::Eq(x, x));
   };
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     const auto first = hn::And(guess(i), guess(i + lanes)), second = hn::And(guess(i + 2 * lanes), guess(i + 3 * lanes));

@@ -28,6 +28,9 @@ constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
+// Double arithmetic pays where float's leaves so many samples to be compared with an edge.
+constexpr double kSureEnough = 1.0 / 4096;
+constexpr std::uint32_t kDrawnBytes = 16;  // of local memory, for the numbers of tiles
 // Between two barriers a 16-bit counter must not be added to more often than this.
 constexpr std::uint32_t kMostBetweenBarriers = 1 << 15;
 
@@ -37,10 +40,17 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
   return plan.thresholds().size() * size_of(plan.type()) + trie.words.size() * 4;
 }
 
-bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
-  // Flushed denormals would make other numbers of thresholds than the host saw.
-  return plan.even() && info.has(plan.type() == DType::float64 ? Capability::fp64 : Capability::denormals);
+// Of arithmetic that tells most samples' slots. Flushed denormals would give other slots than the host saw.
+Guess guess_of(const DeviceInfo& info, const Plan& plan) {
+  if (!info.has(Capability::denormals)) return Guess::trie;
+  const bool fixed = plan.fixed() && info.has(Capability::fp64);
+  const bool even = plan.even() && plan.type() != DType::float64;
+  if (even && (!fixed || plan.even()->tolerance <= kSureEnough)) return Guess::even;
+  return fixed ? Guess::fixed : Guess::trie;
 }
+
+// Words of 16-bit counters: as count.cl has them.
+std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
 template <class Key, class T>
 device::Memory upload(device::Device& device, const std::vector<T>& values) {
@@ -53,11 +63,11 @@ device::Memory upload(device::Device& device, const std::vector<T>& values) {
 }  // namespace
 
 std::string Configuration::text() const {
-  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie"};
+  constexpr std::string_view kGuesses[] = {"patterns", "even", "fixed", "trie", "trie by value"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
-  return fmt::format("{}{} {}{} groups={} group_size={} loads={}", kGuesses[static_cast<std::size_t>(guess)],
+  return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
-                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads);
+                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads, ahead ? " ahead" : "");
 }
 
 std::uint64_t Problem::slots() const noexcept {
@@ -70,6 +80,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   Configuration chosen;
   const bool small_local = local_bytes <= kSmallLocal;
   if (small_local) local_bytes -= kReservedBytes;
+  local_bytes -= kDrawnBytes;
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
@@ -85,20 +96,21 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   const bool table = problem.plan != nullptr && !problem.plan->by_value();
   std::uint64_t edges = 0;
   if (table) {
-    chosen.guess = Guess::even;
-    if (!guesses_evenly(info, *problem.plan)) {
-      trie = problem.plan->trie(shared / 8);  // words: half of the room
+    chosen.guess = guess_of(info, *problem.plan);
+    if (chosen.guess == Guess::trie) {
+      const bool by_value = info.has(Capability::denormals);
+      trie = problem.plan->trie(shared / 8, by_value);  // words: half of the room
       edges = edges_bytes(*problem.plan, trie);
       chosen.edges_local = edges + 4 * problem.slots() <= shared;
       if (!chosen.edges_local) {
         edges = 0;
-        trie = problem.plan->trie(Trie::kLow);
+        trie = problem.plan->trie(Trie::kLow, by_value);
       }
-      chosen.guess = Guess::trie;
+      if (trie.by_value) chosen.guess = Guess::trie_by_value;
     }
   }
   // As many loads in flight as there are registers for.
-  const bool many = size_of(type) == 2 || (chosen.guess == Guess::even && size_of(type) == 4);
+  const bool many = size_of(type) == 2 || ((chosen.guess == Guess::even || chosen.guess == Guess::fixed) && size_of(type) == 4);
   chosen.loads = little ? 1 : many ? 4 : 2;
   const std::uint64_t words = problem.slots();
   if (edges + 4 * words <= local_bytes) {
@@ -107,16 +119,18 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     const std::uint32_t most_bits = size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
     while (!info.is_cpu && chosen.copy_bits < most_bits && edges + (words << (chosen.copy_bits + 3)) <= room) ++chosen.copy_bits;
     chosen.local_bytes = static_cast<std::uint32_t>(edges + (words << (chosen.copy_bits + 2)));
-  } else if (edges + 2 * (words + 1) <= local_bytes) {
+  } else if (edges + 4 * narrow_words(words) <= local_bytes) {
     chosen.counters = Counters::local16;
-    chosen.local_bytes = static_cast<std::uint32_t>(edges + 2 * (words + 1));
+    chosen.local_bytes = static_cast<std::uint32_t>(edges + 4 * narrow_words(words));
     // Twice as many loads in flight, which takes registers.
     chosen.loads = std::max(1u, std::min(chosen.loads, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
     chosen.resident = 1;
   } else {
     chosen.counters = Counters::global;
-    chosen.local_bytes = 16 + static_cast<std::uint32_t>(edges);
+    chosen.local_bytes = static_cast<std::uint32_t>(edges);
   }
+  chosen.ahead = chosen.counters == Counters::local16;
+  chosen.local_bytes += kDrawnBytes;
   if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && !small_local) {
     chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
   }
@@ -137,6 +151,7 @@ device::Source count_source(const Problem& problem, const Configuration& configu
            {"CHANNELS", number(problem.channels)},
            {"COPY_BITS", number(configuration.copy_bits)},
            {"EDGES_LOCAL", number(configuration.edges_local)},
+           {"AHEAD", number(configuration.ahead)},
            {"GROUP_SIZE", number(configuration.group_size)},
            {"RESIDENT", number(configuration.resident)},
            {"LOADS", number(configuration.loads)}}};
@@ -158,12 +173,13 @@ void DeviceHistogram::prepare() {
   const device::Source source = count_source(problem_, configuration_);
   count_ = device::build(device_, source, "histogram_count");
   clear_ = device::build(device_, source, "histogram_clear");
-  counts_ = device_.allocate(4 * problem_.slots());
-  spare_ = device_.allocate(4 * problem_.slots());
+  // One more: the number of tiles drawn.
+  counts_ = device_.allocate(4 * (problem_.slots() + 1));
+  spare_ = device_.allocate(4 * (problem_.slots() + 1));
   if (configuration_.guess == Guess::pattern) return;
   const std::vector<std::uint64_t>& thresholds = problem_.plan->thresholds();
   thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
-  if (configuration_.guess == Guess::trie) words_ = upload<std::uint32_t>(device_, trie_.words);
+  if (!trie_.words.empty()) words_ = upload<std::uint32_t>(device_, trie_.words);
 }
 
 void DeviceHistogram::clear() {
@@ -172,44 +188,64 @@ void DeviceHistogram::clear() {
     std::swap(counts_, spare_);
     spare_clean_ = false;
   } else {
-    const auto slots = static_cast<std::uint32_t>(problem_.slots());
+    const auto slots = static_cast<std::uint32_t>(problem_.slots() + 1);
     const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
     const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
     device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
   }
   counts_clean_ = true;
+  drawn_ = 0;
 }
 
 template <class Key, class Real>
 void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid) {
-  const bool guessed = configuration_.guess == Guess::even;
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
-  const Even even = plan != nullptr && guessed ? *plan->even() : Even{};
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
+  Key first = static_cast<Key>(trie_.first);
+  Real low{}, scale{}, bottom{}, top{}, tolerance{};
+  const auto set = [&](const auto& guess) {
+    low = static_cast<Real>(guess.low);
+    scale = static_cast<Real>(guess.scale);
+    top = static_cast<Real>(guess.top);
+  };
+  if (configuration_.guess == Guess::even) {
+    set(*plan->even());
+    first = static_cast<Key>(plan->even()->first);
+    tolerance = static_cast<Real>(plan->even()->tolerance);
+  } else if (configuration_.guess == Guess::fixed) {
+    set(*plan->fixed());
+    bottom = static_cast<Real>(plan->fixed()->bottom);
+    tolerance = static_cast<Real>(plan->fixed()->tolerance);
+  } else {
+    set(trie_);
+  }
   // A signed integer's key has its sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
+                                        drawn_,
                                         spare_,
-                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots()),
+                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots() + 1),
                                         thresholds_,
                                         thresholds,
                                         words_,
                                         static_cast<std::uint32_t>(trie_.words.size()),
-                                        trie_.root,
-                                        trie_.width,
-                                        static_cast<Key>(guessed ? even.first : trie_.first),
+                                        trie_.shift,
+                                        first,
                                         static_cast<Key>(trie_.span),
                                         flip,
-                                        static_cast<Real>(even.low),
-                                        static_cast<Real>(even.scale),
-                                        static_cast<Real>(even.top),
-                                        static_cast<Real>(even.tolerance)};
+                                        low,
+                                        scale,
+                                        bottom,
+                                        top,
+                                        tolerance};
   device_.launch(count_, grid, arguments);
   counts_clean_ = false;
   spare_clean_ = true;
+  const std::uint64_t tiles = count / per_vector(problem_.type()) / (std::uint64_t{configuration_.group_size} * configuration_.loads);
+  if (tiles > 2 * std::uint64_t{grid.groups}) drawn_ += static_cast<std::uint32_t>(tiles);
 }
 
 void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
@@ -218,12 +254,13 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
                           .group_size = configuration_.group_size,
                           .local_bytes = configuration_.local_bytes};
-  const bool wide = size_of(problem_.type()) == 8;
-  // Without fp64 no kernel has arguments of that type.
-  if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
+  const bool wide = size_of(problem_.type()) == 8, fixed = configuration_.guess == Guess::fixed;
+  if (wide && fixed) {
     launch_typed<std::uint64_t, double>(data, count, grid);
   } else if (wide) {
     launch_typed<std::uint64_t, float>(data, count, grid);
+  } else if (fixed) {
+    launch_typed<std::uint32_t, double>(data, count, grid);
   } else {
     launch_typed<std::uint32_t, float>(data, count, grid);
   }

@@ -18,7 +18,7 @@ namespace samesum::binning {
 /// Where counters are while a group counts: as count.cl numbers them.
 enum class Counters { local32, local16, global };
 /// How a slot is guessed: likewise.
-enum class Guess { pattern, even, trie };
+enum class Guess { pattern, even, fixed, trie, trie_by_value };
 
 /// How the kernel is built and launched.
 struct Configuration {
@@ -26,6 +26,7 @@ struct Configuration {
   Counters counters = Counters::local32;
   std::uint32_t copy_bits = 0;
   bool edges_local = false;
+  bool ahead = false;  ///< the next tile is loaded while one is counted
   std::uint32_t group_size = 0;
   std::uint32_t resident = 0;  ///< groups on a compute unit at once
   std::uint32_t loads = 0;
@@ -83,6 +84,7 @@ class DeviceHistogram {
   device::Memory thresholds_, words_;
   device::Memory counts_, spare_;  // taken in turn: a launch clears the other
   bool counts_clean_ = false, spare_clean_ = false;
+  std::uint32_t drawn_ = 0;  // tiles, since the counts were cleared
 };
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.
