@@ -63,34 +63,46 @@ FN float real_of(const Plan* plan, Key bits) {
 }
 #endif
 
+// Of the guess, all that comes before a look at an edge.
 #if GUESS == 1
-FN uint slot_of(const Plan* plan, Key bits) {
+typedef struct {
+  uint edge;
+  float off;  // from it
+} Place;
+FN Place place_of(const Plan* plan, Key bits) {
   float real = fmin(fmax(real_of(plan, bits), -0.5f), plan->top);
   float shifted = real + ROUNDER;
-  uint edge = as_uint(shifted) - 0x4b400000u;
-  float off = real - (shifted - ROUNDER);
-  uint slot = edge + (off >= 0 ? 1u : 0u);
-  if (fabs(off) < plan->tolerance || is_nan(bits)) {
-    slot = is_nan(bits) ? plan->nan_slot : edge + (key_of(plan, bits) >= plan->thresholds[edge] ? 1u : 0u);
-  }
-  return slot;
+  Place place;
+  place.edge = as_uint(shifted) - 0x4b400000u;
+  place.off = real - (shifted - ROUNDER);
+  return place;
+}
+FN uint guess_of(Place place) { return place.edge + 1 - (as_uint(place.off) >> 31); }  // never -0.0
+FN uint slot_of(const Plan* plan, Key bits) {
+  Place place = place_of(plan, bits);
+  if (is_nan(bits)) return plan->nan_slot;
+  if (!(fabs(place.off) < plan->tolerance)) return guess_of(place);
+  return place.edge + (key_of(plan, bits) >= plan->thresholds[place.edge] ? 1u : 0u);
 }
 #elif GUESS == 2
-FN uint slot_of(const Plan* plan, Key bits) {
+typedef ulong Place;
+FN Place place_of(const Plan* plan, Key bits) {
 #if ELEMENT == 4
   double sample = (double)fmin(fmax(as_float(bits), (float)plan->bottom), (float)plan->top);
 #else
   double sample = fmin(fmax(as_double(bits), plan->bottom), plan->top);
 #endif
-  ulong place = as_ulong((sample - plan->low) * plan->scale + FIXED_ROUNDER) - as_ulong(FIXED_ROUNDER);
-  uint slot = (uint)(place >> FIXED_BITS) + 1;
-  uint tolerance = (uint)plan->tolerance;
-  if ((((uint)place + tolerance) & ((1u << FIXED_BITS) - 1)) < 2 * tolerance || is_nan(bits)) {
-    uint edge = (uint)((place + (1u << (FIXED_BITS - 1))) >> FIXED_BITS);
-    Key key = key_of(plan, bits);
-    slot = is_nan(bits) ? plan->nan_slot : edge < plan->threshold_count ? edge + (key >= plan->thresholds[edge] ? 1u : 0u) : slot;
-  }
-  return slot;
+  return as_ulong((sample - plan->low) * plan->scale + FIXED_ROUNDER) - as_ulong(FIXED_ROUNDER);
+}
+FN uint guess_of(Place place) { return (uint)(place >> FIXED_BITS) + 1; }
+// Less than twice the tolerance near an edge.
+FN uint beyond_edge(const Plan* plan, Place place) { return ((uint)place + (uint)plan->tolerance) & ((1u << FIXED_BITS) - 1); }
+FN uint slot_of(const Plan* plan, Key bits) {
+  Place place = place_of(plan, bits);
+  uint edge = (uint)((place + (1u << (FIXED_BITS - 1))) >> FIXED_BITS);
+  if (is_nan(bits)) return plan->nan_slot;
+  if (beyond_edge(plan, place) >= 2 * (uint)plan->tolerance || edge >= plan->threshold_count) return guess_of(place);
+  return edge + (key_of(plan, bits) >= plan->thresholds[edge] ? 1u : 0u);
 }
 #else
 // The word that the search begins with; and the rest of it.
@@ -127,7 +139,7 @@ FN uint slot_of(const Plan* plan, Key bits) { return slot_from(plan, bits, root_
 #if COUNTERS == 0
 #define COUNTER_WORDS ((ulong)slots << COPY_BITS)
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
-  atomic_add_local32(&counters[(slot << COPY_BITS) + (local_id() & (COPIES - 1))], number);
+  atomic_add_local32(&counters[slot << COPY_BITS], number);
 }
 #elif COUNTERS == 1
 // Slots i and i + upper share a word, so that neighbours do not; and words with the same lower bits are spread over the banks, as samples
@@ -215,20 +227,60 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   SET_SLOTS(vector.y, 2);
   SET_SLOTS(vector.z, 4);
   SET_SLOTS(vector.w, 6);
-#elif PER_VECTOR == 4 && GUESS >= 3
-  uint root0 = root_of(plan, vector.x), root1 = root_of(plan, vector.y), root2 = root_of(plan, vector.z), root3 = root_of(plan, vector.w);
-  slots[0] = slot_from(plan, vector.x, root0);
-  slots[1] = slot_from(plan, vector.y, root1);
-  slots[2] = slot_from(plan, vector.z, root2);
-  slots[3] = slot_from(plan, vector.w, root3);
-#elif PER_VECTOR == 4
-  slots[0] = SLOT(vector.x);
-  slots[1] = SLOT(vector.y);
-  slots[2] = SLOT(vector.z);
-  slots[3] = SLOT(vector.w);
 #else
-  slots[0] = SLOT((ulong)vector.y << 32 | vector.x);
-  slots[1] = SLOT((ulong)vector.w << 32 | vector.z);
+  Key bits[PER_VECTOR];
+#if PER_VECTOR == 4
+  bits[0] = vector.x;
+  bits[1] = vector.y;
+  bits[2] = vector.z;
+  bits[3] = vector.w;
+#else
+  bits[0] = (ulong)vector.y << 32 | vector.x;
+  bits[1] = (ulong)vector.w << 32 | vector.z;
+#endif
+#if GUESS >= 3
+  uint roots[PER_VECTOR];
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) roots[k] = root_of(plan, bits[k]);
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_from(plan, bits[k], roots[k]);
+#else
+  // One question for all: is any near an edge, or not a number?
+#if GUESS == 1
+  float nearest = 1;
+#else
+  uint nearest = 0xffffffffu;
+#endif
+#if ELEMENT == 4
+  float nans = 0;
+#elif ELEMENT == 5
+  double nans = 0;
+#else
+  int nans = 0;
+#endif
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    Place place = place_of(plan, bits[k]);
+    slots[k] = guess_of(place);
+#if GUESS == 1
+    nearest = fmin(nearest, fabs(place.off));
+#else
+    nearest = min_u32(nearest, beyond_edge(plan, place));
+#endif
+#if ELEMENT == 4
+    nans += as_float(bits[k]);
+#elif ELEMENT == 5
+    nans += as_double(bits[k]);
+#endif
+  }
+#if GUESS == 1
+  if (nearest < plan->tolerance || nans != nans) {
+#else
+  if (nearest < 2 * (uint)plan->tolerance || nans != nans) {
+#endif
+    uint careful[PER_VECTOR];
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) careful[k] = slot_of(plan, bits[k]);
+    add_all(plan, counters, counts, careful, PER_VECTOR);
+    return;
+  }
+#endif
 #endif
   add_all(plan, counters, counts, slots, PER_VECTOR);
 #endif
@@ -306,16 +358,23 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4
   for (ulong i = global_id(); i < spare_slots; i += global_size()) spare[i] = 0;
   barrier_local();
 
+#if COUNTERS == 0
+  LOCAL uint* mine = counters + (local_id() & (COPIES - 1));
+#else
+  LOCAL uint* mine = counters;
+#endif
   uint turn = 0;
   while (tile < tiles) {
     uint4 counted[LOADS];
     _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) counted[k] = loaded[k];
-    if (more && local_id() == 0) drawn[turn] = atomic_add_global32(&counts[slots], 1) - drawn_before + 2 * group_count();
+    uint ticket = 0;
+    if (more && local_id() == 0) ticket = atomic_ticket_global32(&counts[slots]);
 #if AHEAD
     load_tile(loaded, data, next, tiles);
 #endif
     const uint phase = tile % 3 * (TILE % 3) + local_id();
-    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, counters, counts, counted[k], phase + k * GROUP_SIZE);
+    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], phase + k * GROUP_SIZE);
+    if (local_id() == 0) drawn[turn] = ticket - drawn_before + 2 * group_count();
     barrier_local();
     tile = next;
     next = more ? drawn[turn] : tiles;
@@ -325,13 +384,13 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4
 #endif
   }
   for (ulong i = (ulong)tiles * TILE + global_id(); i < vectors; i += global_size()) {
-    add_vector(plan, counters, counts, data[i], (uint)(i % 3));
+    add_vector(plan, mine, counts, data[i], (uint)(i % 3));
   }
   barrier_local();
   ulong last = vectors * PER_VECTOR + global_id();
   if (last < count) {
     uint channel = ELEMENT == 0 ? (uint)(last % CHANNELS) * 256 : 0;
-    add(plan, counters, counts, channel + SLOT(((GLOBAL const Sample*)data)[last]), 1);
+    add(plan, mine, counts, channel + SLOT(((GLOBAL const Sample*)data)[last]), 1);
   }
   barrier_local();
 
