@@ -111,7 +111,7 @@ std::vector<std::uint64_t> reference(View data, const Bins& bins) {
   core::visit(data.type(), [&](auto element) {
     using T = decltype(element);
     for (std::uint64_t i = 0; i < data.size(); ++i) {
-      std::memcpy(&element, static_cast<const std::byte*>(data.data()) + i * sizeof element, sizeof element);
+      std::memcpy(&element, static_cast<const std::byte*>(data.data()) + static_cast<std::int64_t>(i) * data.stride(), sizeof element);
       const auto x = static_cast<long double>(static_cast<std::conditional_t<std::is_arithmetic_v<T>, T, float>>(element));
       if (std::isnan(x)) {
         ++slots.back();
@@ -353,6 +353,28 @@ TEST(Histogram, StridesAreRight) {
       if (range) {
         EXPECT_EQ(range->least, expected->least);
         EXPECT_EQ(range->greatest, expected->greatest);
+      }
+    }
+  }
+}
+
+// Arrays in a device's memory: where they begin, and with strides.
+TEST(Histogram, ArraysInBuffersAreRight) {
+  Random random(8);
+  for (const Device& device : devices()) {
+    for (const DType type : {DType::uint8, DType::uint16, DType::float32, DType::float64}) {
+      const Bins bins = Bins::even(-100, 100, 64);
+      const Samples samples = samples_around(type, bins, 100'000, random);
+      const Buffer buffer(device, samples.bytes.size());
+      buffer.write(samples.bytes.data(), samples.bytes.size());
+      const auto size = static_cast<std::int64_t>(size_of(type));
+      for (const auto& [first, stride] : {std::pair(0, size), {16, size}, {3, size}, {1, 3 * size}, {90'000, -2 * size}, {5, 0 * size}}) {
+        const std::uint64_t offset = first * size_of(type), count = 30'000;
+        const Histogram right(bins, reference(View(samples.bytes.data() + offset, count, type, stride), bins));
+        HistogramReport report;
+        EXPECT_EQ(histogram(BufferView(buffer, count, type, offset, stride), bins, {}, &report), right)
+            << name_of(type) << " from " << first << ", stride " << stride << " on " << report.device << ", " << report.configuration;
+        EXPECT_EQ(report.upload_seconds, 0);
       }
     }
   }

@@ -301,11 +301,17 @@ FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile, uint tiles
   _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
 
-// `spare` are counters for the next histogram: they are cleared by the way, which a launch of its own would take microseconds for.
+// Samples that lie `stride` bytes apart, the first at byte `offset`, one after the other.
+KERNEL void histogram_pack(GLOBAL const uchar* from, ulong offset, long stride, ulong count, GLOBAL Sample* to) {
+  for (ulong i = global_id(); i < count; i += global_size()) to[i] = *(GLOBAL const Sample*)(from + offset + (long)i * stride);
+}
+
+// The data begin at byte `offset`, a multiple of 16. `spare` are counters for the next histogram: they are cleared by the way, which a launch of its own would take microseconds for.
 //
 // Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for a slower
 // one. What counts them is the word after the counts; it was at `drawn_before` when the kernel was launched.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4* data, ulong count, GLOBAL uint* counts, uint slots,
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar* bytes, ulong offset, ulong count,
+                                                              GLOBAL uint* counts, uint slots,
                                                               uint drawn_before, GLOBAL uint* spare, uint spare_slots,
                                                               GLOBAL const Key* thresholds, uint threshold_count,
                                                               GLOBAL const uint* trie, uint trie_words, uint shift, Key first,
@@ -313,6 +319,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uint4
                                                               Real low, Real scale, Real bottom, Real top,
                                                               Real tolerance DYNLOCAL_PARAMETER(memory)) {
   DYNLOCAL(memory);
+  GLOBAL const uint4* data = (GLOBAL const uint4*)(bytes + offset);
   const ulong vectors = count / PER_VECTOR;
   const uint tiles = (uint)(vectors / TILE);
   uint tile = group_id();

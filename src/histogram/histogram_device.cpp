@@ -1,6 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
 #include "core/pack.hpp"
+#include "device/buffer.hpp"
 
 #include <samesum/error.hpp>
 
@@ -28,6 +29,7 @@ constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
+constexpr std::uint32_t kPackGroupSize = 256;
 // Double arithmetic pays where float's leaves so many samples to be compared with an edge.
 constexpr double kSureEnough = 1.0 / 4096;
 constexpr std::uint32_t kDrawnBytes = 16;  // of local memory, for the numbers of tiles
@@ -198,7 +200,7 @@ void DeviceHistogram::clear() {
 }
 
 template <class Key, class Real>
-void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid) {
+void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid) {
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
   Key first = static_cast<Key>(trie_.first);
@@ -222,6 +224,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   // A signed integer's key has its sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
+                                        offset,
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
@@ -248,7 +251,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   if (tiles > 2 * std::uint64_t{grid.groups}) drawn_ += static_cast<std::uint32_t>(tiles);
 }
 
-void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
+void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset) {
   const std::uint64_t tile = std::uint64_t{configuration_.group_size} * configuration_.loads * per_vector(problem_.type());
   const std::uint64_t tiles = std::max<std::uint64_t>((count + tile - 1) / tile, 1);
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
@@ -256,13 +259,13 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
                           .local_bytes = configuration_.local_bytes};
   const bool wide = size_of(problem_.type()) == 8, fixed = configuration_.guess == Guess::fixed;
   if (wide && fixed) {
-    launch_typed<std::uint64_t, double>(data, count, grid);
+    launch_typed<std::uint64_t, double>(data, count, offset, grid);
   } else if (wide) {
-    launch_typed<std::uint64_t, float>(data, count, grid);
+    launch_typed<std::uint64_t, float>(data, count, offset, grid);
   } else if (fixed) {
-    launch_typed<std::uint32_t, double>(data, count, grid);
+    launch_typed<std::uint32_t, double>(data, count, offset, grid);
   } else {
-    launch_typed<std::uint32_t, float>(data, count, grid);
+    launch_typed<std::uint32_t, float>(data, count, offset, grid);
   }
 }
 
@@ -272,45 +275,102 @@ void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
   for (std::size_t i = 0; i < counted.size(); ++i) slots[i] += counted[i];
 }
 
+namespace {
+
+// A histogram of more samples than 32-bit counters hold.
+class Total {
+ public:
+  Total(device::Device& device, const Problem& problem, std::uint64_t samples, const HistogramOptions& options)
+      : histogram_(device, problem, samples, options.group_size), slots_(problem.slots()) {
+    histogram_.clear();
+  }
+  void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
+    if (counted_ + count > DeviceHistogram::kMostCounted) {
+      histogram_.add_to(slots_);
+      histogram_.clear();
+      counted_ = 0;
+    }
+    counted_ += count;
+    histogram_.launch(data, count, offset);
+  }
+  std::vector<std::uint64_t> slots() {
+    histogram_.add_to(slots_);
+    return std::move(slots_);
+  }
+  const Configuration& configuration() const { return histogram_.configuration(); }
+
+ private:
+  DeviceHistogram histogram_;
+  std::vector<std::uint64_t> slots_;
+  std::uint64_t counted_ = 0;  // since the counters were cleared
+};
+
+// So many samples at a time: whole pixels, whatever their channels.
+std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t samples) {
+  const std::uint64_t unit = std::uint64_t{48} / size_of(type);
+  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(type) / unit * unit;
+  return std::max<std::uint64_t>(std::min(most, samples), 1);
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
                                            HistogramReport* report) {
   const std::lock_guard lock(device.mutex());
-  DeviceHistogram histogram(device, problem, data.size(), options.group_size);
-  // Whole pixels, whatever their channels.
-  const std::uint64_t unit = std::uint64_t{48} / size_of(data.type());
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(data.type()) / unit * unit;
-  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
+  Total total(device, problem, data.size(), options);
+  const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
   const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
 
   std::vector<std::byte> packed(data.contiguous() ? 0 : chunk * size_of(data.type()));
-  std::vector<std::uint64_t> slots(problem.slots());
   double upload_seconds = 0, seconds = 0;
-  std::uint64_t counted = 0;  // since the counters were cleared
-  histogram.clear();
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
     View part = data.part(first, std::min(chunk, data.size() - first));
     if (!part.contiguous()) part = core::pack(part, packed.data());
-    if (counted + part.size() > DeviceHistogram::kMostCounted) {
-      histogram.add_to(slots);
-      histogram.clear();
-      counted = 0;
-    }
-    counted += part.size();
     const device::Mark start = device.mark();
     device.write(memory, 0, part.data(), part.bytes());
     const device::Mark uploaded = device.mark();
-    histogram.launch(memory, part.size());
+    total.add(memory, part.size());
     const device::Mark done = device.mark();
     upload_seconds += device.seconds_between(start, uploaded);
     seconds += device.seconds_between(uploaded, done);
   }
-  histogram.add_to(slots);
   if (report != nullptr) {
-    report->configuration = histogram.configuration().text();
+    report->configuration = total.configuration().text();
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;
   }
-  return slots;
+  return total.slots();
+}
+
+std::vector<std::uint64_t> count_in_buffer(const BufferView& data, const Problem& problem, const HistogramOptions& options,
+                                           HistogramReport* report) {
+  device::Device& device = data.buffer().device().implementation();
+  const std::lock_guard lock(device.mutex());
+  Total total(device, problem, data.size(), options);
+  const device::Memory& from = data.buffer().state().memory;
+  const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
+  if (data.contiguous() && (data.offset() + device.misalignment(from)) % 16 == 0) {
+    constexpr std::uint64_t kMost = DeviceHistogram::kMostCounted / 16 * 16;
+    for (std::uint64_t first = 0; first < data.size(); first += kMost) {
+      total.add(from, std::min(kMost, data.size() - first), data.offset() + first * size_of(data.type()));
+    }
+  } else {
+    const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
+    const device::Memory packed = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
+    const device::Kernel pack = device::build(device, count_source(problem, total.configuration()), "histogram_pack");
+    const device::Grid grid{4 * device.info().compute_units, std::min(device.info().max_group_size, kPackGroupSize)};
+    for (std::uint64_t first = 0; first < data.size(); first += chunk) {
+      const std::uint64_t count = std::min(chunk, data.size() - first);
+      const std::uint64_t offset = data.offset() + first * static_cast<std::uint64_t>(data.stride());
+      device.launch(pack, grid, std::array<device::Argument, 5>{from, offset, data.stride(), count, packed});
+      total.add(packed, count);
+    }
+  }
+  if (report != nullptr) {
+    report->configuration = total.configuration().text();
+    report->seconds = device.seconds_between(start, device.mark());
+  }
+  return total.slots();
 }
 
 }  // namespace samesum::binning

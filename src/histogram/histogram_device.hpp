@@ -5,6 +5,7 @@
 #include "device/program.hpp"
 #include "histogram/plan.hpp"
 
+#include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
 
 #include <cstdint>
@@ -63,8 +64,8 @@ class DeviceHistogram {
 
   /// Enqueues: all counts are 0.
   void clear();
-  /// Enqueues: counts the first `count` samples of `data`. At most kMostCounted since clear().
-  void launch(const device::Memory& data, std::uint64_t count);
+  /// Enqueues: counts `count` samples of `data` from byte `offset` on, which is aligned to 16. At most kMostCounted since clear().
+  void launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0);
   static constexpr std::uint64_t kMostCounted = 0xffffffff;
   /// Adds what was counted since clear() to `slots`; waits for it.
   void add_to(std::vector<std::uint64_t>& slots);
@@ -74,7 +75,7 @@ class DeviceHistogram {
  private:
   void prepare();
   template <class Key, class Real>
-  void launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid);
+  void launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid);
 
   device::Device& device_;
   Problem problem_;
@@ -89,6 +90,11 @@ class DeviceHistogram {
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
+                                           HistogramReport* report);
+
+/// Those of an array in the device's own memory. Where it has strides, or does not begin at a multiple of 16 bytes, it is first copied, by
+/// parts, to where it does.
+std::vector<std::uint64_t> count_in_buffer(const BufferView& data, const Problem& problem, const HistogramOptions& options,
                                            HistogramReport* report);
 
 }  // namespace samesum::binning
