@@ -1,7 +1,7 @@
 // Counts the samples of each slot (plan.hpp). Every sample is one atomic addition, without a branch on the data that is often taken.
 // Defined by the host:
 //   ELEMENT          0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
-//   GUESS            0 the sample is the slot, 1 Even, 2 Fixed, 3 Trie by key, 4 Trie by value
+//   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are values then, no keys
 //   COUNTERS         0 in local memory, 32 bits, several copies; 1 in local memory, 16 bits; 2 in global memory
 //   CHANNELS         of uint8: bytes take turns; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
@@ -17,14 +17,17 @@ typedef ulong Key;
 typedef uint Key;
 #define PER_VECTOR (ELEMENT == 0 ? 16 : ELEMENT == 1 ? 8 : 4)
 #endif
-#if GUESS == 2
+#if ELEMENT == 5 && SAMESUM_FP64
 typedef double Real;
+#define ROUNDER 6755399441055744.0  // 1.5 * 2^52: what is added to it is rounded to a whole number, which the lowest bits then are
+#define WHOLE(shifted) (uint) as_ulong(shifted)
+#define SIGN(x) (uint)(as_ulong(x) >> 63)
 #else
 typedef float Real;
+#define ROUNDER 12582912.0f  // 1.5 * 2^23
+#define WHOLE(shifted) (as_uint(shifted) - 0x4b400000u)
+#define SIGN(x) (as_uint(x) >> 31)
 #endif
-#define ROUNDER 12582912.0f      // 1.5 * 2^23: what is added to it is rounded to a whole number, which the lowest bits then are
-#define FIXED_BITS 26            // of a fraction
-#define FIXED_ROUNDER 100663296.0  // 1.5 * 2^26: likewise, to a multiple of 2^-FIXED_BITS
 #if EDGES_LOCAL
 #define EDGES LOCAL
 #else
@@ -37,7 +40,7 @@ typedef struct {
   EDGES const uint* trie;
   uint threshold_count, nan_slot, upper, shift;
   Key first, span, flip;
-  Real low, scale, bottom, top, tolerance;
+  Real low, scale, top, tolerance, last_tolerance;
 } Plan;
 
 #if GUESS != 0
@@ -52,10 +55,12 @@ FN int is_nan(Key bits) { return (bits << 1) > 0xffe0000000000000ul; }
 FN Key key_of(const Plan* plan, Key bits) { return bits ^ ((bits >> 63) != 0 ? ~(Key)0 : (Key)1 << 63); }
 #endif
 
-#if GUESS == 1 || GUESS == 4
-FN float real_of(const Plan* plan, Key bits) {
+#if GUESS == 1 || GUESS == 3
+FN Real real_of(const Plan* plan, Key bits) {
 #if ELEMENT == 4
   return (as_float(bits) - plan->low) * plan->scale;
+#elif ELEMENT == 5
+  return (as_double(bits) - plan->low) * plan->scale;
 #else
   Key key = bits ^ plan->flip;
   return (key < plan->first ? -1.0f : (float)(key - plan->first)) * plan->scale;
@@ -63,46 +68,36 @@ FN float real_of(const Plan* plan, Key bits) {
 }
 #endif
 
-// Of the guess, all that comes before a look at an edge.
+// Whether the sample is not below this threshold.
+FN int reaches(const Plan* plan, Key bits, uint threshold) {
+#if GUESS == 3
+  return as_float(bits) >= as_float(plan->thresholds[threshold]);
+#else
+  return key_of(plan, bits) >= plan->thresholds[threshold];
+#endif
+}
+
 #if GUESS == 1
 typedef struct {
   uint edge;
-  float off;  // from it
+  Real off;   // from it
+  Real last;  // from the last edge
 } Place;
 FN Place place_of(const Plan* plan, Key bits) {
-  float real = fmin(fmax(real_of(plan, bits), -0.5f), plan->top);
-  float shifted = real + ROUNDER;
+  Real real = fmin(fmax(real_of(plan, bits), (Real)-0.5f), plan->top);
+  Real shifted = real + ROUNDER;
   Place place;
-  place.edge = as_uint(shifted) - 0x4b400000u;
+  place.edge = WHOLE(shifted);
   place.off = real - (shifted - ROUNDER);
+  place.last = real - (plan->top - (Real)0.5f);
   return place;
 }
-FN uint guess_of(Place place) { return place.edge + 1 - (as_uint(place.off) >> 31); }  // never -0.0
+FN uint guess_of(Place place) { return place.edge + 1 - SIGN(place.off); }  // which is never -0.0
+// Without a guess: by a look at the nearest edge.
 FN uint slot_of(const Plan* plan, Key bits) {
-  Place place = place_of(plan, bits);
-  if (is_nan(bits)) return plan->nan_slot;
-  if (!(fabs(place.off) < plan->tolerance)) return guess_of(place);
-  return place.edge + (key_of(plan, bits) >= plan->thresholds[place.edge] ? 1u : 0u);
-}
-#elif GUESS == 2
-typedef ulong Place;
-FN Place place_of(const Plan* plan, Key bits) {
-#if ELEMENT == 4
-  double sample = (double)fmin(fmax(as_float(bits), (float)plan->bottom), (float)plan->top);
-#else
-  double sample = fmin(fmax(as_double(bits), plan->bottom), plan->top);
-#endif
-  return as_ulong((sample - plan->low) * plan->scale + FIXED_ROUNDER) - as_ulong(FIXED_ROUNDER);
-}
-FN uint guess_of(Place place) { return (uint)(place >> FIXED_BITS) + 1; }
-// Less than twice the tolerance near an edge.
-FN uint beyond_edge(const Plan* plan, Place place) { return ((uint)place + (uint)plan->tolerance) & ((1u << FIXED_BITS) - 1); }
-FN uint slot_of(const Plan* plan, Key bits) {
-  Place place = place_of(plan, bits);
-  uint edge = (uint)((place + (1u << (FIXED_BITS - 1))) >> FIXED_BITS);
-  if (is_nan(bits)) return plan->nan_slot;
-  if (beyond_edge(plan, place) >= 2 * (uint)plan->tolerance || edge >= plan->threshold_count) return guess_of(place);
-  return edge + (key_of(plan, bits) >= plan->thresholds[edge] ? 1u : 0u);
+  uint edge = min_u32(place_of(plan, bits).edge, plan->threshold_count - 1);
+  uint slot = edge + (reaches(plan, bits, edge) ? 1u : 0u);
+  return is_nan(bits) ? plan->nan_slot : slot;
 }
 #else
 // The word that the search begins with; and the rest of it.
@@ -112,27 +107,39 @@ FN Key offset_of(const Plan* plan, Key bits) {
   return offset < plan->span ? offset : plan->span;
 }
 FN uint root_of(const Plan* plan, Key bits) {
-#if GUESS == 3
+#if GUESS == 2
   return plan->trie[(uint)(offset_of(plan, bits) >> plan->shift)];
 #else
-  return plan->trie[as_uint(fmin(fmax(real_of(plan, bits), 0.0f), plan->top) + ROUNDER) - 0x4b400000u];
+  return plan->trie[WHOLE(fmin(fmax(real_of(plan, bits), 0.0f), plan->top) + ROUNDER)];
 #endif
 }
 FN uint slot_from(const Plan* plan, Key bits, uint word) {
   while (word >> 31 != 0) word = plan->trie[((uint)(offset_of(plan, bits) >> (word >> 25 & 63)) - word) & 0x1ffffff];
-  Key key = key_of(plan, bits);
   uint low = word & 0x1ffffff;
-  uint high = word >> 25 == 63 ? plan->threshold_count : low + (word >> 25);
-  while (low < high) {
-    uint middle = (low + high) >> 1;
-    int reached = key >= plan->thresholds[middle];
-    low = reached ? middle + 1 : low;
-    high = reached ? high : middle;
+  // Nearly all leaves have one threshold, or none.
+  if (word >> 25 == 1) low += reaches(plan, bits, low) ? 1 : 0;
+  if (word >> 25 > 1) {
+    uint high = word >> 25 == 63 ? plan->threshold_count : low + (word >> 25);
+    while (low < high) {
+      uint middle = (low + high) >> 1;
+      int reached = reaches(plan, bits, middle);
+      low = reached ? middle + 1 : low;
+      high = reached ? high : middle;
+    }
   }
-  return is_nan(bits) ? plan->nan_slot : low;
+  return low;
 }
-FN uint slot_of(const Plan* plan, Key bits) { return slot_from(plan, bits, root_of(plan, bits)); }
+FN uint slot_of(const Plan* plan, Key bits) {
+  if (is_nan(bits)) return plan->nan_slot;
+  return slot_from(plan, bits, root_of(plan, bits));
+}
 #endif
+#endif
+
+#if GUESS == 0
+#define SLOT(bits) (uint)(bits)
+#else
+#define SLOT(bits) slot_of(plan, bits)
 #endif
 
 // Adds `number` samples to a slot.
@@ -142,66 +149,135 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
   atomic_add_local32(&counters[slot << COPY_BITS], number);
 }
 #elif COUNTERS == 1
-// Slots i and i + upper share a word, so that neighbours do not; and words with the same lower bits are spread over the banks, as samples
-// often differ in other bits only. Whoever makes a counter reach 2^15 takes so many out of it: `reached` is not zero then. Until all have
-// done so, at the next barrier, at most 2^15 are added.
-#define COUNTER_WORDS plan->upper
+// Slots i and i + upper share a word, so that neighbours do not: its lower half counts samples of both, its upper half those of the second.
+// Words with the same lower bits are spread over the banks, as samples often differ in other bits only. Whoever makes a half reach 2^15
+// takes so much out of it before the next barrier; until then at most 2^15 are added.
+#if ELEMENT == 1
+#define UPPER 32768u
+#define SPREAD(pairs) ((pairs) ^ (((pairs) >> 8 ^ (pairs) >> 6) & 0x001f001fu))  // of one, or of two in the halves of a word
+#else
+#define UPPER plan->upper
+#define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
+#endif
+#define COUNTER_WORDS UPPER
 FN uint word_of(const Plan* plan, uint slot) {
-  uint pair = slot < plan->upper ? slot : slot - plan->upper;
-  return pair ^ (pair >> 8 & 31);
+  uint pair = slot < UPPER ? slot : slot - UPPER;
+  return SPREAD(pair);
 }
-FN uint add_some(const Plan* plan, LOCAL uint* counters, uint slot, uint number) {
-  uint shift = slot < plan->upper ? 0 : 16;
-  uint more = number << shift;
-  uint old = atomic_add_local32(&counters[word_of(plan, slot)], more);
-  return (old ^ (old + more)) & (0x8000u << shift);
+FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number) {
+  return atomic_add_local32(&counters[word_of(plan, slot)], slot < UPPER ? number : number * 0x10001u);
 }
-FN void take_out(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint reached) {
-  if (reached == 0) return;
-  atomic_add_local32(&counters[word_of(plan, slot)], 0u - reached);
-  atomic_add_global32(&counts[slot], 0x8000u);
+// Of a slot of which a half may have reached 2^15. Whoever clears the bit moves what it stood for.
+FN void take_out(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot) {
+  LOCAL uint* word = &counters[word_of(plan, slot)];
+  if ((*word & 0x80008000u) == 0) return;
+  uint pair = slot < UPPER ? slot : slot - UPPER;
+  uint old = atomic_and_local32(word, 0x7fff7fffu);
+  uint both = old & 0x8000u, second = old >> 16 & 0x8000u;
+  if (both != second) atomic_add_global32(&counts[pair], both - second);
+  if (second != 0) atomic_add_global32(&counts[pair + UPPER], second);
 }
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
-  take_out(plan, counters, counts, slot, add_some(plan, counters, slot, number));
+  add_narrow(plan, counters, slot, number);
+  take_out(plan, counters, counts, slot);
 }
 #else
 #define COUNTER_WORDS 0
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) { atomic_add_global32(&counts[slot], number); }
 #endif
 
-// Adds the samples of a load. Additions whose results matter are all on their way before one is looked at.
-FN void add_all(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const uint* slots, uint number) {
-#if COUNTERS != 0
-  int same = 1;
-  _Pragma("unroll") for (uint i = 1; i < number; ++i) same &= slots[i] == slots[0];
-  if (same) {
-    add(plan, counters, counts, slots[0], number);
-    return;
-  }
-#endif
 #if COUNTERS == 1
-  uint reached[PER_VECTOR];
-  uint any = 0;
-  _Pragma("unroll") for (uint i = 0; i < number; ++i) {
-    reached[i] = add_some(plan, counters, slots[i], 1);
-    any |= reached[i];
+// A load's additions, of which nobody has seen yet what they returned: that is looked at when the next load's are on their way.
+typedef struct {
+  uint number;  // what was added to each of the counters
+  uint old[PER_VECTOR];
+  uint slots[PER_VECTOR];
+} Watch;
+
+FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const Watch* watch) {
+  // Adding to both halves: where one was not added to, its highest bit changes rarely, and then to no harm.
+  uint changed = 0;
+  _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) changed |= watch->old[i] ^ (watch->old[i] + watch->number * 0x10001u);
+  if ((changed & 0x80008000u) != 0) {
+    _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) take_out(plan, counters, counts, watch->slots[i]);
   }
-  if (any != 0) {
-    _Pragma("unroll") for (uint i = 0; i < number; ++i) take_out(plan, counters, counts, slots[i], reached[i]);
-  }
+}
 #else
-  _Pragma("unroll") for (uint i = 0; i < number; ++i) add(plan, counters, counts, slots[i], 1);
+typedef int Watch;
+#endif
+
+#if ELEMENT != 0
+// The samples of a load, and their slots.
+#if ELEMENT == 1
+FN void samples_of(uint4 vector, uint* samples) {
+#define SET_SAMPLES(word, i) samples[i] = (word)&65535, samples[i + 1] = (word) >> 16
+  SET_SAMPLES(vector.x, 0);
+  SET_SAMPLES(vector.y, 2);
+  SET_SAMPLES(vector.z, 4);
+  SET_SAMPLES(vector.w, 6);
+}
+#elif PER_VECTOR == 4
+FN void samples_of(uint4 vector, uint* samples) {
+  samples[0] = vector.x;
+  samples[1] = vector.y;
+  samples[2] = vector.z;
+  samples[3] = vector.w;
+}
+#else
+FN void samples_of(uint4 vector, ulong* samples) {
+  samples[0] = (ulong)vector.y << 32 | vector.x;
+  samples[1] = (ulong)vector.w << 32 | vector.z;
+}
+#endif
+
+FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
+#if GUESS == 0
+  samples_of(vector, slots);
+#else
+  Key bits[PER_VECTOR];
+  samples_of(vector, bits);
+  // What nearly no sample needs is asked once for all of them: is any near an edge, or not a number?
+#if ELEMENT == 4
+  float nans = 0;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) nans += as_float(bits[k]);
+  int unsure = nans != nans;
+#elif ELEMENT == 5
+  int unsure = is_nan(bits[0]) || is_nan(bits[1]);
+#else
+  int unsure = 0;
+#endif
+#if GUESS == 1
+  Real nearest = 1, last = 1;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    Place place = place_of(plan, bits[k]);
+    slots[k] = guess_of(place);
+    nearest = fmin(nearest, fabs(place.off));
+    last = fmin(last, fabs(place.last));
+  }
+  unsure |= nearest < plan->tolerance || last < plan->last_tolerance;
+#else
+  uint words[PER_VECTOR];
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = root_of(plan, bits[k]);
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_from(plan, bits[k], words[k]);
+#endif
+  if (unsure) {
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_of(plan, bits[k]);
+  }
 #endif
 }
+#endif
 
-#if GUESS == 0
-#define SLOT(bits) (uint)(bits)
-#else
-#define SLOT(bits) slot_of(plan, bits)
+#if ELEMENT == 1 && COUNTERS == 1
+// Two samples in few instructions, as there is hardly time for more.
+FN void add_two(LOCAL uint* counters, uint word, uint* old0, uint* old1) {
+  const uint pairs = SPREAD(word);
+  *old0 = atomic_add_local32(&counters[pairs & 0x7fff], (word & 0x8000) * 2 + 1);
+  *old1 = atomic_add_local32(&counters[pairs >> 16 & 0x7fff], (word >> 31) * 0x10000 + 1);
+}
 #endif
 
 // `phase` is the load's number, of which the remainder by 3 counts.
-FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase) {
+FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch) {
 #if ELEMENT == 0
 #if CHANNELS == 3
   // Of 16 bytes a vector; 16 % 3 is 1.
@@ -221,68 +297,39 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   ADD_WORD(vector.w, 12);
 #else
   uint slots[PER_VECTOR];
+  slots_of(plan, vector, slots);
 #if ELEMENT == 1
-#define SET_SLOTS(word, i) slots[i] = (word)&65535, slots[i + 1] = (word) >> 16
-  SET_SLOTS(vector.x, 0);
-  SET_SLOTS(vector.y, 2);
-  SET_SLOTS(vector.z, 4);
-  SET_SLOTS(vector.w, 6);
+  int same = vector.x == vector.y && vector.x == vector.z && vector.x == vector.w && slots[0] == slots[1];
 #else
-  Key bits[PER_VECTOR];
-#if PER_VECTOR == 4
-  bits[0] = vector.x;
-  bits[1] = vector.y;
-  bits[2] = vector.z;
-  bits[3] = vector.w;
-#else
-  bits[0] = (ulong)vector.y << 32 | vector.x;
-  bits[1] = (ulong)vector.w << 32 | vector.z;
+  int same = 1;
+  _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) same &= slots[k] == slots[0];
 #endif
-#if GUESS >= 3
-  uint roots[PER_VECTOR];
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) roots[k] = root_of(plan, bits[k]);
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_from(plan, bits[k], roots[k]);
+#if COUNTERS == 0
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
+#elif COUNTERS == 1
+  const Watch before = *watch;
+  watch->number = same ? PER_VECTOR : 1;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
+  if (same) {
+    watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR);
+  } else {
+#if ELEMENT == 1
+    add_two(counters, vector.x, &watch->old[0], &watch->old[1]);
+    add_two(counters, vector.y, &watch->old[2], &watch->old[3]);
+    add_two(counters, vector.z, &watch->old[4], &watch->old[5]);
+    add_two(counters, vector.w, &watch->old[6], &watch->old[7]);
 #else
-  // One question for all: is any near an edge, or not a number?
-#if GUESS == 1
-  float nearest = 1;
-#else
-  uint nearest = 0xffffffffu;
-#endif
-#if ELEMENT == 4
-  float nans = 0;
-#elif ELEMENT == 5
-  double nans = 0;
-#else
-  int nans = 0;
-#endif
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
-    Place place = place_of(plan, bits[k]);
-    slots[k] = guess_of(place);
-#if GUESS == 1
-    nearest = fmin(nearest, fabs(place.off));
-#else
-    nearest = min_u32(nearest, beyond_edge(plan, place));
-#endif
-#if ELEMENT == 4
-    nans += as_float(bits[k]);
-#elif ELEMENT == 5
-    nans += as_double(bits[k]);
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1);
 #endif
   }
-#if GUESS == 1
-  if (nearest < plan->tolerance || nans != nans) {
+  look(plan, counters, counts, &before);
 #else
-  if (nearest < 2 * (uint)plan->tolerance || nans != nans) {
-#endif
-    uint careful[PER_VECTOR];
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) careful[k] = slot_of(plan, bits[k]);
-    add_all(plan, counters, counts, careful, PER_VECTOR);
-    return;
+  add(plan, counters, counts, slots[0], same ? PER_VECTOR : 1);
+  if (!same) {
+    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
   }
 #endif
-#endif
-  add_all(plan, counters, counts, slots, PER_VECTOR);
 #endif
 }
 
@@ -316,8 +363,8 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
                                                               GLOBAL const Key* thresholds, uint threshold_count,
                                                               GLOBAL const uint* trie, uint trie_words, uint shift, Key first,
                                                               Key span, Key flip,
-                                                              Real low, Real scale, Real bottom, Real top,
-                                                              Real tolerance DYNLOCAL_PARAMETER(memory)) {
+                                                              Real low, Real scale, Real top, Real tolerance,
+                                                              Real last_tolerance DYNLOCAL_PARAMETER(memory)) {
   DYNLOCAL(memory);
   GLOBAL const uint4* data = (GLOBAL const uint4*)(bytes + offset);
   const ulong vectors = count / PER_VECTOR;
@@ -355,9 +402,9 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.flip = flip;
   values.low = low;
   values.scale = scale;
-  values.bottom = bottom;
   values.top = top;
   values.tolerance = tolerance;
+  values.last_tolerance = last_tolerance;
   const Plan* plan = &values;
 #if COUNTERS != 2
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
@@ -370,6 +417,13 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #else
   LOCAL uint* mine = counters;
 #endif
+  Watch watch;
+#if COUNTERS == 1
+  const Watch nothing = {0};
+  watch = nothing;
+#else
+  watch = 0;
+#endif
   uint turn = 0;
   while (tile < tiles) {
     uint4 counted[LOADS];
@@ -380,7 +434,11 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
     load_tile(loaded, data, next, tiles);
 #endif
     const uint phase = tile % 3 * (TILE % 3) + local_id();
-    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], phase + k * GROUP_SIZE);
+    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], phase + k * GROUP_SIZE, &watch);
+#if COUNTERS == 1
+    look(plan, mine, counts, &watch);
+    watch = nothing;
+#endif
     if (local_id() == 0) drawn[turn] = ticket - drawn_before + 2 * group_count();
     barrier_local();
     tile = next;
@@ -391,8 +449,11 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #endif
   }
   for (ulong i = (ulong)tiles * TILE + global_id(); i < vectors; i += global_size()) {
-    add_vector(plan, mine, counts, data[i], (uint)(i % 3));
+    add_vector(plan, mine, counts, data[i], (uint)(i % 3), &watch);
   }
+#if COUNTERS == 1
+  look(plan, mine, counts, &watch);
+#endif
   barrier_local();
   ulong last = vectors * PER_VECTOR + global_id();
   if (last < count) {
@@ -402,14 +463,15 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   barrier_local();
 
   // Groups begin in different places, or all of them would wait for the same counter.
-  const uint begin = group_id() * GROUP_SIZE % slots;
+  const uint begin = (group_id() * GROUP_SIZE % slots) & ~31u;
   for (uint i = local_id(); i < slots; i += GROUP_SIZE) {
     const uint slot = i < slots - begin ? i + begin : i - (slots - begin);
 #if COUNTERS == 0
     uint number = 0;
     for (uint copy = 0; copy < COPIES; ++copy) number += counters[(slot << COPY_BITS) + ((local_id() + copy) & (COPIES - 1))];
 #elif COUNTERS == 1
-    const uint number = counters[word_of(plan, slot)] >> (slot < plan->upper ? 0 : 16) & 65535;
+    const uint word = counters[word_of(plan, slot)];
+    const uint number = slot < UPPER ? (word & 65535) - (word >> 16) : word >> 16;
 #else
     const uint number = 0;
 #endif

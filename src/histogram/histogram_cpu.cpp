@@ -173,7 +173,8 @@ class Slots {
     const R bounded = std::clamp(real, R(-0.5), static_cast<R>(guess.top));
     const auto edge = static_cast<std::uint32_t>(bounded + R(0.5));
     const R off = bounded - static_cast<R>(edge);
-    if (!(std::abs(off) < static_cast<R>(guess.tolerance))) return edge + (off >= 0 ? 1 : 0);
+    const bool near_last = std::abs(bounded - static_cast<R>(guess.top - 0.5)) < static_cast<R>(guess.last_tolerance);
+    if (!(std::abs(off) < static_cast<R>(guess.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
     return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
   }
 

@@ -19,19 +19,19 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 // Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
+constexpr std::uint32_t kAheadLoads = 4;
+constexpr std::uint32_t kNarrowGroupSize = 768;  // 80 registers for each
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
-constexpr std::uint32_t kMostCopyBitsOfBytes = 4;
-constexpr std::uint32_t kMostCopyBits = 3;
+constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
+constexpr std::uint32_t kMostCopyBits = 2;
 constexpr std::uint64_t kSmallLocal = 48 << 10;  // where a driver gives a group no more, it keeps some of it for itself
 // For little data: small groups with few counters to clear and to add up.
-constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kLittleBytes = std::uint64_t{1} << 19;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
 constexpr std::uint32_t kPackGroupSize = 256;
-// Double arithmetic pays where float's leaves so many samples to be compared with an edge.
-constexpr double kSureEnough = 1.0 / 4096;
 constexpr std::uint32_t kDrawnBytes = 16;  // of local memory, for the numbers of tiles
 // Between two barriers a 16-bit counter must not be added to more often than this.
 constexpr std::uint32_t kMostBetweenBarriers = 1 << 15;
@@ -42,13 +42,9 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
   return plan.thresholds().size() * size_of(plan.type()) + trie.words.size() * 4;
 }
 
-// Of arithmetic that tells most samples' slots. Flushed denormals would give other slots than the host saw.
-Guess guess_of(const DeviceInfo& info, const Plan& plan) {
-  if (!info.has(Capability::denormals)) return Guess::trie;
-  const bool fixed = plan.fixed() && info.has(Capability::fp64);
-  const bool even = plan.even() && plan.type() != DType::float64;
-  if (even && (!fixed || plan.even()->tolerance <= kSureEnough)) return Guess::even;
-  return fixed ? Guess::fixed : Guess::trie;
+bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
+  // Flushed denormals would give other slots than the host saw.
+  return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
 
 // Words of 16-bit counters: as count.cl has them.
@@ -65,7 +61,7 @@ device::Memory upload(device::Device& device, const std::vector<T>& values) {
 }  // namespace
 
 std::string Configuration::text() const {
-  constexpr std::string_view kGuesses[] = {"patterns", "even", "fixed", "trie", "trie by value"};
+  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
   return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
@@ -77,12 +73,19 @@ std::uint64_t Problem::slots() const noexcept {
   return plan->by_value() ? std::uint64_t{1} << (8 * size_of(plan->type())) : plan->slots();
 }
 
+std::uint64_t local_bytes_of(const Problem& problem, const Configuration& configuration, const Trie& trie) {
+  const std::uint64_t slots = problem.slots();
+  const std::uint64_t words = configuration.counters == Counters::local32   ? slots << configuration.copy_bits
+                              : configuration.counters == Counters::local16 ? narrow_words(slots)
+                                                                            : 0;
+  return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
+}
+
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
                      std::uint32_t group_size, Trie& trie) {
   Configuration chosen;
   const bool small_local = local_bytes <= kSmallLocal;
   if (small_local) local_bytes -= kReservedBytes;
-  local_bytes -= kDrawnBytes;
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
@@ -95,46 +98,43 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   // A driver that gives a group only a part of a unit's memory has that for each of two.
   const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
 
-  const bool table = problem.plan != nullptr && !problem.plan->by_value();
-  std::uint64_t edges = 0;
-  if (table) {
-    chosen.guess = guess_of(info, *problem.plan);
-    if (chosen.guess == Guess::trie) {
+  const auto fits = [&](std::uint64_t room) { return local_bytes_of(problem, chosen, trie) <= room; };
+  if (problem.plan != nullptr && !problem.plan->by_value()) {
+    chosen.guess = Guess::even;
+    if (!guesses_evenly(info, *problem.plan)) {
       const bool by_value = info.has(Capability::denormals);
-      trie = problem.plan->trie(shared / 8, by_value);  // words: half of the room
-      edges = edges_bytes(*problem.plan, trie);
-      chosen.edges_local = edges + 4 * problem.slots() <= shared;
-      if (!chosen.edges_local) {
-        edges = 0;
+      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the room
+      chosen.edges_local = true;
+      if (!fits(shared)) {
+        chosen.edges_local = false;
         trie = problem.plan->trie(Trie::kLow, by_value);
       }
-      if (trie.by_value) chosen.guess = Guess::trie_by_value;
+      chosen.guess = trie.by_value ? Guess::trie_by_value : Guess::trie;
     }
   }
-  // As many loads in flight as there are registers for.
-  const bool many = size_of(type) == 2 || ((chosen.guess == Guess::even || chosen.guess == Guess::fixed) && size_of(type) == 4);
-  chosen.loads = little ? 1 : many ? 4 : 2;
-  const std::uint64_t words = problem.slots();
-  if (edges + 4 * words <= local_bytes) {
-    chosen.counters = Counters::local32;
+  chosen.loads = little || info.is_cpu ? 1 : 2;
+  if (fits(local_bytes)) {
+    const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
     const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
-    const std::uint32_t most_bits = size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
-    while (!info.is_cpu && chosen.copy_bits < most_bits && edges + (words << (chosen.copy_bits + 3)) <= room) ++chosen.copy_bits;
-    chosen.local_bytes = static_cast<std::uint32_t>(edges + (words << (chosen.copy_bits + 2)));
-  } else if (edges + 4 * narrow_words(words) <= local_bytes) {
-    chosen.counters = Counters::local16;
-    chosen.local_bytes = static_cast<std::uint32_t>(edges + 4 * narrow_words(words));
-    // Twice as many loads in flight, which takes registers.
-    chosen.loads = std::max(1u, std::min(chosen.loads, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
+    for (; chosen.copy_bits < most_bits; ++chosen.copy_bits) {
+      Configuration more = chosen;
+      ++more.copy_bits;
+      if (local_bytes_of(problem, more, trie) > room) break;
+    }
+  } else if (chosen.counters = Counters::local16; fits(local_bytes)) {
     chosen.resident = 1;
+    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kNarrowGroupSize);
   } else {
     chosen.counters = Counters::global;
-    chosen.local_bytes = static_cast<std::uint32_t>(edges);
   }
-  chosen.ahead = chosen.counters == Counters::local16;
-  chosen.local_bytes += kDrawnBytes;
+  chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
   if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && !small_local) {
     chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
+  }
+  if (chosen.resident == 1 && !info.is_cpu) {
+    // Nobody else has work while this group waits.
+    chosen.ahead = true;
+    chosen.loads = std::min(kAheadLoads, std::max(1u, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
   }
   const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
   const std::uint64_t tiles = std::max<std::uint64_t>((samples + tile - 1) / tile, 1);
@@ -179,7 +179,10 @@ void DeviceHistogram::prepare() {
   counts_ = device_.allocate(4 * (problem_.slots() + 1));
   spare_ = device_.allocate(4 * (problem_.slots() + 1));
   if (configuration_.guess == Guess::pattern) return;
-  const std::vector<std::uint64_t>& thresholds = problem_.plan->thresholds();
+  std::vector<std::uint64_t> thresholds = problem_.plan->thresholds();
+  if (configuration_.guess == Guess::trie_by_value) {
+    for (std::uint64_t& threshold : thresholds) threshold = float_bits_of(static_cast<std::uint32_t>(threshold));
+  }
   thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
   if (!trie_.words.empty()) words_ = upload<std::uint32_t>(device_, trie_.words);
 }
@@ -204,7 +207,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
   Key first = static_cast<Key>(trie_.first);
-  Real low{}, scale{}, bottom{}, top{}, tolerance{};
+  Real low{}, scale{}, top{}, tolerance{}, last_tolerance{};
   const auto set = [&](const auto& guess) {
     low = static_cast<Real>(guess.low);
     scale = static_cast<Real>(guess.scale);
@@ -214,10 +217,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
     set(*plan->even());
     first = static_cast<Key>(plan->even()->first);
     tolerance = static_cast<Real>(plan->even()->tolerance);
-  } else if (configuration_.guess == Guess::fixed) {
-    set(*plan->fixed());
-    bottom = static_cast<Real>(plan->fixed()->bottom);
-    tolerance = static_cast<Real>(plan->fixed()->tolerance);
+    last_tolerance = static_cast<Real>(plan->even()->last_tolerance);
   } else {
     set(trie_);
   }
@@ -241,9 +241,9 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
                                         flip,
                                         low,
                                         scale,
-                                        bottom,
                                         top,
-                                        tolerance};
+                                        tolerance,
+                                        last_tolerance};
   device_.launch(count_, grid, arguments);
   counts_clean_ = false;
   spare_clean_ = true;
@@ -257,13 +257,12 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
                           .group_size = configuration_.group_size,
                           .local_bytes = configuration_.local_bytes};
-  const bool wide = size_of(problem_.type()) == 8, fixed = configuration_.guess == Guess::fixed;
-  if (wide && fixed) {
+  const bool wide = size_of(problem_.type()) == 8;
+  // Without fp64 no kernel has arguments of that type.
+  if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
     launch_typed<std::uint64_t, double>(data, count, offset, grid);
   } else if (wide) {
     launch_typed<std::uint64_t, float>(data, count, offset, grid);
-  } else if (fixed) {
-    launch_typed<std::uint32_t, double>(data, count, offset, grid);
   } else {
     launch_typed<std::uint32_t, float>(data, count, offset, grid);
   }

@@ -19,7 +19,7 @@ namespace samesum::binning {
 /// Where counters are while a group counts: as count.cl numbers them.
 enum class Counters { local32, local16, global };
 /// How a slot is guessed: likewise.
-enum class Guess { pattern, even, fixed, trie, trie_by_value };
+enum class Guess { pattern, even, trie, trie_by_value };
 
 /// How the kernel is built and launched.
 struct Configuration {
@@ -50,6 +50,9 @@ struct Problem {
 /// The configuration for about so many samples. `trie` receives it where it is needed.
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
                      std::uint32_t group_size, Trie& trie);
+
+/// The local memory that a group needs for its counters, copies of edges and all.
+std::uint64_t local_bytes_of(const Problem& problem, const Configuration& configuration, const Trie& trie);
 
 /// The kernel's source for `problem`.
 device::Source count_source(const Problem& problem, const Configuration& configuration);

@@ -88,7 +88,6 @@ Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3)
   }
   make_thresholds(bins);
   find_even(bins);
-  find_fixed(bins);
 }
 
 std::vector<std::uint64_t> Plan::fold(std::span<const std::uint64_t> patterns) const {
@@ -142,41 +141,13 @@ void Plan::find_even(const Bins& bins) {
           if (std::isnan(real) || wrong > kMostTolerance) return;
           if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
           // More than the distance, in float32 as well, as the loops compare it.
-          even.tolerance = std::max(even.tolerance, static_cast<double>(std::nextafter(static_cast<float>(wrong), 1.0f)));
+          double& tolerance = i == bins.count() ? even.last_tolerance : even.tolerance;
+          tolerance = std::max(tolerance, static_cast<double>(std::nextafter(static_cast<float>(wrong), 1.0f)));
         }
       }
       even_ = even;
     }
   });
-}
-
-void Plan::find_fixed(const Bins& bins) {
-  if (thresholds_.empty() || is_integer(type_)) return;
-  constexpr double kUnit = std::uint64_t{1} << Fixed::kBits;
-  const bool single = type_ == DType::float32;
-  const auto value_of = [&](std::uint64_t key) {
-    return single ? static_cast<double>(std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(key))))
-                  : std::bit_cast<double>(double_bits_of(key));
-  };
-  Fixed fixed;
-  fixed.low = bins.low();
-  fixed.scale = static_cast<double>(bins.count()) / (bins.high() - bins.low());
-  fixed.bottom = value_of(thresholds_.front() - 1);
-  fixed.top = value_of(thresholds_.back());
-  for (const double value : {fixed.scale, fixed.bottom, fixed.top}) {
-    if (!std::isfinite(value)) return;
-  }
-  const auto place_of = [&](double value) {
-    return std::floor(((value - fixed.low) * fixed.scale + Fixed::kRounder - Fixed::kRounder) * kUnit);
-  };
-  const auto count = static_cast<double>(thresholds_.size());
-  if (!(place_of(fixed.bottom) >= -kUnit && place_of(fixed.top) < count * kUnit)) return;
-  for (std::size_t i = 0; i < thresholds_.size(); ++i) {
-    const double edge = static_cast<double>(i) * kUnit;
-    fixed.tolerance = std::max({fixed.tolerance, edge - place_of(value_of(thresholds_[i])),
-                                std::floor(place_of(value_of(thresholds_[i] - 1)) - edge) + 1});
-  }
-  if (fixed.tolerance <= kUnit / 4) fixed_ = fixed;
 }
 
 std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
@@ -339,7 +310,7 @@ Trie Plan::trie(std::uint64_t most, bool by_value) const {
     return none;
   }
   // The more cells, the fewer steps and comparisons: as many as fit.
-  for (std::uint32_t extra = 2;; --extra) {
+  for (std::uint32_t extra = 3;; --extra) {
     TrieMaker maker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow), extra);
     const bool values = by_value && type_ == DType::float32 && maker.divide_values();
     const double crowd = values ? maker.crowd() : 0;

@@ -21,26 +21,15 @@ enum class Element { integer32, integer64, float32, float64 };
 /// A guess at the slot, by arithmetic: real(x) = (x - low) * scale in float (double for float64; for integers from key - first), clamped to
 /// [-0.5, top]. The nearest whole number r is an edge's index, and the slot is r, or r + 1 where real(x) >= r. Each operation is monotone.
 /// So it is wrong only where rounding took a threshold's real() below the index of its edge, or that of the key before it not below. The
-/// host looks at all of them: such lie less than `tolerance` from the index, and samples as near as that are compared with threshold r.
+/// host looks at all of them: such lie less than `tolerance` from the index, and samples as near as that are compared with threshold r. The
+/// last edge, which belongs to the bin below it, has a tolerance of its own: there may be no other, and samples on edges are common.
 struct Even {
   double low = 0;
   double scale = 0;
   double top = 0;
   double tolerance = 0;
+  double last_tolerance = 0;
   std::uint64_t first = 0;  ///< key of the first threshold, for integers
-};
-
-/// The same in double, for floating-point samples, with the result in fixed point: its whole part is the slot less one. Samples are clamped,
-/// in their own type, to [bottom, top]: the key before the first threshold, and the last. The tolerance is in units of 2^-kBits.
-struct Fixed {
-  static constexpr std::uint32_t kBits = 26;
-  static constexpr double kRounder = 1.5 * (1 << kBits);  ///< what is added to it is a multiple of 2^-kBits
-
-  double low = 0;
-  double scale = 0;
-  double bottom = 0;
-  double top = 0;
-  double tolerance = 0;
 };
 
 /// A search by table: a trie over keys, of which the first level may be over values instead. There, an offset is that of a key from the
@@ -84,7 +73,6 @@ class Plan {
   const std::vector<std::uint64_t>& thresholds() const noexcept { return thresholds_; }
   /// Nothing where the guess would be too rough.
   const std::optional<Even>& even() const noexcept { return even_; }
-  const std::optional<Fixed>& fixed() const noexcept { return fixed_; }
   /// Of at most so many words, one at least; where they are too few leaves have more thresholds. `by_value`: whether the first level may be
   /// over values, which takes arithmetic as the host has it.
   Trie trie(std::uint64_t most, bool by_value) const;
@@ -94,14 +82,12 @@ class Plan {
  private:
   void make_thresholds(const Bins& bins);
   void find_even(const Bins& bins);
-  void find_fixed(const Bins& bins);
 
   DType type_;
   std::uint64_t slots_;
   std::vector<std::uint64_t> thresholds_;
   std::vector<std::uint32_t> pattern_slots_;
   std::optional<Even> even_;
-  std::optional<Fixed> fixed_;
 };
 
 /// What makes key(x) >= threshold the same as x >= edge: the order of the values, as unsigned integers. -0.0 has a key below that of 0.0;

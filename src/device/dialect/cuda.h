@@ -38,6 +38,7 @@ FN void barrier_local() { __syncthreads(); }
 FN void barrier_all() { __syncthreads(); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
+FN uint atomic_and_local32(uint* p, uint v) { return atomicAnd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 // Adds one, for one work-item of a group. Compilers first add up what a sub-group adds, and so wait for the old value at once: not
 // with this form, which begins again after 2^31.
