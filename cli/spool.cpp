@@ -18,8 +18,8 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 [[noreturn]] void fail(const std::string& folder) {
   const int code = errno;
   throw Error(ErrorKind::usage, fmt::format("a temporary file in {} cannot be written: {} (TMPDIR names another folder; with --range or "
-                                             "--edges none is needed)",
-                                             folder, std::generic_category().message(code)));
+                                            "--edges none is needed)",
+                                            folder, std::generic_category().message(code)));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ Samples samples_of(DType type, const Bins& bins, std::string_view kind, std::siz
 // Even bins that the type's values lie in and around.
 Bins bins_of(DType type, std::uint64_t count) {
   if (!is_integer(type)) return Bins::even(-1, 3, count);
-  return is_signed(type) ? Bins::even(-100, size_of(type) == 1 ? 100 : 30'000, count) : Bins::even(5, size_of(type) == 1 ? 250 : 60'000, count);
+  return is_signed(type) ? Bins::even(-100, size_of(type) == 1 ? 100 : 30'000, count)
+                         : Bins::even(5, size_of(type) == 1 ? 250 : 60'000, count);
 }
 
 // As many edges, which no arithmetic finds.

@@ -21,7 +21,7 @@ constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4;
 constexpr std::uint32_t kNarrowGroupSize = 768;  // 80 registers for each
-constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
+constexpr std::uint32_t kReservedBytes = 1024;   // of local memory, for each group
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
 constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
 constexpr std::uint32_t kMostCopyBits = 2;
@@ -65,7 +65,8 @@ std::string Configuration::text() const {
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
   return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
-                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads, ahead ? " ahead" : "");
+                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads,
+                     ahead ? " ahead" : "");
 }
 
 std::uint64_t Problem::slots() const noexcept {
