@@ -138,7 +138,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   CLI::App* command = parent.add_subcommand("sum", "The variants of the sum side by side: checked, then timed");
   const CLI::Range side(std::uint64_t{1}, std::uint64_t{1} << 40, "number");
   command->add_option("--data", options->data, "uniform (default), normal, lognormal, bits, zeros, a file")->type_name("DATA");
-  command->add_option("--dtype", options->dtype, "float32 (default) or float64")->type_name("TYPE");
+  command->add_option("--dtype", options->dtype, "float32 (default) or any other type")->type_name("TYPE");
   CLI::Option* size = command->add_option("--size", options->size, "elements: 1000000, 2^28, 64M")->option_text("N");
   command->add_option("--rows", options->rows, "rows of the matrix (default 8192)")->check(side)->excludes(size)->option_text("N");
   command->add_option("--columns", options->columns, "columns of it (default 8192)")->check(side)->excludes(size)->option_text("N");

@@ -150,7 +150,8 @@ void add_bench_barrier(CLI::App& parent, Action& action) {
       ->check(number)
       ->option_text("N");
   command->add_option("--runs", options->ladder.runs, "measurements of each (default 3)")->check(number)->option_text("N");
-  command->add_flag("!--no-shapes", options->ladder.shapes, "only the neighbour sums");
+  command->add_flag_callback(
+      "--no-shapes", [options] { options->ladder.shapes = false; }, "only the neighbour sums");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
   samesum bench barrier                              every method, every group size

@@ -70,8 +70,8 @@ void describe(CLI::App& program, Action& action) {
 
 int run(int argument_count, const char* const* arguments) {
   CLI::App program(
-      "Exact sums of arrays of floats, rounded once: the same bits from every device,\n"
-      "in any order, on any number of machines.",
+      "Exact sums, statistics and histograms of big arrays: the same bits from every\n"
+      "device, in any order, on any number of machines.",
       "samesum");
   Action action;
   describe(program, action);

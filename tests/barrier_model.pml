@@ -22,11 +22,9 @@
 #endif
 #define ROOM 16 /* of a counter, below its phase */
 #define MODULUS (PHASES * ROOM)
-#define NUMBERS 8 /* of the release word, which wraps */
 
 byte slots = SLOTS;
 byte counter[SHARDS];
-byte release = NUMBERS - 1; /* the launch before ended just below the wrap */
 bool failed = false;
 
 /* discovery */
@@ -46,7 +44,6 @@ byte parties = 0;
 #else
 #define REACHED(value) ((value) / ROOM == PHASE(round))
 #endif
-#define RELEASED (((release + NUMBERS - (round + NUMBERS - 1) % NUMBERS) % NUMBERS) < NUMBERS / 2)
 #define WAIT(condition)              \
   if                                 \
   :: condition                       \
@@ -102,23 +99,11 @@ proctype launched_group(byte number) {
      fi;
 #else
      counter[shard] = (counter[shard] + SHARE) % MODULUS;
-#ifdef GATHER
-     if
-     :: group == 0 ->
-#endif
-        i = 0;
-        do
-        :: i < SHARDS && i < found -> WAIT(REACHED(counter[i])); i++
-        :: else -> break
-        od;
-#ifdef GATHER
-        if
-        :: !lost -> release = (round + NUMBERS - 1) % NUMBERS
-        :: else
-        fi
-     :: else -> WAIT(RELEASED)
-     fi;
-#endif
+     i = 0;
+     do
+     :: i < SHARDS && i < found -> WAIT(REACHED(counter[i])); i++
+     :: else -> break
+     od;
 #endif
      if
      :: lost -> break

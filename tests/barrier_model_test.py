@@ -33,19 +33,15 @@ class Model(unittest.TestCase):
         for defines in [["SHARDS=2"], ["LAUNCHED=4", "SHARDS=3", "ROUNDS=4"], ["LAUNCHED=2", "SHARDS=4", "ROUNDS=9"]]:
             self.assertEqual(self.check(*defines), 0, defines)
 
-    def test_gathering(self):
-        for defines in [["GATHER"], ["GATHER", "SHARDS=2", "LAUNCHED=4"], ["GATHER", "LAUNCHED=2", "ROUNDS=17"]]:
-            self.assertEqual(self.check(*defines), 0, defines)
-
     def test_discovery_where_not_all_groups_are_resident(self):
         for slots in range(1, 4):
             self.assertEqual(self.check("DISCOVER", "LAUNCHED=4", "SLOTS=%d" % slots, "ROUNDS=3"), 0, slots)
-            self.assertEqual(self.check("DISCOVER", "GATHER", "LAUNCHED=4", "SLOTS=%d" % slots, "ROUNDS=2"), 0, slots)
+            self.assertEqual(self.check("DISCOVER", "SHARDS=2", "LAUNCHED=4", "SLOTS=%d" % slots, "ROUNDS=2"), 0, slots)
 
     def test_a_group_that_leaves_ends_in_the_watchdog(self):
         for leaver in (1, 2, 5):
             self.assertEqual(self.check("LEAVER=%d" % leaver), 0, leaver)
-            self.assertEqual(self.check("LEAVER=%d" % leaver, "GATHER", "SHARDS=2"), 0, leaver)
+            self.assertEqual(self.check("LEAVER=%d" % leaver, "SHARDS=2"), 0, leaver)
 
     def test_mistakes_are_found(self):
         self.assertNotEqual(self.check("TEXTBOOK"), 0, "the counter that is reset loses wake-ups")

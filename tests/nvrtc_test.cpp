@@ -106,7 +106,7 @@ class CompilingDevice final : public Device {
   std::set<std::string> files_;
 };
 
-// Every method of the barrier's ladder, and every scheme of the barrier itself.
+// Every method of the barrier's ladder.
 void build_barriers(Device& device) {
   using Defines = std::vector<std::pair<std::string, std::string>>;
   const auto make = [&](Defines defines, const char* method, const char* one_each) {
@@ -119,11 +119,6 @@ void build_barriers(Device& device) {
   };
   for (const char* method : {"0", "1", "2", "3", "4", "5"}) make({}, method, "1");
   make({}, "5", "0");
-  make({{"GRID_BARRIER_SHARDS", "8"}}, "5", "1");
-  make({{"GRID_BARRIER_SHARDS", "8"}, {"GRID_BARRIER_RELEASES", "32"}}, "5", "1");
-  make({{"GRID_BARRIER_FLAGS", "1"}, {"GRID_BARRIER_PAUSE", "20"}}, "5", "1");
-  make({{"GRID_BARRIER_FLAGS", "1"}, {"GRID_BARRIER_RELEASES", "32"}}, "5", "1");
-  make({{"GRID_BARRIER_ATOM", "1"}, {"GRID_BARRIER_ACQUIRE", "1"}}, "5", "1");
 }
 
 // Every kind of element, guess and counters at least once; or, which takes seconds less, bytes and floats.

@@ -33,17 +33,15 @@ Error::Context context_of(const device::Device& device, const device::Kernel& ke
 
 }  // namespace
 
-std::vector<std::uint32_t> initial_state(std::uint32_t groups, const StateOptions& options) {
-  std::vector<std::uint32_t> words(GRID_BARRIER_STATE_WORDS(groups), 0);
+std::vector<std::uint32_t> initial_state(const StateOptions& options) {
+  std::vector<std::uint32_t> words(GRID_BARRIER_STATE_WORDS, 0);
   const double seconds = options.limit_seconds;
   words[GRID_BARRIER_TIME_LIMIT] = seconds > 0 ? limit_in(seconds * 1e9 / 1024) : GRID_BARRIER_NO_LIMIT;
   words[GRID_BARRIER_POLL_LIMIT] = seconds > 0 ? limit_in(seconds * kPollsPerSecond / 1024) : GRID_BARRIER_NO_LIMIT;
   words[GRID_BARRIER_DISCOVER] = options.discover ? 1 : 0;
   words[GRID_BARRIER_WANTED] = options.wanted;
   // As that many barriers would have left it.
-  for (std::uint32_t i = 0; i < GRID_BARRIER_MOST_SHARDS; ++i) words[GRID_BARRIER_COUNTERS + 32 * i] = options.first_round << 30;
-  for (std::uint32_t i = 0; i < GRID_BARRIER_MOST_RELEASES; ++i) words[GRID_BARRIER_RELEASE + 32 * i] = options.first_round;
-  for (std::uint32_t i = 0; i < groups; ++i) words[GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * i] = options.first_round;
+  for (std::uint32_t i = GRID_BARRIER_COUNTERS; i < words.size(); i += 32) words[i] = options.first_round << 30;
   return words;
 }
 

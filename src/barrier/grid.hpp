@@ -22,7 +22,7 @@ struct StateOptions {
 };
 
 /// The state's words, ready to be written to a device.
-std::vector<std::uint32_t> initial_state(std::uint32_t groups, const StateOptions& options);
+std::vector<std::uint32_t> initial_state(const StateOptions& options);
 
 /// What a launch left in its state.
 struct Outcome {

@@ -33,7 +33,6 @@ device::Source method_source(std::size_t method, std::uint32_t group_size, bool 
                                                               {"ONE_EACH", one_each ? "1" : "0"},
                                                               {"GROUP_SIZE", std::to_string(group_size)},
                                                               {"RESIDENT", std::to_string(std::clamp(2048 / group_size, 1u, 32u))}};
-  if (kMethods[method] != "best") defines.emplace_back("GRID_BARRIER_ACQUIRE", "1");  // the textbook's polls
   return barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
 }
 
@@ -97,7 +96,7 @@ class BarrierLadderRun {
   double launch(const device::Kernel& kernel, std::uint32_t groups, std::uint32_t group_size, std::vector<device::Argument> arguments) {
     const barrier::Plan plan = barrier::plan_launch(device_, kernel, groups, group_size, false);
     const barrier::StateOptions state_options{options_.limit_seconds, plan.discover, plan.wanted};
-    const auto state = barrier::initial_state(plan.groups, state_options);
+    const auto state = barrier::initial_state(state_options);
     const std::vector<std::uint32_t> words(32 + 2 * plan.groups, 0);
     const device::Memory memory = upload(state), words_memory = upload(words);
     arguments.insert(arguments.begin(), {memory, words_memory});
@@ -208,7 +207,7 @@ class BarrierLadderRun {
       std::vector<double> samples;
       for (int run = 0; run < 9; ++run) {
         const barrier::StateOptions state_options{options_.limit_seconds, discover, 0};
-        const device::Memory state = upload(barrier::initial_state(groups, state_options));
+        const device::Memory state = upload(barrier::initial_state(state_options));
         const device::Mark start = device_.mark();
         device_.launch(kernel, {groups, group_size, !discover}, std::array<device::Argument, 3>{state, words, 0u});
         samples.push_back(device_.seconds_between(start, device_.mark()));

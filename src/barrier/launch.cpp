@@ -84,7 +84,7 @@ std::shared_ptr<GridLaunch::State> enqueue(Kernel::State& kernel, std::vector<de
     memory = slot->memory;
   }
   const barrier::StateOptions options{limit_seconds, plan.discover, plan.wanted};
-  const std::vector<std::uint32_t> words = barrier::initial_state(plan.groups, options);
+  const std::vector<std::uint32_t> words = barrier::initial_state(options);
   const std::uint64_t bytes = words.size() * sizeof words[0];
   if (memory.handle == nullptr) memory = device.allocate(bytes);
   device.write(memory, 0, words.data(), bytes);

@@ -25,12 +25,12 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   const uint round = ++grid->number;
   grid_group_barrier();
 #if METHOD == EVERY_ITEM
-  grid_add_release(words, 1);
+  grid_add(words, 1);
   grid_group_barrier();  // work-items of a group may run one after the other: all must have arrived before the first one waits
   grid_wait(grid, words, round * grid->groups * group_size());
 #elif METHOD == GROUP_LEADER
   if (local_id() == 0) {
-    grid_add_release(words, 1);
+    grid_add(words, 1);
     grid_wait(grid, words, round * grid->groups);
   }
 #elif METHOD == TICKET

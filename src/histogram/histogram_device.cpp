@@ -25,7 +25,8 @@ constexpr std::uint32_t kReservedBytes = 1024;   // of local memory, for each gr
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
 constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
 constexpr std::uint32_t kMostCopyBits = 2;
-constexpr std::uint64_t kSmallLocal = 48 << 10;  // where a driver gives a group no more, it keeps some of it for itself
+// Where a driver gives a group no more, it keeps some of it for itself; such a driver's compiler needs more loads in flight for bytes.
+constexpr std::uint64_t kSmallLocal = 48 << 10, kSmallReservedBytes = 4 << 10;
 // For little data: small groups with few counters to clear and to add up.
 constexpr std::uint64_t kLittleBytes = std::uint64_t{1} << 19;
 constexpr std::uint32_t kLittleGroupSize = 512;
@@ -86,7 +87,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
                      std::uint32_t group_size, Trie& trie) {
   Configuration chosen;
   const bool small_local = local_bytes <= kSmallLocal;
-  if (small_local) local_bytes -= kReservedBytes;
+  if (small_local) local_bytes -= kSmallReservedBytes;
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
@@ -113,7 +114,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
       chosen.guess = trie.by_value ? Guess::trie_by_value : Guess::trie;
     }
   }
-  chosen.loads = little || info.is_cpu ? 1 : 2;
+  chosen.loads = little || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
   if (fits(local_bytes)) {
     const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
     const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;

@@ -1,4 +1,5 @@
-// A barrier for all work-groups of a running kernel: for kernels of your own, in OpenCL C and in CUDA C++, with or without samesum's library.
+// A barrier for all work-groups of a running kernel: for kernels of your own, in OpenCL C and in CUDA C++, with or without samesum's
+// library.
 //
 //   GRID_KERNEL void k(GRID_GLOBAL unsigned int* state, …) {
 //     GRID_LOCAL_VAR unsigned int scratch[GRID_BARRIER_LOCAL_WORDS];
@@ -19,7 +20,7 @@
 // kernel can return; the words below tell the host, and what the kernel computed is worthless. It never traps. (A group that comes just
 // as the others give up may still return true once: all had arrived there.)
 //
-// `state` is global memory, GRID_BARRIER_STATE_WORDS(groups) words, for one launch at a time. All words are 0 before the first launch, save
+// `state` is global memory, GRID_BARRIER_STATE_WORDS words, for one launch at a time. All words are 0 before the first launch, save
 // those that the caller sets. Launches of the same number of groups may follow one another on it without more ado, until one fails; with
 // GRID_BARRIER_DISCOVER the words must be 0 again before each.
 #ifndef SAMESUM_DEVICE_GRID_BARRIER_H
@@ -40,43 +41,23 @@
 #define GRID_BARRIER_TIMEOUT 1u
 #define GRID_BARRIER_TOO_FEW 2u  // fewer groups than WANTED are resident
 
-// How it works. Each group arrives at one of SHARDS counters, by an addition with release semantics. One scheme counts and tells at once: a
-// counter's first group adds 2^30 less the number of the others, each of which adds 1: when all have arrived the two top bits have gone on
-// by one, and the lower ones are zero. So counters are never cleared and may wrap. (Two bits: with several counters, one of them
-// can be a barrier ahead of what a slow group is still waiting to see.) In the direct scheme the first work-items of every
-// group watch one counter each; in the gathering one only those of group 0 do, and write the barrier's number to RELEASES words, of which
-// every other group watches one. docs/barrier.md has the measurements that chose the defaults.
-// All of these may be defined by whoever includes this file; they are the same for all groups of a launch.
-#ifndef GRID_BARRIER_SHARDS
-#define GRID_BARRIER_SHARDS 1
-#endif
-#ifndef GRID_BARRIER_RELEASES
-#define GRID_BARRIER_RELEASES 0  // 0: the direct scheme
-#endif
-#ifndef GRID_BARRIER_FLAGS
-#define GRID_BARRIER_FLAGS 0  // 1: no counters; each group writes the barrier's number to a word of its own
-#endif
-#ifndef GRID_BARRIER_ACQUIRE
-#define GRID_BARRIER_ACQUIRE 1  // 0: relaxed polls and a fence; 1: polls are acquire loads
-#endif
-#ifndef GRID_BARRIER_ATOM
-#define GRID_BARRIER_ATOM 1  // 1: arrivals wait for the counter's old value
+// How it works. Each group arrives at a counter, by an addition that releases and acquires. A counter's first group adds 2^30 less the
+// number of the others, each of which adds 1: when all have arrived the two top bits have gone on by one, and the lower ones are zero. So
+// counters are never cleared and may wrap, and one word both counts and tells. Where groups are many they share two counters, and wait for
+// both; and since a poll takes an arrival's turn, a group that finds others missing looks again only when they can have come, were they all
+// under way. (Two bits: a counter can be a barrier ahead of what a slow group is still waiting to see in the other.) docs/barrier.md has
+// the measurements behind these two; they may be defined by whoever includes this file, alike for all groups.
+#ifndef GRID_BARRIER_MANY
+#define GRID_BARRIER_MANY 200  // from so many groups on there are two counters
 #endif
 #ifndef GRID_BARRIER_PAUSE
-#define GRID_BARRIER_PAUSE 0  // nanoseconds between polls, on NVIDIA GPUs
+#define GRID_BARRIER_PAUSE 1  // cycles that a counter takes for an arrival, on NVIDIA GPUs
 #endif
 
-#define GRID_BARRIER_MOST_SHARDS 32
-#define GRID_BARRIER_MOST_RELEASES 64
 #define GRID_BARRIER_JOIN 32   // discovery: groups that have come, and whether the door is closed
 #define GRID_BARRIER_FOUND 64  // discovery: how many came in time
 #define GRID_BARRIER_COUNTERS 96
-#define GRID_BARRIER_RELEASE (GRID_BARRIER_COUNTERS + 32 * GRID_BARRIER_MOST_SHARDS)
-#define GRID_BARRIER_FLAG (GRID_BARRIER_RELEASE + 32 * GRID_BARRIER_MOST_RELEASES)
-#ifndef GRID_BARRIER_FLAG_STRIDE
-#define GRID_BARRIER_FLAG_STRIDE 1
-#endif
-#define GRID_BARRIER_STATE_WORDS(groups) (GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * (groups))
+#define GRID_BARRIER_STATE_WORDS 160  // each of these in a cache line of its own
 #define GRID_BARRIER_LOCAL_WORDS 4
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // for hosts, the words above are all
@@ -129,23 +110,13 @@ GRID_FN unsigned int grid_load_acquire(GRID_GLOBAL unsigned int* p) {
 GRID_FN void grid_store_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 }
-GRID_FN void grid_add_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
-}
 GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
   unsigned int old;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
   return old;
 }
-// Its stronger form, acq_rel, would also wait for the writes that are under way.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
-GRID_FN void grid_fence_acquire(void) { asm volatile("fence.acquire.gpu;" : : : "memory"); }
-#else
-#define GRID_ACQUIRE_POLLS 1
-#endif
 #elif GRID_PTX  // the GPUs before Volta have no orders of their own, but volatile accesses that see every cache
 GRID_FN unsigned int grid_load(unsigned int* p) { return *(volatile unsigned int*)p; }
-GRID_FN void grid_fence_acquire(void) { __threadfence(); }
 GRID_FN unsigned int grid_load_acquire(unsigned int* p) {
   unsigned int value = *(volatile unsigned int*)p;
   __threadfence();
@@ -155,21 +126,17 @@ GRID_FN void grid_store_release(unsigned int* p, unsigned int value) {
   __threadfence();
   *(volatile unsigned int*)p = value;
 }
-GRID_FN void grid_add_release(unsigned int* p, unsigned int value) {
-  __threadfence();
-  atomicAdd(p, value);
-}
 GRID_FN unsigned int grid_add(unsigned int* p, unsigned int value) {
   __threadfence();
   unsigned int old = atomicAdd(p, value);
   __threadfence();
   return old;
 }
-#elif __OPENCL_C_VERSION__ >= 200 && (__OPENCL_C_VERSION__ < 300 || (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device)))
+#elif __OPENCL_C_VERSION__ >= 200 && \
+    (__OPENCL_C_VERSION__ < 300 || (defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device)))
 GRID_FN unsigned int grid_load(GRID_GLOBAL unsigned int* p) {
   return atomic_load_explicit((volatile GRID_GLOBAL atomic_uint*)p, memory_order_relaxed, memory_scope_device);
 }
-GRID_FN void grid_fence_acquire(void) { atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, memory_scope_device); }
 GRID_FN unsigned int grid_load_acquire(GRID_GLOBAL unsigned int* p) {
   return atomic_load_explicit((volatile GRID_GLOBAL atomic_uint*)p, memory_order_acquire, memory_scope_device);
 }
@@ -179,11 +146,9 @@ GRID_FN void grid_store_release(GRID_GLOBAL unsigned int* p, unsigned int value)
 GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
   return atomic_fetch_add_explicit((volatile GRID_GLOBAL atomic_uint*)p, value, memory_order_acq_rel, memory_scope_device);
 }
-GRID_FN void grid_add_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
-  atomic_fetch_add_explicit((volatile GRID_GLOBAL atomic_uint*)p, value, memory_order_release, memory_scope_device);
-}
 #else
-#error "grid_barrier.h needs atomics that order memory for the whole device: OpenCL C 3.0 with acq_rel and device scope (-cl-std=CL3.0), or PTX"
+#error \
+    "grid_barrier.h needs atomics that order memory for the whole device: OpenCL C 3.0 with acq_rel and device scope (-cl-std=CL3.0), or PTX"
 #endif
 
 // --- the barrier ------------------------------------------------------------------------------------------------------------------------
@@ -193,7 +158,10 @@ typedef struct GridBarrier {
   unsigned int groups;  // how many take part
   unsigned int number;  // barriers of this launch that were begun
   // the barrier's own
-  unsigned int round;  // as `number`, but going on from launch to launch; modulo 4 it is what the counters' top bits will be
+  unsigned int round;     // as `number`, but going on from launch to launch; modulo 4 it is what the counters' top bits will be
+  unsigned int counters;  // 1 or 2
+  unsigned int own;       // at which of them this group arrives
+  unsigned int share;     // what it adds there
   unsigned int failed;
   GRID_GLOBAL unsigned int* state;
   GRID_LOCAL unsigned int* scratch;
@@ -220,36 +188,32 @@ GRID_FN unsigned int grid_limit(GRID_GLOBAL unsigned int* state) {
 #endif
 }
 
-GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned int shard) {
-  return &grid->state[GRID_BARRIER_COUNTERS + 32 * shard];
-}
-GRID_FN GRID_GLOBAL unsigned int* grid_flag(const GridBarrier* grid, unsigned int group) {
-  return &grid->state[GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * group];
-}
-GRID_FN GRID_GLOBAL unsigned int* grid_release(const GridBarrier* grid) {
-  return &grid->state[GRID_BARRIER_RELEASE + 32 * (grid->group % (GRID_BARRIER_RELEASES + (GRID_BARRIER_RELEASES == 0)))];
+// Whether a word has reached `target`, wrapping.
+GRID_FN bool grid_reached(unsigned int value, unsigned int target) { return (int)(value - target) >= 0; }
+
+GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned int counter) {
+  return &grid->state[GRID_BARRIER_COUNTERS + 32 * counter];
 }
 
-// Groups that arrive at a shard.
-GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int shard) {
-  return (grid->groups + GRID_BARRIER_SHARDS - 1 - shard) / GRID_BARRIER_SHARDS;
+// Groups that arrive at a counter.
+GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int counter) {
+  return (grid->groups + grid->counters - 1 - counter) >> (grid->counters - 1);
 }
-GRID_FN unsigned int grid_shards(const GridBarrier* grid) {
-  return grid->groups < GRID_BARRIER_SHARDS ? grid->groups : GRID_BARRIER_SHARDS;
+
+// How many of a counter's groups have not arrived where it has to reach `target`, but has `value`.
+GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter, unsigned int value, unsigned int target) {
+  const unsigned int missing = target - value;  // once the first group has added its share; until then 2^30 less those that have come
+  const unsigned int others = missing - 0x40000000u + grid_members(grid, counter);
+  return missing < others ? missing : others;
 }
 
 // How many groups have arrived at the barrier that is under way.
 GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
-  unsigned int arrived = 0;
-#if GRID_BARRIER_FLAGS
-  for (unsigned int i = 0; i < grid->groups; ++i) arrived += (int)(grid_load(grid_flag(grid, i)) - grid->round) >= 0;
-#else
-  for (unsigned int i = 0; i < grid_shards(grid); ++i) {
-    unsigned int members = grid_members(grid, i);
-    unsigned int added = grid_load(grid_counter(grid, i)) - ((grid->round - 1) << 30);
-    arrived += added < members ? added : added >= 0x40000000u ? members : added - (0x40000000u - members);
+  unsigned int arrived = grid->groups;
+  for (unsigned int i = 0; i < grid->counters; ++i) {
+    const unsigned int value = grid_load(grid_counter(grid, i)), target = grid->round << 30;
+    if (!grid_reached(value, target)) arrived -= grid_missing(grid, i, value, target);
   }
-#endif
   return arrived;
 }
 
@@ -268,53 +232,27 @@ GRID_FN unsigned int grid_give_up(const GridBarrier* grid, grid_ulong* start, gr
   return 1;
 }
 
-// Whether a word has reached `target`, wrapping.
-GRID_FN bool grid_reached(unsigned int value, unsigned int target) { return (int)(value - target) >= 0; }
-
 // Waits until `*word` has reached `target`: a round's number, or what a counter is when all have arrived.
 GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
   grid_ulong start = 0;
   grid_ulong polls = 0;
   for (unsigned int i = 1;; ++i) {
-#if GRID_BARRIER_ACQUIRE || GRID_ACQUIRE_POLLS
-    const unsigned int value = grid_load_acquire(word);
-#else
-    const unsigned int value = grid_load(word);
-#endif
-    if (grid_reached(value, target)) break;
-#if GRID_BARRIER_PAUSE != 0
-    asm volatile("nanosleep.u32 %0;" : : "n"(GRID_BARRIER_PAUSE));
-#endif
+    if (grid_reached(grid_load_acquire(word), target)) break;
     if ((i & 1023) == 0 && grid_give_up(grid, &start, &polls)) {
       grid->scratch[0] = 1;
       break;
     }
   }
-#if !(GRID_BARRIER_ACQUIRE || GRID_ACQUIRE_POLLS)
-  grid_fence_acquire();
-#endif
 }
 
-// This work-item's share of waiting for all arrivals.
-GRID_FN void grid_wait_for_arrivals(const GridBarrier* grid) {
-#if GRID_BARRIER_FLAGS
-  for (unsigned int i = grid_item(); i < grid->groups; i += grid_items()) grid_wait(grid, grid_flag(grid, i), grid->round);
-#else
-  for (unsigned int i = grid_item(); i < grid_shards(grid); i += grid_items()) grid_wait(grid, grid_counter(grid, i), grid->round << 30);
-#endif
-}
-
-GRID_FN void grid_arrive(const GridBarrier* grid) {
-#if GRID_BARRIER_FLAGS
-  grid_store_release(grid_flag(grid, grid->group), grid->round);
-#else
-  const unsigned int shard = grid->group % GRID_BARRIER_SHARDS;
-  const unsigned int share = grid->group < GRID_BARRIER_SHARDS ? 0x40000001u - grid_members(grid, shard) : 1;
-#if GRID_BARRIER_ATOM
-  grid_add(grid_counter(grid, shard), share);
-#else
-  grid_add_release(grid_counter(grid, shard), share);
-#endif
+// Lets so many cycles go by, where there is a clock that counts them.
+GRID_FN void grid_pause(unsigned int cycles) {
+#if GRID_PTX
+  unsigned int start, now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(start));
+  do {
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
+  } while (now - start < cycles);
 #endif
 }
 
@@ -323,29 +261,18 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
   if (grid->failed) return false;
   grid->number += 1;
   grid->round += 1;
+  const unsigned int target = grid->round << 30;
   grid_group_barrier();
-#if GRID_BARRIER_SHARDS == 1 && GRID_BARRIER_RELEASES == 0 && GRID_BARRIER_ATOM && !GRID_BARRIER_FLAGS
-  if (grid_item() == 0) {  // who arrives last need not look
-    const unsigned int share = grid->group == 0 ? 0x40000001u - grid->groups : 1;
-    const unsigned int target = grid->round << 30;
-    if (!grid_reached(grid_add(grid_counter(grid, 0), share) + share, target)) grid_wait(grid, grid_counter(grid, 0), target);
+  bool all = false;
+  if (grid_item() == 0) {  // in these words, from which a compiler sees that the addition is one work-item's
+    const unsigned int value = grid_add(grid_counter(grid, grid->own), grid->share) + grid->share;
+    all = grid_reached(value, target);  // who arrives last need not look
+    if (!all && grid->counters > 1) grid_pause(grid_missing(grid, grid->own, value, target) * GRID_BARRIER_PAUSE);
   }
-#else
-  if (grid_item() == 0) grid_arrive(grid);
-#if GRID_BARRIER_RELEASES == 0
-  grid_wait_for_arrivals(grid);
-#else
-  if (grid->group == 0) grid_wait_for_arrivals(grid);
-  grid_group_barrier();  // group 0 alone needs it; but a barrier behind a condition is what PoCL's compiler fails at
-  if (grid->group == 0) {
-    for (unsigned int i = grid_item(); i < GRID_BARRIER_RELEASES && grid->scratch[0] == 0; i += grid_items()) {
-      grid_store_release(&grid->state[GRID_BARRIER_RELEASE + 32 * i], grid->round);
-    }
-  } else if (grid_item() == 0) {
-    grid_wait(grid, grid_release(grid), grid->round);
+  for (unsigned int i = grid_item(); i < grid->counters; i += grid_items()) {  // a work-item for each counter
+    if (!all) grid_wait(grid, grid_counter(grid, grid->own ^ i), target);
+    all = false;
   }
-#endif
-#endif
   grid_group_barrier();
   grid->failed = grid->scratch[0];
   return grid->failed == 0;
@@ -409,19 +336,16 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
     scratch[0] = grid_load(&state[GRID_BARRIER_FAILED]);
     scratch[1] = group;
     scratch[2] = groups;
-    // No barrier can be completed before this group has arrived: neither word changes until then.
-#if GRID_BARRIER_RELEASES != 0
-    scratch[3] = grid_load(&state[GRID_BARRIER_RELEASE + 32 * (group % GRID_BARRIER_RELEASES)]);
-#elif GRID_BARRIER_FLAGS
-    scratch[3] = grid_load(&state[GRID_BARRIER_FLAG + GRID_BARRIER_FLAG_STRIDE * group]);
-#else
-    scratch[3] = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * (group % GRID_BARRIER_SHARDS)]) >> 30;
-#endif
+    // No barrier can be completed before this group has arrived: its counter's upper bits do not change until then.
+    scratch[3] = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * (groups < GRID_BARRIER_MANY ? 0 : group & 1)]) >> 30;
   }
   grid_group_barrier();
   grid->group = scratch[1];
   grid->groups = scratch[2];
   grid->round = scratch[3];
+  grid->counters = grid->groups < GRID_BARRIER_MANY ? 1 : 2;
+  grid->own = grid->group & (grid->counters - 1);
+  grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, grid->own) : 1;
   const bool takes_part = scratch[0] == 0 && grid->groups != 0;
   grid_group_barrier();
   return takes_part;
