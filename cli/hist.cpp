@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "hist_options.hpp"
 #include "progress.hpp"
+#include "spool.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -41,34 +42,6 @@ std::vector<double> parse_edges(const std::string& given) {
   for (std::string word; words >> word;) edges.push_back(parse_number(word, "--edges"));
   return edges;
 }
-
-// Numbers that can be passed over twice: standard input and pipes are kept in memory for that.
-class Numbers final : public Source {
- public:
-  explicit Numbers(std::unique_ptr<Source> source) : format_(source->format()) {
-    while (const std::optional<View> view = source->next()) {
-      const auto* from = static_cast<const std::byte*>(view->data());
-      if (kept_.empty() || kept_.back().type != view->type()) kept_.push_back({view->type(), {}});
-      kept_.back().bytes.insert(kept_.back().bytes.end(), from, from + view->bytes());
-    }
-  }
-  void rewind() { next_ = 0; }
-  std::optional<View> next() override {
-    if (next_ == kept_.size()) return std::nullopt;
-    const Kept& kept = kept_[next_++];
-    return View(kept.bytes.data(), kept.bytes.size() / size_of(kept.type), kept.type);
-  }
-  std::string_view format() const noexcept override { return format_; }
-
- private:
-  struct Kept {
-    DType type;
-    std::vector<std::byte> bytes;
-  };
-  std::string format_;
-  std::vector<Kept> kept_;
-  std::size_t next_ = 0;
-};
 
 void save(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -185,10 +158,10 @@ int run_numbers(Output& out, const HistOptions& options, const std::string& path
   std::string format(source->format());
   const auto find_range = [&]() -> std::optional<Range> {
     if (bytes == 0) {
-      auto numbers = std::make_unique<Numbers>(std::move(source));
-      const std::optional<Range> range = range_of(*numbers);
-      numbers->rewind();
-      source = std::move(numbers);
+      auto spool = std::make_unique<Spool>(*source);
+      const std::optional<Range> range = range_of(*spool);
+      spool->rewind();
+      source = std::move(spool);
       return range;
     }
     const std::optional<Range> range = range_of(*source);
@@ -263,8 +236,9 @@ void add_hist(CLI::App& program, Action& action) {
 
 Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared
 exactly whatever the type. What lies below, above, and NaNs are counted apart.
-Integers of 8 bits have a bin a value where nothing is said. Without --range,
-standard input and text are kept in memory; infinities set no bounds.
+Integers of 8 bits have a bin a value where nothing is said. Bounds from the
+data take two passes: without --range or --edges, standard input and text go
+through a temporary file (in TMPDIR). Infinities set no bounds.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
     options->input.threads = options->histogram.threads;

@@ -1,13 +1,10 @@
 // Histograms against a loop that compares each sample with each edge in arithmetic that is exact for all types.
 #include "core/simd.hpp"
-#include "core/visit.hpp"
 #include "device/device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
-#include "selftest/cases.hpp"
+#include "support/histograms.hpp"
 
-#include <samesum/bench_histogram.hpp>
-#include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 
 #include <gtest/gtest.h>
@@ -28,122 +25,13 @@ namespace {
 
 using binning::Plan;
 using hard::Random;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Elements of any type, from doubles: as near to them as the type has it.
-struct Samples {
-  DType type;
-  std::vector<std::byte> bytes = {};
-
-  template <class T>
-  void push(T value) {
-    const auto* from = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), from, from + sizeof value);
-  }
-  View view() const { return {bytes.data(), bytes.size() / size_of(type), type}; }
-};
-
-template <class T>
-T nearest(double value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(value);
-  } else if constexpr (std::is_integral_v<T>) {
-    if (!(value > static_cast<double>(std::numeric_limits<T>::min()))) return std::numeric_limits<T>::min();
-    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(value);
-  } else {
-    return T::truncate(static_cast<float>(value));
-  }
-}
-
-// The value, and its neighbours to either side.
-template <class T>
-void push_around(Samples& samples, double value) {
-  const T middle = nearest<T>(value);
-  using Bits = std::conditional_t<
-      sizeof(T) == 1, std::uint8_t,
-      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-  const Bits bits = std::bit_cast<Bits>(middle);
-  for (const Bits near : {bits, static_cast<Bits>(bits - 1), static_cast<Bits>(bits + 1)}) samples.push(std::bit_cast<T>(near));
-}
-
-Samples samples_around(DType type, const Bins& bins, std::size_t count, Random& random) {
-  Samples samples{type};
-  const auto edges = bins.edges();
-  core::visit(type, [&](auto element) {
-    using T = decltype(element);
-    while (samples.bytes.size() < count * sizeof(T)) {
-      switch (random.below(4)) {
-        case 0:
-          push_around<T>(samples, edges[random.below(edges.size())]);
-          break;
-        case 1: {
-          const double part = std::ldexp(static_cast<double>(random.bits(53)), -53);
-          samples.push(
-              nearest<T>(bins.low() / 2 * (1 - part) + bins.high() / 2 * part + (bins.low() / 2 * (1 - part) + bins.high() / 2 * part)));
-          break;
-        }
-        case 2: {
-          T any;
-          const std::uint64_t bits = random.bits(64);
-          std::memcpy(&any, &bits, sizeof any);
-          samples.push(any);
-          break;
-        }
-        default:
-          constexpr double kOdd[] = {0.0,    -0.0,    kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
-                                     5e-324, -5e-324, 1e-45,     1,          -1};
-          const double odd = kOdd[random.below(std::size(kOdd))];
-          samples.push(std::isnan(odd) && std::is_integral_v<T> ? T{} : nearest<T>(odd));
-      }
-    }
-  });
-  samples.bytes.resize(count * size_of(type));
-  return samples;
-}
-
-// What a histogram has to be. A long double holds every value of every type.
-static_assert(std::numeric_limits<long double>::digits >= 64);
-std::vector<std::uint64_t> reference(View data, const Bins& bins) {
-  const auto edges = bins.edges();
-  std::vector<std::uint64_t> slots(bins.count() + 3);
-  core::visit(data.type(), [&](auto element) {
-    using T = decltype(element);
-    for (std::uint64_t i = 0; i < data.size(); ++i) {
-      std::memcpy(&element, static_cast<const std::byte*>(data.data()) + i * sizeof element, sizeof element);
-      const auto x = static_cast<long double>(static_cast<std::conditional_t<std::is_arithmetic_v<T>, T, float>>(element));
-      if (std::isnan(x)) {
-        ++slots.back();
-      } else if (x > edges.back()) {
-        ++slots[slots.size() - 2];
-      } else {
-        ++slots[static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end() - 1, x) - edges.begin())];
-      }
-    }
-  });
-  return slots;
-}
-
-void expect_right(View data, const Bins& bins, const Device& device, const std::string& what) {
-  const Histogram right(bins, reference(data, bins));
-  HistogramReport report;
-  const Histogram found = histogram(data, bins, device, {}, &report);
-  ASSERT_EQ(found.total(), data.size()) << what << " on " << report.device << ", " << report.configuration;
-  if (found == right) return;
-  std::size_t i = 0;
-  while (i < bins.count() && found.counts()[i] == right.counts()[i]) ++i;
-  FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", "
-         << bins.low() << " to " << bins.high() << ") of " << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/"
-         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan() << "/" << right.nan()
-         << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");
-}
-
-std::vector<Device> devices() {
-  std::vector<Device> all;
-  for (const DeviceInfo& info : list_devices().devices) all.push_back(Device::open(info.selector));
-  return all;
-}
+using test::devices;
+using test::expect_right;
+using test::kInfinity;
+using test::reference;
+using test::refusal;
+using test::Samples;
+using test::samples_around;
 
 Bins random_bins(DType type, Random& random) {
   const std::uint64_t counts[] = {1, 2, 7, 255, 256, 257, 1000};
@@ -215,27 +103,6 @@ TEST_P(HistogramOf, AnyBinsAreRightOnDevices) {
       const Bins bins = random_bins(GetParam(), random);
       const Samples samples = samples_around(GetParam(), bins, random.below(3000), random);
       expect_right(samples.view(), bins, device, "case " + std::to_string(i));
-    }
-  }
-}
-
-// From a few counters to more than any local memory has room for.
-TEST_P(HistogramOf, AnyNumberOfBinsIsRight) {
-  for (const Device& device : devices()) {
-    Random random(3);
-    for (const std::uint64_t count : {1, 2, 7, 255, 256, 257, 2048, 2049, 16384, 65536, 65537, 1 << 20}) {
-      const Bins bins = is_integer(GetParam()) ? Bins::even(-100, 1e6, count) : Bins::even(-1, 3, count);
-      const Samples samples = samples_around(GetParam(), bins, 20000, random);
-      expect_right(samples.view(), bins, device, "even");
-      if (HasFatalFailure()) return;
-    }
-    if (size_of(GetParam()) <= 2) continue;
-    for (const std::uint64_t count : {2, 256, 70000}) {
-      std::vector<double> edges(count + 1);
-      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = std::pow(static_cast<double>(i), 1.3);
-      const Bins bins = Bins::between(edges);
-      expect_right(samples_around(GetParam(), bins, 20000, random).view(), bins, device, "edges");
-      if (HasFatalFailure()) return;
     }
   }
 }
@@ -358,16 +225,26 @@ TEST(Histogram, StridesAreRight) {
   }
 }
 
-template <class Action>
-std::string refusal(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    return error.what();
+// Arrays in a device's memory: where they begin, and with strides.
+TEST(Histogram, ArraysInBuffersAreRight) {
+  Random random(8);
+  for (const Device& device : devices()) {
+    for (const DType type : {DType::uint8, DType::uint16, DType::float32, DType::float64}) {
+      const Bins bins = Bins::even(-100, 100, 64);
+      const Samples samples = samples_around(type, bins, 100'000, random);
+      const Buffer buffer(device, samples.bytes.size());
+      buffer.write(samples.bytes.data(), samples.bytes.size());
+      const auto size = static_cast<std::int64_t>(size_of(type));
+      for (const auto& [first, stride] : {std::pair(0, size), {16, size}, {3, size}, {1, 3 * size}, {90'000, -2 * size}, {5, 0 * size}}) {
+        const std::uint64_t offset = first * size_of(type), count = 30'000;
+        const Histogram right(bins, reference(View(samples.bytes.data() + offset, count, type, stride), bins));
+        HistogramReport report;
+        EXPECT_EQ(histogram(BufferView(buffer, count, type, offset, stride), bins, {}, &report), right)
+            << name_of(type) << " from " << first << ", stride " << stride << " on " << report.device << ", " << report.configuration;
+        EXPECT_EQ(report.upload_seconds, 0);
+      }
+    }
   }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 TEST(Bins, AreRefusedWhereTheyMakeNoSense) {
@@ -472,30 +349,6 @@ TEST(Histogram, Characters) {
   }
   EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
   EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
-}
-
-TEST(HistogramLadder, EveryRungIsRight) {
-  for (const Device& device : devices()) {
-    for (const std::string& kind : bench::histogram_data_kinds()) {
-      const std::vector<std::uint8_t> data = bench::histogram_data(kind, 100'003);
-      bench::HistogramLadderOptions options;
-      options.effort.runs = 3;
-      options.effort.seconds = 0.01;
-      if (kind != "uniform") options.rungs = {"sequential", "cpu"};
-      if (kind != "uniform" && device.info().has(Capability::kernels)) options.rungs = {"aggregated", "best"};
-      const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options);
-      EXPECT_EQ(ladder.rungs.size(), options.rungs.empty() ? bench::histogram_rungs(device).size() : 2);
-      for (const bench::HistogramLadderRow& row : ladder.rungs) {
-        if (row.name == "racy") continue;  // right by luck, if at all
-        EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " on " << row.where << ": " << row.reason;
-        EXPECT_GT(row.samples_per_second, 0);
-      }
-    }
-    bench::HistogramLadderOptions options;
-    options.rungs = {"nothing"};
-    EXPECT_NE(refusal([&] { bench::histogram_ladder(device, {}, options); }).find("'nothing'"), std::string::npos);
-  }
-  EXPECT_NE(refusal([] { bench::histogram_data("nothing", 3); }).find("sorted"), std::string::npos);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 // exactly. docs/histogram.md says how that costs nothing.
 #pragma once
 
+#include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
@@ -134,6 +135,10 @@ Histogram histogram(View data, const Bins& bins, const Device& device, const His
                     HistogramReport* report = nullptr);
 /// The same on the device that `choose_device("auto", data.bytes())` names.
 Histogram histogram(View data, const Bins& bins);
+/// That of an array in a device's memory, counted there; only the counts come to the host. One that has strides, or does not begin at a
+/// multiple of 16 bytes, is copied on the device first, by parts of 256 MiB at most. @throws Error (device) for a report on a queue of the
+/// caller's own that keeps no times.
+Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr);
 /// The histogram of all that comes from `source`.
 Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);

@@ -173,25 +173,30 @@ class Slots {
     const R bounded = std::clamp(real, R(-0.5), static_cast<R>(guess.top));
     const auto edge = static_cast<std::uint32_t>(bounded + R(0.5));
     const R off = bounded - static_cast<R>(edge);
-    if (std::abs(off) > static_cast<R>(guess.tolerance)) return edge + (off > 0 ? 1 : 0);
+    const bool near_last = std::abs(bounded - static_cast<R>(guess.top - 0.5)) < static_cast<R>(guess.last_tolerance);
+    if (!(std::abs(off) < static_cast<R>(guess.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
     return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
   }
 
   std::uint32_t search(Bits bits) const {
     if (floating() && is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
     const std::uint64_t key = key_of(bits);
-    if (plan_.thresholds().empty() || key < trie_->first) return 0;
-    const std::uint64_t offset = std::min(key - trie_->first, trie_->span);
-    std::uint32_t word = trie_->root, width = trie_->width;
+    const std::uint64_t offset = std::min(key < trie_->first ? 0 : key - trie_->first, trie_->span);
+    std::uint32_t word = trie_->words[root_cell(bits, offset)];
     while ((word & Trie::kNode) != 0) {
-      const std::uint32_t shift = word >> 25 & 63;
-      word = trie_->words[(word & Trie::kLow) + (offset >> shift & ((std::uint64_t{1} << (width - shift)) - 1))];
-      width = shift;
+      word = trie_->words[(static_cast<std::uint32_t>(offset >> (word >> 25 & 63)) - word) & Trie::kLow];
     }
     const auto* thresholds = plan_.thresholds().data();
     const std::uint32_t low = word & Trie::kLow, count = word >> 25;
     const std::uint64_t high = count == Trie::kMany ? plan_.thresholds().size() : low + count;
     return static_cast<std::uint32_t>(std::upper_bound(thresholds + low, thresholds + high, key) - thresholds);
+  }
+
+  std::uint64_t root_cell(Bits bits, std::uint64_t offset) const {
+    if constexpr (sizeof(Bits) == 4) {
+      if (trie_->by_value) return cell_of(std::bit_cast<float>(bits), *trie_);
+    }
+    return offset >> trie_->shift;
   }
 
   const Plan& plan_;
@@ -278,7 +283,7 @@ std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32
   if (used != nullptr) *used = count;
   if (plan.by_value()) return plan.fold(count_with(data, 1, slots, count, [] { return PatternCounter(); }));
   if (plan.even()) return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, nullptr); });
-  const Trie trie = plan.trie(Trie::kLow);
+  const Trie trie = plan.trie(Trie::kLow, true);
   return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, &trie); });
 }
 

@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -94,8 +95,8 @@ HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) 
   real = real < top ? real : top;
   const auto edge = static_cast<std::uint32_t>(real + 0.5f);
   const float off = real - static_cast<float>(edge);
-  if (off > static_cast<float>(even.tolerance)) return edge + 1;
-  if (-off > static_cast<float>(even.tolerance)) return edge;
+  const bool near_last = std::fabs(real - static_cast<float>(even.top - 0.5)) < static_cast<float>(even.last_tolerance);
+  if (!(std::fabs(off) < static_cast<float>(even.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
   return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
 }
 
@@ -109,6 +110,7 @@ void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan
   const auto low = hn::Set(d, static_cast<float>(even.low)), scale = hn::Set(d, static_cast<float>(even.scale));
   const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
   const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
+  const auto last = hn::Set(d, static_cast<float>(even.top - 0.5)), last_tolerance = hn::Set(d, static_cast<float>(even.last_tolerance));
   const std::size_t lanes = hn::Lanes(d);
   // Stores the slots of a vector; the lanes that are sure of theirs: on one side of an edge, and no NaN.
   const auto guess = [&](std::size_t at) HWY_ATTR {
@@ -116,9 +118,10 @@ void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan
     const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
     const auto edge = hn::NearestInt(real);
     const auto off = hn::Sub(real, hn::ConvertTo(d, edge));
-    const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Gt(off, hn::Zero(d))));
+    const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Ge(off, hn::Zero(d))));
     hn::StoreU(hn::Sub(edge, above), integers, reinterpret_cast<std::int32_t*>(slots + at));
-    return hn::And(hn::Gt(hn::Abs(off), tolerance), hn::Eq(x, x));
+    const auto sure = hn::And(hn::Ge(hn::Abs(off), tolerance), hn::Ge(hn::Abs(hn::Sub(real, last)), last_tolerance));
+    return hn::And(sure, hn::Eq(x, x));
   };
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     const auto first = hn::And(guess(i), guess(i + lanes)), second = hn::And(guess(i + 2 * lanes), guess(i + 3 * lanes));

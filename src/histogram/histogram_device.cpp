@@ -1,6 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
 #include "core/pack.hpp"
+#include "device/buffer.hpp"
 
 #include <samesum/error.hpp>
 
@@ -18,16 +19,21 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 // Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
-constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
+constexpr std::uint32_t kAheadLoads = 4;
+constexpr std::uint32_t kNarrowGroupSize = 768;  // 80 registers for each
+constexpr std::uint32_t kReservedBytes = 1024;   // of local memory, for each group
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
-constexpr std::uint32_t kMostCopyBitsOfBytes = 4;
-constexpr std::uint32_t kMostCopyBits = 3;
-constexpr std::uint64_t kSmallLocal = 48 << 10;  // where a driver gives a group no more, it keeps some of it for itself
+constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
+constexpr std::uint32_t kMostCopyBits = 2;
+// Where a driver gives a group no more, it keeps some of it for itself; such a driver's compiler needs more loads in flight for bytes.
+constexpr std::uint64_t kSmallLocal = 48 << 10, kSmallReservedBytes = 4 << 10;
 // For little data: small groups with few counters to clear and to add up.
-constexpr std::uint64_t kLittleBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kLittleBytes = std::uint64_t{1} << 19;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
+constexpr std::uint32_t kPackGroupSize = 256;
+constexpr std::uint32_t kDrawnBytes = 16;  // of local memory, for the numbers of tiles
 // Between two barriers a 16-bit counter must not be added to more often than this.
 constexpr std::uint32_t kMostBetweenBarriers = 1 << 15;
 
@@ -38,9 +44,12 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
 }
 
 bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
-  // Flushed denormals would make other numbers of thresholds than the host saw.
-  return plan.even() && info.has(plan.type() == DType::float64 ? Capability::fp64 : Capability::denormals);
+  // Flushed denormals would give other slots than the host saw.
+  return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
+
+// Words of 16-bit counters: as count.cl has them.
+std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
 template <class Key, class T>
 device::Memory upload(device::Device& device, const std::vector<T>& values) {
@@ -53,11 +62,12 @@ device::Memory upload(device::Device& device, const std::vector<T>& values) {
 }  // namespace
 
 std::string Configuration::text() const {
-  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie"};
+  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
-  return fmt::format("{}{} {}{} groups={} group_size={} loads={}", kGuesses[static_cast<std::size_t>(guess)],
+  return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
-                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads);
+                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads,
+                     ahead ? " ahead" : "");
 }
 
 std::uint64_t Problem::slots() const noexcept {
@@ -65,11 +75,19 @@ std::uint64_t Problem::slots() const noexcept {
   return plan->by_value() ? std::uint64_t{1} << (8 * size_of(plan->type())) : plan->slots();
 }
 
+std::uint64_t local_bytes_of(const Problem& problem, const Configuration& configuration, const Trie& trie) {
+  const std::uint64_t slots = problem.slots();
+  const std::uint64_t words = configuration.counters == Counters::local32   ? slots << configuration.copy_bits
+                              : configuration.counters == Counters::local16 ? narrow_words(slots)
+                                                                            : 0;
+  return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
+}
+
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
                      std::uint32_t group_size, Trie& trie) {
   Configuration chosen;
   const bool small_local = local_bytes <= kSmallLocal;
-  if (small_local) local_bytes -= kReservedBytes;
+  if (small_local) local_bytes -= kSmallReservedBytes;
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
@@ -82,43 +100,43 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   // A driver that gives a group only a part of a unit's memory has that for each of two.
   const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
 
-  const bool table = problem.plan != nullptr && !problem.plan->by_value();
-  std::uint64_t edges = 0;
-  if (table) {
+  const auto fits = [&](std::uint64_t room) { return local_bytes_of(problem, chosen, trie) <= room; };
+  if (problem.plan != nullptr && !problem.plan->by_value()) {
     chosen.guess = Guess::even;
     if (!guesses_evenly(info, *problem.plan)) {
-      trie = problem.plan->trie(shared / 8);  // words: half of the room
-      edges = edges_bytes(*problem.plan, trie);
-      chosen.edges_local = edges + 4 * problem.slots() <= shared;
-      if (!chosen.edges_local) {
-        edges = 0;
-        trie = problem.plan->trie(Trie::kLow);
+      const bool by_value = info.has(Capability::denormals);
+      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the room
+      chosen.edges_local = true;
+      if (!fits(shared)) {
+        chosen.edges_local = false;
+        trie = problem.plan->trie(Trie::kLow, by_value);
       }
-      chosen.guess = Guess::trie;
+      chosen.guess = trie.by_value ? Guess::trie_by_value : Guess::trie;
     }
   }
-  // As many loads in flight as there are registers for.
-  const bool many = size_of(type) == 2 || (chosen.guess == Guess::even && size_of(type) == 4);
-  chosen.loads = little ? 1 : many ? 4 : 2;
-  const std::uint64_t words = problem.slots();
-  if (edges + 4 * words <= local_bytes) {
-    chosen.counters = Counters::local32;
+  chosen.loads = little || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
+  if (fits(local_bytes)) {
+    const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
     const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
-    const std::uint32_t most_bits = size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
-    while (!info.is_cpu && chosen.copy_bits < most_bits && edges + (words << (chosen.copy_bits + 3)) <= room) ++chosen.copy_bits;
-    chosen.local_bytes = static_cast<std::uint32_t>(edges + (words << (chosen.copy_bits + 2)));
-  } else if (edges + 2 * (words + 1) <= local_bytes) {
-    chosen.counters = Counters::local16;
-    chosen.local_bytes = static_cast<std::uint32_t>(edges + 2 * (words + 1));
-    // Twice as many loads in flight, which takes registers.
-    chosen.loads = std::max(1u, std::min(chosen.loads, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
+    for (; chosen.copy_bits < most_bits; ++chosen.copy_bits) {
+      Configuration more = chosen;
+      ++more.copy_bits;
+      if (local_bytes_of(problem, more, trie) > room) break;
+    }
+  } else if (chosen.counters = Counters::local16; fits(local_bytes)) {
     chosen.resident = 1;
+    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kNarrowGroupSize);
   } else {
     chosen.counters = Counters::global;
-    chosen.local_bytes = 16 + static_cast<std::uint32_t>(edges);
   }
+  chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
   if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && !small_local) {
     chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
+  }
+  if (chosen.resident == 1 && !info.is_cpu) {
+    // Nobody else has work while this group waits.
+    chosen.ahead = true;
+    chosen.loads = std::min(kAheadLoads, std::max(1u, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
   }
   const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
   const std::uint64_t tiles = std::max<std::uint64_t>((samples + tile - 1) / tile, 1);
@@ -137,6 +155,7 @@ device::Source count_source(const Problem& problem, const Configuration& configu
            {"CHANNELS", number(problem.channels)},
            {"COPY_BITS", number(configuration.copy_bits)},
            {"EDGES_LOCAL", number(configuration.edges_local)},
+           {"AHEAD", number(configuration.ahead)},
            {"GROUP_SIZE", number(configuration.group_size)},
            {"RESIDENT", number(configuration.resident)},
            {"LOADS", number(configuration.loads)}}};
@@ -158,12 +177,16 @@ void DeviceHistogram::prepare() {
   const device::Source source = count_source(problem_, configuration_);
   count_ = device::build(device_, source, "histogram_count");
   clear_ = device::build(device_, source, "histogram_clear");
-  counts_ = device_.allocate(4 * problem_.slots());
-  spare_ = device_.allocate(4 * problem_.slots());
+  // One more: the number of tiles drawn.
+  counts_ = device_.allocate(4 * (problem_.slots() + 1));
+  spare_ = device_.allocate(4 * (problem_.slots() + 1));
   if (configuration_.guess == Guess::pattern) return;
-  const std::vector<std::uint64_t>& thresholds = problem_.plan->thresholds();
+  std::vector<std::uint64_t> thresholds = problem_.plan->thresholds();
+  if (configuration_.guess == Guess::trie_by_value) {
+    for (std::uint64_t& threshold : thresholds) threshold = float_bits_of(static_cast<std::uint32_t>(threshold));
+  }
   thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
-  if (configuration_.guess == Guess::trie) words_ = upload<std::uint32_t>(device_, trie_.words);
+  if (!trie_.words.empty()) words_ = upload<std::uint32_t>(device_, trie_.words);
 }
 
 void DeviceHistogram::clear() {
@@ -172,47 +195,65 @@ void DeviceHistogram::clear() {
     std::swap(counts_, spare_);
     spare_clean_ = false;
   } else {
-    const auto slots = static_cast<std::uint32_t>(problem_.slots());
+    const auto slots = static_cast<std::uint32_t>(problem_.slots() + 1);
     const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
     const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
     device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
   }
   counts_clean_ = true;
+  drawn_ = 0;
 }
 
 template <class Key, class Real>
-void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid) {
-  const bool guessed = configuration_.guess == Guess::even;
+void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid) {
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
-  const Even even = plan != nullptr && guessed ? *plan->even() : Even{};
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
+  Key first = static_cast<Key>(trie_.first);
+  Real low{}, scale{}, top{}, tolerance{}, last_tolerance{};
+  const auto set = [&](const auto& guess) {
+    low = static_cast<Real>(guess.low);
+    scale = static_cast<Real>(guess.scale);
+    top = static_cast<Real>(guess.top);
+  };
+  if (configuration_.guess == Guess::even) {
+    set(*plan->even());
+    first = static_cast<Key>(plan->even()->first);
+    tolerance = static_cast<Real>(plan->even()->tolerance);
+    last_tolerance = static_cast<Real>(plan->even()->last_tolerance);
+  } else {
+    set(trie_);
+  }
   // A signed integer's key has its sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
+                                        offset,
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
+                                        drawn_,
                                         spare_,
-                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots()),
+                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots() + 1),
                                         thresholds_,
                                         thresholds,
                                         words_,
                                         static_cast<std::uint32_t>(trie_.words.size()),
-                                        trie_.root,
-                                        trie_.width,
-                                        static_cast<Key>(guessed ? even.first : trie_.first),
+                                        trie_.shift,
+                                        first,
                                         static_cast<Key>(trie_.span),
                                         flip,
-                                        static_cast<Real>(even.low),
-                                        static_cast<Real>(even.scale),
-                                        static_cast<Real>(even.top),
-                                        static_cast<Real>(even.tolerance)};
+                                        low,
+                                        scale,
+                                        top,
+                                        tolerance,
+                                        last_tolerance};
   device_.launch(count_, grid, arguments);
   counts_clean_ = false;
   spare_clean_ = true;
+  const std::uint64_t tiles = count / per_vector(problem_.type()) / (std::uint64_t{configuration_.group_size} * configuration_.loads);
+  if (tiles > 2 * std::uint64_t{grid.groups}) drawn_ += static_cast<std::uint32_t>(tiles);
 }
 
-void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
+void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset) {
   const std::uint64_t tile = std::uint64_t{configuration_.group_size} * configuration_.loads * per_vector(problem_.type());
   const std::uint64_t tiles = std::max<std::uint64_t>((count + tile - 1) / tile, 1);
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
@@ -221,11 +262,11 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count) {
   const bool wide = size_of(problem_.type()) == 8;
   // Without fp64 no kernel has arguments of that type.
   if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
-    launch_typed<std::uint64_t, double>(data, count, grid);
+    launch_typed<std::uint64_t, double>(data, count, offset, grid);
   } else if (wide) {
-    launch_typed<std::uint64_t, float>(data, count, grid);
+    launch_typed<std::uint64_t, float>(data, count, offset, grid);
   } else {
-    launch_typed<std::uint32_t, float>(data, count, grid);
+    launch_typed<std::uint32_t, float>(data, count, offset, grid);
   }
 }
 
@@ -235,45 +276,102 @@ void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
   for (std::size_t i = 0; i < counted.size(); ++i) slots[i] += counted[i];
 }
 
+namespace {
+
+// A histogram of more samples than 32-bit counters hold.
+class Total {
+ public:
+  Total(device::Device& device, const Problem& problem, std::uint64_t samples, const HistogramOptions& options)
+      : histogram_(device, problem, samples, options.group_size), slots_(problem.slots()) {
+    histogram_.clear();
+  }
+  void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
+    if (counted_ + count > DeviceHistogram::kMostCounted) {
+      histogram_.add_to(slots_);
+      histogram_.clear();
+      counted_ = 0;
+    }
+    counted_ += count;
+    histogram_.launch(data, count, offset);
+  }
+  std::vector<std::uint64_t> slots() {
+    histogram_.add_to(slots_);
+    return std::move(slots_);
+  }
+  const Configuration& configuration() const { return histogram_.configuration(); }
+
+ private:
+  DeviceHistogram histogram_;
+  std::vector<std::uint64_t> slots_;
+  std::uint64_t counted_ = 0;  // since the counters were cleared
+};
+
+// So many samples at a time: whole pixels, whatever their channels.
+std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t samples) {
+  const std::uint64_t unit = std::uint64_t{48} / size_of(type);
+  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(type) / unit * unit;
+  return std::max<std::uint64_t>(std::min(most, samples), 1);
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
                                            HistogramReport* report) {
   const std::lock_guard lock(device.mutex());
-  DeviceHistogram histogram(device, problem, data.size(), options.group_size);
-  // Whole pixels, whatever their channels.
-  const std::uint64_t unit = std::uint64_t{48} / size_of(data.type());
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(data.type()) / unit * unit;
-  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, data.size()), 1);
+  Total total(device, problem, data.size(), options);
+  const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
   const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
 
   std::vector<std::byte> packed(data.contiguous() ? 0 : chunk * size_of(data.type()));
-  std::vector<std::uint64_t> slots(problem.slots());
   double upload_seconds = 0, seconds = 0;
-  std::uint64_t counted = 0;  // since the counters were cleared
-  histogram.clear();
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
     View part = data.part(first, std::min(chunk, data.size() - first));
     if (!part.contiguous()) part = core::pack(part, packed.data());
-    if (counted + part.size() > DeviceHistogram::kMostCounted) {
-      histogram.add_to(slots);
-      histogram.clear();
-      counted = 0;
-    }
-    counted += part.size();
     const device::Mark start = device.mark();
     device.write(memory, 0, part.data(), part.bytes());
     const device::Mark uploaded = device.mark();
-    histogram.launch(memory, part.size());
+    total.add(memory, part.size());
     const device::Mark done = device.mark();
     upload_seconds += device.seconds_between(start, uploaded);
     seconds += device.seconds_between(uploaded, done);
   }
-  histogram.add_to(slots);
   if (report != nullptr) {
-    report->configuration = histogram.configuration().text();
+    report->configuration = total.configuration().text();
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;
   }
-  return slots;
+  return total.slots();
+}
+
+std::vector<std::uint64_t> count_in_buffer(const BufferView& data, const Problem& problem, const HistogramOptions& options,
+                                           HistogramReport* report) {
+  device::Device& device = data.buffer().device().implementation();
+  const std::lock_guard lock(device.mutex());
+  Total total(device, problem, data.size(), options);
+  const device::Memory& from = data.buffer().state().memory;
+  const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
+  if (data.contiguous() && (data.offset() + device.misalignment(from)) % 16 == 0) {
+    constexpr std::uint64_t kMost = DeviceHistogram::kMostCounted / 16 * 16;
+    for (std::uint64_t first = 0; first < data.size(); first += kMost) {
+      total.add(from, std::min(kMost, data.size() - first), data.offset() + first * size_of(data.type()));
+    }
+  } else {
+    const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
+    const device::Memory packed = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
+    const device::Kernel pack = device::build(device, count_source(problem, total.configuration()), "histogram_pack");
+    const device::Grid grid{4 * device.info().compute_units, std::min(device.info().max_group_size, kPackGroupSize)};
+    for (std::uint64_t first = 0; first < data.size(); first += chunk) {
+      const std::uint64_t count = std::min(chunk, data.size() - first);
+      const std::uint64_t offset = data.offset() + first * static_cast<std::uint64_t>(data.stride());
+      device.launch(pack, grid, std::array<device::Argument, 5>{from, offset, data.stride(), count, packed});
+      total.add(packed, count);
+    }
+  }
+  if (report != nullptr) {
+    report->configuration = total.configuration().text();
+    report->seconds = device.seconds_between(start, device.mark());
+  }
+  return total.slots();
 }
 
 }  // namespace samesum::binning

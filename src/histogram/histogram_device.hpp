@@ -5,6 +5,7 @@
 #include "device/program.hpp"
 #include "histogram/plan.hpp"
 
+#include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace samesum::binning {
 /// Where counters are while a group counts: as count.cl numbers them.
 enum class Counters { local32, local16, global };
 /// How a slot is guessed: likewise.
-enum class Guess { pattern, even, trie };
+enum class Guess { pattern, even, trie, trie_by_value };
 
 /// How the kernel is built and launched.
 struct Configuration {
@@ -26,6 +27,7 @@ struct Configuration {
   Counters counters = Counters::local32;
   std::uint32_t copy_bits = 0;
   bool edges_local = false;
+  bool ahead = false;  ///< the next tile is loaded while one is counted
   std::uint32_t group_size = 0;
   std::uint32_t resident = 0;  ///< groups on a compute unit at once
   std::uint32_t loads = 0;
@@ -49,6 +51,9 @@ struct Problem {
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,
                      std::uint32_t group_size, Trie& trie);
 
+/// The local memory that a group needs for its counters, copies of edges and all.
+std::uint64_t local_bytes_of(const Problem& problem, const Configuration& configuration, const Trie& trie);
+
 /// The kernel's source for `problem`.
 device::Source count_source(const Problem& problem, const Configuration& configuration);
 
@@ -62,8 +67,8 @@ class DeviceHistogram {
 
   /// Enqueues: all counts are 0.
   void clear();
-  /// Enqueues: counts the first `count` samples of `data`. At most kMostCounted since clear().
-  void launch(const device::Memory& data, std::uint64_t count);
+  /// Enqueues: counts `count` samples of `data` from byte `offset` on, which is aligned to 16. At most kMostCounted since clear().
+  void launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0);
   static constexpr std::uint64_t kMostCounted = 0xffffffff;
   /// Adds what was counted since clear() to `slots`; waits for it.
   void add_to(std::vector<std::uint64_t>& slots);
@@ -73,7 +78,7 @@ class DeviceHistogram {
  private:
   void prepare();
   template <class Key, class Real>
-  void launch_typed(const device::Memory& data, std::uint64_t count, device::Grid grid);
+  void launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid);
 
   device::Device& device_;
   Problem problem_;
@@ -83,10 +88,16 @@ class DeviceHistogram {
   device::Memory thresholds_, words_;
   device::Memory counts_, spare_;  // taken in turn: a launch clears the other
   bool counts_clean_ = false, spare_clean_ = false;
+  std::uint32_t drawn_ = 0;  // tiles, since the counts were cleared
 };
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
+                                           HistogramReport* report);
+
+/// Those of an array in the device's own memory. Where it has strides, or does not begin at a multiple of 16 bytes, it is first copied, by
+/// parts, to where it does.
+std::vector<std::uint64_t> count_in_buffer(const BufferView& data, const Problem& problem, const HistogramOptions& options,
                                            HistogramReport* report);
 
 }  // namespace samesum::binning

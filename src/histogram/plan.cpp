@@ -136,19 +136,18 @@ void Plan::find_even(const Bins& bins) {
         for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
           if (key > thresholds_[i]) continue;  // there is none before 0
           const double real = real_of<T>(even, key);
-          const double distance = std::abs(std::clamp(real, -0.5, even.top) - static_cast<double>(i));
-          if (std::isnan(real) || distance > kMostTolerance) return;
-          even.tolerance = std::max(even.tolerance, distance);
+          const double beyond = std::clamp(real, -0.5, even.top) - static_cast<double>(i);
+          const double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold belongs above, the key before it below
+          if (std::isnan(real) || wrong > kMostTolerance) return;
+          if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
+          // More than the distance, in float32 as well, as the loops compare it.
+          double& tolerance = i == bins.count() ? even.last_tolerance : even.tolerance;
+          tolerance = std::max(tolerance, static_cast<double>(std::nextafter(static_cast<float>(wrong), 1.0f)));
         }
       }
       even_ = even;
     }
   });
-  // In float32, as the loops compare it.
-  if (even_ && single) {
-    const auto rounded = static_cast<float>(even_->tolerance);
-    even_->tolerance = rounded < even_->tolerance ? std::nextafter(rounded, 1.0f) : rounded;
-  }
 }
 
 std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
@@ -172,81 +171,152 @@ std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
   return static_cast<std::uint64_t>(std::upper_bound(thresholds_.begin(), thresholds_.end(), key) - thresholds_.begin());
 }
 
-// Makes a trie level by level: its children side by side.
+// Makes a trie level by level: a node's cells side by side.
 class TrieMaker {
  public:
   TrieMaker(std::span<const std::uint64_t> thresholds, std::uint64_t most, std::uint32_t extra)
       : thresholds_(thresholds), most_(most), extra_(extra) {
     trie_.first = thresholds.front();
     trie_.span = thresholds.back() - trie_.first;
-    trie_.width = static_cast<std::uint32_t>(std::bit_width(trie_.span));
-    trie_.root = word(trie_.first, trie_.width, 0, thresholds.size());
+  }
+
+  // The first level's cells: so many, of which each has so many thresholds.
+  void divide_keys() {
+    trie_.by_value = false;
+    const auto width = static_cast<std::uint32_t>(std::bit_width(trie_.span));
+    trie_.shift = width - std::min(width, root_bits());
+    counts_.assign((trie_.span >> trie_.shift) + 1, 0);
+    for (const std::uint64_t threshold : thresholds_) ++counts_[(threshold - trie_.first) >> trie_.shift];
+  }
+  bool divide_values() {
+    const float low = value_at(0), high = value_at(trie_.span);
+    trie_.by_value = true;
+    trie_.low = low;
+    trie_.top = static_cast<float>(std::uint32_t{1} << root_bits());
+    trie_.scale = trie_.top / (high - low);
+    if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(high - low) || !std::isfinite(trie_.scale)) return false;
+    counts_.assign((std::size_t{1} << root_bits()) + 1, 0);
+    for (const std::uint64_t threshold : thresholds_) ++counts_[cell_of(value_at(threshold - trie_.first), trie_)];
+    return true;
+  }
+  // How many thresholds lie in the cell of one, together for all.
+  double crowd() const {
+    double sum = 0;
+    for (const std::size_t count : counts_) sum += static_cast<double>(count) * static_cast<double>(count);
+    return sum;
+  }
+
+  // Whether there was room for all nodes.
+  bool make() {
+    trie_.words.resize(counts_.size());
+    std::size_t begin = 0;
+    for (std::uint64_t cell = 0; cell < counts_.size(); ++cell) {
+      const std::size_t end = begin + counts_[cell];
+      const std::uint32_t made = end - begin > kFew ? word(first_of(cell), first_of(cell + 1) - 1, begin, end) : leaf(begin, end);
+      trie_.words[cell] = made;
+      begin = end;
+    }
     while (next_ < open_.size()) {
       const Open node = open_[next_++];
       fill(node);
     }
+    return whole_;
   }
-  /// Whether there was room for all nodes.
-  bool whole() const { return whole_; }
   Trie take() { return std::move(trie_); }
 
  private:
-  // A node whose children are to be filled in.
+  static constexpr std::size_t kFew = 2;
+  static constexpr std::uint32_t kMostBits = 22;  // float's whole numbers, with a bit to spare
+
+  // A node whose cells are to be filled in: offsets, the place of the first cell, thresholds.
   struct Open {
-    std::uint64_t first;  // key
-    std::uint32_t width, shift, base;
-    std::size_t begin, end;  // thresholds
+    std::uint64_t first, last;
+    std::uint32_t shift, base;
+    std::size_t begin, end;
   };
 
-  // The word of 2^width keys from `first` on, with these thresholds.
-  std::uint32_t word(std::uint64_t first, std::uint32_t width, std::size_t begin, std::size_t end) {
-    constexpr std::size_t kFew = 2;
-    constexpr std::uint32_t kMostBits = 22, kRootBits = 10;
+  std::uint32_t root_bits() const {
+    const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_ - 1, 1)) - 1);
+    return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMostBits});
+  }
+  float value_at(std::uint64_t offset) const {
+    return std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(trie_.first + offset)));
+  }
+
+  // The least offset in this cell of the root, or in one after it; span + 1 if there is none.
+  std::uint64_t first_of(std::uint64_t cell) const {
+    if (!trie_.by_value) return cell < counts_.size() ? cell << trie_.shift : trie_.span + 1;
+    std::uint64_t low = 0, high = trie_.span + 1;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (cell_of(value_at(middle), trie_) >= cell) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  static std::uint32_t leaf(std::size_t begin, std::size_t end) {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(end - begin, Trie::kMany)) << 25 | static_cast<std::uint32_t>(begin);
+  }
+
+  // The word of the offsets first..last, with these thresholds.
+  std::uint32_t word(std::uint64_t first, std::uint64_t last, std::size_t begin, std::size_t end) {
     const std::size_t count = end - begin;
-    // The first level hardly does more than to tell exponents apart.
-    const std::uint32_t wanted = trie_.words.empty() ? std::min(static_cast<std::uint32_t>(std::bit_width(count)) + 1, kRootBits)
-                                                     : static_cast<std::uint32_t>(std::bit_width(count)) + extra_;
-    const auto bits = std::min({width, wanted, kMostBits});
-    const bool divisible = count > kFew && thresholds_[begin] != thresholds_[end - 1];
-    const bool room = trie_.words.size() + (std::size_t{1} << bits) <= most_;
-    whole_ = whole_ && (room || !divisible);
-    if (!divisible || !room) {
-      return static_cast<std::uint32_t>(std::min<std::size_t>(count, Trie::kMany)) << 25 | static_cast<std::uint32_t>(begin);
+    if (count <= kFew || thresholds_[begin] == thresholds_[end - 1]) return leaf(begin, end);
+    const auto width = static_cast<std::uint32_t>(std::bit_width(last - first));
+    const std::uint32_t shift = width - std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + extra_, kMostBits});
+    const std::uint64_t cells = (last >> shift) - (first >> shift) + 1;
+    if (trie_.words.size() + cells > most_) {
+      whole_ = false;
+      return leaf(begin, end);
     }
     const auto base = static_cast<std::uint32_t>(trie_.words.size());
-    trie_.words.resize(base + (std::size_t{1} << bits));
-    open_.push_back({first, width, width - bits, base, begin, end});
-    return Trie::kNode | (width - bits) << 25 | base;
+    trie_.words.resize(base + cells);
+    open_.push_back({first, last, shift, base, begin, end});
+    return Trie::kNode | shift << 25 | ((static_cast<std::uint32_t>(first >> shift) - base) & Trie::kLow);
   }
 
   void fill(const Open& node) {
     std::size_t begin = node.begin;
-    for (std::uint64_t child = 0; child < std::uint64_t{1} << (node.width - node.shift); ++child) {
-      const std::uint64_t first = node.first + (child << node.shift);
-      const std::uint64_t last = first + ((std::uint64_t{1} << node.shift) - 1);
+    const std::uint64_t before = node.first >> node.shift;
+    for (std::uint64_t cell = before; cell <= node.last >> node.shift; ++cell) {
+      const std::uint64_t start = cell << node.shift;
+      const std::uint64_t last = std::min(start + ((std::uint64_t{1} << node.shift) - 1), node.last);
       std::size_t end = begin;
-      while (end < node.end && thresholds_[end] - node.first <= last - node.first) ++end;
-      const std::uint32_t made = word(first, node.shift, begin, end);  // which may move the words
-      trie_.words[node.base + child] = made;
+      while (end < node.end && thresholds_[end] - trie_.first <= last) ++end;
+      const std::uint32_t made = word(std::max(start, node.first), last, begin, end);  // which may move the words
+      trie_.words[node.base + (cell - before)] = made;
       begin = end;
     }
   }
 
   std::span<const std::uint64_t> thresholds_;
   std::uint64_t most_;
-  std::uint32_t extra_;  // bits of a node beyond one child a threshold
+  std::uint32_t extra_;  // bits of a node beyond one cell a threshold
   bool whole_ = true;
   Trie trie_;
+  std::vector<std::size_t> counts_;
   std::vector<Open> open_;
   std::size_t next_ = 0;
 };
 
-Trie Plan::trie(std::uint64_t most) const {
-  if (thresholds_.empty()) return {};
-  // The more children, the fewer steps and comparisons: as many as fit.
-  for (std::uint32_t extra = 2;; --extra) {
+Trie Plan::trie(std::uint64_t most, bool by_value) const {
+  if (thresholds_.empty()) {
+    Trie none;
+    none.words = {0};
+    return none;
+  }
+  // The more cells, the fewer steps and comparisons: as many as fit.
+  for (std::uint32_t extra = 3;; --extra) {
     TrieMaker maker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow), extra);
-    if (maker.whole() || extra == 0) return maker.take();
+    const bool values = by_value && type_ == DType::float32 && maker.divide_values();
+    const double crowd = values ? maker.crowd() : 0;
+    maker.divide_keys();
+    if (values && crowd < maker.crowd()) maker.divide_values();
+    if (maker.make() || extra == 0) return maker.take();
   }
 }
 

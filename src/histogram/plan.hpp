@@ -18,22 +18,26 @@ namespace samesum::binning {
 /// How samples of 32 and 64 bits lie in memory.
 enum class Element { integer32, integer64, float32, float64 };
 
-/// A guess at the slot, by arithmetic: real(x) = (x - low) * scale in the type's own arithmetic (for integers in float, from key - first),
-/// clamped to [-0.5, top]. The nearest whole number r is an edge's index, and the slot is r or r + 1. Each operation is monotone and the
-/// host has found real() of every threshold and of the key before it to lie within `tolerance` of the edge's index; so farther from r
-/// than that its side is the sample's, and only nearer is the sample compared with threshold r.
+/// A guess at the slot, by arithmetic: real(x) = (x - low) * scale in float (double for float64; for integers from key - first), clamped to
+/// [-0.5, top]. The nearest whole number r is an edge's index, and the slot is r, or r + 1 where real(x) >= r. Each operation is monotone.
+/// So it is wrong only where rounding took a threshold's real() below the index of its edge, or that of the key before it not below. The
+/// host looks at all of them: such lie less than `tolerance` from the index, and samples as near as that are compared with threshold r. The
+/// last edge, which belongs to the bin below it, has a tolerance of its own: there may be no other, and samples on edges are common.
 struct Even {
   double low = 0;
   double scale = 0;
   double top = 0;
   double tolerance = 0;
+  double last_tolerance = 0;
   std::uint64_t first = 0;  ///< key of the first threshold, for integers
 };
 
-/// A search by table: a trie over keys. A node stands for 2^width keys and divides them evenly among its 2^(width - shift) children, which
-/// lie at base, base + 1, …: a node, or a leaf with the thresholds among its keys: so many of them from `start` on. Children are made until
-/// leaves have one or two thresholds, so that edges may lie however they like: evenly, logarithmically (as floating-point keys do), in
-/// clusters. A word is 1 : 6 : 25 bits, node : shift : base, or 0 : count : start; a count of kMany says that there may be more.
+/// A search by table: a trie over keys, of which the first level may be over values instead. There, an offset is that of a key from the
+/// first threshold's, clamped to the thresholds' span. Cell offset >> shift of the root, or, for float32, cell round((x - low) * scale),
+/// clamped to [0, top], is a word: of a leaf, with the thresholds among its keys, so many of them from `start` on; or of a node, whose word
+/// for an offset is words[(offset >> shift) - bias]. Cells are divided until they have two thresholds at most, so that edges may lie
+/// however they like: evenly, logarithmically (as floating-point keys do), in clusters. A word is 1 : 6 : 25 bits, node : shift : bias
+/// (modulo 2^25), or 0 : count : start; a count of kMany says that there may be more.
 struct Trie {
   static constexpr std::uint32_t kNode = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kLow = (std::uint32_t{1} << 25) - 1;
@@ -41,9 +45,12 @@ struct Trie {
 
   std::uint64_t first = 0;  ///< key of the first threshold
   std::uint64_t span = 0;   ///< from it to the last
-  std::uint32_t width = 0;  ///< bits of span
-  std::uint32_t root = 0;
-  std::vector<std::uint32_t> words;
+  std::uint32_t shift = 0;
+  bool by_value = false;
+  float low = 0;
+  float scale = 0;
+  float top = 0;
+  std::vector<std::uint32_t> words;  ///< the root's cells first
 };
 
 /// The plan for samples of one type.
@@ -66,8 +73,9 @@ class Plan {
   const std::vector<std::uint64_t>& thresholds() const noexcept { return thresholds_; }
   /// Nothing where the guess would be too rough.
   const std::optional<Even>& even() const noexcept { return even_; }
-  /// Of at most so many words (a few more than there are thresholds, at least); beyond that leaves have more thresholds.
-  Trie trie(std::uint64_t most) const;
+  /// Of at most so many words, one at least; where they are too few leaves have more thresholds. `by_value`: whether the first level may be
+  /// over values, which takes arithmetic as the host has it.
+  Trie trie(std::uint64_t most, bool by_value) const;
   /// The slot of the sample with these bits, by search.
   std::uint64_t slot_of(std::uint64_t bits) const noexcept;
 
@@ -99,6 +107,15 @@ inline double real_of(double x, double low, double scale) noexcept { return (x -
 template <class Key>
 float real_of_key(Key key, Key first, float scale) noexcept {
   return (key < first ? -1.0f : static_cast<float>(static_cast<Key>(key - first))) * scale;
+}
+
+/// Trie's cell by value.
+inline std::uint32_t cell_of(float x, const Trie& trie) noexcept {
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23
+  float real = real_of(x, trie.low, trie.scale);
+  real = real > 0 ? real : 0.0f;
+  real = real < trie.top ? real : trie.top;
+  return std::bit_cast<std::uint32_t>(real + kRounder) - std::bit_cast<std::uint32_t>(kRounder);
 }
 
 }  // namespace samesum::binning

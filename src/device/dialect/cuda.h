@@ -40,7 +40,11 @@ FN void barrier_all() { __syncthreads(); }
 FN uint barrier_or(uint v) { return (uint)__syncthreads_or((int)v); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
+FN uint atomic_and_local32(uint* p, uint v) { return atomicAnd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
+// Adds one, for one work-item of a group. Compilers first add up what a sub-group adds, and so wait for the old value at once: not
+// with this form, which begins again after 2^31.
+FN uint atomic_ticket_global32(uint* p) { return atomicInc(p, 0x7fffffff); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
 #if __CUDA_ARCH__ >= 700

@@ -17,8 +17,8 @@
 #define LOCAL_VAR __local
 #define CONSTANT __constant
 // A kernel's local memory of a size that the launch names: the last of its parameters, and a declaration in its body.
-#define DYNLOCAL_PARAMETER(name) , LOCAL uint* name
-#define DYNLOCAL(name)
+#define DYNLOCAL_PARAMETER(name) , LOCAL uint4* name##_aligned
+#define DYNLOCAL(name) LOCAL uint* name = (LOCAL uint*)name##_aligned
 // The most work-items that a group of this kernel will have: lets a compiler give each more registers.
 #define MAX_GROUP(size)
 // Every group of this kernel will have exactly `size` work-items, and `groups` of them are to be resident on a compute unit at once.
@@ -39,7 +39,10 @@ FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
 // Atomics, relaxed. The old value is returned.
 FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
+FN uint atomic_and_local32(LOCAL uint* p, uint v) { return atomic_and((volatile LOCAL uint*)p, v); }
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
+// Adds one, for one work-item of a group.
+FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
 FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) { return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired); }
 #if SAMESUM_INT64_ATOMICS
 FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }

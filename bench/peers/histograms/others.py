@@ -1,0 +1,35 @@
+"""others.py TYPE NAME FILE: times numpy's histogram, and OpenCV's where it is installed, of 256 bins."""
+import statistics
+import sys
+import time
+
+import numpy
+
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+
+kind, name, path = sys.argv[1:4]
+data = numpy.fromfile(path, dtype=kind)
+high = 256 if kind == "uint8" else 1
+
+
+def show(what, function):
+    times = []
+    start = time.perf_counter()
+    while len(times) < 3 or (len(times) < 15 and time.perf_counter() - start < 3):
+        before = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - before)
+    print(f"{what:<24}{name:<10}{data.size / statistics.median(times[1:]) / 1e9:8.2f} 10^9/s", flush=True)
+
+
+if kind == "uint8":
+    show("numpy bincount", lambda: numpy.bincount(data, minlength=256))
+show("numpy histogram", lambda: numpy.histogram(data, 256, (0, high)))
+if cv2 is None:
+    print("OpenCV: python3-opencv is not installed")
+else:
+    image = data.reshape(4096, -1)
+    show(f"OpenCV, {cv2.getNumThreads()} threads", lambda: cv2.calcHist([image], [0], None, [256], [0, high]))

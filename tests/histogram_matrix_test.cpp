@@ -1,0 +1,167 @@
+// Every variant × device × type × number of bins × kind of data. That takes minutes where kernels are compiled for a CPU: without
+// SAMESUM_TESTS=whole each type and number of bins has one kind of data, which takes turns, and the variant that the device chooses.
+#include "device/device.hpp"
+#include "histogram/histogram_device.hpp"
+#include "histogram/plan.hpp"
+#include "support/histograms.hpp"
+
+#include <samesum/bench_histogram.hpp>
+
+#include <cstdlib>
+#include <mutex>
+
+namespace samesum {
+namespace {
+
+using binning::Configuration;
+using binning::Counters;
+using binning::Plan;
+using hard::Random;
+using test::devices;
+using test::reference;
+using test::refusal;
+using test::Samples;
+
+constexpr std::string_view kKinds[] = {"uniform", "equal", "sky", "sorted", "odd"};
+
+bool whole() {
+  const char* given = std::getenv("SAMESUM_TESTS");
+  return given != nullptr && std::string_view(given) == "whole";
+}
+
+Samples samples_of(DType type, const Bins& bins, std::string_view kind, std::size_t count, Random& random) {
+  if (kind == "odd") return test::samples_around(type, bins, count, random);
+  const double low = bins.low(), width = bins.high() - bins.low();
+  Samples samples{type};
+  core::visit(type, [&](auto element) {
+    for (std::size_t i = 0; i < count; ++i) {
+      double part = std::ldexp(static_cast<double>(random.bits(53)), -53);
+      if (kind == "equal") part = 0.3;
+      if (kind == "sky" && random.below(100) < 85) part = 0.5 + 0.01 * static_cast<double>(random.below(4));
+      if (kind == "sorted") part = static_cast<double>(i) / static_cast<double>(count);
+      samples.push(test::nearest<decltype(element)>(low + part * width));
+    }
+  });
+  return samples;
+}
+
+// Even bins that the type's values lie in and around.
+Bins bins_of(DType type, std::uint64_t count) {
+  if (!is_integer(type)) return Bins::even(-1, 3, count);
+  return is_signed(type) ? Bins::even(-100, size_of(type) == 1 ? 100 : 30'000, count)
+                         : Bins::even(5, size_of(type) == 1 ? 250 : 60'000, count);
+}
+
+// As many edges, which no arithmetic finds.
+Bins edges_of(const Bins& even) {
+  std::vector<double> edges(even.edges().begin(), even.edges().end());
+  const double low = even.low(), width = even.high() - even.low();
+  for (double& edge : edges) edge = low + width * std::pow((edge - low) / width, 1.3);
+  edges.back() = even.high();
+  return Bins::between(std::move(edges));
+}
+
+// All ways in which this device may count, the one that it would choose first.
+std::vector<Configuration> variants(const Device& device, const binning::Problem& problem, std::uint64_t samples, binning::Trie& trie) {
+  const std::uint64_t local_bytes = device.implementation().launch_local_bytes();
+  std::vector<Configuration> all = {binning::choose(device.info(), local_bytes, problem, samples, 0, trie)};
+  for (const Counters counters : {Counters::local32, Counters::local16, Counters::global}) {
+    if (!whole()) break;
+    if (counters == Counters::local16 && size_of(problem.type()) == 1) continue;  // has always room for 32 bits
+    Configuration other = all.front();
+    if (other.counters == counters) continue;
+    other.counters = counters;
+    other.copy_bits = 0;
+    other.ahead = counters == Counters::local16;
+    const std::uint64_t needed = binning::local_bytes_of(problem, other, trie);
+    if (needed + 4096 > local_bytes) continue;  // drivers keep some for themselves
+    other.local_bytes = static_cast<std::uint32_t>(needed);
+    all.push_back(other);
+  }
+  return all;
+}
+
+std::vector<std::uint64_t> counts_of(const Device& device, const Samples& samples, const Plan& plan, const Configuration& configuration,
+                                     const binning::Trie& trie) {
+  const std::lock_guard lock(device.implementation().mutex());
+  const View data = samples.view();
+  const device::Memory memory = device.implementation().allocate((data.bytes() + 15) / 16 * 16);
+  device.implementation().write(memory, 0, data.data(), data.bytes());
+  const binning::Problem problem{&plan};
+  binning::DeviceHistogram histogram(device.implementation(), problem, configuration, trie);
+  std::vector<std::uint64_t> slots(problem.slots());
+  histogram.clear();
+  histogram.launch(memory, data.size());
+  histogram.add_to(slots);
+  return plan.by_value() ? plan.fold(slots) : slots;
+}
+
+class HistogramMatrix : public testing::TestWithParam<DType> {};
+
+TEST_P(HistogramMatrix, IsRight) {
+  const DType type = GetParam();
+  constexpr std::size_t kSamples = 20'000;
+  Random random(1);
+  std::size_t turn = static_cast<std::size_t>(type);
+  for (const std::uint64_t count : {1, 2, 7, 255, 256, 257, 2048, 2049, 16384, 65536, 65537, 1 << 20}) {
+    const Bins even = bins_of(type, count);
+    const bool edges = size_of(type) > 2 && (whole() || count == 2 || count == 256 || count == 65537);
+    for (const Bins& bins : edges ? std::vector{even, edges_of(even)} : std::vector{even}) {
+      const Plan plan(bins, type);
+      ++turn;
+      for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) {
+        if (!whole() && kind != turn % std::size(kKinds)) continue;
+        const Samples samples = samples_of(type, bins, kKinds[kind], kSamples, random);
+        const std::vector<std::uint64_t> right = reference(samples.view(), bins);
+        const auto expect = [&](const std::vector<std::uint64_t>& found, const Device& device, const std::string& how) {
+          EXPECT_TRUE(found == right) << name_of(type) << ", " << count << " bins (" << bins.kind() << "), " << kKinds[kind] << ": "
+                                      << device.info().selector << ", " << how;
+        };
+        for (const Device& device : devices()) {
+          if (!device.info().has(Capability::kernels)) {
+            for (const std::uint32_t threads : {1u, 2u}) {
+              HistogramOptions options;
+              options.threads = threads;
+              EXPECT_EQ(histogram(samples.view(), bins, device, options), Histogram(bins, right)) << name_of(type) << ", " << count;
+            }
+            continue;
+          }
+          binning::Trie trie;
+          for (const Configuration& way : variants(device, {&plan}, kSamples, trie)) {
+            expect(counts_of(device, samples, plan, way, trie), device, way.text());
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, HistogramMatrix, testing::ValuesIn(kDTypes),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(HistogramLadder, EveryRungIsRight) {
+  for (const Device& device : devices()) {
+    for (const std::string& kind : bench::histogram_data_kinds()) {
+      const std::vector<std::uint8_t> data = bench::histogram_data(kind, 100'003);
+      bench::HistogramLadderOptions options;
+      options.effort.runs = 3;
+      options.effort.seconds = 0.01;
+      if (kind != "uniform") options.rungs = {"sequential", "cpu"};
+      if (kind != "uniform" && device.info().has(Capability::kernels)) options.rungs = {"aggregated", "best"};
+      const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options);
+      EXPECT_EQ(ladder.rungs.size(), options.rungs.empty() ? bench::histogram_rungs(device).size() : 2);
+      for (const bench::HistogramLadderRow& row : ladder.rungs) {
+        if (row.name == "racy") continue;  // right by luck, if at all
+        EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " on " << row.where << ": " << row.reason;
+        EXPECT_GT(row.samples_per_second, 0);
+      }
+    }
+    bench::HistogramLadderOptions options;
+    options.rungs = {"nothing"};
+    EXPECT_NE(refusal([&] { bench::histogram_ladder(device, {}, options); }).find("'nothing'"), std::string::npos);
+  }
+  EXPECT_NE(refusal([] { bench::histogram_data("nothing", 3); }).find("sorted"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace samesum
