@@ -4,6 +4,7 @@
 
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
+#include "bench/vendor.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
@@ -188,6 +189,7 @@ class PairsLadderRun {
     const bool kernels = device_.info().has(Capability::kernels);
     measure_ceilings("cpu");
     if (kernels) measure_ceilings(device_.info().selector);
+    if (kernels && problem_.f == PairFunction::product && summing()) measure_vendor();
     add_host(kSerial, 1, [this](const Problem& problem, Target c) { serial(problem, c); });
     for (const PairAccuracy accuracy : accuracies()) {
       add_host(
@@ -204,6 +206,8 @@ class PairsLadderRun {
     for (PairsRow& row : ladder_.rungs) {
       if (row.name == kSerial) first = row.pairs_per_second;
       if (first > 0) row.speedup = row.pairs_per_second / first;
+      const auto& vendor = ladder_.matrix_product;
+      if (vendor && row.where == vendor->where) row.vendor_ratio = row.operations_per_second / vendor->operations_per_second;
     }
     return std::move(ladder_);
   }
@@ -236,6 +240,15 @@ class PairsLadderRun {
     for (const ArithmeticRate& rate : measure_ceiling(Device::open(selector), ceiling).arithmetic) {
       if (rate.type == options_.type) ladder_.ceilings.push_back(rate);
     }
+  }
+
+  void measure_vendor() try {
+    tell("the vendor's matrix product");
+    Effort effort = options_.effort;
+    effort.runs = std::min(effort.runs, 9u);
+    ladder_.matrix_product = vendor_matrix_product(device_, options_.type, effort);
+  } catch (const Error& error) {
+    ladder_.no_matrix_product = error.what();
   }
 
   double ceiling_of(const std::string& where) const {
