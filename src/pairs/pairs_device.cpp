@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kTileBytes = 16 << 10;
-constexpr std::uint32_t kPolynomials = 0x0421, kPolynomialsOfVectors = 0x0101;
+constexpr std::uint32_t kPolynomials = 0x0101;  // of scalars: vectors have enough else to do
 constexpr std::uint64_t kManyX = 1 << 16;
 // A GPU's shape on a CPU only has to be right: small kernels compile sooner.
 constexpr std::uint32_t kCpuGroupSize = 16, kCpuItems = 2;
-constexpr std::uint32_t kCpuVectors = 4, kCpuChains = 2, kCpuLanesBytes = 32;
+constexpr std::uint32_t kCpuVectors = 3, kCpuChains = 4, kCpuLanesBytes = 32;  // twelve sums hide the latency of a multiply-add
 constexpr std::uint32_t kExactGroupSize = 128;
 
 constexpr std::uint32_t kChunk = 32;  // y among which a minimum's place is looked up at the end
@@ -62,8 +62,15 @@ bool is_clean(const Problem& p) {
   return most < 0.25 * static_cast<double>(std::numeric_limits<Real>::max());
 }
 
+// Where special functions are half of the work, groups wait for them, and more of them with fewer x each are better.
+bool wants_many_groups(const Problem& p) {
+  return p.f == PairFunction::gaussian && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast && p.components == 3 &&
+         p.type == DType::float32;
+}
+
 std::uint32_t own_items(const Problem& p, bool keyed) {
   const std::uint64_t d = p.components;
+  if (wants_many_groups(p)) return 12;
   std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
@@ -105,8 +112,8 @@ void DevicePairs::configure(Configuration wanted) {
   Configuration& c = configuration_;
   c = wanted;
   if (c.group_size == 0) c.group_size = std::min(own_size, info.max_group_size);
-  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : kResident;
-  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : kPolynomialsOfVectors;
+  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : wants_many_groups(problem_) ? 3 : kResident;
+  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : 0;
   if (!clean_) c.polynomials = 0;
   const bool scalar = problem_.components == 1;
   if (c.unroll == 0) {
