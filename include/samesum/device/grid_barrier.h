@@ -263,15 +263,15 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
   grid->round += 1;
   const unsigned int target = grid->round << 30;
   grid_group_barrier();
-  for (unsigned int i = grid_item(); i < grid->counters; i += grid_items()) {  // work-item 0 arrives; each waits for one counter
-    GRID_GLOBAL unsigned int* counter = grid_counter(grid, grid->own ^ i);
-    bool all = false;
-    if (i == 0) {
-      const unsigned int value = grid_add(counter, grid->share) + grid->share;
-      all = grid_reached(value, target);  // who arrives last need not look
-      if (!all && grid->counters > 1) grid_pause(grid_missing(grid, grid->own, value, target) * GRID_BARRIER_PAUSE);
-    }
-    if (!all) grid_wait(grid, counter, target);
+  bool all = false;
+  if (grid_item() == 0) {  // in these words, from which a compiler sees that the addition is one work-item's
+    const unsigned int value = grid_add(grid_counter(grid, grid->own), grid->share) + grid->share;
+    all = grid_reached(value, target);  // who arrives last need not look
+    if (!all && grid->counters > 1) grid_pause(grid_missing(grid, grid->own, value, target) * GRID_BARRIER_PAUSE);
+  }
+  for (unsigned int i = grid_item(); i < grid->counters; i += grid_items()) {  // a work-item for each counter
+    if (!all) grid_wait(grid, grid_counter(grid, grid->own ^ i), target);
+    all = false;
   }
   grid_group_barrier();
   grid->failed = grid->scratch[0];
