@@ -160,9 +160,10 @@ typedef struct GridBarrier {
   // the barrier's own
   unsigned int round;     // as `number`, but going on from launch to launch; modulo 4 it is what the counters' top bits will be
   unsigned int counters;  // 1 or 2
-  unsigned int own;       // at which of them this group arrives
   unsigned int share;     // what it adds there
   unsigned int failed;
+  GRID_GLOBAL unsigned int* own;    // the counter at which this group arrives
+  GRID_GLOBAL unsigned int* other;  // where there are two
   GRID_GLOBAL unsigned int* state;
   GRID_LOCAL unsigned int* scratch;
 } GridBarrier;
@@ -200,8 +201,9 @@ GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int counter)
   return (grid->groups + grid->counters - 1 - counter) >> (grid->counters - 1);
 }
 
-// How many of a counter's groups have not arrived where it has to reach `target`, but has `value`.
+// How many of a counter's groups have not arrived, where it has `value` and is to reach `target`.
 GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter, unsigned int value, unsigned int target) {
+  if (grid_reached(value, target)) return 0;
   const unsigned int missing = target - value;  // once the first group has added its share; until then 2^30 less those that have come
   const unsigned int others = missing - 0x40000000u + grid_members(grid, counter);
   return missing < others ? missing : others;
@@ -209,11 +211,9 @@ GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter,
 
 // How many groups have arrived at the barrier that is under way.
 GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
-  unsigned int arrived = grid->groups;
-  for (unsigned int i = 0; i < grid->counters; ++i) {
-    const unsigned int value = grid_load(grid_counter(grid, i)), target = grid->round << 30;
-    if (!grid_reached(value, target)) arrived -= grid_missing(grid, i, value, target);
-  }
+  const unsigned int target = grid->round << 30;
+  unsigned int arrived = grid->groups - grid_missing(grid, 0, grid_load(grid_counter(grid, 0)), target);
+  if (grid->counters == 2) arrived -= grid_missing(grid, 1, grid_load(grid_counter(grid, 1)), target);
   return arrived;
 }
 
@@ -265,13 +265,16 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
   grid_group_barrier();
   bool all = false;
   if (grid_item() == 0) {  // in these words, from which a compiler sees that the addition is one work-item's
-    const unsigned int value = grid_add(grid_counter(grid, grid->own), grid->share) + grid->share;
+    const unsigned int value = grid_add(grid->own, grid->share) + grid->share;
     all = grid_reached(value, target);  // who arrives last need not look
-    if (!all && grid->counters > 1) grid_pause(grid_missing(grid, grid->own, value, target) * GRID_BARRIER_PAUSE);
+    if (!all && grid->counters == 1) grid_wait(grid, grid->own, target);
+    if (!all && grid->counters == 2) grid_pause(grid_missing(grid, grid->group & 1, value, target) * GRID_BARRIER_PAUSE);
   }
-  for (unsigned int i = grid_item(); i < grid->counters; i += grid_items()) {  // a work-item for each counter
-    if (!all) grid_wait(grid, grid_counter(grid, grid->own ^ i), target);
-    all = false;
+  if (grid->counters == 2) {
+    for (unsigned int i = grid_item(); i < 2; i += grid_items()) {  // a work-item for each counter, if there are two
+      if (!all) grid_wait(grid, i == 0 ? grid->own : grid->other, target);
+      all = false;
+    }
   }
   grid_group_barrier();
   grid->failed = grid->scratch[0];
@@ -344,8 +347,10 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
   grid->groups = scratch[2];
   grid->round = scratch[3];
   grid->counters = grid->groups < GRID_BARRIER_MANY ? 1 : 2;
-  grid->own = grid->group & (grid->counters - 1);
-  grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, grid->own) : 1;
+  const unsigned int own = grid->group & (grid->counters - 1);
+  grid->own = grid_counter(grid, own);
+  grid->other = grid_counter(grid, own ^ 1);
+  grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, own) : 1;
   const bool takes_part = scratch[0] == 0 && grid->groups != 0;
   grid_group_barrier();
   return takes_part;
