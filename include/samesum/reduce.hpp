@@ -21,6 +21,10 @@ struct ReduceOptions {
 Extreme min(View data, const Device& device, const ReduceOptions& options = {});
 Extreme max(View data, const Device& device, const ReduceOptions& options = {});
 std::pair<Extreme, Extreme> minmax(View data, const Device& device, const ReduceOptions& options = {});
+/// Of an array on a device, on that device; the same for what follows: collect() it (samesum/statistics.hpp).
+Extreme min(const BufferView& data, const ReduceOptions& options = {});
+Extreme max(const BufferView& data, const ReduceOptions& options = {});
+std::pair<Extreme, Extreme> minmax(const BufferView& data, const ReduceOptions& options = {});
 
 /// How many elements are not zero; NaNs, unless skipped, count as such. Whether any is, whether all are: of nothing, false and true.
 std::uint64_t count_nonzero(View data, const Device& device, const ReduceOptions& options = {});
@@ -37,6 +41,8 @@ double norm(View data, const Device& device, const ReduceOptions& options = {});
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
 /// @throws Error (usage) unless both have the same length and type.
 ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+/// The same of two arrays on one device, on that device. @throws Error (usage) where they lie on two.
+ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
 ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
 

@@ -15,6 +15,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/extremes.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 #include <samesum/product_accumulator.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/source.hpp>
@@ -113,6 +114,9 @@ struct CollectOptions {
 /// `report` tells how it was done. May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
 Statistics collect(View data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+/// The same of an array on a device, on that device: nothing is copied. O(1) memory. Arrays that are not contiguous are read element by
+/// element, and slower. Many of them, for their extremes alone: see ExtremesPlan.
+Statistics collect(const BufferView& data, const CollectOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from `source`.
 Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
 

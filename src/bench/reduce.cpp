@@ -262,15 +262,16 @@ class Run {
     candidate.bytes = data_.bytes();
     if (operation.kind == Operation::multiplies_all) return device_product(row, device);
     const bool dot = operation.kind == Operation::multiplies_pairs;
-    const auto pass = std::make_shared<statistics::DevicePass>(device, data_.type(), collect_options(operation), dot);
-    row.configuration = pass->shape().text();
+    const auto pass = std::make_shared<statistics::DevicePass>(device, data_.type(), collect_options(operation), dot, data_.size());
+    row.configuration = pass->configuration();
     device::Memory second = memory_;
     if (dot) {
       candidate.bytes *= 2;
       second = device.allocate(std::max<std::uint64_t>(data_.bytes(), 16));
       if (data_.bytes() != 0) device.write(second, 0, reversed().data(), data_.bytes());
     }
-    candidate.call = [this, pass, second] { pass->launch(memory_, second, data_.size()); };
+    const auto stride = static_cast<std::int64_t>(size_of(data_.type()));
+    candidate.call = [this, pass, second, stride] { pass->launch({memory_, data_.size(), stride, 0}, {second, data_.size(), stride, 0}); };
     candidate.is_right = [this, pass, dot, &operation] {
       const samesum::Statistics found(pass->result());
       return dot ? found.contents().squares == statistics::dot_cpu(data_, reversed(), threads_) : found == expected(operation);

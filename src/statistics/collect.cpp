@@ -1,6 +1,7 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
 #include "statistics/collect.hpp"
 #include "core/pieces.hpp"
+#include "device/buffer.hpp"
 
 #include <samesum/error.hpp>
 
@@ -65,7 +66,14 @@ class Reports {
   bool first_ = true;
 };
 
-void require_alike(View a, View b) {
+// NaNs are counted by the sums, or with the extremes.
+CollectOptions with_nans(CollectOptions options) {
+  options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
+  return options;
+}
+
+template <class Array>
+void require_alike(const Array& a, const Array& b) {
   if (a.type() != b.type() || a.size() != b.size()) {
     throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
                                               a.size(), name_of(a.type()), b.size(), name_of(b.type())));
@@ -75,8 +83,7 @@ void require_alike(View a, View b) {
 }  // namespace
 
 Statistics collect(View data, const Device& device, const CollectOptions& wanted, SumReport* report) {
-  CollectOptions options = wanted;
-  options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);  // which count the NaNs
+  const CollectOptions options = with_nans(wanted);
   if (!data.contiguous()) {
     Statistics all;
     Reports reports;
@@ -90,6 +97,23 @@ Statistics collect(View data, const Device& device, const CollectOptions& wanted
   if (report != nullptr) *report = begin_report(device, data.bytes());
   if (device.info().has(Capability::kernels)) return statistics::collect_on_device(data, device.implementation(), options, report);
   return on_cpu(report, [&](std::uint32_t* threads) { return statistics::collect_cpu(data, options, threads); });
+}
+
+View statistics::host_view(const BufferView& data) {
+  const auto* base = static_cast<const std::byte*>(data.buffer().state().memory.handle.get());
+  return {base + data.offset(), data.size(), data.type(), data.stride()};
+}
+
+reduce::DeviceArray statistics::device_array(const BufferView& data) {
+  return {data.buffer().state().memory, data.size(), data.stride(), data.offset()};
+}
+
+Statistics collect(const BufferView& data, const CollectOptions& wanted, SumReport* report) {
+  const Device& device = data.buffer().device();
+  if (!device.info().has(Capability::kernels)) return collect(statistics::host_view(data), device, wanted, report);
+  const CollectOptions options = with_nans(wanted);
+  if (report != nullptr) *report = begin_report(device, data.bytes());
+  return statistics::collect_on_device(statistics::device_array(data), data.type(), device.implementation(), options, report);
 }
 
 Statistics collect(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
@@ -132,6 +156,20 @@ ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions
   return on_cpu(report, [&](std::uint32_t* threads) { return statistics::dot_cpu(a, b, how.threads, threads); });
 }
 
+ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOptions& options, SumReport* report) {
+  require_alike(a, b);
+  const Device& device = a.buffer().device();
+  if (&device.implementation() != &b.buffer().device().implementation()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
+                            device.info().selector, b.buffer().device().info().selector));
+  }
+  if (!device.info().has(Capability::kernels)) return dot(statistics::host_view(a), statistics::host_view(b), device, options, report);
+  if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());
+  return statistics::dot_on_device(statistics::device_array(a), statistics::device_array(b), a.type(), device.implementation(),
+                                   options_of(options, kSquares), report);
+}
+
 ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options, SumReport* report) {
   ProductAccumulator total;
   Reports reports;
@@ -169,6 +207,12 @@ Extreme max(View data, const Device& device, const ReduceOptions& options) {
 }
 std::pair<Extreme, Extreme> minmax(View data, const Device& device, const ReduceOptions& options) {
   const Statistics found = collect(data, device, options_of(options, kExtremes));
+  return {found.min(options.nan), found.max(options.nan)};
+}
+Extreme min(const BufferView& data, const ReduceOptions& options) { return collect(data, options_of(options, kExtremes)).min(options.nan); }
+Extreme max(const BufferView& data, const ReduceOptions& options) { return collect(data, options_of(options, kExtremes)).max(options.nan); }
+std::pair<Extreme, Extreme> minmax(const BufferView& data, const ReduceOptions& options) {
+  const Statistics found = collect(data, options_of(options, kExtremes));
   return {found.min(options.nan), found.max(options.nan)};
 }
 

@@ -15,23 +15,11 @@
 namespace samesum::statistics {
 namespace {
 
-// Words of a record, as in statistics.cl.
-enum Word {
-  kLeast,
-  kAtLeast,
-  kGreatest,
-  kAtGreatest,
-  kFirstNan,
-  kNans,
-  kPositiveInfinities,
-  kNegativeInfinities,
-  kOthers,
-  kNonzeros,
-  kRows
-};
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
-constexpr int kRowBits = 16;
-constexpr std::uint32_t kCounterBytes = 128;  // local memory for what is neither bins nor candidates, rounded up
+// Words of a record, as in extremes.h and statistics.cl.
+enum Word { kGreatest, kLeast, kPlaces, kFoundNans, kNans, kPositiveInfinities, kNegativeInfinities, kOthers, kNonzeros, kRows };
+constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among places
+constexpr std::uint32_t kEndBytes = 40;                // local memory of a work-item, at most, after the bins
+constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
 
 struct Format {
   int exponent_bits, fraction_bits;
@@ -53,29 +41,34 @@ constexpr Format format_of(DType type) {
   }
 }
 
+// As in bins.h.
 struct Rows {
   std::uint32_t sum, products;
+  std::uint32_t sum_bits, product_bits;  // from one row to the next
 };
 
 constexpr Rows rows_of(const KernelShape& shape) {
-  Rows rows{8, 12};
-  if (shape.type == DType::float64) rows = {132, 263};
-  if (!is_integer(shape.type) && shape.type != DType::float64) {
-    const Format format = format_of(shape.type);
-    const std::uint32_t most = (1u << format.exponent_bits) - 3;
-    rows = {(most >> 4) + (format.fraction_bits + 16 + 15) / 16 + 2, (2 * most >> 4) + (2 * format.fraction_bits + 2 + 15 + 15) / 16 + 2};
+  Rows rows{8, 12, 16, 16};
+  if (!is_integer(shape.type)) {
+    const std::uint32_t most = (1u << format_of(shape.type).exponent_bits) - 3;
+    rows.sum_bits = 8;
+    rows.product_bits = shape.dot ? 8 : 16;
+    rows.sum = most / rows.sum_bits + 16;
+    rows.products = 2 * most / rows.product_bits + (shape.dot ? 32 : 16);
   }
-  return {shape.fields.sum ? rows.sum : 0, shape.fields.squares ? rows.products : 0};
+  if (!shape.fields.sum) rows.sum = 0;
+  if (!shape.fields.squares) rows.products = 0;
+  return rows;
 }
 
 std::uint32_t record_words(const KernelShape& shape) { return kRows + rows_of(shape).sum + rows_of(shape).products; }
 
 std::uint64_t local_bytes(const KernelShape& shape) {
   const std::uint64_t rows = std::max(rows_of(shape).sum + rows_of(shape).products, 1u);
-  return rows * (4 * shape.columns + 8) + std::uint64_t{16} * shape.group_size + kCounterBytes;
+  return std::max(rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size) + rows * 8 + kCounterBytes;
 }
 
-// On an H100: for sums and squares together small groups were the fastest, for anything else larger ones.
+// On an H100: large groups, but for sums and squares that no windows take.
 constexpr std::uint32_t kGroupSize = 512;
 constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
@@ -83,17 +76,28 @@ constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
-KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot) {
+// On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
+std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint64_t elements) {
+  constexpr std::uint64_t kOften = 32;
+  const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
+  const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
+  if (info.is_cpu || shape.dot || !shape.windows || share < kOften) return 1;
+  return shape.type == DType::float64 ? 8 : 2;
+}
+
+KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot, std::uint64_t elements) {
   KernelShape shape{type, options.fields, dot};
-  shape.windows = type == DType::float32 && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
+  shape.windows =
+      (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  const bool moments = !dot && (options.fields.sum || options.fields.squares);
+  const bool moments = !dot && !shape.windows && (options.fields.sum || options.fields.squares);
   shape.group_size = options.group_size != 0 ? options.group_size
                                              : std::min(most, info.is_cpu ? kCpuGroupSize
                                                               : moments   ? kMomentsGroupSize
                                                                           : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.steps = choose_steps(info, shape, elements);
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
@@ -109,12 +113,15 @@ std::string KernelShape::text() const { return fmt::format("groups={} group_size
 device::Source pass_source(const KernelShape& shape) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   const Format format = format_of(shape.type);
-  return {{"statistics/elements.h", "statistics/bins.h", "statistics/window.h", "statistics/statistics.cl"},
+  return {{"statistics/elements.h", "statistics/extremes.h", "statistics/bins.h", "statistics/window.h", "statistics/sums.h",
+           "statistics/statistics.cl"},
           {{"BITS", std::to_string(8 * size_of(shape.type))},
            {"FLOATS", flag(!is_integer(shape.type))},
            {"SIGNED", flag(is_signed(shape.type))},
            {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
            {"FRACTION_BITS", std::to_string(format.fraction_bits)},
+           {"KEEP_LOADS", "0"},
+           {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
            {"EXTREMES", flag(shape.fields.extremes)},
            {"SUM", flag(shape.fields.sum)},
            {"PRODUCTS", flag(shape.fields.squares)},
@@ -125,59 +132,82 @@ device::Source pass_source(const KernelShape& shape) {
            {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
            {"WINDOWS", flag(shape.windows)},
            {"LOADS", std::to_string(shape.loads)},
+           {"STEPS", std::to_string(shape.steps)},
            {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))}}};
 }
 
-DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot)
-    : device_(device), shape_(choose_shape(device.info(), type, options, dot)) {
+DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
+    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)) {
+  if (options.fields == Fields{true, false, false, false}) {
+    extremes_.emplace(device, type, ReduceOptions{NanPolicy::propagate, options.group_size, options.groups}, elements);
+    return;
+  }
   const device::Source source = pass_source(shape_);
   kernel_ = device::build(device, source, "statistics");
-  combine_ = device::build(device, source, "statistics_combine");
+  if (!device.info().has(Capability::device_fence)) combine_ = device::build(device, source, "statistics_combine");
   const std::uint32_t resident = device.resident_groups(kernel_, shape_.group_size)
                                      .value_or(device.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
   shape_.groups = std::max(options.groups != 0 ? options.groups : resident, 1u);
   records_ = device.allocate(std::uint64_t{8} * record_words(shape_) * shape_.groups);
   result_ = device.allocate(std::uint64_t{8} * record_words(shape_));
-  schedule_ = device.allocate(sizeof(std::uint32_t));
-  const std::uint32_t zero = 0;
+  schedule_ = device.allocate(sizeof(std::uint64_t));
+  const std::uint64_t zero = 0;
   device.write(schedule_, 0, &zero, sizeof zero);
 }
 
-void DevicePass::launch(const device::Memory& a, const device::Memory& b, std::uint64_t count) {
-  count_ = count;
-  const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads * 16 / size_of(shape_.type);
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((count + tile - 1) / tile, 1, shape_.groups));
-  const device::Argument arguments[] = {a, b, count, records_, schedule_};
+void DevicePass::launch(const reduce::DeviceArray& a, const reduce::DeviceArray& b) {
+  count_ = a.count;
+  if (extremes_) return extremes_->launch(a);
+  const std::uint64_t element = size_of(shape_.type);
+  const auto beyond = [&](const reduce::DeviceArray& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
+  const auto is_plain = [&](const reduce::DeviceArray& array) { return array.stride == static_cast<std::int64_t>(element); };
+  const bool in_loads = is_plain(a) && (!shape_.dot || (is_plain(b) && beyond(a) == beyond(b)));
+  // Elements before the first whole 16 bytes.
+  const auto head = static_cast<std::uint32_t>(in_loads ? std::min<std::uint64_t>((16 - beyond(a)) % 16 / element, count_) : 0);
+  const auto loads = static_cast<std::uint32_t>(in_loads ? (count_ - head) * element / 16 : 0);
+  const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads * shape_.steps;
+  const std::uint64_t work = in_loads ? loads : count_ / shape_.loads;
+  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + tile - 1) / tile, 1, shape_.groups));
+  const device::Argument arguments[] = {
+      a.memory, a.offset,  a.stride, b.memory, b.offset, b.stride, head, loads, static_cast<std::uint32_t>(count_),
+      records_, schedule_, result_};
   device_.launch(kernel_, {groups, shape_.group_size}, arguments);
-  const device::Argument combine_arguments[] = {records_, groups, result_, schedule_};
+  if (combine_.handle == nullptr) return;
+  const device::Argument combine_arguments[] = {records_, groups, schedule_, result_};
   device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
 }
 
 Statistics::Contents DevicePass::result() {
+  if (extremes_) return contents_of(extremes_->result(), count_, shape_.type);
   std::vector<std::uint64_t> words(record_words(shape_));
   device_.read(result_, 0, words.data(), 8 * words.size());
   const Rows rows = rows_of(shape_);
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  contents.nans = words[kNans];
+  contents.nans = shape_.fields.sum || shape_.fields.squares ? words[kNans] : words[kFoundNans] >> 32;
   contents.nonzeros = words[kNonzeros];
   const int shift = is_integer(shape_.type) ? 1074 : 1074 - format_of(shape_.type).lowest_bit;
   if (shape_.fields.extremes) {
-    // Keys of uint32 are offset as those of uint64 are, so that 32 bits compare as signed.
-    const auto extreme = [&](std::size_t word) -> std::optional<Extreme> {
-      if (words[word + 1] == kNowhere) return std::nullopt;
-      const auto key = static_cast<std::int64_t>(words[word]) + (shape_.type == DType::uint32 ? std::int64_t{1} << 31 : 0);
-      return Extreme{value_of(key, shape_.type), words[word + 1]};
+    const auto extreme = [&](std::uint64_t key, std::uint64_t place) -> std::optional<Extreme> {
+      place &= kNowhere;
+      // Where all integers have the worst of keys, none of them was better than nothing.
+      if (place == kNowhere && is_integer(shape_.type) && count_ != 0) place = 0;
+      if (place == kNowhere) return std::nullopt;
+      // Keys of uint32 are offset as those of uint64 are, so that 32 bits compare as signed.
+      const auto number = static_cast<std::int64_t>(key) + (shape_.type == DType::uint32 ? std::int64_t{1} << 31 : 0);
+      return Extreme{value_of(number, shape_.type), place};
     };
-    contents.least = extreme(kLeast);
-    contents.greatest = extreme(kGreatest);
-    if (words[kFirstNan] != kNowhere) contents.first_nan = words[kFirstNan];
+    contents.least = extreme(~words[kLeast], words[kPlaces]);
+    contents.greatest = extreme(words[kGreatest], words[kPlaces] >> 32);
+    const std::uint64_t first_nan = words[kFoundNans] & kNowhere;
+    if (first_nan != kNowhere) contents.first_nan = first_nan;
   }
   const std::uint64_t* row = words.data() + kRows;
-  for (std::uint32_t i = 0; i < rows.sum; ++i) contents.sum.add_scaled(static_cast<std::int64_t>(*row++), shift + kRowBits * i);
+  for (std::uint32_t i = 0; i < rows.sum; ++i)
+    contents.sum.add_scaled(static_cast<std::int64_t>(*row++), shift + static_cast<int>(rows.sum_bits * i));
   for (std::uint32_t i = 0; i < rows.products; ++i) {
-    contents.squares.add_scaled(static_cast<std::int64_t>(*row++), 2 * shift + kRowBits * static_cast<int>(i));
+    contents.squares.add_scaled(static_cast<std::int64_t>(*row++), 2 * shift + static_cast<int>(rows.product_bits * i));
   }
   const std::uint64_t positive = words[kPositiveInfinities], negative = words[kNegativeInfinities];
   if (shape_.fields.sum) {
@@ -200,12 +230,21 @@ Statistics::Contents DevicePass::result() {
 
 namespace {
 
+// Adds the times of a chunk.
+void add_times(device::Device& device, SumReport* report, const device::Mark& start, const device::Mark& uploaded,
+               const device::Mark& done) {
+  if (report == nullptr) return;
+  report->upload_seconds += device.seconds_between(start, uploaded);
+  report->seconds += device.seconds_between(uploaded, done);
+}
+
 // Runs `pass` over host data chunk by chunk, and hands each result to `take`.
 template <class Take>
-void for_chunks(View a, View b, device::Device& device, DevicePass& pass, SumReport* report, const Take& take) {
-  const bool two = pass.shape().dot;
+void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, SumReport* report, const Take& take) {
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
+  DevicePass pass(device, a.type(), options, two, chunk);
+  const auto stride = static_cast<std::int64_t>(size_of(a.type()));
   const device::Memory first_memory = device.allocate(chunk * size_of(a.type()));
   const device::Memory second_memory = two ? device.allocate(chunk * size_of(a.type())) : first_memory;
   for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
@@ -214,35 +253,77 @@ void for_chunks(View a, View b, device::Device& device, DevicePass& pass, SumRep
     if (count != 0) device.write(first_memory, 0, a.part(first, count).data(), a.part(first, count).bytes());
     if (count != 0 && two) device.write(second_memory, 0, b.part(first, count).data(), b.part(first, count).bytes());
     const device::Mark uploaded = device.mark();
-    pass.launch(first_memory, second_memory, count);
+    pass.launch({first_memory, count, stride, 0}, {second_memory, count, stride, 0});
     const device::Mark done = device.mark();
     take(pass.result());
-    if (report != nullptr) {
-      report->upload_seconds += device.seconds_between(start, uploaded);
-      report->seconds += device.seconds_between(uploaded, done);
-    }
+    add_times(device, report, start, uploaded, done);
   }
-  if (report != nullptr) report->configuration = pass.shape().text();
+  if (report != nullptr) report->configuration = pass.configuration();
 }
+
+// The same of arrays that lie on the device.
+template <class Take>
+void for_parts(const reduce::DeviceArray& a, const reduce::DeviceArray& b, DType type, bool two, device::Device& device,
+               const CollectOptions& options, SumReport* report, const Take& take) {
+  DevicePass pass(device, type, options, two, a.count);
+  const auto part = [](reduce::DeviceArray array, std::uint64_t first, std::uint64_t count) {
+    array.offset += first * static_cast<std::uint64_t>(array.stride);
+    array.count = count;
+    return array;
+  };
+  for (std::uint64_t first = 0; first == 0 || first < a.count; first += DevicePass::kMostElements) {
+    const std::uint64_t count = std::min(DevicePass::kMostElements, a.count - first);
+    const device::Mark start = device.mark();
+    pass.launch(part(a, first, count), part(b, first, count));
+    const device::Mark done = device.mark();
+    take(pass.result());
+    add_times(device, report, start, start, done);
+  }
+  if (report != nullptr) report->configuration = pass.configuration();
+}
+
+class Merged {
+ public:
+  void operator()(Statistics::Contents contents) {
+    Statistics part(std::move(contents));
+    first_ ? static_cast<void>(all = std::move(part)) : all.merge(part);
+    first_ = false;
+  }
+  Statistics all;
+
+ private:
+  bool first_ = true;
+};
 
 }  // namespace
 
 Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
-  DevicePass pass(device, data.type(), options, false);
-  Statistics all;
-  for_chunks(data, data, device, pass, report, [&](Statistics::Contents contents) {
-    Statistics part(std::move(contents));
-    part.count() == 0 ? static_cast<void>(all = part) : all.merge(part);
-  });
-  return all;
+  Merged merged;
+  for_chunks(data, data, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
+}
+
+Statistics collect_on_device(const reduce::DeviceArray& data, DType type, device::Device& device, const CollectOptions& options,
+                             SumReport* report) {
+  const std::lock_guard lock(device.mutex());
+  Merged merged;
+  for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
 }
 
 ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
-  DevicePass pass(device, a.type(), options, true);
   ProductAccumulator all;
-  for_chunks(a, b, device, pass, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
+  for_chunks(a, b, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
+  return all;
+}
+
+ProductAccumulator dot_on_device(const reduce::DeviceArray& a, const reduce::DeviceArray& b, DType type, device::Device& device,
+                                 const CollectOptions& options, SumReport* report) {
+  const std::lock_guard lock(device.mutex());
+  ProductAccumulator all;
+  for_parts(a, b, type, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
   return all;
 }
 

@@ -3,10 +3,12 @@
 
 #include "device/device.hpp"
 #include "device/program.hpp"
+#include "statistics/extremes_device.hpp"
 
 #include <samesum/statistics.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace samesum::statistics {
@@ -19,28 +21,35 @@ struct KernelShape {
   std::uint32_t group_size = 0;
   std::uint32_t groups = 0;  ///< at most: small data take fewer
   std::uint32_t loads = 0;   ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
   std::uint32_t columns = 0;
   bool windows = false;  ///< sums in registers, where these are exact
 
   std::string text() const;
 };
 
-/// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
+/// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time. Where extremes alone
+/// are wanted, the kernel is theirs.
 class DevicePass {
  public:
+  /// `elements`: for so many, or about so many, it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot);
+  DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements);
 
-  /// Enqueues a pass over the first `count` elements of `a`, and of `b` for a dot product (else it is not looked at).
-  void launch(const device::Memory& a, const device::Memory& b, std::uint64_t count);
+  /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Allocates nothing, waits for
+  /// nothing. At most kMostElements; arrays that are contiguous, and lie alike where they are two, are faster.
+  void launch(const reduce::DeviceArray& a, const reduce::DeviceArray& b);
+  static constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
 
-  const KernelShape& shape() const noexcept { return shape_; }
+  /// "groups=528 group_size=256 columns=32"
+  std::string configuration() const { return extremes_ ? extremes_->shape().text() : shape_.text(); }
 
  private:
   device::Device& device_;
   KernelShape shape_;
+  std::optional<DeviceExtremes> extremes_;
   device::Kernel kernel_;
   device::Kernel combine_;
   device::Memory records_;

@@ -38,13 +38,26 @@ FN WORD element_of(uint4 v, int i) {
 #endif
 }
 
+// A load that begins with this element.
+FN uint4 load_of(WORD x) {
+#if BITS == 64
+  return make_uint4((uint)x, (uint)(x >> 32), 0, 0);
+#else
+  return make_uint4(x, 0, 0, 0);
+#endif
+}
+
 #if FLOATS
 #define SIGN_BIT ((WORD)1 << (BITS - 1))
 #define HIDDEN ((WORD)1 << FRACTION_BITS)
 #define INFINITE ((((WORD)1 << EXPONENT_BITS) - 1) << FRACTION_BITS)
 FN WORD magnitude_of(WORD x) { return x & (SIGN_BIT - 1); }
 FN uint is_nan(WORD x) { return magnitude_of(x) > INFINITE; }
+#if BITS == 32
+FN uint is_special(WORD x) { return !is_finite_f32(x); }
+#else
 FN uint is_special(WORD x) { return magnitude_of(x) >= INFINITE; }
+#endif
 FN uint is_zero(WORD x) { return magnitude_of(x) == 0; }
 // All ones for negative numbers, else zero.
 FN uint sign_of(WORD x) { return 0 - (uint)(x >> (BITS - 1)); }
@@ -55,11 +68,17 @@ FN uint position_of(WORD x) {
   return exponent - (exponent != 0 ? 1 : 0);
 }
 #if BITS == 64
-FN KEY key_of(WORD x) { return (long)(x ^ ((ulong)((long)x >> 63) >> 1)); }
+FN KEY key_of(WORD x) { return (long)(x ^ ((ulong)((long)x >> 63) & 0x7fffffffffffffffUL)); }
 #elif BITS == 32
-FN KEY key_of(WORD x) { return (int)(x ^ ((uint)((int)x >> 31) >> 1)); }
+FN KEY key_of(WORD x) { return (int)(x ^ ((uint)((int)x >> 31) & 0x7fffffffu)); }
 #else
 FN KEY key_of(WORD x) { return (int)(x & 0x8000u ? ~(x & 0x7fffu) : x); }
+#endif
+// The element that has this key.
+#if BITS == 16
+FN WORD element_with(KEY key) { return key < 0 ? 0x8000u | (uint)~key : (uint)key; }
+#else
+FN WORD element_with(KEY key) { return (WORD)key_of((WORD)key); }
 #endif
 #else
 FN uint is_nan(WORD x) { return 0; }
@@ -73,13 +92,16 @@ FN long integer_of(WORD x) {
 #endif
 }
 FN KEY key_of(WORD x) { return (KEY)integer_of(x); }
+FN WORD element_with(KEY key) { return BITS == 64 ? (WORD)key : (WORD)key & (WORD)(((ulong)1 << (BITS & 63)) - 1); }
 FN uint sign_of(WORD x) { return integer_of(x) < 0 ? ~0u : 0; }
 FN ulong absolute_of(WORD x) { return integer_of(x) < 0 ? 0 - (ulong)integer_of(x) : (ulong)integer_of(x); }
 #else
 #if BITS < 32
 FN KEY key_of(WORD x) { return (int)x; }
+FN WORD element_with(KEY key) { return (uint)key; }
 #else
 FN KEY key_of(WORD x) { return (KEY)(x ^ (WORD)KEY_LEAST); }
+FN WORD element_with(KEY key) { return (WORD)key ^ (WORD)KEY_LEAST; }
 #endif
 FN uint sign_of(WORD x) { return 0; }
 FN ulong absolute_of(WORD x) { return x; }

@@ -1,99 +1,188 @@
-// Float32: sums in registers, where they are exact, so that most elements need no bins.
+// Sums in registers, where they are exact, so that most elements need no bins.
 //
-// A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all that
-// is added are such multiples, nothing is rounded. The sum of the elements is one of these. Products of 48 bits take two: the first takes the
-// nearest multiple of its spacing, and the second, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast
-// Reproducible Floating-Point Summation, ARITH 2013.) For which magnitudes that holds is each work-item's window: exponent fields from
-// WINDOW_SPAN below its `top` up to `top`. A load that has any other number goes to the bins.
+// A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all
+// that is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the next
+// sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH 2013.)
+// For which magnitudes the last sum leaves nothing is each work-item's window: exponent fields from WINDOW_SPAN below its `top` up to `top`.
+// A load that has any other number goes to the bins.
 
 #if WINDOWS
-#define HEADROOM 8      // 2^HEADROOM elements go into a sum before it is emptied into the bins
+#define HEADROOM 8                 // a sum takes 2^HEADROOM numbers before it is emptied into the bins
+#define NEXT_BELOW (52 - HEADROOM)  // from one sum's anchor to the next one's
+#define BIAS ((1 << (EXPONENT_BITS - 1)) - 1)
+#define TOP_SHIFT (BITS == 64 ? 20 : FRACTION_BITS)  // of the exponent field, in a size class
+
+#define LOADS_A_WINDOW (ELEMENTS_A_WINDOW / ELEMENTS_PER_LOAD)
+#define PERIODS_CLOSED 7  // so often are the sums emptied before a window that held little is opened again
+
+#if BITS == 64
+#define SUMS 2
+#define PRODUCT_SUMS 4
+#define WINDOW_SPAN 34        // NEXT_BELOW - HEADROOM - 2 by two sums, (4 NEXT_BELOW - 107) / 2 by four of products
+#define LEAST_TOP 600         // from where on no product's lowest bit, nor a sum's spacing, is denormal
+#define MOST_TOP 1528         // up to where no sum of products overflows
+#define ELEMENTS_A_WINDOW 128  // two numbers of each product go into one sum
+#define LOWEST_BIT 1074
+#else
+#define SUMS 1
+#define PRODUCT_SUMS 2
 #define WINDOW_SPAN 19  // 27 - HEADROOM by the sum, (55 - 2 HEADROOM) / 2 by the products
-#define LEAST_TOP 21    // from where on no spacing lies below the least product's lowest bit
-#define SECOND_BELOW (52 - HEADROOM)
+#define LEAST_TOP 21
+#define MOST_TOP 254
+#define ELEMENTS_A_WINDOW 256
+#define LOWEST_BIT 149
+#endif
 
 typedef struct {
-  double sum, first, second;
+  double sum0, sum1;
+  double product0, product1, product2, product3;
   uint a_top, b_top;  // exponent fields
-  uint hit;           // since the sums were last emptied
-  uint unused;        // the window saw nothing for as long: the next load may move it anywhere
+  uint fixed;         // until the sums are emptied so often; FIXED of it for each, and one for each load since they last were
+  int a_missed, b_missed;  // the greatest size class, less one, of a load that it did not hold
 } WINDOW;
 
 // 1.5 * 2^exponent
 FN double anchor(int exponent) { return as_double((ulong)(1023 + exponent) << 52 | (ulong)1 << 51); }
-FN int sum_exponent(WINDOW w) { return (int)w.a_top - 126 + HEADROOM + 1; }
-FN int product_exponent(WINDOW w) { return (int)(w.a_top + w.b_top) - 252 + HEADROOM + 1; }
+FN int sum_exponent(WINDOW w) { return (int)w.a_top - BIAS + 1 + HEADROOM + 1; }
+FN int product_exponent(WINDOW w) { return (int)(w.a_top + (DOT ? w.b_top : w.a_top)) - 2 * BIAS + 2 + HEADROOM + 1; }
 
 FN WINDOW open_window(uint a_top, uint b_top) {
   WINDOW w;
   w.a_top = a_top;
   w.b_top = b_top;
-  w.sum = anchor(sum_exponent(w));
-  w.first = anchor(product_exponent(w));
-  w.second = anchor(product_exponent(w) - SECOND_BELOW);
-  w.hit = w.unused = 0;
+  w.sum0 = anchor(sum_exponent(w));
+  w.sum1 = SUMS > 1 ? anchor(sum_exponent(w) - NEXT_BELOW) : 0;
+  w.product0 = anchor(product_exponent(w));
+  w.product1 = anchor(product_exponent(w) - NEXT_BELOW);
+  w.product2 = PRODUCT_SUMS > 2 ? anchor(product_exponent(w) - 2 * NEXT_BELOW) : 0;
+  w.product3 = PRODUCT_SUMS > 2 ? anchor(product_exponent(w) - 3 * NEXT_BELOW) : 0;
+  w.fixed = 0;
+  w.a_missed = w.b_missed = -1;
   return w;
 }
 
-// Whether all magnitudes but zeros lie in a window: by the least and the greatest of them less one, of which a zero's is the greatest unsigned
-// and the least signed number.
+// A window that nothing lies in, for data that no window holds.
+#define CLOSED WINDOW_SPAN
+#define FIXED 256
+FN uint is_open(WINDOW w) { return w.a_top != CLOSED; }
+FN uint is_in_use(WINDOW w) { return w.a_top != CLOSED || w.fixed < FIXED; }
+FN uint hits_of(WINDOW w) { return w.fixed & (FIXED - 1); }
+
+// Ordered as the magnitude; 0 for zeros alone.
+#if BITS == 64
+FN uint size_class(WORD x) { return ((uint)(x >> 32) & 0x7fffffffu) | min_u32((uint)x, 1); }
+#else
+FN uint size_class(WORD x) { return magnitude_of(x); }
+#endif
+
+// Of classes less one.
+FN uint lies_above(int greatest, uint top) { return greatest >= (int)(((top + 1) << TOP_SHIFT) - 1); }
+
+// Whether all magnitudes but zeros lie in a window: by the least and the greatest of their classes less one, of which a zero's is the
+// greatest unsigned and the least signed number.
 FN uint lie_within(uint least, int greatest, uint top) {
-  return least >= ((top - WINDOW_SPAN) << 23) - 1 && greatest < (int)(((top + 1) << 23) - 1);
+  return least >= ((top - WINDOW_SPAN) << TOP_SHIFT) - 1 && !lies_above(greatest, top);
 }
 
-FN WINDOW add_to_window(WINDOW w, uint x, uint y) {
+FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
+#if BITS == 64
+  const double a = as_double(x);
+#if SUM
+  const double s = w.sum0 + a;
+  w.sum1 += a - (s - w.sum0);
+  w.sum0 = s;
+#endif
+#if PRODUCTS
+  const double b = DOT ? as_double(y) : a;
+  double high = a * b;
+  double low = fma(a, b, -high);
+  const double p0 = w.product0 + high;
+  high -= p0 - w.product0;
+  const double p1 = w.product1 + high;
+  high -= p1 - w.product1;
+  const double q1 = p1 + low;
+  low -= q1 - p1;
+  const double p2 = w.product2 + high;
+  const double q2 = p2 + low;
+  w.product3 += low - (q2 - p2);
+  w.product0 = p0;
+  w.product1 = q1;
+  w.product2 = q2;
+#endif
+#else
   const double a = (double)as_float(x);
 #if SUM
-  w.sum += a;
+  w.sum0 += a;
 #endif
 #if PRODUCTS
   const double b = DOT ? (double)as_float(y) : a;
-  const double first = fma(a, b, w.first);
-  w.second += fma(a, b, w.first - first);
-  w.first = first;
+  const double first = fma(a, b, w.product0);
+  w.product1 += fma(a, b, w.product0 - first);
+  w.product0 = first;
+#endif
 #endif
   return w;
 }
 
 // Adds a sum that began at 1.5 * 2^exponent, of numbers counted in units of 2^-lowest.
-FN void add_running_sum(LOCAL uint* column, uint row, double sum, int exponent, int lowest) {
+FN void add_running_sum(LOCAL uint* column, uint row, uint row_bits, double sum, int exponent, int lowest) {
   const long value = (long)(as_ulong(sum) - as_ulong(anchor(exponent)));
   const uint sign = value < 0 ? ~0u : 0;
-  add_number(column, row, value < 0 ? 0 - (ulong)value : (ulong)value, 0, (uint)(exponent - 52 + lowest), sign, 5);
+  add_number(column, row, row_bits, value < 0 ? 0 - (ulong)value : (ulong)value, (uint)(exponent - 52 + lowest), sign);
 }
 
 FN void flush_window(LOCAL uint* column, WINDOW w) {
+  if (!is_open(w) || hits_of(w) == 0) return;  // nothing but zeros
 #if SUM
-  add_running_sum(column, 0, w.sum, sum_exponent(w), 149);
+  const double sums[2] = {w.sum0, w.sum1};
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) add_running_sum(column, 0, SUM_ROW_BITS, sums[i], sum_exponent(w) - i * NEXT_BELOW, LOWEST_BIT);
 #endif
 #if PRODUCTS
-  add_running_sum(column, FIRST_PRODUCT_ROW, w.first, product_exponent(w), 298);
-  add_running_sum(column, FIRST_PRODUCT_ROW, w.second, product_exponent(w) - SECOND_BELOW, 298);
+  const double products[4] = {w.product0, w.product1, w.product2, w.product3};
+#pragma unroll
+  for (int i = 0; i < PRODUCT_SUMS; ++i) {
+    add_running_sum(column, FIRST_PRODUCT_ROW, PRODUCT_ROW_BITS, products[i], product_exponent(w) - i * NEXT_BELOW, 2 * LOWEST_BIT);
+  }
 #endif
 }
 
+// Empties the sums into the bins. A window that held few of the loads is closed for a while.
 FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   flush_window(column, w);
-  WINDOW next = open_window(w.a_top, w.b_top);
-  next.unused = !w.hit;
+  const uint useless = is_open(w) && hits_of(w) < LOADS_A_WINDOW / 4;
+  WINDOW next = open_window(useless ? CLOSED : w.a_top, useless ? CLOSED : w.b_top);
+  next.fixed = useless ? PERIODS_CLOSED * FIXED : w.fixed >= FIXED ? (w.fixed & ~(FIXED - 1)) - FIXED : 0;
   return next;
 }
 
-// The top for a greatest magnitude, less one: a little higher, as greater ones may come.
+// The top for a greatest size class, less one: a little higher, as greater ones may come.
 FN uint top_for(int greatest) {
-  const int exponent = (greatest + 1) >> 23;
-  return exponent >= 254 ? 254 : exponent + 1 < LEAST_TOP ? LEAST_TOP : (uint)exponent + 1;
+  const int top = ((greatest + 1) >> TOP_SHIFT) + 3;
+  return top > MOST_TOP ? MOST_TOP : top < LEAST_TOP ? LEAST_TOP : (uint)top;
 }
 
-// After a load that the window did not hold: moves it, upwards, or anywhere where it is not in use.
-FN WINDOW move_window(LOCAL uint* column, WINDOW w, int a_greatest, int b_greatest) {
-  const uint a_top = top_for(a_greatest);
-  const uint b_top = top_for(b_greatest);
-  const uint above = a_greatest >= (int)(((w.a_top + 1) << 23) - 1) || b_greatest >= (int)(((w.b_top + 1) << 23) - 1);
-  const uint special = a_greatest >= 0x7f7fffff || b_greatest >= 0x7f7fffff;
-  if (special || !(above || w.unused)) return w;
+// Notes a load that the window did not hold; of finite numbers, not all of them zero.
+FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
+  const int special = (int)((2u * BIAS + 1) << TOP_SHIFT) - 1;
+  const uint counts = a_greatest < special && (!DOT || b_greatest < special);
+  w.a_missed = counts && a_greatest > w.a_missed ? a_greatest : w.a_missed;
+  if (DOT) w.b_missed = counts && b_greatest > w.b_missed ? b_greatest : w.b_missed;
+  return w;
+}
+
+// Moves a window that missed a load: once between two times that the sums are emptied, upwards or out of nowhere.
+FN WINDOW move_window(LOCAL uint* column, WINDOW w) {
+  const uint a_top = top_for(w.a_missed);
+  const uint b_top = top_for(w.b_missed);
+  const uint above = lies_above(w.a_missed, w.a_top) || (DOT && lies_above(w.b_missed, w.b_top));
+  const uint higher = a_top > w.a_top || (DOT && b_top > w.b_top);
+  const uint missed = w.a_missed >= 0 || (DOT && w.b_missed >= 0);
+  w.a_missed = w.b_missed = -1;
+  if (!missed || w.fixed >= FIXED || (is_open(w) && !(above && higher))) return w;
   flush_window(column, w);
-  const uint anywhere = w.unused;
-  return open_window(anywhere || a_top > w.a_top ? a_top : w.a_top, anywhere || b_top > w.b_top ? b_top : w.b_top);
+  WINDOW next = open_window(a_top > w.a_top ? a_top : w.a_top, b_top > w.b_top ? b_top : w.b_top);
+  next.fixed = FIXED;
+  return next;
 }
 #endif

@@ -93,6 +93,20 @@ FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(lo
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
+// The greater and the lesser of two floats, by their bits; -0.0 is less than +0.0, and what a NaN goes into is one.
+#if __CUDA_ARCH__ >= 800
+#define NAN_EXTREMES 1
+FN uint max_nan_f32(uint a, uint b) {
+  float c;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
+  return __float_as_uint(c);
+}
+FN uint min_nan_f32(uint a, uint b) {
+  float c;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
+  return __float_as_uint(c);
+}
+#endif
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }
@@ -103,3 +117,16 @@ FN uint subgroup_shuffle(uint value, uint lane) { return __shfl_sync(0xffffffffu
 FN long subgroup_shuffle64(long value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
 FN uint subgroup_ballot(int condition) { return __ballot_sync(0xffffffffu, condition); }
 FN void subgroup_sync() { __syncwarp(); }
+#if __CUDA_ARCH__ >= 800
+FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
+FN uint subgroup_min_u32(uint value) { return __reduce_min_sync(0xffffffffu, value); }
+#else
+FN int subgroup_max_s32(int value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = max(value, (int)subgroup_shuffle((uint)value, threadIdx.x ^ distance));
+  return value;
+}
+FN uint subgroup_min_u32(uint value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = min(value, subgroup_shuffle(value, threadIdx.x ^ distance));
+  return value;
+}
+#endif

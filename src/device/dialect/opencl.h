@@ -124,6 +124,14 @@ FN uint subgroup_ballot(int condition) {
   return result;
 }
 FN void subgroup_sync(void) { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+FN int subgroup_max_s32(int value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = max(value, (int)subgroup_shuffle((uint)value, local_id() ^ distance));
+  return value;
+}
+FN uint subgroup_min_u32(uint value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = min(value, subgroup_shuffle(value, local_id() ^ distance));
+  return value;
+}
 #else
 #define SUBGROUP 1
 #endif

@@ -1,0 +1,132 @@
+// The least and the greatest element, where each is first, and how many NaNs there are and where the first is: in one launch.
+//
+// Each work-item keeps the best of what it meets (extremes.h), sub-groups and groups choose among their work-items; each group leaves a
+// record, and the one that draws the last ticket chooses among these.
+//
+// Defined by the host, beside what elements.h takes: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16 bytes, in flight),
+// STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth 3% over equal
+// shares where there are many).
+
+#define TILE (GROUP_SIZE * LOADS)
+
+// The result (ExtremesRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
+// was found by the launches before.
+#define LEAST_ELEMENT 0
+#define AT_LEAST 1
+#define GREATEST_ELEMENT 2
+#define AT_GREATEST 3
+#define FIRST_NAN 4
+#define NAN_COUNT 5
+
+FN ulong whole_index(uint place, ulong base) { return place == NOWHERE ? ~(ulong)0 : base + place; }
+FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) {
+#if !FLOATS
+  // Where all elements have the worst of keys, none of them was better than nothing.
+  found.at_greatest = found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
+  found.at_least = found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
+#endif
+  const uint is_first_least = base == 0 || result[AT_LEAST] == ~(ulong)0;
+  if (is_first_least || (found.at_least != NOWHERE && found.least > turned(key_of((WORD)result[LEAST_ELEMENT])))) {
+    result[LEAST_ELEMENT] = found.at_least == NOWHERE ? 0 : (ulong)element_with(turned(found.least));
+    result[AT_LEAST] = whole_index(found.at_least, base);
+  }
+  const uint is_first_greatest = base == 0 || result[AT_GREATEST] == ~(ulong)0;
+  if (is_first_greatest || (found.at_greatest != NOWHERE && found.greatest > key_of((WORD)result[GREATEST_ELEMENT]))) {
+    result[GREATEST_ELEMENT] = found.at_greatest == NOWHERE ? 0 : (ulong)element_with(found.greatest);
+    result[AT_GREATEST] = whole_index(found.at_greatest, base);
+  }
+  if (base == 0 || result[FIRST_NAN] == ~(ulong)0) result[FIRST_NAN] = whole_index(found.first_nan, base);
+  result[NAN_COUNT] = found.nans + (base == 0 ? 0 : result[NAN_COUNT]);
+}
+
+// Words of `schedule`: zero before the first launch, and again after each.
+#define TICKETS 0
+#define TILES 1  // that were drawn, beyond the one that each group starts with
+
+// Of the `count` elements from byte `offset` of `data` on, under 2^32; `head` of them lie before the first whole 16 bytes.
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, uint count, GLOBAL ulong* records, GLOBAL uint* schedule,
+              GLOBAL uchar* results, ulong result_offset, ulong base) {
+  LOCAL_VAR FOUND best[GROUP_SIZE / LANES];
+#if DRAWN
+  LOCAL_VAR uint drawn[2];
+#endif
+  GLOBAL ulong* result = (GLOBAL ulong*)(results + result_offset);
+  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
+  EXTREMES_STATE state = empty_extremes();
+#if STRIDED
+  for (ulong i = global_id(); i < count; i += global_size()) {
+    const ELEMENT x = *(GLOBAL const ELEMENT*)(data + (offset + (ulong)((long)i * stride)));
+    state = take_load(state, load_of((WORD)x), (uint)i, 1);
+  }
+#else
+  GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
+  const uint loads = (count - head) / ELEMENTS_PER_LOAD;
+  const uint tiles = loads / TILE;
+  // In the order of memory, as of equal elements the first counts.
+  for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) state = take_load(state, load_of((WORD)elements[i]), i, 1);
+#if DRAWN
+  const uint more = tiles > group_count();
+  uint turn = 0;
+#endif
+  for (uint tile = group_id(); tile < tiles;) {
+#if DRAWN
+    if (more && local_id() == 0) drawn[turn] = atomic_add_global32(&schedule[TILES], 1) + group_count();
+#endif
+    const uint first = tile * TILE + local_id();
+    uint4 v[LOADS];
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&aligned[first + k * GROUP_SIZE]);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+      state = take_load(state, v[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
+    }
+#if DRAWN
+    barrier_local();
+    tile = more ? drawn[turn] : tiles;
+    turn ^= 1;
+#else
+    tile += group_count();
+#endif
+  }
+  for (uint i = tiles * TILE + (uint)global_id(); i < loads; i += (uint)global_size()) {
+    state = take_load(state, load_once(&aligned[i]), head + i * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
+  }
+  for (uint i = head + loads * ELEMENTS_PER_LOAD + (uint)global_id(); i < count; i += (uint)global_size()) {
+    state = take_load(state, load_of((WORD)elements[i]), i, 1);
+  }
+#endif
+
+  FOUND found = combine_group(best, found_by(state));
+  if (local_id() >= LANES) return;
+  if (local_id() == 0) found = with_places(found, data + offset, stride, count);
+  if (group_count() == 1) {
+    if (local_id() == 0) write_result(result, found, count, base);
+    return;
+  }
+  if (local_id() == 0) write_record(records + group_id() * EXTREMES_WORDS, found);
+#if SAMESUM_DEVICE_FENCE
+  uint ticket = 0;
+  if (local_id() == 0) ticket = atomic_add_ordered_global32(&schedule[TICKETS], 1);
+#if LANES > 1
+  ticket = subgroup_shuffle(ticket, 0);
+  subgroup_sync();
+#endif
+  if (ticket != group_count() - 1) return;
+  if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
+  found = nothing();
+  for (uint i = local_id(); i < group_count(); i += LANES) found = combine(found, read_record(records + i * EXTREMES_WORDS));
+  found = combine_lanes(found);
+  if (local_id() == 0) write_result(result, found, count, base);
+#endif
+}
+
+// The second launch, where a device cannot order what its groups write.
+KERNEL FIXED_GROUP(1, 1)
+void extremes_finish(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset,
+                     uint count, ulong base) {
+  FOUND found = nothing();
+  for (uint i = 0; i < groups; ++i) found = combine(found, read_record(records + i * EXTREMES_WORDS));
+  schedule[TILES] = 0;
+  write_result((GLOBAL ulong*)(results + result_offset), found, count, base);
+}

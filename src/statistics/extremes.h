@@ -1,0 +1,252 @@
+// The least and the greatest of the elements that a work-item meets, and where they are first; then of a sub-group's, and of a group's.
+//
+// Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^32 of them. Defined before:
+// KEEP_LOADS (a work-item keeps the loads that had its extremes: else the group reads one of them again), COUNT_NANS (else others do).
+
+#define NOWHERE (~0u)
+#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
+#define LANES SUBGROUP
+#else
+#define LANES 1
+#endif
+
+// One end. The least elements are those with the greatest keys turned round.
+typedef struct {
+  KEY key;
+  uint place;  // the load's first element
+#if KEEP_LOADS
+  uint4 load;
+#endif
+} END;
+FN KEY turned(KEY key) { return ~key; }
+
+typedef struct {
+  END greatest, least;
+  uint nans, first_nan;
+} EXTREMES_STATE;
+
+// Keys of NaNs lie beyond those of both infinities.
+#if FLOATS
+#define GREATEST_NUMBER ((KEY)INFINITE)
+#else
+#define GREATEST_NUMBER KEY_GREATEST
+#endif
+
+FN END empty_end(void) {
+  END end;
+  end.key = KEY_LEAST;
+  end.place = NOWHERE;
+#if KEEP_LOADS
+  end.load = make_uint4(0, 0, 0, 0);
+#endif
+  return end;
+}
+
+// A later one has to be better, not as good.
+FN END take(END end, KEY key, uint place, uint4 load) {
+  const uint better = key > end.key;
+  end.key = better ? key : end.key;
+  end.place = better ? place : end.place;
+#if KEEP_LOADS
+  end.load.x = better ? load.x : end.load.x;
+  end.load.y = better ? load.y : end.load.y;
+  end.load.z = better ? load.z : end.load.z;
+  end.load.w = better ? load.w : end.load.w;
+#endif
+  return end;
+}
+
+// The `count` elements of a load, of which the first is element `place`.
+FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
+#if FLOATS && BITS == 32 && NAN_EXTREMES
+  uint high = v.x;
+  uint low = v.x;
+#pragma unroll
+  for (int i = 1; i < count; ++i) {
+    high = max_nan_f32(high, element_of(v, i));
+    low = min_nan_f32(low, element_of(v, i));
+  }
+  const uint any_nan = is_nan(high);
+  KEY greatest = key_of(high);
+  KEY least = turned(key_of(low));
+#else
+  KEY greatest = key_of(element_of(v, 0));
+  KEY least = greatest;
+#pragma unroll
+  for (int i = 1; i < count; ++i) {
+    const KEY key = key_of(element_of(v, i));
+    greatest = key > greatest ? key : greatest;
+    least = key < least ? key : least;
+  }
+  least = turned(least);
+  const uint any_nan = FLOATS && (greatest > GREATEST_NUMBER || least > GREATEST_NUMBER);
+#endif
+#if FLOATS
+  if (any_nan) {
+    greatest = least = KEY_LEAST;
+    for (int i = 0; i < count; ++i) {
+      const uint nan = is_nan(element_of(v, i));
+      const KEY key = key_of(element_of(v, i));
+      state.nans += COUNT_NANS ? nan : 0;
+      if (nan && place + i < state.first_nan) state.first_nan = place + i;
+      greatest = !nan && key > greatest ? key : greatest;
+      least = !nan && turned(key) > least ? turned(key) : least;
+    }
+  }
+#endif
+  state.greatest = take(state.greatest, greatest, place, v);
+  state.least = take(state.least, least, place, v);
+  return state;
+}
+
+// What is known of a part of the array: places are those of elements.
+typedef struct {
+  KEY greatest, least;
+  uint at_greatest, at_least;
+  uint nans, first_nan;
+} FOUND;
+
+FN uint is_better(KEY key, uint place, KEY than, uint than_place) { return key > than || (key == than && place < than_place); }
+FN FOUND combine(FOUND a, FOUND b) {
+  const uint greater = is_better(b.greatest, b.at_greatest, a.greatest, a.at_greatest);
+  const uint less = is_better(b.least, b.at_least, a.least, a.at_least);
+  a.greatest = greater ? b.greatest : a.greatest;
+  a.at_greatest = greater ? b.at_greatest : a.at_greatest;
+  a.least = less ? b.least : a.least;
+  a.at_least = less ? b.at_least : a.at_least;
+  a.nans += b.nans;
+  a.first_nan = min_u32(a.first_nan, b.first_nan);
+  return a;
+}
+FN FOUND nothing(void) {
+  FOUND found;
+  found.greatest = found.least = KEY_LEAST;
+  found.at_greatest = found.at_least = found.first_nan = NOWHERE;
+  found.nans = 0;
+  return found;
+}
+
+FN EXTREMES_STATE empty_extremes(void) {
+  EXTREMES_STATE state;
+  state.greatest = state.least = empty_end();
+  state.nans = 0;
+  state.first_nan = NOWHERE;
+  return state;
+}
+
+
+#if KEEP_LOADS
+// The first element with the end's key.
+FN uint place_of(END end, uint least) {
+  uint at = end.place;
+#pragma unroll
+  for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
+    const KEY key = key_of(element_of(end.load, i));
+    at = end.place != NOWHERE && (least ? turned(key) : key) == end.key ? end.place + i : at;
+  }
+  return at;
+}
+#else
+FN uint place_of(END end, uint least) { return end.place; }
+#endif
+FN FOUND found_by(EXTREMES_STATE state) {
+  FOUND found;
+  found.greatest = state.greatest.key;
+  found.least = state.least.key;
+  found.at_greatest = place_of(state.greatest, 0);
+  found.at_least = place_of(state.least, 1);
+  found.nans = state.nans;
+  found.first_nan = state.first_nan;
+  return found;
+}
+
+// Where loads were not kept, places are those of loads until one work-item reads them again, among `count` elements, one every `stride`
+// bytes.
+FN uint place_again(KEY key, uint place, uint least, GLOBAL const uchar* data, long stride, uint count) {
+  uint at = place;
+#pragma unroll
+  for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
+    const uint next = place != NOWHERE && place + i < count ? place + i : 0;
+    const KEY found = key_of(*(GLOBAL const ELEMENT*)(data + (long)next * stride));
+    at = next >= place && (least ? turned(found) : found) == key ? next : at;
+  }
+  return at;
+}
+FN FOUND with_places(FOUND found, GLOBAL const uchar* data, long stride, uint count) {
+#if !KEEP_LOADS
+  if (count == 0) return found;
+  found.at_greatest = place_again(found.greatest, found.at_greatest, 0, data, stride, count);
+  found.at_least = place_again(found.least, found.at_least, 1, data, stride, count);
+#endif
+  return found;
+}
+
+#if LANES > 1
+FN KEY subgroup_max_key(KEY key) {
+#if BITS == 64
+  const int high = subgroup_max_s32((int)(key >> 32));
+  const uint low = ~subgroup_min_u32((int)(key >> 32) == high ? ~(uint)key : ~0u);
+  return (long)((ulong)(uint)high << 32 | low);
+#else
+  return subgroup_max_s32(key);
+#endif
+}
+FN FOUND combine_lanes(FOUND found) {
+  const KEY greatest = subgroup_max_key(found.greatest);
+  const KEY least = subgroup_max_key(found.least);
+  found.at_greatest = subgroup_min_u32(found.greatest == greatest ? found.at_greatest : NOWHERE);
+  found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
+  found.greatest = greatest;
+  found.least = least;
+  if (subgroup_ballot(found.nans != 0) != 0) {
+    found.first_nan = subgroup_min_u32(found.first_nan);
+    for (uint distance = 1; distance < LANES; distance *= 2) found.nans += subgroup_shuffle(found.nans, local_id() ^ distance);
+  }
+  return found;
+}
+#else
+FN FOUND combine_lanes(FOUND found) { return found; }
+#endif
+
+// Of all work-items of the group, each of which comes here: known to the first sub-group. `best` has a place for each sub-group.
+FN FOUND combine_group(LOCAL FOUND* best, FOUND found) {
+#if LANES > 1
+  found = combine_lanes(found);
+  if ((local_id() & (LANES - 1)) == 0) best[local_id() / LANES] = found;
+  barrier_local();
+  return local_id() < LANES ? combine_lanes(local_id() < GROUP_SIZE / LANES ? best[local_id()] : nothing()) : found;
+#else
+  best[local_id()] = found;
+  for (uint step = GROUP_ROUNDED / 2; step > 0; step /= 2) {
+    barrier_local();
+    const uint with = local_id() + step;
+    if (local_id() < step && with < GROUP_SIZE) best[local_id()] = combine(best[local_id()], best[with]);
+  }
+  barrier_local();
+  return best[0];
+#endif
+}
+
+// The words of a record: what one launch found of its elements, which may be a part of the array.
+#define GREATEST 0  // key
+#define LEAST 1
+#define PLACES 2  // of either: at_greatest in the upper half
+#define NANS 3    // their number in the upper half, the first in the lower
+#define EXTREMES_WORDS 4
+
+FN void write_record(GLOBAL ulong* record, FOUND found) {
+  record[GREATEST] = (ulong)(long)found.greatest;
+  record[LEAST] = (ulong)(long)found.least;
+  record[PLACES] = (ulong)found.at_greatest << 32 | found.at_least;
+  record[NANS] = (ulong)found.nans << 32 | found.first_nan;
+}
+FN FOUND read_record(GLOBAL const ulong* record) {
+  FOUND found;
+  found.greatest = (KEY)(long)record[GREATEST];
+  found.least = (KEY)(long)record[LEAST];
+  found.at_greatest = (uint)(record[PLACES] >> 32);
+  found.at_least = (uint)record[PLACES];
+  found.nans = (uint)(record[NANS] >> 32);
+  found.first_nan = (uint)record[NANS];
+  return found;
+}

@@ -1,0 +1,158 @@
+#include "statistics/extremes_device.hpp"
+
+#include "core/visit.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+namespace samesum::statistics {
+namespace {
+
+constexpr std::uint32_t kRecordBytes = 32;                 // of a group, as in extremes.cl
+constexpr std::uint64_t kMostElements = UINT32_MAX - 63u;  // of a launch, whose places are 32 bits wide; whole loads
+constexpr std::uint32_t kMaxGroupSize = 1024;
+constexpr std::uint32_t kCpuGroupSize = 64;
+
+// On an H100 these were the fastest, by the bytes of the array: one group up to where it takes as long as what several need to agree, then
+// one group to a compute unit, larger ones for more data; where there is much, two that draw their tiles.
+ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes) {
+  if (bytes <= 16 << 10) return {1, 256, 4, 1, false};
+  if (bytes <= 64 << 10) return {1, 512, 4, 1, false};
+  if (bytes <= 256 << 10) return {units, 128, 2, 8, false};
+  if (bytes <= 1 << 20) return {units, 256, 4, 4, false};
+  if (bytes <= 32 << 20) return {units, 512, 4, 2, false};
+  if (bytes <= 64 << 20) return {2 * units, 512, 4, 2, false};
+  return {0, 512, 4, 2, true};
+}
+
+ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptions& options, std::uint64_t elements) {
+  const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
+  device::check_group_size(info, options.group_size, most);
+  ExtremesShape shape =
+      info.is_cpu ? ExtremesShape{0, kCpuGroupSize, 1, 1, true} : fastest_shape(info.compute_units, elements * size_of(type));
+  shape.group_size = options.group_size != 0 ? options.group_size : std::min(shape.group_size, most);
+  if (options.groups != 0) shape.groups = options.groups;
+  return shape;
+}
+
+template <class Element>
+Value value_of_bits(std::uint64_t bits, DType type) {
+  Element element;
+  std::memcpy(&element, &bits, sizeof element);
+  if constexpr (!std::is_integral_v<Element>) {
+    return {std::is_same_v<Element, double> ? double{element} : double{static_cast<float>(element)}, type};
+  } else if constexpr (std::is_signed_v<Element>) {
+    return {std::int64_t{element}, type};
+  } else {
+    return {std::uint64_t{element}, type};
+  }
+}
+
+}  // namespace
+
+std::string ExtremesShape::text() const { return fmt::format("groups={} group_size={} loads={}", groups, group_size, loads); }
+
+device::Source extremes_source(DType type, const ExtremesShape& shape, bool strided) {
+  const int exponent_bits = type == DType::float64 ? 11 : type == DType::float16 ? 5 : 8;
+  const int fraction_bits = static_cast<int>(8 * size_of(type)) - 1 - exponent_bits;
+  return {{"statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"},
+          {{"BITS", std::to_string(8 * size_of(type))},
+           {"FLOATS", is_integer(type) ? "0" : "1"},
+           {"SIGNED", is_signed(type) ? "1" : "0"},
+           {"EXPONENT_BITS", std::to_string(exponent_bits)},
+           {"FRACTION_BITS", std::to_string(fraction_bits)},
+           {"KEEP_LOADS", "1"},
+           {"COUNT_NANS", "1"},
+           {"DRAWN", shape.drawn ? "1" : "0"},
+           {"STRIDED", strided ? "1" : "0"},
+           {"GROUP_SIZE", std::to_string(shape.group_size)},
+           {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
+           {"RESIDENT", std::to_string(shape.resident)},
+           {"LOADS", std::to_string(shape.loads)}}};
+}
+
+DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements)
+    : device_(device), type_(type), shape_(choose_shape(device.info(), type, options, elements)), kernels_(build(false)) {
+  const std::uint32_t resident =
+      device.resident_groups(kernels_.search, shape_.group_size).value_or(device.info().compute_units * shape_.resident);
+  if (shape_.groups == 0) shape_.groups = std::max(resident, 1u);
+  records_ = device.allocate(std::uint64_t{kRecordBytes} * shape_.groups);
+  schedule_ = device.allocate(8);
+  result_ = device.allocate(sizeof(ExtremesRecord));
+  const std::uint64_t zero = 0;
+  device.write(schedule_, 0, &zero, sizeof zero);
+}
+
+DeviceExtremes::Kernels DeviceExtremes::build(bool strided) {
+  const device::Source source = extremes_source(type_, shape_, strided);
+  Kernels kernels{device::build(device_, source, "extremes"), {}};
+  if (!device_.info().has(Capability::device_fence)) kernels.finish = device::build(device_, source, "extremes_finish");
+  return kernels;
+}
+
+void DeviceExtremes::launch(const reduce::DeviceArray& data, const reduce::DevicePlace* record) {
+  const std::uint64_t element = size_of(type_);
+  const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
+  if (strided && strided_kernels_.search.handle == nullptr) strided_kernels_ = build(true);
+  const Kernels& kernels = strided ? strided_kernels_ : kernels_;
+  const device::Memory& to = record != nullptr ? record->memory : result_;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : 0;
+  for (std::uint64_t base = 0; base == 0 || base < data.count; base += kMostElements) {
+    const auto count = static_cast<std::uint32_t>(std::min(data.count - base, kMostElements));
+    const std::uint64_t offset = data.offset + base * static_cast<std::uint64_t>(data.stride);
+    // Elements before the first whole 16 bytes.
+    const std::uint64_t beyond = (device_.misalignment(data.memory) + offset) % 16;
+    const auto head = static_cast<std::uint32_t>(strided ? 0 : std::min<std::uint64_t>((16 - beyond) % 16 / element, count));
+    const std::uint64_t loads = strided ? count : (count - head) * element / 16;
+    const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads;
+    const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((loads + tile - 1) / tile, 1, shape_.groups));
+    const device::Argument arguments[] = {data.memory, offset, data.stride, head, count, records_, schedule_, to, to_offset, base};
+    device_.launch(kernels.search, {groups, shape_.group_size}, arguments);
+    if (kernels.finish.handle == nullptr || groups == 1) continue;
+    const device::Argument finish_arguments[] = {records_, groups, schedule_, to, to_offset, count, base};
+    device_.launch(kernels.finish, {1, 1}, finish_arguments);
+  }
+}
+
+ExtremesRecord DeviceExtremes::result() {
+  ExtremesRecord record{};
+  device_.read(result_, 0, &record, sizeof record);
+  return record;
+}
+
+Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type) {
+  Statistics::Contents contents;
+  contents.fields = {true, false, false, false};
+  contents.count = count;
+  contents.nans = record.nans;
+  if (record.first_nan != ExtremesRecord::kNowhere) contents.first_nan = record.first_nan;
+  core::visit(type, [&](auto element) {
+    using Element = decltype(element);
+    if (record.at_least != ExtremesRecord::kNowhere) contents.least = {value_of_bits<Element>(record.least, type), record.at_least};
+    if (record.at_greatest == ExtremesRecord::kNowhere) return;
+    contents.greatest = {value_of_bits<Element>(record.greatest, type), record.at_greatest};
+  });
+  return contents;
+}
+
+ExtremesRecord record_of(const Statistics::Contents& contents, View data) {
+  ExtremesRecord record{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, ExtremesRecord::kNowhere, contents.nans};
+  const auto set = [&](const std::optional<Extreme>& extreme, std::uint64_t& element, std::uint64_t& index) {
+    if (!extreme) return;
+    index = extreme->index;
+    std::memcpy(&element, data.part(index, 1).data(), size_of(data.type()));
+  };
+  set(contents.least, record.least, record.at_least);
+  set(contents.greatest, record.greatest, record.at_greatest);
+  if (contents.first_nan) record.first_nan = *contents.first_nan;
+  return record;
+}
+
+}  // namespace samesum::statistics

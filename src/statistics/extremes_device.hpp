@@ -1,0 +1,66 @@
+// Extremes of arrays on a device that runs kernels (extremes.cl).
+#pragma once
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+#include "reduce/sum_device.hpp"
+
+#include <samesum/extremes.hpp>
+#include <samesum/reduce.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace samesum::statistics {
+
+/// A configuration of the kernel: changes speed, never an answer.
+struct ExtremesShape {
+  std::uint32_t groups = 0;  ///< at most: small data take fewer
+  std::uint32_t group_size = 0;
+  std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t resident = 0;  ///< groups to a compute unit
+  bool drawn = false;          ///< groups draw their tiles from a counter
+
+  std::string text() const;
+};
+
+/// The extremes of data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
+class DeviceExtremes {
+ public:
+  /// `elements`: for so many, or about so many, it is to be fast.
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
+  DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements);
+
+  /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but for
+  /// the first array with a stride, whose kernel may have to be built.
+  void launch(const reduce::DeviceArray& data, const reduce::DevicePlace* record = nullptr);
+  /// What the last launch found that had no other place; waits for it.
+  ExtremesRecord result();
+
+  const ExtremesShape& shape() const noexcept { return shape_; }
+
+ private:
+  struct Kernels {
+    device::Kernel search;
+    device::Kernel finish;  // the second launch, where one is needed
+  };
+  Kernels build(bool strided);
+
+  device::Device& device_;
+  DType type_;
+  ExtremesShape shape_;
+  Kernels kernels_;
+  Kernels strided_kernels_;
+  device::Memory records_;
+  device::Memory schedule_;
+  device::Memory result_;
+};
+
+/// What the kernels are made from (entries extremes and extremes_finish).
+device::Source extremes_source(DType type, const ExtremesShape& shape, bool strided);
+
+/// A record of so many elements as contents of Statistics, and the other way round.
+Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type);
+ExtremesRecord record_of(const Statistics::Contents& contents, View data);
+
+}  // namespace samesum::statistics

@@ -1,0 +1,171 @@
+// Exact sums of elements and of their products, as a work-item carries them along: to bins (bins.h), or in registers where that is exact
+// (window.h); those of integers always.
+
+// Counters of a group, in local memory, of what is rare.
+#define COUNTED_NANS 0  // among the elements, or the products
+#define POSITIVE_INFINITIES 1
+#define NEGATIVE_INFINITIES 2
+
+typedef struct {
+  uint other;  // not 0: saw anything but -0.0 and NaN
+#if !FLOATS
+  long sum0, sum1;  // of 32-bit pieces
+  long product0, product1, product2, product3;
+#endif
+#if WINDOWS
+  WINDOW window;
+#endif
+} SUMS_STATE;
+
+FN SUMS_STATE empty_sums(void) {
+  SUMS_STATE state;
+  state.other = 0;
+#if !FLOATS
+  state.sum0 = state.sum1 = state.product0 = state.product1 = state.product2 = state.product3 = 0;
+#endif
+#if WINDOWS
+  state.window = open_window(CLOSED, CLOSED);
+#endif
+  return state;
+}
+
+#if FLOATS
+// Adds the sum and the product of finite elements. Others become -0.0, which counts for nothing, and are left to count_special().
+FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) {
+  const uint special = is_special(x) | (DOT && is_special(y));
+  const WORD a = special ? SIGN_BIT : x;
+  const WORD b = DOT ? (special ? 0 : y) : a;
+#if SUM
+  add_to_sum(column, a);
+  state.other |= (uint)(a ^ SIGN_BIT) | (BITS == 64 ? (uint)((a ^ SIGN_BIT) >> (BITS / 2)) : 0);
+#endif
+#if PRODUCTS
+  add_to_products(column, a, b);
+#if DOT
+  state.other |= (magnitude_of(a) != 0 && magnitude_of(b) != 0) || (!special && sign_of(x ^ y) == 0);
+#endif
+#endif
+  return state;
+}
+
+// Counts what is no finite number: an element, or a product.
+FN SUMS_STATE count_special(LOCAL uint* counters, WORD x, WORD y, SUMS_STATE state) {
+#if DOT
+  // Infinity times zero is none either.
+  const uint nan = is_nan(x) | is_nan(y) | ((is_special(x) | is_special(y)) & (is_zero(x) | is_zero(y)));
+  const uint special = is_special(x) | is_special(y);
+  const uint negative = sign_of(x ^ y) & 1;
+#else
+  const uint nan = is_nan(x);
+  const uint special = is_special(x);
+  const uint negative = sign_of(x) & 1;
+#endif
+  if (special) atomic_add_local32(&counters[nan ? COUNTED_NANS : negative ? NEGATIVE_INFINITIES : POSITIVE_INFINITIES], 1);
+  state.other |= special && !nan;
+  return state;
+}
+#else
+FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) {
+#if SUM
+#if BITS == 64
+  state.sum0 += (long)(x & 0xffffffffu);
+  state.sum1 += SIGNED ? (long)x >> 32 : (long)(x >> 32);
+#elif SIGNED
+  state.sum0 += integer_of(x);
+#else
+  state.sum0 += (long)x;
+#endif
+#endif
+#if PRODUCTS
+  const ulong a = absolute_of(x);
+  const ulong b = absolute_of(y);
+  const long sign = (long)(int)(sign_of(x) ^ sign_of(y));
+  const ulong low = a * b;
+  state.product0 += ((long)(low & 0xffffffffu) ^ sign) - sign;
+  state.product1 += ((long)(low >> 32) ^ sign) - sign;
+#if BITS == 64
+  const ulong high = product_high(a, b);
+  state.product2 += ((long)(high & 0xffffffffu) ^ sign) - sign;
+  state.product3 += ((long)(high >> 32) ^ sign) - sign;
+#endif
+#endif
+  return state;
+}
+#endif
+
+FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+#if FLOATS
+  uint special = 0;
+#endif
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+    state = add_exactly(column, element_of(v, i), element_of(w, i), state);
+#if FLOATS
+    special |= is_special(element_of(v, i)) | (DOT && is_special(element_of(w, i)));
+#endif
+  }
+#if FLOATS
+  if (special) {
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = count_special(counters, element_of(v, i), element_of(w, i), state);
+  }
+#endif
+  return state;
+}
+
+#if WINDOWS
+// Adds a load to the running sums, or to the bins. One less than a size class makes a zero's the greatest unsigned and the least signed.
+FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+  uint within = 0;
+  if (is_in_use(state.window)) {
+    uint a_least = ~0u;
+    uint b_least = ~0u;
+    int a_greatest = -1;
+    int b_greatest = -1;
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const uint a = size_class(element_of(v, i)) - 1;
+      const uint b = size_class(element_of(w, i)) - 1;
+      a_least = min_u32(a_least, a);
+      a_greatest = (int)a > a_greatest ? (int)a : a_greatest;
+      if (DOT) b_least = min_u32(b_least, b);
+      if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
+    }
+    within = lie_within(a_least, a_greatest, state.window.a_top) && (!DOT || lie_within(b_least, b_greatest, state.window.b_top));
+    if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
+  }
+  if (within) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const WORD x = element_of(v, i);
+      const WORD y = element_of(w, i);
+      state.window = add_to_window(state.window, x, y);
+#if DOT
+      state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
+#elif BITS == 64
+      state.other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
+#else
+      state.other |= x ^ SIGN_BIT;
+#endif
+    }
+    ++state.window.fixed;
+  } else {
+    state = add_load_to_bins(column, counters, v, w, state);
+  }
+  return state;
+}
+#else
+#define add_load add_load_to_bins
+#endif
+
+#if !FLOATS
+// Adds what is in registers to the bins.
+FN void flush_integers(LOCAL uint* column, SUMS_STATE state) {
+  const long words[6] = {state.sum0, state.sum1, state.product0, state.product1, state.product2, state.product3};
+#pragma unroll
+  for (uint i = 0; i < 6; ++i) {
+    const uint sign = words[i] < 0 ? ~0u : 0;
+    const ulong magnitude = words[i] < 0 ? 0 - (ulong)words[i] : (ulong)words[i];
+    if (i < 2 ? SUM : PRODUCTS) add_number(column, i < 2 ? 2 * i : FIRST_PRODUCT_ROW + 2 * (i - 2), 16, magnitude, 0, sign);
+  }
+}
+#endif

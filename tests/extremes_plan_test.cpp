@@ -1,0 +1,138 @@
+// Extremes, statistics and dot products of arrays that lie on a device: at any place of any buffer, with any stride, again and again.
+#include <samesum/buffer.hpp>
+#include <samesum/error.hpp>
+#include <samesum/extremes.hpp>
+
+#include "statistics/collect.hpp"
+#include "statistics/extremes_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+constexpr Fields kAll{true, true, true, true};  // as other tests have it, whose kernels are built already
+
+const std::vector<Device>& devices() {
+  static const auto all = open_devices("all", 0);
+  return all;
+}
+
+// Few different elements, NaNs and infinities among them, so that extremes are there more than once.
+template <class Element>
+std::vector<std::byte> repetitive(std::size_t count, const std::vector<Element>& from) {
+  std::mt19937 random(static_cast<unsigned>(count));
+  std::vector<std::byte> bytes(count * sizeof(Element));
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes.data() + i * sizeof(Element), &from[random() % from.size()], sizeof(Element));
+  return bytes;
+}
+
+std::vector<std::byte> elements_of(DType type, std::size_t count) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (type == DType::float64)
+    return repetitive<double>(count, {0.0, -0.0, 1.5, -2.5, infinity, -infinity, 0.0 / 0.0, -(0.0 / 0.0), 5e-324});
+  if (type == DType::float32) return repetitive<float>(count, {-0.0f, 0.0f, -1e-45f, 0.25f});
+  if (size_of(type) == 2) return repetitive<std::uint16_t>(count, {0x8000, 0x0000, 0x3c00, 0xfc01, 0x7c00, 0x0001, 0xbc00});
+  if (size_of(type) == 1) return repetitive<std::uint8_t>(count, {0, 1, 127, 128, 255});
+  return repetitive<std::uint64_t>(count, {0, ~0ull, 1ull << 63, (1ull << 63) - 1, 0x7fffffff, 0x80000000});
+}
+
+class Arrays : public testing::TestWithParam<DType> {};
+
+TEST_P(Arrays, AreSearchedWhereverTheyLie) {
+  const DType type = GetParam();
+  const auto element = static_cast<std::int64_t>(size_of(type));
+  constexpr std::uint64_t kElements = 20000;
+  const std::vector<std::byte> bytes = elements_of(type, kElements);
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, bytes.size());
+    const Buffer records(device, 2 * sizeof(ExtremesRecord));
+    buffer.write(bytes.data(), bytes.size());
+    ExtremesPlan plan(device, type, kElements);
+    for (const std::int64_t stride : {element, 3 * element, std::int64_t{0}, -element}) {
+      for (const std::uint64_t size : {0, 1, 2, 17, 255, 4099}) {
+        for (const std::uint64_t offset : {0, 1, 3, 8}) {
+          const std::uint64_t first = (stride < 0 ? bytes.size() / 2 : 0) + offset * element;
+          const View host(bytes.data() + first, size, type, stride);
+          const Statistics expected = collect(host, Device::open("cpu"), {{true, false, false, false}});
+          const BufferView view(buffer, size, type, first, stride);
+          const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) +
+                                   " elements every " + std::to_string(stride) + " bytes from " + std::to_string(first);
+          plan.launch(view, records, sizeof(ExtremesRecord));
+          plan.launch(view);
+          ASSERT_EQ(plan.result(), expected) << what;
+          ExtremesRecord record;
+          records.read(&record, sizeof record, sizeof record);
+          ASSERT_EQ(record, statistics::record_of(expected.contents(), host)) << what;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Arrays, AreCollectedWhereverTheyLie) {
+  const DType type = GetParam();
+  const auto element = static_cast<std::int64_t>(size_of(type));
+  const std::vector<std::byte> bytes = elements_of(type, 20000);
+  const Device cpu = Device::open("cpu");
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, bytes.size());
+    buffer.write(bytes.data(), bytes.size());
+    for (const std::int64_t stride : {element, -2 * element}) {
+      for (const std::uint64_t size : {0, 1, 17, 4099}) {
+        const std::uint64_t first = (stride < 0 ? bytes.size() / 2 : 0) + 3 * element;
+        const View host(bytes.data() + first, size, type, stride);
+        const BufferView view(buffer, size, type, first, stride);
+        const std::string what =
+            device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) + " every " + std::to_string(stride);
+        ASSERT_EQ(collect(view, {kAll}), collect(host, cpu, {kAll})) << what;
+        for (const std::uint64_t other : {3, 4}) {  // lying alike or not
+          const BufferView second(buffer, size, type, static_cast<std::uint64_t>(other * element));
+          ASSERT_EQ(dot(view, second), dot(host, View(bytes.data() + other * element, size, type), cpu)) << what;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Arrays,
+                         testing::Values(DType::float32, DType::float64, DType::bfloat16, DType::int8, DType::uint32, DType::int64),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
+  const std::vector<std::byte> bytes = elements_of(DType::float32, 300000);
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, bytes.size());
+    const Buffer records(device, 50 * sizeof(ExtremesRecord));
+    buffer.write(bytes.data(), bytes.size());
+    ExtremesPlan plan(device, DType::float32, 300000);
+    const auto part = [](std::uint64_t i) { return 300000 - 5999 * i; };
+    for (std::uint64_t i = 0; i < 50; ++i) plan.launch({buffer, part(i), DType::float32, 4 * i}, records, i * sizeof(ExtremesRecord));
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      const View host(bytes.data() + 4 * i, part(i), DType::float32);
+      ExtremesRecord record;
+      records.read(&record, sizeof record, i * sizeof record);
+      ASSERT_EQ(record, statistics::record_of(collect(host, Device::open("cpu")).contents(), host)) << device.info().selector << " " << i;
+    }
+  }
+}
+
+TEST(ExtremesPlan, RefusesWhatItCannotDo) {
+  const Device device = Device::open("cpu");
+  ExtremesPlan plan(device, DType::float32, 10);
+  const Buffer buffer(device, 80);
+  EXPECT_THROW(plan.launch({buffer, 10, DType::float64}), Error);
+  EXPECT_THROW(plan.launch({buffer, 10, DType::float32}, buffer, 40), Error);
+  EXPECT_THROW(plan.launch({buffer, 10, DType::float32}, buffer, 4), Error);
+  plan.launch({buffer, 0, DType::float32});
+  EXPECT_THROW(static_cast<void>(plan.result().min()), Error);
+}
+
+}  // namespace
+}  // namespace samesum
