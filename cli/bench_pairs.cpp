@@ -46,8 +46,14 @@ void print(Output& out, const bench::PairsLadder& ladder) {
   for (const bench::ArithmeticRate& ceiling : ladder.ceilings) {
     out.print("{}\n", out.dim(fmt::format("multiply-adds of {}: {}FLOP/s", ceiling.where, rate(ceiling.operations_per_second))));
   }
+  if (const auto& product = ladder.matrix_product) {
+    out.print("{}\n", out.dim(fmt::format("matrix product of {}, {}: {}FLOP/s", product->where, product->configuration,
+                                          rate(product->operations_per_second))));
+  } else if (!ladder.no_matrix_product.empty()) {
+    out.print("{}\n", out.dim("no matrix product of the vendor's beside: " + ladder.no_matrix_product));
+  }
   out.print("\n");
-  Table table("<<>>>>><<");
+  Table table("<<>>>>>><<");
   table.add({{"variant", Style::bold},
              {"where", Style::bold},
              {"time", Style::bold},
@@ -55,6 +61,7 @@ void print(Output& out, const bench::PairsLadder& ladder) {
              {"FLOP/s", Style::bold},
              {"of ceiling", Style::bold},
              {"speedup", Style::bold},
+             {"of vendor's", Style::bold},
              {"check", Style::bold},
              {"configuration", Style::bold}});
   for (const bench::PairsRow& row : ladder.rungs) {
@@ -66,6 +73,7 @@ void print(Output& out, const bench::PairsLadder& ladder) {
                timed ? rate(row.operations_per_second) : "",
                row.ceiling_fraction > 0 ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction) : "",
                row.speedup > 0 ? fmt::format("{:.1f}", row.speedup) : "",
+               row.vendor_ratio > 0 ? fmt::format("{:.2f}", row.vendor_ratio) : "",
                {verdict(row), style_of(row.verdict)},
                {row.configuration, Style::dim}});
   }
@@ -86,6 +94,9 @@ Json json_of(const bench::PairsLadder& ladder) {
   for (const bench::ArithmeticRate& ceiling : ladder.ceilings) {
     object["ceilings"].push_back({{"where", ceiling.where}, {"operations_per_second", ceiling.operations_per_second}});
   }
+  if (const auto& product = ladder.matrix_product) {
+    object["matrix_product"] = {{"what", product->configuration}, {"operations_per_second", product->operations_per_second}};
+  }
   object["variants"] = Json::array();
   for (const bench::PairsRow& row : ladder.rungs) {
     Json entry = {{"name", row.name},
@@ -101,6 +112,7 @@ Json json_of(const bench::PairsLadder& ladder) {
       entry["operations_per_second"] = row.operations_per_second;
       entry["ceiling_fraction"] = row.ceiling_fraction;
       entry["speedup"] = row.speedup;
+      if (row.vendor_ratio > 0) entry["vendor_ratio"] = row.vendor_ratio;
     }
     object["variants"].push_back(std::move(entry));
   }
@@ -172,7 +184,8 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
 
 Operations are counted as in textbooks: two for a product and its addition. 'of
 ceiling' is the fraction of the rate of multiply-adds from registers, measured in
-the same run. A kernel of your own is named 'pairs' and has the parameters
+the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, where that is
+found. A kernel of your own is named 'pairs' and has the parameters
 (GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
 ulong y_count); see src/pairs/textbook.cl. Exit code 1 should a variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });

@@ -128,7 +128,7 @@ int run(Output& out, Options options) {
 void add_kernel(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("kernel", "A kernel's source as compiled, the compiler's log, the machine code");
-  command->add_option("PATTERN", options->pattern, "sum, barrier, pairs ...; without it all are listed");
+  command->add_option("PATTERN", options->pattern, "sum, histogram, pairs ...; without it all are listed");
   command->add_option("VARIANT", options->variant, "as in 'samesum bench'; without it they are listed");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--asm", options->assembly, "file for the machine code")->type_name("FILE");

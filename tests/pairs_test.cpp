@@ -13,10 +13,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -206,34 +208,47 @@ TEST(Pairs, OnTheCpuWithEveryInstructionSet) {
   }
 }
 
-// Each kernel is compiled once a case, so functions, reductions, accuracies, weights and components take turns.
-TEST(Pairs, OnDevicesThatRunKernels) {
-  const Device cpu = Device::open("cpu");
+// What kernels are compiled for: sums of two accuracies, those whose bits are promised, and sums in a GPU's shape wherever they run.
+constexpr int kKinds = 7;
+
+template <class Real>
+void check_kind(const Device& device, int kind, PairFunction f, std::uint64_t components, bool weighted) {
+  Data<Real> data(45, 517, components, weighted, static_cast<unsigned>(kind));
+  data.options.f = f;
+  if (kind == 6) data.options.group_size = 16;
+  if (kind == 0 || kind == 6) return check_sums(data, device, PairAccuracy::fast);
+  if (kind == 1) return check_sums(data, device, PairAccuracy::compensated);
+  constexpr PairReduction kExact[] = {PairReduction::sum, PairReduction::min, PairReduction::max, PairReduction::argmin};
+  check_bits(data, device, data.values(Device::open("cpu")), {kExact[kind - 2]});
+}
+
+// Every function with every number of components. Each case is a kernel to compile, so kinds, types and weights take turns, so that all of
+// them meet each function, and each number of components; with SAMESUM_TEST_ALL set, everything meets everything.
+class PairsOnKernels : public testing::TestWithParam<std::tuple<PairFunction, std::size_t>> {};
+
+TEST_P(PairsOnKernels, AreRight) {
+  const auto [f, component] = GetParam();
+  const int turn = 3 * static_cast<int>(f) + static_cast<int>(component);
+  const bool all = std::getenv("SAMESUM_TEST_ALL") != nullptr;
   for (const Device& device : devices(true)) {
-    unsigned turn = 0;
-    for (const PairFunction f : kFunctions) {
-      const auto check = [&](auto zero, std::uint64_t components, int what) {
-        using Real = decltype(zero);
-        Data<Real> data(45, 517, components, turn % 3 == 1, turn);
-        data.options.f = f;
-        if (what == 0) return check_sums(data, device, PairAccuracy::fast);
-        if (what == 1) return check_sums(data, device, PairAccuracy::compensated);
-        if (what == 6) {  // a GPU's shape
-          data.options.group_size = 16;
-          return check_sums(data, device, PairAccuracy::fast);
+    for (int kind = 0; kind < kKinds; ++kind) {
+      for (const bool single : {false, true}) {
+        for (const bool weighted : {false, true}) {
+          const int variant = (static_cast<int>(f) + kind) % 4;
+          if (!all && (kind != turn % kKinds || single != (variant % 2 == 0) || weighted != (variant / 2 == 0))) continue;
+          single ? check_kind<float>(device, kind, f, kComponents[component], weighted)
+                 : check_kind<double>(device, kind, f, kComponents[component], weighted);
         }
-        constexpr PairReduction kReductions[] = {PairReduction::sum, PairReduction::min, PairReduction::max, PairReduction::argmin};
-        check_bits(data, device, data.values(cpu), {kReductions[what - 2]});
-      };
-      for (int what = 0; what < 7; ++what, ++turn) {
-        if (what == 3 + static_cast<int>(f) % 2) continue;  // of min and max, which are one but for the order, one
-        const std::uint64_t components = kComponents[turn % std::size(kComponents)];
-        turn % 2 == 0 ? check(float{}, components, what) : check(double{}, components, what);
       }
-      ++turn;
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, PairsOnKernels,
+                         testing::Combine(testing::ValuesIn(kFunctions), testing::Range<std::size_t>(0, std::size(kComponents))),
+                         [](const auto& each) {
+                           return fmt::format("{}_{}", name_of(std::get<0>(each.param)), kComponents[std::get<1>(each.param)]);
+                         });
 
 TEST(Pairs, AnyLengthsAndManyParts) {
   for (const Device& device : devices()) {

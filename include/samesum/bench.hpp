@@ -62,6 +62,9 @@ struct Effort {
   std::uint32_t least_runs = 3;                    ///< and at least, however long they take
   double seconds = 1;                              ///< in which they end, where the least number allows it
   std::function<void(std::string_view)> progress;  ///< is told what is being measured
+  void tell(std::string_view what) const {
+    if (progress) progress(what);
+  }
 };
 
 /// How fast memory was read: a buffer of `bytes`, again and again, so that a small one comes from the caches.

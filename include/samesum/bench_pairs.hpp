@@ -5,6 +5,7 @@
 #include <samesum/pairs.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ struct PairsRow {
   double operations_per_second = 0;
   double ceiling_fraction = 0;  ///< of the rate of multiply-adds, measured in the same run
   double speedup = 0;           ///< over `serial`
+  double vendor_ratio = 0;      ///< to the vendor's matrix product; 0 where there is none
 };
 
 struct PairsLadder {
@@ -52,6 +54,8 @@ struct PairsLadder {
   std::uint64_t x_count = 0, y_count = 0;
   double operations_of_pair = 0;  ///< as the tutorial counts: each +, -, ×, and each exp, ÷ and root as one
   std::vector<ArithmeticRate> ceilings;
+  std::optional<ArithmeticRate> matrix_product;  ///< the vendor's, beside sums of products
+  std::string no_matrix_product;                 ///< why there is none
   std::vector<PairsRow> rungs;
 };
 

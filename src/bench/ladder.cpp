@@ -5,6 +5,7 @@
 
 #include "bench/reader.hpp"
 #include "bench/reference.hpp"
+#include "bench/rungs.hpp"
 #include "bench/timing.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
@@ -59,12 +60,6 @@ class LadderRun {
 
  private:
   View data() const { return matrix_.data; }
-  bool wanted(std::string_view name) const {
-    return options_.rungs.empty() || std::find(options_.rungs.begin(), options_.rungs.end(), name) != options_.rungs.end();
-  }
-  void tell(std::string_view what) const {
-    if (options_.effort.progress) options_.effort.progress(what);
-  }
 
   // Writes `value` into the row and judges it as a plain sum of such a depth.
   bool within_bound(LadderRow& row, double value, std::uint64_t depth, bool flushed = false) const {
@@ -88,13 +83,13 @@ class LadderRun {
   // Makes one row: `prepare` yields the rung. Checked before and after it is timed.
   template <class Prepare>
   void add_row(std::string_view name, const Reader& reader, bool exact, const Prepare& prepare) {
-    if (!wanted(name)) return;
-    tell(name);
+    if (!wanted(options_.rungs, name)) return;
+    options_.effort.tell(name);
     LadderRow row;
     row.name = name;
     row.where = reader.where;
     row.exact = exact;
-    try {
+    attempt(row, [&] {
       const Rung rung = prepare(row);
       row.verdict = Verdict::right;
       rung.call();
@@ -102,10 +97,7 @@ class LadderRun {
         time(rung, reader, row);
         if (!judge(rung, row)) forget_times(row);
       }
-    } catch (const Error& error) {
-      row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
-      row.reason = error.what();
-    }
+    });
     ladder_.rungs.push_back(std::move(row));
   }
 
@@ -147,7 +139,7 @@ class LadderRun {
   void run_host() {
     const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     const std::string exact = host_exact_rung();
-    if (!wanted(kSequential) && !wanted(kParallel) && !wanted(exact)) return;
+    if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kParallel) && !wanted(options_.rungs, exact)) return;
 
     const Reader one = host_reader(1);
     const std::uint64_t depth = data().size();  // n - 1 additions, in whatever order
@@ -178,7 +170,7 @@ class LadderRun {
   }
 
   Reader host_reader(std::uint32_t threads) {
-    tell(fmt::format("the ceiling, {}", host_label(threads)));
+    options_.effort.tell(fmt::format("the ceiling, {}", host_label(threads)));
     Reader reader = fastest_reader(data().data(), data().bytes(), threads);
     ladder_.ceilings.push_back(read_rate(reader, options_.effort));
     return reader;
@@ -189,13 +181,13 @@ class LadderRun {
   void run_kernels() {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
-    tell("upload");
+    options_.effort.tell("upload");
     const device::Memory memory = device.allocate(std::max<std::uint64_t>(data().bytes(), 16));
     const device::Mark start = device.mark();
     if (data().bytes() != 0) device.write(memory, 0, data().data(), data().bytes());
     ladder_.upload_seconds = device.seconds_between(start, device.mark());
 
-    tell(fmt::format("the ceiling, {}", device.info().selector));
+    options_.effort.tell(fmt::format("the ceiling, {}", device.info().selector));
     const Reader reader = fastest_reader(device, memory, data().bytes());
     ladder_.ceilings.push_back(read_rate(reader, options_.effort));
     for (const std::string_view name : reduce::textbook_variants()) {
@@ -278,13 +270,7 @@ void check_arguments(const Device& device, MatrixView matrix, const LadderOption
     throw Error(ErrorKind::usage,
                 fmt::format("{} rows of {} columns are not {} elements", matrix.rows, matrix.columns, matrix.data.size()));
   }
-  const std::vector<std::string> known = sum_rungs(device);
-  for (const std::string& name : options.rungs) {
-    if (std::find(known.begin(), known.end(), name) == known.end() && (name.empty() || name != options.kernel_name)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("'{}' is no rung of the ladder on {}: there are {}", name, info.selector, fmt::join(known, ", ")));
-    }
-  }
+  check_rungs(options.rungs, sum_rungs(device), options.kernel_name, info);
   if (!info.has(Capability::kernels)) return;
   device::check_group_size(info, options.group_size, info.max_group_size);
   if (matrix.data.bytes() > info.max_allocation_bytes) {

@@ -2,8 +2,11 @@
 #include <samesum/bench_pairs.hpp>
 #include <samesum/error.hpp>
 
+#include "bench/pairs_reference.hpp"
 #include "bench/reader.hpp"
+#include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "bench/vendor.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
@@ -31,7 +34,6 @@ constexpr std::string_view kBest = "register_blocks";
 constexpr std::string_view kBestVec4 = "vec4_best";
 constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to time a loop
 constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
-constexpr std::uint64_t kSamples = 32;                          // x that are checked
 
 double operations_of(const PairsOptions& pairs) {
   const auto d = static_cast<double>(pairs.components);
@@ -49,111 +51,6 @@ double operations_of(const PairsOptions& pairs) {
   }
   return 0;
 }
-
-// What C has to be at some of the x: in float64, compensated; and, where bits are promised, the CPU's bits.
-class PairsReference {
- public:
-  PairsReference(const Problem& problem, const PairsOptions& pairs) : problem_(problem) {
-    const std::uint64_t count = std::min(kSamples, problem.x_count);
-    const std::uint64_t components = problem.components;
-    for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
-    std::vector<double> a, b = in_float64(problem.b, problem.y_count * components);
-    for (const std::uint64_t x : samples_) {
-      const std::vector<double> all = in_float64(at(problem.a, x * components), components);
-      a.insert(a.end(), all.begin(), all.end());
-    }
-    const Device cpu = Device::open("cpu");
-    PairsOptions options = pairs;
-    options.weights.reset();
-    options.progress = {};
-    options.accuracy = PairAccuracy::compensated;
-    const auto run = [&](PairFunction f, PairReduction reduction) {
-      options.f = f;
-      options.reduction = reduction;
-      return std::get<std::vector<double>>(samesum::pairs(std::span<const double>(a), std::span<const double>(b), cpu, options));
-    };
-    if (problem.reduction == PairReduction::sum) {
-      right_ = run(pairs.f, PairReduction::sum);
-      for (double& value : a) value = std::abs(value);
-      std::vector<double> signed_b = b;
-      for (double& value : b) value = std::abs(value);
-      if (pairs.f == PairFunction::product) {
-        magnitudes_ = run(PairFunction::product, PairReduction::sum);
-      } else if (pairs.f == PairFunction::difference) {
-        for (double& value : b) value = -value;  // |a| + |b|, which is at least |a - b|
-        magnitudes_ = run(PairFunction::difference, PairReduction::sum);
-      } else {
-        magnitudes_ = right_;
-      }
-    }
-  }
-
-  const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }
-
-  // The largest of error/bound, which is under 1 where all is well. `depth`: additions one after the other.
-  double judge(const std::vector<char>& c, double depth, PairsRow& row) const {
-    const auto d = static_cast<double>(problem_.components);
-    const auto y = static_cast<double>(problem_.y_count);
-    const double u = problem_.type == DType::float32 ? 0x1p-24 : 0x1p-53;
-    double worst = -1;
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-      const double value = value_at(c, samples_[i]);
-      const double error = std::abs(value - right_[i]);
-      // f's own error: of gaussian, that of its argument t counts |t| exp(t), which is 1/e at most.
-      double bound = u * (depth + 2 * d + 8) * magnitudes_[i] * 1.01;
-      if (problem_.f == PairFunction::gaussian) bound += u * (d + 5) * y / 2.718;
-      const double ratio = error == 0 ? 0 : error / bound;
-      if (ratio > worst || std::isnan(ratio)) {
-        worst = std::isnan(ratio) ? INFINITY : ratio;
-        row.error = error;
-        row.bound = bound;
-      }
-    }
-    return worst;
-  }
-
-  // Whether the samples have the bits of `right`, which holds C at the samples alone.
-  bool same_bits(const std::vector<char>& c, const std::vector<char>& right) const {
-    const std::size_t bytes = all_pairs::result_bytes(problem_);
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-      if (std::memcmp(c.data() + samples_[i] * bytes, right.data() + i * bytes, bytes) != 0) return false;
-    }
-    return true;
-  }
-
-  std::vector<char> bits(PairAccuracy accuracy) const {
-    Problem few = problem_;
-    few.accuracy = accuracy;
-    few.x_count = samples_.size();
-    std::vector<char> a;
-    const std::size_t bytes = problem_.components * size_of(problem_.type);
-    for (const std::uint64_t x : samples_) {
-      const char* from = at(problem_.a, x * problem_.components);
-      a.insert(a.end(), from, from + bytes);
-    }
-    few.a = a.data();
-    std::vector<char> c(samples_.size() * 8);
-    all_pairs::pairs_on_cpu(few, {c.data()}, 0);
-    return c;
-  }
-
- private:
-  const char* at(const void* data, std::uint64_t element) const {
-    return static_cast<const char*>(data) + element * size_of(problem_.type);
-  }
-  std::vector<double> in_float64(const void* data, std::uint64_t count) const {
-    if (problem_.type == DType::float64) return {static_cast<const double*>(data), static_cast<const double*>(data) + count};
-    return {static_cast<const float*>(data), static_cast<const float*>(data) + count};
-  }
-  double value_at(const std::vector<char>& c, std::uint64_t x) const {
-    if (problem_.type == DType::float64) return reinterpret_cast<const double*>(c.data())[x];
-    return reinterpret_cast<const float*>(c.data())[x];
-  }
-
-  Problem problem_;
-  std::vector<std::uint64_t> samples_;
-  std::vector<double> right_, magnitudes_;
-};
 
 struct PairsRung {
   std::function<void()> call;
@@ -188,6 +85,7 @@ class PairsLadderRun {
     const bool kernels = device_.info().has(Capability::kernels);
     measure_ceilings("cpu");
     if (kernels) measure_ceilings(device_.info().selector);
+    if (kernels && problem_.f == PairFunction::product && summing()) measure_vendor();
     add_host(kSerial, 1, [this](const Problem& problem, Target c) { serial(problem, c); });
     for (const PairAccuracy accuracy : accuracies()) {
       add_host(
@@ -204,6 +102,8 @@ class PairsLadderRun {
     for (PairsRow& row : ladder_.rungs) {
       if (row.name == kSerial) first = row.pairs_per_second;
       if (first > 0) row.speedup = row.pairs_per_second / first;
+      const auto& vendor = ladder_.matrix_product;
+      if (vendor && row.where == vendor->where) row.vendor_ratio = row.operations_per_second / vendor->operations_per_second;
     }
     return std::move(ladder_);
   }
@@ -215,12 +115,6 @@ class PairsLadderRun {
     pairs.accuracy = PairAccuracy::fast;
     return pairs;
   }
-  bool wanted(std::string_view name) const {
-    return options_.rungs.empty() || std::find(options_.rungs.begin(), options_.rungs.end(), name) != options_.rungs.end();
-  }
-  void tell(std::string_view what) const {
-    if (options_.effort.progress) options_.effort.progress(what);
-  }
   bool summing() const { return problem_.reduction == PairReduction::sum; }
   std::vector<PairAccuracy> accuracies() const {
     if (!summing()) return {PairAccuracy::fast};
@@ -228,7 +122,7 @@ class PairsLadderRun {
   }
 
   void measure_ceilings(const std::string& selector) {
-    tell("multiply-adds, " + selector);
+    options_.effort.tell("multiply-adds, " + selector);
     CeilingOptions ceiling;
     ceiling.read = ceiling.latency = false;
     ceiling.threads = options_.threads;
@@ -236,6 +130,15 @@ class PairsLadderRun {
     for (const ArithmeticRate& rate : measure_ceiling(Device::open(selector), ceiling).arithmetic) {
       if (rate.type == options_.type) ladder_.ceilings.push_back(rate);
     }
+  }
+
+  void measure_vendor() try {
+    options_.effort.tell("the vendor's matrix product");
+    Effort effort = options_.effort;
+    effort.runs = std::min(effort.runs, 9u);
+    ladder_.matrix_product = vendor_matrix_product(device_, options_.type, effort);
+  } catch (const Error& error) {
+    ladder_.no_matrix_product = error.what();
   }
 
   double ceiling_of(const std::string& where) const {
@@ -352,12 +255,12 @@ class PairsLadderRun {
   // `in_sequence`: all additions of an x one after the other, as the textbook has it.
   template <class Prepare>
   void add_row(std::string_view name, const std::string& where, PairAccuracy accuracy, bool in_sequence, const Prepare& prepare) {
-    if (!wanted(name)) return;
-    tell(fmt::format("{}, {}", name, where));
+    if (!wanted(options_.rungs, name)) return;
+    options_.effort.tell(fmt::format("{}, {}", name, where));
     PairsRow row;
     row.name = name;
     row.where = where;
-    try {
+    attempt(row, [&] {
       const PairsRung rung = prepare(row);
       rung.call();
       judge(rung, accuracy, in_sequence, row);
@@ -367,10 +270,7 @@ class PairsLadderRun {
         row.operations_per_second = row.pairs_per_second * ladder_.operations_of_pair;
         if (const double ceiling = ceiling_of(where); ceiling > 0) row.ceiling_fraction = row.operations_per_second / ceiling;
       }
-    } catch (const Error& error) {
-      row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
-      row.reason = error.what();
-    }
+    });
     ladder_.rungs.push_back(std::move(row));
   }
 
@@ -378,7 +278,7 @@ class PairsLadderRun {
     std::vector<char> c(x_count_ * 8);
     rung.read({c.data()});
     if (!summing() || accuracy == PairAccuracy::exact) {
-      const bool right = reference_.same_bits(c, reference_.bits(accuracy));
+      const bool right = reference_.same_bits(c, accuracy);
       row.verdict = right ? Verdict::right : Verdict::wrong;
       if (!right) row.reason = "other bits than the CPU's";
       return;
@@ -417,13 +317,7 @@ std::vector<std::string> pairs_rungs(const Device& device) {
 }
 
 PairsLadder pairs_ladder(const Device& device, const PairsLadderOptions& options) {
-  const std::vector<std::string> known = pairs_rungs(device);
-  for (const std::string& name : options.rungs) {
-    if (std::find(known.begin(), known.end(), name) == known.end() && (name != options.kernel_name || name.empty())) {
-      throw Error(ErrorKind::usage, fmt::format("'{}' is no rung of the ladder of pairs on {}: there are {}", name, device.info().selector,
-                                                fmt::join(known, ", ")));
-    }
-  }
+  check_rungs(options.rungs, pairs_rungs(device), options.kernel_name, device.info());
   return PairsLadderRun(device, options).run();
 }
 

@@ -3,6 +3,7 @@
 #include <samesum/error.hpp>
 
 #include "bench/reader.hpp"
+#include "bench/rungs.hpp"
 #include "bench/timing.hpp"
 #include "product/product.hpp"
 #include "reduce/textbook.hpp"
@@ -75,26 +76,20 @@ class Run {
     if (climbs() && options_.operations.empty()) return name == (options_.ladder == "max" ? "extremes" : "product");
     return options_.operations.empty() || std::ranges::find(options_.operations, name) != options_.operations.end();
   }
-  void tell(std::string_view what) const {
-    if (options_.effort.progress) options_.effort.progress(what);
-  }
 
   template <class Prepare>
   void add_row(const Operation& operation, const Reader& reader, const Prepare& prepare, bool always = false) {
     if (!always && !wanted(operation.name)) return;
-    tell(operation.name);
+    options_.effort.tell(operation.name);
     ReduceBenchRow row;
     row.operation = operation.name;
     row.where = reader.where;
-    try {
+    attempt(row, [&] {
       const Candidate candidate = prepare(operation, row);
       candidate.call();
       row.verdict = candidate.is_right() ? Verdict::right : Verdict::wrong;
       if (row.verdict == Verdict::right) time(candidate, reader, row);
-    } catch (const Error& error) {
-      row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
-      row.reason = error.what();
-    }
+    });
     bench_.rows.push_back(std::move(row));
   }
 
@@ -133,7 +128,7 @@ class Run {
   }
 
   void run_host() {
-    tell("the ceiling of the CPU");
+    options_.effort.tell("the ceiling of the CPU");
     const Reader reader = fastest_reader(data_.data(), data_.bytes(), threads_);
     bench_.ceilings.push_back(read_rate(reader, options_.effort));
     if (climbs()) add_plain_loop(reader);
@@ -250,10 +245,10 @@ class Run {
   void run_kernels() {
     device::Device& device = device_.implementation();
     std::unique_lock lock(device.mutex());
-    tell("upload");
+    options_.effort.tell("upload");
     memory_ = device.allocate(std::max<std::uint64_t>(data_.bytes(), 16));
     if (data_.bytes() != 0) device.write(memory_, 0, data_.data(), data_.bytes());
-    tell(fmt::format("the ceiling of {}", device.info().selector));
+    options_.effort.tell(fmt::format("the ceiling of {}", device.info().selector));
     const Reader reader = fastest_reader(device, memory_, data_.bytes());
     bench_.ceilings.push_back(read_rate(reader, options_.effort));
     if (climbs()) add_textbook_kernels(reader, device);

@@ -3,6 +3,7 @@
 #include <samesum/error.hpp>
 
 #include "bench/reader.hpp"
+#include "bench/rungs.hpp"
 #include "bench/timing.hpp"
 #include "core/parallel.hpp"
 #include "device/program.hpp"
@@ -80,21 +81,14 @@ class HistogramLadderRun {
   }
 
  private:
-  bool wanted(std::string_view name) const {
-    return options_.rungs.empty() || std::find(options_.rungs.begin(), options_.rungs.end(), name) != options_.rungs.end();
-  }
-  void tell(std::string_view what) const {
-    if (options_.effort.progress) options_.effort.progress(what);
-  }
-
   template <class Prepare>
   void add_row(std::string_view name, const Reader& reader, const Prepare& prepare) {
-    if (!wanted(name)) return;
-    tell(name);
+    if (!wanted(options_.rungs, name)) return;
+    options_.effort.tell(name);
     HistogramLadderRow row;
     row.name = name;
     row.where = reader.where;
-    try {
+    attempt(row, [&] {
       const Rung rung = prepare(row);
       rung.call();
       row.verdict = Verdict::right;
@@ -109,10 +103,7 @@ class HistogramLadderRun {
       }
       row.samples_per_second = static_cast<double>(data_.size()) / row.seconds.median;
       judge(rung, row);
-    } catch (const Error& error) {
-      row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
-      row.reason = error.what();
-    }
+    });
     ladder_.rungs.push_back(std::move(row));
   }
 
@@ -126,7 +117,7 @@ class HistogramLadderRun {
   }
 
   Reader host_reader(std::uint32_t threads) {
-    tell(fmt::format("the ceiling, {}", host_label(threads)));
+    options_.effort.tell(fmt::format("the ceiling, {}", host_label(threads)));
     Reader reader = fastest_reader(data_.data(), data_.size(), threads);
     ladder_.ceilings.push_back(read_rate(reader, options_.effort));
     return reader;
@@ -140,7 +131,7 @@ class HistogramLadderRun {
 
   void run_host() {
     const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
-    if (!wanted(kSequential) && !wanted(kCpu)) return;
+    if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kCpu)) return;
     const Reader one = host_reader(1);
     add_row(kSequential, one, [&](HistogramLadderRow&) {
       return host_rung([data = data_] {
@@ -159,11 +150,11 @@ class HistogramLadderRun {
   void run_kernels() {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
-    tell("upload");
+    options_.effort.tell("upload");
     const std::uint64_t padded = (std::max<std::uint64_t>(data_.size(), 1) + 15) / 16 * 16;
     const device::Memory memory = device.allocate(padded);
     if (!data_.empty()) device.write(memory, 0, data_.data(), data_.size());
-    tell(fmt::format("the ceiling, {}", device.info().selector));
+    options_.effort.tell(fmt::format("the ceiling, {}", device.info().selector));
     const Reader reader = fastest_reader(device, memory, data_.size());
     ladder_.ceilings.push_back(read_rate(reader, options_.effort));
     for (const std::string_view name : kTextbook) {
@@ -248,13 +239,7 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 }
 
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
-  const std::vector<std::string> known = histogram_rungs(device);
-  for (const std::string& name : options.rungs) {
-    if (std::find(known.begin(), known.end(), name) == known.end() && (name.empty() || name != options.kernel_name)) {
-      throw Error(ErrorKind::usage, fmt::format("'{}' is no rung of the histogram's ladder on {}: there are {}", name,
-                                                device.info().selector, fmt::join(known, ", ")));
-    }
-  }
+  check_rungs(options.rungs, histogram_rungs(device), options.kernel_name, device.info());
   if (data.size() > binning::DeviceHistogram::kMostCounted) {
     throw Error(ErrorKind::usage, "the ladder counts fewer than 2^32 bytes: its kernels have counters of 32 bits");
   }

@@ -11,8 +11,10 @@
 #include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
+#include "product/product.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
+#include "statistics/collect_device.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -131,6 +133,18 @@ void build_histogram(std::string_view variant, const Device&, NotingDevice& devi
   }
 }
 
+void build_statistics(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  CollectOptions collect;
+  collect.group_size = options.group_size;
+  statistics::DevicePass(device, options.type, collect, variant == "dot");
+}
+
+void build_product(std::string_view, const Device&, NotingDevice& device, const InspectOptions& options) {
+  ReduceOptions product;
+  product.group_size = options.group_size;
+  product_tree::DeviceProduct(device, options.type, false, product);
+}
+
 // A pattern joins by a row here: what its variants are called, and how one is built on a device.
 struct Pattern {
   std::string_view name;
@@ -148,6 +162,12 @@ constexpr Pattern kPatterns[] = {
      build_sum},
     {"histogram", [] { return std::vector<std::string>{"racy", "block_partition", "interleaved", "privatized", "aggregated", "best"}; },
      build_histogram},
+    {"statistics",
+     [] {
+       return std::vector<std::string>{"all", "dot"};
+     },
+     build_statistics},
+    {"product", [] { return std::vector<std::string>{"tree"}; }, build_product},
     {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
     {"pairs",
      [] {

@@ -2,10 +2,9 @@
 // and each y that a work-item reads from there, by 16-byte loads that are one broadcast for a sub-group, serves all of its x. The y are
 // split over groups, so that few x fill the device, too; pairs_combine puts the parts together, in their order.
 //
-// Defined by the host, beside what function.h and reduction.h want: REDUCTION, COMPENSATED, KEYED (minima by keys: where there may be NaN or
-// -0.0), GROUP (work-items), RESIDENT (groups to a compute unit), ITEMS, TILE (y, a multiple of CHUNK), POLYNOMIALS (a mask: which
-// of 16 exponentials are polynomials in fast sums; 0 where there may be NaN), UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over
-// y).
+// Defined by the host, beside what function.h and reduction.h want: REDUCTION, COMPENSATED, GROUP (work-items), RESIDENT (groups to a
+// compute unit), ITEMS, TILE (y, a multiple of CHUNK), CHUNK (y, a multiple of 2 STEP), POLYNOMIALS (a mask: which of 16 exponentials are
+// polynomials in fast sums; 0 where there may be NaN), UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over y).
 
 #if REAL_BYTES == 4
 #define VECTOR float4
@@ -19,7 +18,6 @@
 #define USED (D + WEIGHTED)
 #define WIDTH (USED >= LANES ? (USED + LANES - 1) / LANES * LANES : USED == 3 ? 4 : USED)
 #define STEP (WIDTH < LANES ? LANES / WIDTH : 1)
-#define CHUNK 16  // of y, for which argmin looks once
 
 FN void load_step(REAL* to, LOCAL const VECTOR* tile, uint j) {
 #pragma unroll
@@ -145,7 +143,7 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL fact
 #endif
 
 // What a part of the y comes to, part by part: `sums` (and, where COMPENSATED, behind all of them the compensations), or the keys of the least
-// values in their place, and in `places` the y where they are.
+// values in their place, and in `places` where the chunks begin that have them.
 KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
                                                       ulong y_count, ulong share, uint parts, REAL factor, REAL softening,
                                                       GLOBAL REAL* sums, GLOBAL ulong* places) {
@@ -167,20 +165,12 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
   REAL sum[ITEMS], rest[ITEMS];  // rest: of the whole tiles before, or the compensation
 #pragma unroll
   for (uint i = 0; i < ITEMS; ++i) sum[i] = rest[i] = 0;
-#elif KEYED
-  KEY best[ITEMS];
-  ulong place[ITEMS];
-#pragma unroll
-  for (uint i = 0; i < ITEMS; ++i) {
-    best[i] = KEY_SIGN;
-    place[i] = begin;
-  }
 #else
-  REAL least[ITEMS];
+  KEY best[ITEMS];
   uint place[ITEMS];  // of the chunk, counted from `begin`
 #pragma unroll
   for (uint i = 0; i < ITEMS; ++i) {
-    least[i] = VALUE_OF_BITS(FARTHEST);
+    best[i] = KEY_SIGN;
     place[i] = 0;
   }
 #endif
@@ -191,6 +181,14 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     for (uint k = local_id(); k < count * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[start * D + k];
 #if WEIGHTED
     for (uint k = local_id(); k < count; k += GROUP) elements[k * WIDTH + D] = weights[start + k];
+#endif
+#if REDUCTION != R_SUM
+    // The last chunk is filled up with its last y, which changes no minimum.
+    const uint filled = (count + CHUNK - 1) / CHUNK * CHUNK;
+    for (uint k = count * D + local_id(); k < filled * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[(start + count - 1) * D + k % D];
+#if WEIGHTED
+    for (uint k = count + local_id(); k < filled; k += GROUP) elements[k * WIDTH + D] = weights[start + count - 1];
+#endif
 #endif
     barrier_local();
     REAL y[STEP * WIDTH];
@@ -231,44 +229,31 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
       sum[i] = 0;
     }
 #endif
-#elif KEYED
-    for (uint j = 0; j < count; ++j) {
-      load_one(y, tile, j);
-#pragma unroll
-      for (uint i = 0; i < ITEMS; ++i) {
-        const KEY key = key_of(pair_value(x + i * D, y, factor, softening));
-        place[i] = key < best[i] ? start + j : place[i];
-        best[i] = key < best[i] ? key : best[i];
-      }
-    }
 #else
     // The least value of a chunk first, and only then whether it is less than what there was: the place is known to the chunk.
     for (uint chunk = 0; chunk < count; chunk += CHUNK) {
-      REAL low[ITEMS];
-      const uint stop = count - chunk < CHUNK ? count - chunk : CHUNK;
+      KEY low[ITEMS];
 #pragma unroll
-      for (uint i = 0; i < ITEMS; ++i) low[i] = least[i];
-      uint j = 0;
+      for (uint i = 0; i < ITEMS; ++i) low[i] = best[i];
       UNROLL_STEPS
-      for (; j + STEP <= stop; j += STEP) {
+      for (uint j = 0; j < CHUNK; j += 2 * STEP) {
+        REAL z[STEP * WIDTH];
         load_step(y, tile, chunk + j);
+        load_step(z, tile, chunk + j + STEP);
 #pragma unroll
         for (uint k = 0; k < STEP; ++k) {
 #pragma unroll
-          for (uint i = 0; i < ITEMS; ++i) low[i] = CLOSER(low[i], pair_value(x + i * D, y + k * WIDTH, factor, softening));
+          for (uint i = 0; i < ITEMS; ++i) {
+            const KEY one = ORDER_OF(pair_value(x + i * D, y + k * WIDTH, factor, softening));
+            const KEY other = ORDER_OF(pair_value(x + i * D, z + k * WIDTH, factor, softening));
+            low[i] = min(min(one, other), low[i]);
+          }
         }
       }
-#if STEP > 1
-      for (; j < stop; ++j) {
-        load_one(y, tile, chunk + j);
-#pragma unroll
-        for (uint i = 0; i < ITEMS; ++i) low[i] = CLOSER(low[i], pair_value(x + i * D, y, factor, softening));
-      }
-#endif
 #pragma unroll
       for (uint i = 0; i < ITEMS; ++i) {
-        place[i] = low[i] != least[i] ? (uint)((start - begin + chunk) / CHUNK) : place[i];
-        least[i] = low[i];
+        place[i] = low[i] != best[i] ? (uint)((start - begin + chunk) / CHUNK) : place[i];
+        best[i] = low[i];
       }
     }
 #endif
@@ -284,28 +269,11 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
       sums[(parts + part) * x_count + at] = rest[i];
 #endif
     }
-#elif KEYED
+#else
     if (at < x_count) {
       ((GLOBAL KEY*)sums)[part * x_count + at] = best[i];
 #if REDUCTION == R_ARGMIN
-      places[part * x_count + at] = place[i];
-#endif
-    }
-#else
-    if (at < x_count) {
-      ((GLOBAL KEY*)sums)[part * x_count + at] = key_of(least[i]);
-#if REDUCTION == R_ARGMIN
-      // The first of the chunk that has the value.
-      ulong j = begin + (ulong)place[i] * CHUNK;
-      for (; j + 1 < end; ++j) {
-        REAL y[USED];
-        for (uint d = 0; d < D; ++d) y[d] = b[j * D + d];
-#if WEIGHTED
-        y[D] = weights[j];
-#endif
-        if (pair_value(x + i * D, y, factor, softening) == least[i]) break;
-      }
-      places[part * x_count + at] = j;
+      places[part * x_count + at] = begin + (ulong)place[i] * CHUNK;
 #endif
     }
 #endif

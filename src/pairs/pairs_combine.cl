@@ -4,8 +4,9 @@
 #define COLUMNS (GROUP >= 64 && GROUP % 32 == 0 ? 32 : GROUP)
 #define ROWS (GROUP / COLUMNS)
 
-KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* sums, GLOBAL const ulong* places, ulong x_count, uint parts,
-                                                GLOBAL REAL* c) {
+KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
+                                                ulong y_count, uint parts, REAL factor, REAL softening, GLOBAL const REAL* sums,
+                                                GLOBAL const ulong* places, GLOBAL REAL* c) {
   const uint column = local_id() % COLUMNS;
   const uint row = local_id() / COLUMNS;
   const ulong x = (ulong)group_id() * COLUMNS + column;
@@ -74,7 +75,21 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* sums, GLOBAL 
       best = key < best ? key : best;
     }
 #if REDUCTION == R_ARGMIN
-    if (x < x_count) ((GLOBAL ulong*)c)[x] = place;
+    // The first of the chunk that has the value. No way out of the loop, so that its loads need not wait for each other.
+    REAL ours[D], theirs[USED];
+    UNROLL_COMPONENTS
+    for (uint d = 0; d < D; ++d) ours[d] = a[from * D + d];
+    ulong first = place;
+    for (uint k = CHUNK; k-- > 0;) {
+      const ulong y = place + k < y_count ? place + k : y_count - 1;
+      UNROLL_COMPONENTS
+      for (uint d = 0; d < D; ++d) theirs[d] = b[y * D + d];
+#if WEIGHTED
+      theirs[D] = weights[y];
+#endif
+      first = ORDER_OF(pair_value(ours, theirs, factor, softening)) == best ? y : first;
+    }
+    if (x < x_count) ((GLOBAL ulong*)c)[x] = first;
 #else
     if (x < x_count) c[x] = value_of_key(best);
 #endif

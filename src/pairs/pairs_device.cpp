@@ -18,13 +18,14 @@ namespace {
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kTileBytes = 16 << 10;
-constexpr std::uint32_t kPolynomials = 0x0421, kPolynomialsOfVectors = 0x0101;
-constexpr std::uint64_t kManyX = 1 << 17;
+constexpr std::uint32_t kPolynomials = 0x0101;  // of scalars: vectors have enough else to do
+constexpr std::uint64_t kManyX = 1 << 16;
 // A GPU's shape on a CPU only has to be right: small kernels compile sooner.
 constexpr std::uint32_t kCpuGroupSize = 16, kCpuItems = 2;
-constexpr std::uint32_t kCpuVectors = 4, kCpuChains = 2, kCpuLanesBytes = 32;
+constexpr std::uint32_t kCpuVectors = 3, kCpuChains = 4, kCpuLanesBytes = 32;  // twelve sums hide the latency of a multiply-add
 constexpr std::uint32_t kExactGroupSize = 128;
 
+constexpr std::uint32_t kChunk = 32;  // y among which a minimum's place is looked up at the end
 constexpr std::uint32_t kMostParts = 1024;
 constexpr std::uint64_t kLeastShare = 256;  // of y
 constexpr std::uint64_t kMostPartialBytes = std::uint64_t{256} << 20;
@@ -61,8 +62,15 @@ bool is_clean(const Problem& p) {
   return most < 0.25 * static_cast<double>(std::numeric_limits<Real>::max());
 }
 
+// Where special functions are half of the work, groups wait for them, and more of them with fewer x each are better.
+bool wants_many_groups(const Problem& p) {
+  return p.f == PairFunction::gaussian && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast && p.components == 3 &&
+         p.type == DType::float32;
+}
+
 std::uint32_t own_items(const Problem& p, bool keyed) {
   const std::uint64_t d = p.components;
+  if (wants_many_groups(p)) return 12;
   std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
@@ -104,10 +112,13 @@ void DevicePairs::configure(Configuration wanted) {
   Configuration& c = configuration_;
   c = wanted;
   if (c.group_size == 0) c.group_size = std::min(own_size, info.max_group_size);
-  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : kResident;
-  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : kPolynomialsOfVectors;
+  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : wants_many_groups(problem_) ? 3 : kResident;
+  if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : 0;
   if (!clean_) c.polynomials = 0;
-  if (c.unroll == 0) c.unroll = info.is_cpu ? 1 : problem_.f == PairFunction::product && problem_.components == 1 ? 8 : 2;
+  const bool scalar = problem_.components == 1;
+  if (c.unroll == 0) {
+    c.unroll = info.is_cpu || (scalar && problem_.f == PairFunction::gaussian) ? 1 : scalar && problem_.f == PairFunction::product ? 8 : 2;
+  }
   if (shape_ == Shape::vectors) {
     c.group_size = 1;
     c.items = kCpuVectors * kCpuLanesBytes / bytes;
@@ -130,7 +141,8 @@ void DevicePairs::configure(Configuration wanted) {
   const std::uint64_t width = used >= lanes ? ceil_div(used, lanes) * lanes : used == 3 ? 4 : used;
   const std::uint64_t room = std::min<std::uint64_t>(kTileBytes, info.local_bytes / 2);
   if (c.tile == 0) c.tile = static_cast<std::uint32_t>(std::max<std::uint64_t>(room / (width * bytes), 1));
-  if (c.tile > 16) c.tile = c.tile / 16 * 16;
+  // Whole chunks; small vectors are read more than one at a time.
+  c.tile = c.tile > kChunk || used < lanes ? std::max(c.tile / kChunk, 1u) * kChunk : std::max(c.tile / 2, 1u) * 2;
   if (c.tile * width * bytes > info.local_bytes) {
     throw Error(ErrorKind::usage, fmt::format("a tile of {} y with {} components takes {} bytes of local memory; {} has {}", c.tile,
                                               problem_.components, c.tile * width * bytes, info.selector, info.local_bytes));
@@ -174,7 +186,7 @@ device::Source DevicePairs::source() const {
     return source;
   }
   source.defines.insert(source.defines.end(), {{"ITEMS", number(configuration_.items)},
-                                               {"CHUNK", number(std::min(configuration_.tile, 16u))},
+                                               {"CHUNK", number(std::min(configuration_.tile, kChunk))},
                                                {"UNROLL_STEPS", fmt::format("_Pragma(\"unroll {}\")", configuration_.unroll)},
                                                {"POLYNOMIALS", number(configuration_.polynomials)},
                                                {"EXP2_C1", "0x1.62e42ap-1f"},
@@ -213,8 +225,8 @@ void DevicePairs::choose_parts(std::uint64_t x_count) {
   std::uint64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (std::uint64_t parts = 1; parts <= most; ++parts) {
-    // At least two groups to a unit, as one has to wait now and then.
-    const std::uint64_t rounds = std::max<std::uint64_t>(ceil_div(blocks * parts, units), 2);
+    // At least so many groups to a unit as can be resident there, two at least, as one has to wait now and then.
+    const std::uint64_t rounds = std::max<std::uint64_t>(ceil_div(blocks * parts, units), std::max(configuration_.resident, 2u));
     const double cost = static_cast<double>(rounds) * (static_cast<double>(ceil_div(problem_.y_count, parts)) + kGroupCost) +
                         kPartialCost * static_cast<double>(parts * x_count) * 4096 / static_cast<double>(step());
     if (cost < least * 0.999) {
@@ -282,7 +294,8 @@ void DevicePairs::launch() {
     return;
   }
   const std::uint32_t columns = combine_size() >= 64 && combine_size() % 32 == 0 ? 32 : combine_size();  // as in pairs_combine.cl
-  const device::Argument combining[] = {partials_, places_, x_count_, configuration_.parts, c_};
+  const device::Argument combining[] = {a_,           b_,        weights_, x_count_, problem_.y_count, configuration_.parts, arguments[7],
+                                        arguments[8], partials_, places_,  c_};
   device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
 }
 

@@ -1,4 +1,6 @@
 // fl(w f) of a pair in registers, and the order of values for minima. After function.h.
+//
+// Defined by the host: REDUCTION, KEYED (where values may be NaN or have a sign).
 
 #define R_SUM 0
 #define R_MIN 1
@@ -40,15 +42,6 @@ FN REAL pair_value(const REAL* a, const REAL* b, REAL factor, REAL softening) {
 #endif
 #define KEY_NAN (-KEY_SIGN - 1)
 
-// For values that are no NaN and no -0.0: the closer one to the wanted end, and the bits of the farthest from it.
-#if REDUCTION == R_MAX
-#define CLOSER(a, b) fmax(a, b)
-#define FARTHEST (INFINITY_BITS | KEY_NAN)
-#else
-#define CLOSER(a, b) fmin(a, b)
-#define FARTHEST INFINITY_BITS
-#endif
-
 FN KEY key_of(REAL value) {
   const KEY bits = KEY_OF_BITS(value);
   KEY key = bits ^ ((bits >> KEY_BITS) & KEY_SIGN);
@@ -57,6 +50,15 @@ FN KEY key_of(REAL value) {
 #endif
   return value == value ? key : KEY_NAN;
 }
+
+// The same of a value that is neither NaN nor has a sign.
+#if KEYED
+#define ORDER_OF(value) key_of(value)
+#elif REDUCTION == R_MAX
+#define ORDER_OF(value) (~KEY_OF_BITS(value))
+#else
+#define ORDER_OF(value) (KEY_OF_BITS(value))
+#endif
 
 FN REAL value_of_key(KEY key) {
 #if REDUCTION == R_MAX

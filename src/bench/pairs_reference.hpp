@@ -1,0 +1,37 @@
+// What a rung's results are held against: C at some of the x.
+#pragma once
+
+#include <samesum/bench_pairs.hpp>
+
+#include "pairs/problem.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace samesum::bench {
+
+class PairsReference {
+ public:
+  PairsReference(const all_pairs::Problem& problem, const PairsOptions& pairs);
+
+  /// The x that are looked at.
+  const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }
+
+  /// The largest of error/bound, which is under 1 where all is well, of sums in float64 and compensated. `depth`: additions one after the
+  /// other.
+  double judge(const std::vector<char>& c, double depth, PairsRow& row) const;
+
+  /// Whether the samples have the bits of the CPU's, where those are promised.
+  bool same_bits(const std::vector<char>& c, PairAccuracy accuracy) const;
+
+ private:
+  const char* at(const void* data, std::uint64_t element) const;
+  std::vector<double> in_float64(const void* data, std::uint64_t count) const;
+  double value_at(const std::vector<char>& c, std::uint64_t x) const;
+
+  all_pairs::Problem problem_;
+  std::vector<std::uint64_t> samples_;
+  std::vector<double> right_, magnitudes_;
+};
+
+}  // namespace samesum::bench
