@@ -136,7 +136,7 @@ void build_histogram(std::string_view variant, const Device&, NotingDevice& devi
 void build_statistics(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   CollectOptions collect;
   collect.group_size = options.group_size;
-  statistics::DevicePass(device, options.type, collect, variant == "dot");
+  statistics::DevicePass(device, options.type, collect, variant == "dot", std::uint64_t{1} << 28);
 }
 
 void build_product(std::string_view, const Device&, NotingDevice& device, const InspectOptions& options) {
