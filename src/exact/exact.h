@@ -51,9 +51,7 @@ FN int exact_top_bit(LOCAL const long* magnitude, int first, int last) {
   return i < first ? -1 : 32 * i + 63 - (int)clz64((ulong)magnitude[i]);
 }
 
-FN ulong exact_digit_in(LOCAL const long* magnitude, int first, int last, int i) {
-  return i < first || i > last ? 0 : (ulong)magnitude[i];
-}
+FN ulong exact_digit_in(LOCAL const long* magnitude, int first, int last, int i) { return i < first || i > last ? 0 : (ulong)magnitude[i]; }
 
 // Rounds magnitude / 2^drop to the nearest integer, ties to even; `drop` >= 1 and the quotient has at most 53 bits.
 FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int drop) {

@@ -76,9 +76,7 @@ FN VALUE f_next(VALUE s, VALUE a, VALUE b) {
 #define EXP_LN2_LOW 0x1.ef35793c7673p-45
 #endif
 
-FN VALUE power_of_two(VALUE exponent) {
-  return AS_VALUE(AS_BITS(exponent + V(EXP_MAGIC + EXP_BIAS)) << EXP_MANTISSA);
-}
+FN VALUE power_of_two(VALUE exponent) { return AS_VALUE(AS_BITS(exponent + V(EXP_MAGIC + EXP_BIAS)) << EXP_MANTISSA); }
 
 // exp(t) for t <= 0: t = j ln 2 + r, a polynomial in r with the coefficients 1/k!, and two powers of two, of which only the second may
 // round.

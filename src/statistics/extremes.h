@@ -134,7 +134,6 @@ FN EXTREMES_STATE empty_extremes(void) {
   return state;
 }
 
-
 #if KEEP_LOADS
 // The first element with the end's key.
 FN uint place_of(END end, uint least) {

@@ -1,13 +1,13 @@
 // Sums in registers, where they are exact, so that most elements need no bins.
 //
 // A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all
-// that is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the next
-// sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH 2013.)
-// For which magnitudes the last sum leaves nothing is each work-item's window: exponent fields from WINDOW_SPAN below its `top` up to `top`.
-// A load that has any other number goes to the bins.
+// that is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the
+// next sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH
+// 2013.) For which magnitudes the last sum leaves nothing is each work-item's window: exponent fields from WINDOW_SPAN below its `top` up
+// to `top`. A load that has any other number goes to the bins.
 
 #if WINDOWS
-#define HEADROOM 8                 // a sum takes 2^HEADROOM numbers before it is emptied into the bins
+#define HEADROOM 8                  // a sum takes 2^HEADROOM numbers before it is emptied into the bins
 #define NEXT_BELOW (52 - HEADROOM)  // from one sum's anchor to the next one's
 #define BIAS ((1 << (EXPONENT_BITS - 1)) - 1)
 #define TOP_SHIFT (BITS == 64 ? 20 : FRACTION_BITS)  // of the exponent field, in a size class
@@ -18,9 +18,9 @@
 #if BITS == 64
 #define SUMS 2
 #define PRODUCT_SUMS 4
-#define WINDOW_SPAN 34        // NEXT_BELOW - HEADROOM - 2 by two sums, (4 NEXT_BELOW - 107) / 2 by four of products
-#define LEAST_TOP 600         // from where on no product's lowest bit, nor a sum's spacing, is denormal
-#define MOST_TOP 1528         // up to where no sum of products overflows
+#define WINDOW_SPAN 34         // NEXT_BELOW - HEADROOM - 2 by two sums, (4 NEXT_BELOW - 107) / 2 by four of products
+#define LEAST_TOP 600          // from where on no product's lowest bit, nor a sum's spacing, is denormal
+#define MOST_TOP 1528          // up to where no sum of products overflows
 #define ELEMENTS_A_WINDOW 128  // two numbers of each product go into one sum
 #define LOWEST_BIT 1074
 #else
@@ -36,8 +36,8 @@
 typedef struct {
   double sum0, sum1;
   double product0, product1, product2, product3;
-  uint a_top, b_top;  // exponent fields
-  uint fixed;         // until the sums are emptied so often; FIXED of it for each, and one for each load since they last were
+  uint a_top, b_top;       // exponent fields
+  uint fixed;              // until the sums are emptied so often; FIXED of it for each, and one for each load since they last were
   int a_missed, b_missed;  // the greatest size class, less one, of a load that it did not hold
 } WINDOW;
 

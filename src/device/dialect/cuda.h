@@ -145,13 +145,13 @@ FN uint subgroup_max_u32(uint value) { return __reduce_max_sync(0xffffffffu, val
 FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
 FN int subgroup_add_s32(int value) { return __reduce_add_sync(0xffffffffu, value); }
 #else
-#define SUBGROUP_REDUCE(T, name, combined)                                               \
-  FN T name(T value) {                                                                   \
-    for (int distance = SUBGROUP / 2; distance > 0; distance /= 2) {                     \
-      const T other = __shfl_xor_sync(0xffffffffu, value, distance);                     \
-      value = combined;                                                                  \
-    }                                                                                    \
-    return value;                                                                        \
+#define SUBGROUP_REDUCE(T, name, combined)                           \
+  FN T name(T value) {                                               \
+    for (int distance = SUBGROUP / 2; distance > 0; distance /= 2) { \
+      const T other = __shfl_xor_sync(0xffffffffu, value, distance); \
+      value = combined;                                              \
+    }                                                                \
+    return value;                                                    \
   }
 SUBGROUP_REDUCE(uint, subgroup_min_u32, min(value, other))
 SUBGROUP_REDUCE(uint, subgroup_max_u32, max(value, other))

@@ -43,7 +43,9 @@ FN uint atomic_and_local32(LOCAL uint* p, uint v) { return atomic_and((volatile 
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
 FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
-FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) { return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired); }
+FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) {
+  return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired);
+}
 #if SAMESUM_INT64_ATOMICS
 FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }
 FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBAL ulong*)p, 0); }
