@@ -16,8 +16,8 @@ using namespace dialect::float32;
 
 const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSpacing, kSlotWords, kGroupSize, kTile, sum_window};
 
-TEST(SumWindow, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
-TEST(SumWindow, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumWindow32, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumWindow32, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 
 }  // namespace
 }  // namespace samesum::test

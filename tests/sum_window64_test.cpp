@@ -16,8 +16,8 @@ using namespace dialect::float64;
 
 const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSpacing, kSlotWords, kGroupSize, kTile, sum_window};
 
-TEST(SumWindow, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
-TEST(SumWindow, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumWindow64, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumWindow64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -197,7 +197,7 @@ FN FOUND combine_lanes(FOUND found) {
   found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
   found.greatest = greatest;
   found.least = least;
-  if (subgroup_ballot(found.nans != 0) != 0) {
+  if (subgroup_ballot(found.first_nan != NOWHERE) != 0) {
     found.first_nan = subgroup_min_u32(found.first_nan);
     for (uint distance = 1; distance < LANES; distance *= 2) found.nans += subgroup_shuffle(found.nans, local_id() ^ distance);
   }

@@ -21,7 +21,6 @@
 #define BEST_WORDS (GROUP_SIZE / LANES * 4)
 #define STORAGE_WORDS (BIN_WORDS > BEST_WORDS + GROUP_SIZE ? BIN_WORDS : BEST_WORDS + GROUP_SIZE)
 #define ROOMY_ROWS (ALL_ROWS > 0 ? ALL_ROWS : 1)
-#define ROOMY_ROWS (ALL_ROWS > 0 ? ALL_ROWS : 1)
 #if WINDOWS
 #define FLUSH_STEPS (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
 #endif
