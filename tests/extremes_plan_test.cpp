@@ -103,7 +103,7 @@ TEST_P(Arrays, AreCollectedWhereverTheyLie) {
 
 INSTANTIATE_TEST_SUITE_P(Types, Arrays,
                          testing::Values(DType::float32, DType::float64, DType::bfloat16, DType::int8, DType::uint32, DType::int64),
-                         [](const auto& info) { return std::string(name_of(info.param)); });
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
 TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
   const std::vector<std::byte> bytes = elements_of(DType::float32, 300000);

@@ -256,9 +256,11 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
   }
   unsure |= nearest < plan->tolerance || last < plan->last_tolerance;
 #else
-  uint words[PER_VECTOR];
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = root_of(plan, bits[k]);
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_from(plan, bits[k], words[k]);
+  if (!unsure) {  // not for NaNs: their cell by value need not be that of their key
+    uint words[PER_VECTOR];
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = root_of(plan, bits[k]);
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_from(plan, bits[k], words[k]);
+  }
 #endif
   if (unsure) {
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_of(plan, bits[k]);

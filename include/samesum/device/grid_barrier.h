@@ -158,7 +158,7 @@ typedef struct GridBarrier {
   unsigned int groups;  // how many take part
   unsigned int number;  // barriers of this launch that were begun
   // the barrier's own
-  unsigned int round;     // as `number`, but going on from launch to launch; modulo 4 it is what the counters' top bits will be
+  unsigned int before;    // what the counters' top bits were when it began
   unsigned int counters;  // 1 or 2
   unsigned int share;     // what it adds there
   unsigned int failed;
@@ -196,6 +196,9 @@ GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned
   return &grid->state[GRID_BARRIER_COUNTERS + 32 * counter];
 }
 
+// What the counters are when all have arrived at the barrier that is under way.
+GRID_FN unsigned int grid_target(const GridBarrier* grid) { return (grid->before + grid->number) << 30; }
+
 // Groups that arrive at a counter.
 GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int counter) {
   return (grid->groups + grid->counters - 1 - counter) >> (grid->counters - 1);
@@ -211,7 +214,7 @@ GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter,
 
 // How many groups have arrived at the barrier that is under way.
 GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
-  const unsigned int target = grid->round << 30;
+  const unsigned int target = grid_target(grid);
   unsigned int arrived = grid->groups - grid_missing(grid, 0, grid_load(grid_counter(grid, 0)), target);
   if (grid->counters == 2) arrived -= grid_missing(grid, 1, grid_load(grid_counter(grid, 1)), target);
   return arrived;
@@ -232,7 +235,7 @@ GRID_FN unsigned int grid_give_up(const GridBarrier* grid, grid_ulong* start, gr
   return 1;
 }
 
-// Waits until `*word` has reached `target`: a round's number, or what a counter is when all have arrived.
+// Waits until `*word` has reached `target`.
 GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
   grid_ulong start = 0;
   grid_ulong polls = 0;
@@ -256,13 +259,9 @@ GRID_FN void grid_pause(unsigned int cycles) {
 #endif
 }
 
-// The barrier for all groups.
-GRID_FN bool grid_barrier(GridBarrier* grid) {
-  if (grid->failed) return false;
-  grid->number += 1;
-  grid->round += 1;
-  const unsigned int target = grid->round << 30;
-  grid_group_barrier();
+// Arrives, and waits for all other groups: what the first two work-items do.
+GRID_FN void grid_meet(const GridBarrier* grid) {
+  const unsigned int target = grid_target(grid);
   bool all = false;
   if (grid_item() == 0) {  // in these words, from which a compiler sees that the addition is one work-item's
     const unsigned int value = grid_add(grid->own, grid->share) + grid->share;
@@ -276,6 +275,13 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
       all = false;
     }
   }
+}
+
+// The barrier for all groups. An instruction of all work-items costs a large group several cycles: there are few.
+GRID_FN bool grid_barrier(GridBarrier* grid) {
+  grid->number += 1;
+  grid_group_barrier();
+  if (grid_item() < 2 && !grid->failed) grid_meet(grid);
   grid_group_barrier();
   grid->failed = grid->scratch[0];
   return grid->failed == 0;
@@ -345,12 +351,15 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
   grid_group_barrier();
   grid->group = scratch[1];
   grid->groups = scratch[2];
-  grid->round = scratch[3];
+  grid->before = scratch[3];
   grid->counters = grid->groups < GRID_BARRIER_MANY ? 1 : 2;
   const unsigned int own = grid->group & (grid->counters - 1);
   grid->own = grid_counter(grid, own);
   grid->other = grid_counter(grid, own ^ 1);
   grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, own) : 1;
+#if GRID_PTX  // not to be computed again at each barrier
+  asm volatile("" : "+l"(grid->own), "+l"(grid->other), "+r"(grid->share), "+r"(grid->counters));
+#endif
   const bool takes_part = scratch[0] == 0 && grid->groups != 0;
   grid_group_barrier();
   return takes_part;
