@@ -259,17 +259,24 @@ GRID_FN void grid_pause(unsigned int cycles) {
 #endif
 }
 
-// Arrives, and waits for all other groups: what the first two work-items do.
+// Returns what the group's counter is then.
+GRID_FN unsigned int grid_arrive(const GridBarrier* grid) { return grid_add(grid->own, grid->share) + grid->share; }
+
+// Arrives, and waits for all other groups. An instruction of all work-items costs a large group several cycles, so there are few; and an
+// addition stands under `grid_item() == 0`, from which a compiler sees that it is one work-item's.
 GRID_FN void grid_meet(const GridBarrier* grid) {
   const unsigned int target = grid_target(grid);
-  bool all = false;
-  if (grid_item() == 0) {  // in these words, from which a compiler sees that the addition is one work-item's
-    const unsigned int value = grid_add(grid->own, grid->share) + grid->share;
-    all = grid_reached(value, target);  // who arrives last need not look
-    if (!all && grid->counters == 1) grid_wait(grid, grid->own, target);
-    if (!all && grid->counters == 2) grid_pause(grid_missing(grid, grid->group & 1, value, target) * GRID_BARRIER_PAUSE);
-  }
-  if (grid->counters == 2) {
+  if (grid->counters == 1) {
+    if (grid_item() == 0) {  // who arrives last need not look
+      if (!grid_reached(grid_arrive(grid), target)) grid_wait(grid, grid->own, target);
+    }
+  } else if (grid_item() < 2) {
+    bool all = false;
+    if (grid_item() == 0) {
+      const unsigned int value = grid_arrive(grid);
+      all = grid_reached(value, target);
+      if (!all) grid_pause(grid_missing(grid, grid->group & 1, value, target) * GRID_BARRIER_PAUSE);
+    }
     for (unsigned int i = grid_item(); i < 2; i += grid_items()) {  // a work-item for each counter, if there are two
       if (!all) grid_wait(grid, i == 0 ? grid->own : grid->other, target);
       all = false;
@@ -277,11 +284,11 @@ GRID_FN void grid_meet(const GridBarrier* grid) {
   }
 }
 
-// The barrier for all groups. An instruction of all work-items costs a large group several cycles: there are few.
+// The barrier for all groups.
 GRID_FN bool grid_barrier(GridBarrier* grid) {
   grid->number += 1;
   grid_group_barrier();
-  if (grid_item() < 2 && !grid->failed) grid_meet(grid);
+  if (!grid->failed) grid_meet(grid);
   grid_group_barrier();
   grid->failed = grid->scratch[0];
   return grid->failed == 0;
