@@ -97,7 +97,7 @@ class BarrierLadderRun {
     const barrier::Plan plan = barrier::plan_launch(device_, kernel, groups, group_size, false);
     const barrier::StateOptions state_options{options_.limit_seconds, plan.discover, plan.wanted};
     const auto state = barrier::initial_state(state_options);
-    const std::vector<std::uint32_t> words(32 + 2 * plan.groups, 0);
+    const std::vector<std::uint32_t> words(2 * plan.groups, 0);
     const device::Memory memory = upload(state), words_memory = upload(words);
     arguments.insert(arguments.begin(), {memory, words_memory});
     const device::Mark start = device_.mark();

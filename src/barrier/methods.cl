@@ -10,8 +10,7 @@
 #define TICKET 4
 #define BEST 5
 
-// `words`: a counter, and from the next line on two words for each group.
-#define LINE 32
+// Counters are where grid_barrier()'s is, as it matters to which half of a cache they belong. `words`: two flags for each group.
 
 #if METHOD == NONE
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
@@ -23,20 +22,21 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) { return grid_barrier
 #else
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   const uint round = ++grid->number;
+  GLOBAL uint* counter = grid_counter(grid, 0);
   grid_group_barrier();
 #if METHOD == EVERY_ITEM
-  grid_add(words, 1);
+  grid_add(counter, 1);
   grid_group_barrier();  // work-items of a group may run one after the other: all must have arrived before the first one waits
-  grid_wait(grid, words, round * grid->groups * group_size());
+  grid_wait(grid, counter, round * grid->groups * group_size());
 #elif METHOD == GROUP_LEADER
   if (local_id() == 0) {
-    grid_add(words, 1);
-    grid_wait(grid, words, round * grid->groups);
+    grid_add(counter, 1);
+    grid_wait(grid, counter, round * grid->groups);
   }
 #elif METHOD == TICKET
-  if (local_id() == 0 && grid_add(words, 1) + 1 != round * grid->groups) grid_wait(grid, words, round * grid->groups);
+  if (local_id() == 0 && grid_add(counter, 1) + 1 != round * grid->groups) grid_wait(grid, counter, round * grid->groups);
 #elif METHOD == LEADER_GROUP
-  GLOBAL uint* arrived = words + LINE;
+  GLOBAL uint* arrived = words;
   GLOBAL uint* go = arrived + grid->groups;
   if (local_id() == 0) grid_store_release(&arrived[grid->group], round);
   for (uint i = local_id(); i < grid->groups && grid->group == 0; i += group_size()) grid_wait(grid, &arrived[i], round);
