@@ -65,6 +65,7 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define GRID_KERNEL extern "C" __global__
 #define GRID_FN [[maybe_unused]] static __device__ __forceinline__
+#define GRID_APART [[maybe_unused]] static __device__ __noinline__
 #define GRID_GLOBAL
 #define GRID_LOCAL
 #define GRID_LOCAL_VAR __shared__
@@ -79,6 +80,7 @@ GRID_FN void grid_group_barrier(void) { __syncthreads(); }
 #else
 #define GRID_KERNEL __kernel
 #define GRID_FN static inline __attribute__((always_inline))
+#define GRID_APART GRID_FN
 #define GRID_GLOBAL __global
 #define GRID_LOCAL __local
 #define GRID_LOCAL_VAR __local
@@ -220,28 +222,29 @@ GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
   return arrived;
 }
 
-// Every 1024 polls: whether to give up, because somebody has or because it is time.
-GRID_FN unsigned int grid_give_up(const GridBarrier* grid, grid_ulong* start, grid_ulong* polls) {
-  if (grid_load(&grid->state[GRID_BARRIER_FAILED]) != 0) return 1;
-  const unsigned int limit = grid_limit(grid->state);
-  *polls += 1;
-  const grid_ulong now = grid_clock(*polls);
-  if (*start == 0) *start = now;
-  if (limit == GRID_BARRIER_NO_LIMIT || now - *start < limit) return 0;
-  const unsigned int arrived = grid_count_arrived(grid);
-  grid->state[GRID_BARRIER_NUMBER] = grid->number;  // several may write it: the same number
-  grid->state[GRID_BARRIER_ARRIVED] = arrived;
-  grid_store_release(&grid->state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
-  return 1;
+// Every 1024 polls of a wait that began at `start` (0: not yet looked at a clock): when it began, or 0 to give up, because somebody has or
+// because it is time. Apart from the loops that call it, where a device can: those are to stay short.
+GRID_APART grid_ulong grid_watch(GridBarrier grid, grid_ulong start, grid_ulong polls) {
+  if (grid_load(&grid.state[GRID_BARRIER_FAILED]) != 0) return 0;
+  const unsigned int limit = grid_limit(grid.state);
+  const grid_ulong now = grid_clock(polls);
+  if (limit == GRID_BARRIER_NO_LIMIT || start == 0 || now - start < limit) return start == 0 ? now : start;
+  const unsigned int arrived = grid_count_arrived(&grid);
+  grid.state[GRID_BARRIER_NUMBER] = grid.number;  // several may write it: the same number
+  grid.state[GRID_BARRIER_ARRIVED] = arrived;
+  grid_store_release(&grid.state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
+  return 0;
 }
 
 // Waits until `*word` has reached `target`.
 GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
   grid_ulong start = 0;
-  grid_ulong polls = 0;
-  for (unsigned int i = 1;; ++i) {
-    if (grid_reached(grid_load_acquire(word), target)) break;
-    if ((i & 1023) == 0 && grid_give_up(grid, &start, &polls)) {
+  grid_ulong polls = 0;  // in units of 1024
+  for (unsigned int i = 1; !grid_reached(grid_load_acquire(word), target); ++i) {
+    if ((i & 1023) != 0) continue;
+    polls += 1;
+    start = grid_watch(*grid, start, polls);
+    if (start == 0) {
       grid->scratch[0] = 1;
       break;
     }
