@@ -2,13 +2,14 @@
 // Defined by the host:
 //   ELEMENT          0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
 //   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are values then, no keys
-//   COUNTERS         0 in local memory, 32 bits, several copies; 1 in local memory, 16 bits; 2 in global memory
+//   COUNTERS         0 in local memory, 32 bits, several copies; 1 in local memory, 16 bits (of bytes several copies too); 2 in global memory
 //   CHANNELS         of uint8: bytes take turns; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
 //                    sub-group meet in one bank, whatever the data
 //   EDGES_LOCAL      thresholds and trie are copied into local memory
 //   AHEAD            the next tile is loaded while one is counted: where a compute unit has one group only
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
+//   STEPS            so many tiles of LOADS are drawn at once
 
 #if ELEMENT == 3 || ELEMENT == 5
 typedef ulong Key;
@@ -39,6 +40,7 @@ typedef struct {
   EDGES const Key* thresholds;
   EDGES const uint* trie;
   uint threshold_count, nan_slot, upper, shift;
+  uint one;  // 1: from the host, and so in a register, whatever compilers think of it
   Key first, span, flip;
   Real low, scale, top, tolerance, last_tolerance;
 } Plan;
@@ -113,25 +115,32 @@ FN uint root_of(const Plan* plan, Key bits) {
   return plan->trie[WHOLE(fmin(fmax(real_of(plan, bits), 0.0f), plan->top) + ROUNDER)];
 #endif
 }
-FN uint slot_from(const Plan* plan, Key bits, uint word) {
-  while (word >> 31 != 0) word = plan->trie[((uint)(offset_of(plan, bits) >> (word >> 25 & 63)) - word) & 0x1ffffff];
-  uint low = word & 0x1ffffff;
-  // Nearly all leaves have one threshold, or none.
-  if (word >> 25 == 1) low += reaches(plan, bits, low) ? 1 : 0;
-  if (word >> 25 > 1) {
-    uint high = word >> 25 == 63 ? plan->threshold_count : low + (word >> 25);
+FN uint below(const Plan* plan, Key bits, uint node) {
+  return plan->trie[((uint)(offset_of(plan, bits) >> (node >> 25 & 63)) - node) & 0x1ffffff];
+}
+// The slot of a leaf's samples; nearly all leaves have one threshold, or none.
+FN uint slot_in(const Plan* plan, Key bits, uint leaf) {
+  uint low = leaf & 0x1ffffff, count = leaf >> 25;
+  if (count > 2) {
+    uint high = count == 63 ? plan->threshold_count : low + count;
     while (low < high) {
       uint middle = (low + high) >> 1;
       int reached = reaches(plan, bits, middle);
       low = reached ? middle + 1 : low;
       high = reached ? high : middle;
     }
+    return low;
   }
-  return low;
+  uint slot = low;
+  if (count > 0) slot += reaches(plan, bits, low) ? 1 : 0;
+  if (count > 1) slot += reaches(plan, bits, low + 1) ? 1 : 0;
+  return slot;
 }
 FN uint slot_of(const Plan* plan, Key bits) {
   if (is_nan(bits)) return plan->nan_slot;
-  return slot_from(plan, bits, root_of(plan, bits));
+  uint word = root_of(plan, bits);
+  while (word >> 31 != 0) word = below(plan, bits, word);
+  return slot_in(plan, bits, word);
 }
 #endif
 #endif
@@ -143,18 +152,27 @@ FN uint slot_of(const Plan* plan, Key bits) {
 #endif
 
 // Adds `number` samples to a slot.
-#if COUNTERS == 0
-#define COUNTER_WORDS ((ulong)slots << COPY_BITS)
+#define PAIRED (ELEMENT == 0 && COUNTERS == 1)
+#if PAIRED
+// Two channels share a word, so that there is room for twice as many copies. All are emptied before a half could have been added to 2^16
+// times.
+#define COUNTER_WORDS ((CHANNELS + 1) / 2 * 256 << COPY_BITS)
+#define MOST_IN_TILE ((GROUP_SIZE + COPIES - 1) / COPIES * LOADS * ((15 + CHANNELS) / CHANNELS))
+#define TILES_BETWEEN (32767 / MOST_IN_TILE)
+#elif COUNTERS == 0
+#define COUNTER_WORDS (slots << COPY_BITS)
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
   atomic_add_local32(&counters[slot << COPY_BITS], number);
 }
 #elif COUNTERS == 1
 // Slots i and i + upper share a word, so that neighbours do not: its lower half counts samples of both, its upper half those of the second.
-// Words with the same lower bits are spread over the banks, as samples often differ in other bits only. Whoever makes a half reach 2^15
-// takes so much out of it before the next barrier; until then at most 2^15 are added.
+// Words with the same lower bits are spread over the banks, as samples often differ in other bits only. A word is emptied by who first sees
+// that its lower half has reached 2^15, before he adds what comes after the next load; and by all who see it at LATE, as nobody waits for
+// him: until they do each work-item adds 2 loads at most, and all of them less than is left.
+#define LATE 0xbf00u
 #if ELEMENT == 1
 #define UPPER 32768u
-#define SPREAD(pairs) ((pairs) ^ (((pairs) >> 8 ^ (pairs) >> 6) & 0x001f001fu))  // of one, or of two in the halves of a word
+#define SPREAD(pairs) (((((pairs) >> 8 ^ (pairs) >> 5) & 0x001f001fu) ^ (pairs)) & 0x7fff7fffu)  // of one, or of two in the halves of a word
 #else
 #define UPPER plan->upper
 #define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
@@ -167,39 +185,35 @@ FN uint word_of(const Plan* plan, uint slot) {
 FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number) {
   return atomic_add_local32(&counters[word_of(plan, slot)], slot < UPPER ? number : number * 0x10001u);
 }
-// Of a slot of which a half may have reached 2^15. Whoever clears the bit moves what it stood for.
-FN void take_out(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot) {
+FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot) {
   LOCAL uint* word = &counters[word_of(plan, slot)];
-  if ((*word & 0x80008000u) == 0) return;
-  uint pair = slot < UPPER ? slot : slot - UPPER;
-  uint old = atomic_and_local32(word, 0x7fff7fffu);
-  uint both = old & 0x8000u, second = old >> 16 & 0x8000u;
-  if (both != second) atomic_add_global32(&counts[pair], both - second);
+  if ((*word & 0x8000u) == 0) return;  // somebody else has
+  const uint old = atomic_exchange_local32(word, 0);
+  const uint pair = slot < UPPER ? slot : slot - UPPER, second = old >> 16, first = (old & 65535) - second;
+  if (first != 0) atomic_add_global32(&counts[pair], first);
   if (second != 0) atomic_add_global32(&counts[pair + UPPER], second);
 }
-FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
-  add_narrow(plan, counters, slot, number);
-  take_out(plan, counters, counts, slot);
-}
+FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) { add_narrow(plan, counters, slot, number); }
 #else
 #define COUNTER_WORDS 0
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) { atomic_add_global32(&counts[slot], number); }
 #endif
 
-#if COUNTERS == 1
+#if COUNTERS == 1 && !PAIRED
 // A load's additions, of which nobody has seen yet what they returned: that is looked at when the next load's are on their way.
 typedef struct {
-  uint number;  // what was added to each of the counters
   uint old[PER_VECTOR];
   uint slots[PER_VECTOR];
 } Watch;
 
 FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const Watch* watch) {
-  // Adding to both halves: where one was not added to, its highest bit changes rarely, and then to no harm.
-  uint changed = 0;
-  _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) changed |= watch->old[i] ^ (watch->old[i] + watch->number * 0x10001u);
-  if ((changed & 0x80008000u) != 0) {
-    _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) take_out(plan, counters, counts, watch->slots[i]);
+  uint seen = 0;
+  _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) seen |= watch->old[i];
+  if ((seen & 0x8000u) != 0) {
+    _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) {
+      const uint seen_here = watch->old[i] & 0xfff8;  // PER_VECTOR or fewer are added at once
+      if (seen_here == 0x8000u || seen_here >= LATE) empty(plan, counters, counts, watch->slots[i]);
+    }
   }
 }
 #else
@@ -259,7 +273,13 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
   if (!unsure) {  // not for NaNs: their cell by value need not be that of their key
     uint words[PER_VECTOR];
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = root_of(plan, bits[k]);
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_from(plan, bits[k], words[k]);
+    for (;;) {
+      uint nodes = 0;
+      _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) nodes |= words[k];
+      if (nodes >> 31 == 0) break;
+      _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = words[k] >> 31 != 0 ? below(plan, bits[k], words[k]) : words[k];
+    }
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_in(plan, bits[k], words[k]);
   }
 #endif
   if (unsure) {
@@ -271,10 +291,20 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
 
 #if ELEMENT == 1 && COUNTERS == 1
 // Two samples in few instructions, as there is hardly time for more.
-FN void add_two(LOCAL uint* counters, uint word, uint* old0, uint* old1) {
-  const uint pairs = SPREAD(word);
-  *old0 = atomic_add_local32(&counters[pairs & 0x7fff], (word & 0x8000) * 2 + 1);
-  *old1 = atomic_add_local32(&counters[pairs >> 16 & 0x7fff], (word >> 31) * 0x10000 + 1);
+FN void add_two(const Plan* plan, LOCAL uint* counters, uint word, uint* old0, uint* old1) {
+  const uint pairs = opaque(SPREAD(word));
+  *old0 = atomic_add_local32(&counters[opaque(pairs & 0xffff)], (word << 1 & 0x10000) | plan->one);
+  *old1 = atomic_add_local32(&counters[opaque(pairs >> 16)], (word >> 15 & 0x10000) | plan->one);
+}
+#endif
+
+#if ELEMENT == 0
+FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint channel, uint value) {
+#if PAIRED
+  atomic_add_local32(&counters[((channel >> 1) * 256 + value) << COPY_BITS], 1u << (channel & 1) * 16);
+#else
+  add(plan, counters, counts, channel * 256 + value, 1);
+#endif
 }
 #endif
 
@@ -283,16 +313,16 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 #if ELEMENT == 0
 #if CHANNELS == 3
   // Of 16 bytes a vector; 16 % 3 is 1.
-  uint c0 = phase % 3 * 256, c1 = c0 == 512 ? 0 : c0 + 256, c2 = c0 == 0 ? 512 : c0 - 256;
-#define CHANNEL(k) ((k) % 3 == 0 ? c0 : (k) % 3 == 1 ? c1 : c2)
+  const uint first = phase % 3, second = first == 2 ? 0 : first + 1, third = first == 0 ? 2 : first - 1;
+#define CHANNEL(k) ((k) % 3 == 0 ? first : (k) % 3 == 1 ? second : third)
 #else
-#define CHANNEL(k) ((k) % CHANNELS * 256)
+#define CHANNEL(k) ((k) % CHANNELS)
 #endif
-#define ADD_WORD(word, k)                                                         \
-  add(plan, counters, counts, ((word)&255) + CHANNEL(k), 1);                      \
-  add(plan, counters, counts, ((word) >> 8 & 255) + CHANNEL(k + 1), 1);           \
-  add(plan, counters, counts, ((word) >> 16 & 255) + CHANNEL(k + 2), 1);          \
-  add(plan, counters, counts, ((word) >> 24) + CHANNEL(k + 3), 1)
+#define ADD_WORD(word, k)                                                    \
+  add_byte(plan, counters, counts, CHANNEL(k), (word)&255);                  \
+  add_byte(plan, counters, counts, CHANNEL(k + 1), (word) >> 8 & 255);       \
+  add_byte(plan, counters, counts, CHANNEL(k + 2), (word) >> 16 & 255);      \
+  add_byte(plan, counters, counts, CHANNEL(k + 3), (word) >> 24)
   ADD_WORD(vector.x, 0);
   ADD_WORD(vector.y, 4);
   ADD_WORD(vector.z, 8);
@@ -310,17 +340,16 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
 #elif COUNTERS == 1
   const Watch before = *watch;
-  watch->number = same ? PER_VECTOR : 1;
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
   if (same) {
     watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR);
   } else {
 #if ELEMENT == 1
-    add_two(counters, vector.x, &watch->old[0], &watch->old[1]);
-    add_two(counters, vector.y, &watch->old[2], &watch->old[3]);
-    add_two(counters, vector.z, &watch->old[4], &watch->old[5]);
-    add_two(counters, vector.w, &watch->old[6], &watch->old[7]);
+    add_two(plan, counters, vector.x, &watch->old[0], &watch->old[1]);
+    add_two(plan, counters, vector.y, &watch->old[2], &watch->old[3]);
+    add_two(plan, counters, vector.z, &watch->old[4], &watch->old[5]);
+    add_two(plan, counters, vector.w, &watch->old[6], &watch->old[7]);
 #else
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1);
 #endif
@@ -345,8 +374,7 @@ typedef Key Sample;
 
 #define TILE (GROUP_SIZE * LOADS)  // loads that a group counts in one go
 
-FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile, uint tiles) {
-  if (tile >= tiles) return;
+FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile) {
   _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
 
@@ -354,6 +382,42 @@ FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile, uint tiles
 KERNEL void histogram_pack(GLOBAL const uchar* from, ulong offset, long stride, ulong count, GLOBAL Sample* to) {
   for (ulong i = global_id(); i < count; i += global_size()) to[i] = *(GLOBAL const Sample*)(from + offset + (long)i * stride);
 }
+
+// Adds the group's counters to the counts. Groups begin in different places, or all of them would wait for the same one.
+#if PAIRED
+FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slots) {
+  const uint words = COUNTER_WORDS >> COPY_BITS, begin = group_id() * GROUP_SIZE % words;
+  for (uint i = local_id(); i < words; i += GROUP_SIZE) {
+    const uint word = i < words - begin ? i + begin : i - (words - begin), slot = (word >> 8) * 512 + (word & 255);
+    uint first = 0, second = 0;
+    _Pragma("unroll 4") for (uint copy = 0; copy < COPIES; ++copy) {
+      LOCAL uint* counter = &counters[(word << COPY_BITS) + ((local_id() + copy) & (COPIES - 1))];
+      first += *counter & 65535;
+      second += *counter >> 16;
+      *counter = 0;
+    }
+    if (first != 0) atomic_add_global32(&counts[slot], first);
+    if (second != 0) atomic_add_global32(&counts[slot + 256], second);
+  }
+}
+#else
+FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slots) {
+  const uint begin = (group_id() * GROUP_SIZE % slots) & ~31u;
+  for (uint i = local_id(); i < slots; i += GROUP_SIZE) {
+    const uint slot = i < slots - begin ? i + begin : i - (slots - begin);
+#if COUNTERS == 0
+    uint number = 0;
+    for (uint copy = 0; copy < COPIES; ++copy) number += counters[(slot << COPY_BITS) + ((local_id() + copy) & (COPIES - 1))];
+#elif COUNTERS == 1
+    const uint word = counters[word_of(plan, slot)];
+    const uint number = slot < UPPER ? (word & 65535) - (word >> 16) : word >> 16;
+#else
+    const uint number = 0;
+#endif
+    if (number != 0) atomic_add_global32(&counts[slot], number);
+  }
+}
+#endif
 
 // The data begin at byte `offset`, a multiple of 16. `spare` are counters for the next histogram: they are cleared by the way, which a launch of its own would take microseconds for.
 //
@@ -366,16 +430,16 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
                                                               GLOBAL const uint* trie, uint trie_words, uint shift, Key first,
                                                               Key span, Key flip,
                                                               Real low, Real scale, Real top, Real tolerance,
-                                                              Real last_tolerance DYNLOCAL_PARAMETER(memory)) {
+                                                              Real last_tolerance, uint one DYNLOCAL_PARAMETER(memory)) {
   DYNLOCAL(memory);
   GLOBAL const uint4* data = (GLOBAL const uint4*)(bytes + offset);
   const ulong vectors = count / PER_VECTOR;
-  const uint tiles = (uint)(vectors / TILE);
-  uint tile = group_id();
-  uint next = tile + group_count();
-  const int more = tiles > 2 * group_count();
+  const uint shares = (uint)(vectors / (TILE * STEPS));
+  uint share = group_id();
+  uint next = share + group_count();
+  const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
-  load_tile(loaded, data, tile, tiles);  // on its way while counters are cleared
+  if (share < shares) load_tile(loaded, data, share * STEPS);  // on its way while counters are cleared
   // Local memory: two numbers of tiles, thresholds, trie, counters.
   LOCAL uint* drawn = memory;
 #if EDGES_LOCAL
@@ -399,6 +463,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.nan_slot = slots - 1;
   values.upper = ((slots + 1) / 2 + 31) & ~31u;
   values.shift = shift;
+  values.one = one;
   values.first = first;
   values.span = span;
   values.flip = flip;
@@ -414,71 +479,71 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   for (ulong i = global_id(); i < spare_slots; i += global_size()) spare[i] = 0;
   barrier_local();
 
-#if COUNTERS == 0
+#if COUNTERS == 0 || PAIRED
   LOCAL uint* mine = counters + (local_id() & (COPIES - 1));
 #else
   LOCAL uint* mine = counters;
 #endif
   Watch watch;
-#if COUNTERS == 1
+#if COUNTERS == 1 && !PAIRED
   const Watch nothing = {0};
   watch = nothing;
 #else
   watch = 0;
 #endif
-  uint turn = 0;
-  while (tile < tiles) {
-    uint4 counted[LOADS];
-    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) counted[k] = loaded[k];
+  uint turn = 0, unpassed = 0;
+  while (share < shares) {
     uint ticket = 0;
     if (more && local_id() == 0) ticket = atomic_ticket_global32(&counts[slots]);
+    for (uint step = 0; step < STEPS; ++step) {
+      const uint tile = share * STEPS + step, phase = tile % 3 * (TILE % 3) + local_id() % 3;
+      uint4 counted[LOADS];
+      _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) counted[k] = loaded[k];
 #if AHEAD
-    load_tile(loaded, data, next, tiles);
+      if (step + 1 < STEPS) {
+        load_tile(loaded, data, tile + 1);
+      } else if (next < shares) {
+        load_tile(loaded, data, next * STEPS);
+      }
 #endif
-    const uint phase = tile % 3 * (TILE % 3) + local_id();
-    _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], phase + k * GROUP_SIZE, &watch);
-#if COUNTERS == 1
-    look(plan, mine, counts, &watch);
-    watch = nothing;
-#endif
+      _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) {
+        add_vector(plan, mine, counts, counted[k], phase + k * (GROUP_SIZE % 3), &watch);
+      }
+    }
     if (local_id() == 0) drawn[turn] = ticket - drawn_before + 2 * group_count();
     barrier_local();
-    tile = next;
-    next = more ? drawn[turn] : tiles;
+#if PAIRED
+    if (++unpassed >= TILES_BETWEEN) {
+      pass_on(plan, counters, counts, slots);
+      unpassed = 0;
+      barrier_local();
+    }
+#endif
+    share = next;
+    next = more ? drawn[turn] : shares;
     turn ^= 1;
 #if !AHEAD
-    load_tile(loaded, data, tile, tiles);
+    if (share < shares) load_tile(loaded, data, share);
 #endif
   }
-  for (ulong i = (ulong)tiles * TILE + global_id(); i < vectors; i += global_size()) {
+  for (ulong i = (ulong)shares * (TILE * STEPS) + global_id(); i < vectors; i += global_size()) {
     add_vector(plan, mine, counts, data[i], (uint)(i % 3), &watch);
   }
-#if COUNTERS == 1
+#if COUNTERS == 1 && !PAIRED
   look(plan, mine, counts, &watch);
 #endif
   barrier_local();
   ulong last = vectors * PER_VECTOR + global_id();
   if (last < count) {
-    uint channel = ELEMENT == 0 ? (uint)(last % CHANNELS) * 256 : 0;
-    add(plan, mine, counts, channel + SLOT(((GLOBAL const Sample*)data)[last]), 1);
+#if ELEMENT == 0
+    add_byte(plan, mine, counts, (uint)(last % CHANNELS), bytes[offset + last]);
+#else
+    add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[last]), 1);
+#endif
   }
   barrier_local();
 
-  // Groups begin in different places, or all of them would wait for the same counter.
-  const uint begin = (group_id() * GROUP_SIZE % slots) & ~31u;
-  for (uint i = local_id(); i < slots; i += GROUP_SIZE) {
-    const uint slot = i < slots - begin ? i + begin : i - (slots - begin);
-#if COUNTERS == 0
-    uint number = 0;
-    for (uint copy = 0; copy < COPIES; ++copy) number += counters[(slot << COPY_BITS) + ((local_id() + copy) & (COPIES - 1))];
-#elif COUNTERS == 1
-    const uint word = counters[word_of(plan, slot)];
-    const uint number = slot < UPPER ? (word & 65535) - (word >> 16) : word >> 16;
-#else
-    const uint number = 0;
-#endif
-    if (number != 0) atomic_add_global32(&counts[slot], number);
-  }
+  pass_on(plan, counters, counts, slots);
 }
 
 // Of the counts, and of the number of tiles drawn.

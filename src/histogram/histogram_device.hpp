@@ -31,6 +31,7 @@ struct Configuration {
   std::uint32_t group_size = 0;
   std::uint32_t resident = 0;  ///< groups on a compute unit at once
   std::uint32_t loads = 0;
+  std::uint32_t steps = 1;  ///< so many times as many in what a group draws at once
   std::uint32_t groups = 0;
   std::uint32_t local_bytes = 0;
 
