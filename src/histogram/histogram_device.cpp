@@ -19,9 +19,11 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 // Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
-constexpr std::uint32_t kAheadLoads = 4;
-constexpr std::uint32_t kNarrowGroupSize = 768;  // 80 registers for each
-constexpr std::uint32_t kReservedBytes = 1024;   // of local memory, for each group
+constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
+constexpr std::uint64_t kManyTiles = 64;  // for each compute unit: so many that they can be drawn in fours
+constexpr std::uint32_t kNarrowGroupSize =
+    768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
+constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
 constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
 constexpr std::uint32_t kMostCopyBits = 2;
@@ -79,7 +81,8 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
   if (configuration.counters == Counters::local32) words = slots << configuration.copy_bits;
   if (configuration.counters == Counters::local16) {
     // Of bytes two channels share a word.
-    words = problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
+    words =
+        problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
   }
   return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
 }
@@ -120,7 +123,13 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     // Where there is no room for all copies of whole words.
     Configuration whole = chosen;
     whole.copy_bits = kMostCopyBitsOfBytes;
-    if (local_bytes_of(problem, whole, trie) > shared) chosen.counters = Counters::local16;
+    if (local_bytes_of(problem, whole, trie) > shared) {
+      chosen.counters = Counters::local16;
+      if (small_local && group_size == 0 && !little) {
+        chosen.group_size = std::min(most, kNarrowGroupSize);
+        chosen.loads = 2;
+      }
+    }
   }
   if (fits(local_bytes)) {
     const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
@@ -147,6 +156,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   }
   const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
   const std::uint64_t tiles = std::max<std::uint64_t>((samples + tile - 1) / tile, 1);
+  if (chosen.ahead && tiles >= kManyTiles * info.compute_units) chosen.steps = kAheadSteps;
   chosen.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{info.compute_units} * chosen.resident, tiles));
   return chosen;
 }
