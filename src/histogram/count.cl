@@ -9,6 +9,7 @@
 //   EDGES_LOCAL      thresholds and trie are copied into local memory
 //   AHEAD            the next tile is loaded while one is counted: where a compute unit has one group only
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
+//   HOT              of 16-bit counters: slots with many samples have further ones
 //   STEPS            so many tiles of LOADS are drawn at once
 
 #if ELEMENT == 3 || ELEMENT == 5
@@ -177,23 +178,37 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 #define UPPER plan->upper
 #define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
 #endif
-#define COUNTER_WORDS UPPER
+#define COUNTER_WORDS (UPPER + (HOT ? TAGS * 33 : 0))
 FN uint word_of(const Plan* plan, uint slot) {
   uint pair = slot < UPPER ? slot : slot - UPPER;
   return SPREAD(pair);
 }
-FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number) {
-  return atomic_add_local32(&counters[word_of(plan, slot)], slot < UPPER ? number : number * 0x10001u);
+// Slots that many samples are in have further words, one for each lane of a sub-group, or its lanes would wait for one another: tags behind
+// the counters tell which slots have them, and the words are behind the tags.
+#define TAGS 256
+FN uint tag_of(uint slot) { return slot * 0x9e3779b1u >> 24; }
+FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
+  uint word = word_of(plan, slot);
+  if (hot) {
+    const uint tag = tag_of(slot);
+    word = counters[UPPER + tag] == slot ? UPPER + TAGS + tag * 32 + local_id() % 32 : word;
+  }
+  return word;
 }
-FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot) {
-  LOCAL uint* word = &counters[word_of(plan, slot)];
+FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number, const int hot) {
+  return atomic_add_local32(&counters[word_at(plan, counters, slot, hot)], slot < UPPER ? number : number * 0x10001u);
+}
+FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, const int hot) {
+  LOCAL uint* word = &counters[word_at(plan, counters, slot, hot)];
   if ((*word & 0x8000u) == 0) return;  // somebody else has
   const uint old = atomic_exchange_local32(word, 0);
   const uint pair = slot < UPPER ? slot : slot - UPPER, second = old >> 16, first = (old & 65535) - second;
   if (first != 0) atomic_add_global32(&counts[pair], first);
   if (second != 0) atomic_add_global32(&counts[pair + UPPER], second);
 }
-FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) { add_narrow(plan, counters, slot, number); }
+FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
+  add_narrow(plan, counters, slot, number, 0);
+}
 #else
 #define COUNTER_WORDS 0
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) { atomic_add_global32(&counts[slot], number); }
@@ -206,13 +221,13 @@ typedef struct {
   uint slots[PER_VECTOR];
 } Watch;
 
-FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const Watch* watch) {
+FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const Watch* watch, const int hot) {
   uint seen = 0;
   _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) seen |= watch->old[i];
   if ((seen & 0x8000u) != 0) {
     _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) {
       const uint seen_here = watch->old[i] & 0xfff8;  // PER_VECTOR or fewer are added at once
-      if (seen_here == 0x8000u || seen_here >= LATE) empty(plan, counters, counts, watch->slots[i]);
+      if (seen_here == 0x8000u || seen_here >= LATE) empty(plan, counters, counts, watch->slots[i], hot);
     }
   }
 }
@@ -308,8 +323,8 @@ FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, ui
 }
 #endif
 
-// `phase` is the load's number, of which the remainder by 3 counts.
-FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch) {
+// `phase` is the load's number, of which the remainder by 3 counts; `hot`: whether some slots have words of their own.
+FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch, const int hot) {
 #if ELEMENT == 0
 #if CHANNELS == 3
   // Of 16 bytes a vector; 16 % 3 is 1.
@@ -343,18 +358,18 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
   if (same) {
-    watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR);
+    watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR, hot);
+  } else if (ELEMENT != 1 || hot) {
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
   } else {
 #if ELEMENT == 1
     add_two(plan, counters, vector.x, &watch->old[0], &watch->old[1]);
     add_two(plan, counters, vector.y, &watch->old[2], &watch->old[3]);
     add_two(plan, counters, vector.z, &watch->old[4], &watch->old[5]);
     add_two(plan, counters, vector.w, &watch->old[6], &watch->old[7]);
-#else
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1);
 #endif
   }
-  look(plan, counters, counts, &before);
+  look(plan, counters, counts, &before, hot);
 #else
   add(plan, counters, counts, slots[0], same ? PER_VECTOR : 1);
   if (!same) {
@@ -370,6 +385,27 @@ typedef uchar Sample;
 typedef ushort Sample;
 #else
 typedef Key Sample;
+#endif
+
+#if HOT
+// Tags the slots of which the first samples have more than a sixteenth.
+FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL uint* found) {
+  if (there) {
+    uint slots[PER_VECTOR];
+    slots_of(plan, vector, slots);
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], 1, 0);
+  }
+  barrier_local();
+  for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
+    const uint pair = SPREAD(word), both = counters[word] & 65535, second = counters[word] >> 16;
+    counters[word] = 0;
+    const uint many = GROUP_SIZE * PER_VECTOR / 16;
+    if (both - second >= many) counters[UPPER + tag_of(pair)] = pair;
+    if (second >= many) counters[UPPER + tag_of(pair + UPPER)] = pair + UPPER;
+    if (both >= many) *found = 1;
+  }
+  barrier_local();
+}
 #endif
 
 #define TILE (GROUP_SIZE * LOADS)  // loads that a group counts in one go
@@ -403,6 +439,12 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
 #else
 FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slots) {
   const uint begin = (group_id() * GROUP_SIZE % slots) & ~31u;
+#if HOT
+  for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
+    const uint number = counters[UPPER + TAGS + i] & 65535;  // a second slot's are in both halves
+    if (number != 0) atomic_add_global32(&counts[counters[UPPER + i / 32]], number);
+  }
+#endif
   for (uint i = local_id(); i < slots; i += GROUP_SIZE) {
     const uint slot = i < slots - begin ? i + begin : i - (slots - begin);
 #if COUNTERS == 0
@@ -476,6 +518,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #if COUNTERS != 2
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
 #endif
+  if (local_id() == 0) drawn[2] = 0;
   for (ulong i = global_id(); i < spare_slots; i += global_size()) spare[i] = 0;
   barrier_local();
 
@@ -490,6 +533,10 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   watch = nothing;
 #else
   watch = 0;
+#endif
+#if HOT
+  find_hot(plan, counters, loaded[0], share < shares, &drawn[2]);
+  const int hot = drawn[2] != 0;
 #endif
   uint turn = 0, unpassed = 0;
   while (share < shares) {
@@ -506,8 +553,14 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
         load_tile(loaded, data, next * STEPS);
       }
 #endif
+#if HOT
+      if (hot) {
+        _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, 1);
+        continue;
+      }
+#endif
       _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) {
-        add_vector(plan, mine, counts, counted[k], phase + k * (GROUP_SIZE % 3), &watch);
+        add_vector(plan, mine, counts, counted[k], phase + k * (GROUP_SIZE % 3), &watch, 0);
       }
     }
     if (local_id() == 0) drawn[turn] = ticket - drawn_before + 2 * group_count();
@@ -527,10 +580,10 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #endif
   }
   for (ulong i = (ulong)shares * (TILE * STEPS) + global_id(); i < vectors; i += global_size()) {
-    add_vector(plan, mine, counts, data[i], (uint)(i % 3), &watch);
+    add_vector(plan, mine, counts, data[i], (uint)(i % 3), &watch, 0);
   }
 #if COUNTERS == 1 && !PAIRED
-  look(plan, mine, counts, &watch);
+  look(plan, mine, counts, &watch, 0);
 #endif
   barrier_local();
   ulong last = vectors * PER_VECTOR + global_id();

@@ -20,7 +20,8 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint64_t kManyTiles = 64;  // for each compute unit: so many that they can be drawn in fours
+constexpr std::uint64_t kHotWords = 256 * 33;  // as count.cl has them
+constexpr std::uint64_t kManyTiles = 64;       // for each compute unit: so many that they can be drawn in fours
 constexpr std::uint32_t kNarrowGroupSize =
     768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
@@ -64,10 +65,10 @@ device::Memory upload(device::Device& device, const std::vector<T>& values) {
 std::string Configuration::text() const {
   constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
-  return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}{}", kGuesses[static_cast<std::size_t>(guess)],
+  return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}{}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
                      counters == Counters::local32 || copy_bits > 0 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads,
-                     steps > 1 ? fmt::format("x{}", steps) : "", ahead ? " ahead" : "");
+                     steps > 1 ? fmt::format("x{}", steps) : "", ahead ? " ahead" : "", hot ? " hot" : "");
 }
 
 std::uint64_t Problem::slots() const noexcept {
@@ -83,6 +84,7 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
     // Of bytes two channels share a word.
     words =
         problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
+    if (configuration.hot) words += kHotWords;
   }
   return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
 }
@@ -156,7 +158,13 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   }
   const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
   const std::uint64_t tiles = std::max<std::uint64_t>((samples + tile - 1) / tile, 1);
-  if (chosen.ahead && tiles >= kManyTiles * info.compute_units) chosen.steps = kAheadSteps;
+  if (chosen.ahead && tiles >= kManyTiles * info.compute_units) {
+    chosen.steps = kAheadSteps;
+    Configuration more = chosen;
+    more.hot = chosen.counters == Counters::local16;
+    if (local_bytes_of(problem, more, trie) <= local_bytes) chosen = more;
+    chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
+  }
   chosen.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{info.compute_units} * chosen.resident, tiles));
   return chosen;
 }
@@ -176,6 +184,7 @@ device::Source count_source(const Problem& problem, const Configuration& configu
            {"GROUP_SIZE", number(configuration.group_size)},
            {"RESIDENT", number(configuration.resident)},
            {"LOADS", number(configuration.loads)},
+           {"HOT", number(configuration.hot)},
            {"STEPS", number(configuration.steps)}}};
 }
 
