@@ -13,7 +13,8 @@ int main() {
   for (const samesum::DeviceInfo& info : samesum::list_devices().devices) {
     const samesum::Device device = samesum::Device::open(info.selector);
     if (!device.info().has(samesum::Capability::kernels) || !device.info().has(samesum::Capability::device_fence)) continue;
-    const std::uint32_t n = info.is_cpu ? 10001 : 1000001, groups = info.compute_units, size = info.is_cpu ? 64 : 512;
+    const std::uint32_t n = info.is_cpu ? 10001 : 1000001, groups = info.is_cpu ? info.compute_units : 2 * info.compute_units,
+                        size = info.is_cpu ? 64 : 256;
     std::vector<std::uint32_t> values(n), sorted;
     for (std::uint32_t i = 0; i < n; ++i) values[i] = i * 2654435761u;
     sorted = values;
