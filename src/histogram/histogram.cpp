@@ -4,7 +4,7 @@
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
 #include "core/visit.hpp"
-#include "device/buffer.hpp"
+#include "device/array.hpp"
 #include "device/device.hpp"
 #include "histogram/count.hpp"
 #include "histogram/histogram_cpu.hpp"
@@ -90,10 +90,7 @@ Histogram histogram(View data, const Bins& bins) { return histogram(data, bins, 
 
 Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
   const Device& device = data.buffer().device();
-  if (!device.info().has(Capability::kernels)) {
-    const auto* base = static_cast<const std::byte*>(data.buffer().state().memory.handle.get());
-    return histogram(View(base + data.offset(), data.size(), data.type(), data.stride()), bins, device, options, report);
-  }
+  if (!device.info().has(Capability::kernels)) return histogram(device::host_view(data), bins, device, options, report);
   const binning::Plan plan(bins, data.type());
   if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
   const auto slots = binning::count_in_buffer(data, {&plan}, options, report);

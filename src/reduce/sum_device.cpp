@@ -193,7 +193,7 @@ bool DeviceSum::prepare_window(std::uint64_t elements) {
 }
 
 // Whether there were not too many elements for the window.
-bool DeviceSum::launch_window(const DeviceArray& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset) {
+bool DeviceSum::launch_window(const device::Array& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset) {
   if (!window_ || data.count > window_->tile_elements * window_->configuration.groups) return false;
   Window& window = *window_;
   const bool contiguous = data.count <= 1 || data.stride == static_cast<std::int64_t>(size_of(type_));
@@ -246,7 +246,7 @@ const DeviceSum::Kernels& DeviceSum::kernels_for(bool strided) {
   return strided_kernels_;
 }
 
-void DeviceSum::launch(const DeviceArray& data, NanPolicy nan, const DevicePlace* record) {
+void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::Place* record) {
   count_ = data.count;
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;

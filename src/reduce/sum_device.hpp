@@ -1,6 +1,7 @@
 // The exact sum on a device that runs kernels (sum_exact.cl).
 #pragma once
 
+#include "device/array.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 
@@ -26,20 +27,6 @@ struct SumConfiguration {
   std::string text() const;
 };
 
-/// Where an array lies in device memory: `count` elements, one every `stride` bytes, the first at byte `offset`. The element's size divides
-/// offset and stride, the memory's own misalignment included.
-struct DeviceArray {
-  device::Memory memory;
-  std::uint64_t count = 0;
-  std::int64_t stride = 0;
-  std::uint64_t offset = 0;
-};
-/// Where a SumRecord is to go.
-struct DevicePlace {
-  device::Memory memory;
-  std::uint64_t offset = 0;  // in bytes
-};
-
 /// What a launch leaves in device memory.
 struct DeviceSumResult {
   Accumulator accumulator;
@@ -56,7 +43,7 @@ class DeviceSum {
   /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but
   /// for the first array with a stride, or of many more elements than were announced, whose kernel may have to be built.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
-  void launch(const DeviceArray& data, NanPolicy nan = NanPolicy::propagate, const DevicePlace* record = nullptr);
+  void launch(const device::Array& data, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of the first `count` elements of `data`, contiguous.
   void launch(const device::Memory& data, std::uint64_t count, NanPolicy nan = NanPolicy::propagate) {
     launch({data, count, static_cast<std::int64_t>(size_of(type_)), 0}, nan);
@@ -79,7 +66,7 @@ class DeviceSum {
     device::Kernel strided_kernel{};  // for what is not contiguous, or not aligned to 16 bytes
     device::Memory slots{};
   };
-  bool launch_window(const DeviceArray& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset);
+  bool launch_window(const device::Array& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset);
   bool prepare_window(std::uint64_t elements);
   void prepare_any(std::uint64_t elements);
   Kernels build();

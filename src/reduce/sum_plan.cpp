@@ -1,7 +1,7 @@
 // Sums of arrays that lie on a device: a plan, and the sum that makes one for itself.
 #include <samesum/sum.hpp>
 
-#include "device/buffer.hpp"
+#include "device/array.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
@@ -20,15 +20,6 @@ namespace {
 using Lock = std::lock_guard<std::mutex>;
 
 static_assert(sizeof(SumRecord) == 24, "the kernel writes it as three 64-bit words");
-
-View host_view(const BufferView& data) {
-  const auto* base = static_cast<const std::byte*>(data.buffer().state().memory.handle.get());
-  return {base + data.offset(), data.size(), data.type(), data.stride()};
-}
-
-reduce::DeviceArray device_array(const BufferView& data) {
-  return {data.buffer().state().memory, data.size(), data.stride(), data.offset()};
-}
 
 // What the kernels leave, of a sum on the host.
 SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
@@ -51,21 +42,12 @@ struct SumPlan::State {
   std::optional<reduce::DeviceSum> on_device;
   Accumulator on_host;  // on a device without kernels, where a launch is done on return
 
-  void check_device(const Buffer& buffer, std::string_view what) const {
-    if (&buffer.device().implementation() == &device.implementation()) return;
-    throw Error(ErrorKind::usage, fmt::format("{} lies on {}, the plan is for {}, or for another queue of it", what,
-                                              buffer.device().info().selector, device.info().selector));
-  }
-
-  void launch(const BufferView& data, const reduce::DevicePlace* place) {
-    check_device(data.buffer(), "the array");
-    if (data.type() != type) {
-      throw Error(ErrorKind::usage, fmt::format("the plan is for {}, the array has {}", name_of(type), name_of(data.type())));
-    }
+  void launch(const BufferView& data, const device::Place* place) {
+    device::check_planned(data, device, type);
     device::Device& queue = device.implementation();
     const Lock lock(queue.mutex());
-    if (on_device) return on_device->launch(device_array(data), options.nan, place);
-    on_host = reduce::sum_cpu(host_view(data), options.threads);
+    if (on_device) return on_device->launch(device::array_of(data), options.nan, place);
+    on_host = reduce::sum_cpu(device::host_view(data), options.threads);
     if (place == nullptr) return;
     const SumRecord record = record_of(on_host, type, options.nan);
     queue.write(place->memory, place->offset, &record, sizeof record);
@@ -83,12 +65,7 @@ SumPlan::SumPlan(const Device& device, DType type, std::uint64_t size, const Sum
 void SumPlan::launch(const BufferView& data) { state_->launch(data, nullptr); }
 
 void SumPlan::launch(const BufferView& data, const Buffer& to, std::uint64_t offset) {
-  state_->check_device(to, "the place for the result");
-  if (offset % 8 != 0 || offset > to.bytes() || to.bytes() - offset < sizeof(SumRecord)) {
-    throw Error(ErrorKind::usage, fmt::format("a SumRecord of {} bytes at byte {} is not aligned to 8, or not within a buffer of {} bytes",
-                                              sizeof(SumRecord), offset, to.bytes()));
-  }
-  const reduce::DevicePlace place{to.state().memory, offset};
+  const device::Place place = device::place_in(to, offset, "a SumRecord", sizeof(SumRecord), state_->device);
   state_->launch(data, &place);
 }
 
@@ -103,13 +80,13 @@ std::string SumPlan::configuration() const {
 
 Accumulator accumulate(const BufferView& data, const SumOptions& options, SumReport* report) {
   const Device& device = data.buffer().device();
-  if (!device.info().has(Capability::kernels)) return accumulate(host_view(data), device, options, report);
+  if (!device.info().has(Capability::kernels)) return accumulate(device::host_view(data), device, options, report);
   const std::string variant(find_sum_variant(device, options.variant));
   device::Device& queue = device.implementation();
   const Lock lock(queue.mutex());
   reduce::DeviceSum sum(queue, data.type(), options, data.size());
   const device::Mark before = report != nullptr ? queue.mark() : device::Mark{};
-  sum.launch(device_array(data), options.nan);
+  sum.launch(device::array_of(data), options.nan);
   const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
   Accumulator total = sum.result().accumulator;
   if (report != nullptr) {

@@ -1,7 +1,7 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
 #include "statistics/collect.hpp"
 #include "core/pieces.hpp"
-#include "device/buffer.hpp"
+#include "device/array.hpp"
 
 #include <samesum/error.hpp>
 
@@ -99,21 +99,12 @@ Statistics collect(View data, const Device& device, const CollectOptions& wanted
   return on_cpu(report, [&](std::uint32_t* threads) { return statistics::collect_cpu(data, options, threads); });
 }
 
-View statistics::host_view(const BufferView& data) {
-  const auto* base = static_cast<const std::byte*>(data.buffer().state().memory.handle.get());
-  return {base + data.offset(), data.size(), data.type(), data.stride()};
-}
-
-reduce::DeviceArray statistics::device_array(const BufferView& data) {
-  return {data.buffer().state().memory, data.size(), data.stride(), data.offset()};
-}
-
 Statistics collect(const BufferView& data, const CollectOptions& wanted, SumReport* report) {
   const Device& device = data.buffer().device();
-  if (!device.info().has(Capability::kernels)) return collect(statistics::host_view(data), device, wanted, report);
+  if (!device.info().has(Capability::kernels)) return collect(device::host_view(data), device, wanted, report);
   const CollectOptions options = with_nans(wanted);
   if (report != nullptr) *report = begin_report(device, data.bytes());
-  return statistics::collect_on_device(statistics::device_array(data), data.type(), device.implementation(), options, report);
+  return statistics::collect_on_device(device::array_of(data), data.type(), device.implementation(), options, report);
 }
 
 Statistics collect(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
@@ -164,9 +155,9 @@ ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOpt
                 fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
                             device.info().selector, b.buffer().device().info().selector));
   }
-  if (!device.info().has(Capability::kernels)) return dot(statistics::host_view(a), statistics::host_view(b), device, options, report);
+  if (!device.info().has(Capability::kernels)) return dot(device::host_view(a), device::host_view(b), device, options, report);
   if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());
-  return statistics::dot_on_device(statistics::device_array(a), statistics::device_array(b), a.type(), device.implementation(),
+  return statistics::dot_on_device(device::array_of(a), device::array_of(b), a.type(), device.implementation(),
                                    options_of(options, kSquares), report);
 }
 

@@ -155,12 +155,12 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   device.write(schedule_, 0, &zero, sizeof zero);
 }
 
-void DevicePass::launch(const reduce::DeviceArray& a, const reduce::DeviceArray& b) {
+void DevicePass::launch(const device::Array& a, const device::Array& b) {
   count_ = a.count;
   if (extremes_) return extremes_->launch(a);
   const std::uint64_t element = size_of(shape_.type);
-  const auto beyond = [&](const reduce::DeviceArray& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
-  const auto is_plain = [&](const reduce::DeviceArray& array) { return array.stride == static_cast<std::int64_t>(element); };
+  const auto beyond = [&](const device::Array& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
+  const auto is_plain = [&](const device::Array& array) { return array.stride == static_cast<std::int64_t>(element); };
   const bool in_loads = is_plain(a) && (!shape_.dot || (is_plain(b) && beyond(a) == beyond(b)));
   // Elements before the first whole 16 bytes.
   const auto head = static_cast<std::uint32_t>(in_loads ? std::min<std::uint64_t>((16 - beyond(a)) % 16 / element, count_) : 0);
@@ -263,10 +263,10 @@ void for_chunks(View a, View b, bool two, device::Device& device, const CollectO
 
 // The same of arrays that lie on the device.
 template <class Take>
-void for_parts(const reduce::DeviceArray& a, const reduce::DeviceArray& b, DType type, bool two, device::Device& device,
-               const CollectOptions& options, SumReport* report, const Take& take) {
+void for_parts(const device::Array& a, const device::Array& b, DType type, bool two, device::Device& device, const CollectOptions& options,
+               SumReport* report, const Take& take) {
   DevicePass pass(device, type, options, two, a.count);
-  const auto part = [](reduce::DeviceArray array, std::uint64_t first, std::uint64_t count) {
+  const auto part = [](device::Array array, std::uint64_t first, std::uint64_t count) {
     array.offset += first * static_cast<std::uint64_t>(array.stride);
     array.count = count;
     return array;
@@ -304,7 +304,7 @@ Statistics collect_on_device(View data, device::Device& device, const CollectOpt
   return std::move(merged.all);
 }
 
-Statistics collect_on_device(const reduce::DeviceArray& data, DType type, device::Device& device, const CollectOptions& options,
+Statistics collect_on_device(const device::Array& data, DType type, device::Device& device, const CollectOptions& options,
                              SumReport* report) {
   const std::lock_guard lock(device.mutex());
   Merged merged;
@@ -319,7 +319,7 @@ ProductAccumulator dot_on_device(View a, View b, device::Device& device, const C
   return all;
 }
 
-ProductAccumulator dot_on_device(const reduce::DeviceArray& a, const reduce::DeviceArray& b, DType type, device::Device& device,
+ProductAccumulator dot_on_device(const device::Array& a, const device::Array& b, DType type, device::Device& device,
                                  const CollectOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
   ProductAccumulator all;

@@ -97,7 +97,7 @@ DeviceExtremes::Kernels DeviceExtremes::build(bool strided) {
   return kernels;
 }
 
-void DeviceExtremes::launch(const reduce::DeviceArray& data, const reduce::DevicePlace* record) {
+void DeviceExtremes::launch(const device::Array& data, const device::Place* record) {
   const std::uint64_t element = size_of(type_);
   const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
   if (strided && strided_kernels_.search.handle == nullptr) strided_kernels_ = build(true);

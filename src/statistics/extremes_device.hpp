@@ -33,7 +33,7 @@ class DeviceExtremes {
 
   /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but for
   /// the first array with a stride, whose kernel may have to be built.
-  void launch(const reduce::DeviceArray& data, const reduce::DevicePlace* record = nullptr);
+  void launch(const device::Array& data, const device::Place* record = nullptr);
   /// What the last launch found that had no other place; waits for it.
   ExtremesRecord result();
 

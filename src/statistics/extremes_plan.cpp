@@ -1,10 +1,8 @@
 #include <samesum/extremes.hpp>
 
-#include "device/buffer.hpp"
+#include "device/array.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
-
-#include <samesum/error.hpp>
 
 #include <fmt/format.h>
 
@@ -28,24 +26,15 @@ struct ExtremesPlan::State {
   std::uint64_t count = 0;      // of the latest launch
   ExtremesRecord on_host = {};  // on a device without kernels, where a launch is done on return
 
-  void check_device(const Buffer& buffer, std::string_view what) const {
-    if (&buffer.device().implementation() == &device.implementation()) return;
-    throw Error(ErrorKind::usage, fmt::format("{} lies on {}, the plan is for {}, or for another queue of it", what,
-                                              buffer.device().info().selector, device.info().selector));
-  }
-
-  void launch(const BufferView& data, const reduce::DevicePlace* place) {
-    check_device(data.buffer(), "the array");
-    if (data.type() != type) {
-      throw Error(ErrorKind::usage, fmt::format("the plan is for {}, the array has {}", name_of(type), name_of(data.type())));
-    }
+  void launch(const BufferView& data, const device::Place* place) {
+    device::check_planned(data, device, type);
     device::Device& queue = device.implementation();
     if (place == nullptr) count = data.size();
     if (on_device) {
       const Lock lock(queue.mutex());
-      return on_device->launch(statistics::device_array(data), place);
+      return on_device->launch(device::array_of(data), place);
     }
-    const View host = statistics::host_view(data);
+    const View host = device::host_view(data);
     const Statistics found = collect(host, device, {{true, false, false, false}, 0, 0, options.threads});
     const ExtremesRecord record = statistics::record_of(found.contents(), host);
     const Lock lock(queue.mutex());
@@ -63,13 +52,7 @@ ExtremesPlan::ExtremesPlan(const Device& device, DType type, std::uint64_t size,
 void ExtremesPlan::launch(const BufferView& data) { state_->launch(data, nullptr); }
 
 void ExtremesPlan::launch(const BufferView& data, const Buffer& to, std::uint64_t offset) {
-  state_->check_device(to, "the place for the result");
-  if (offset % 8 != 0 || offset > to.bytes() || to.bytes() - offset < sizeof(ExtremesRecord)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("an ExtremesRecord of {} bytes at byte {} is not aligned to 8, or not within a buffer of {} bytes",
-                            sizeof(ExtremesRecord), offset, to.bytes()));
-  }
-  const reduce::DevicePlace place{to.state().memory, offset};
+  const device::Place place = device::place_in(to, offset, "an ExtremesRecord", sizeof(ExtremesRecord), state_->device);
   state_->launch(data, &place);
 }
 
