@@ -75,7 +75,7 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     other.copy_bits = 0;
     other.ahead = counters == Counters::local16;
     other.steps = other.ahead ? 2 : 1;
-    other.hot = other.ahead;
+    other.hot = other.ahead && size_of(problem.type()) == 2;
     const std::uint64_t needed = binning::local_bytes_of(problem, other, trie);
     if (needed + 4096 > local_bytes) continue;  // drivers keep some for themselves
     other.local_bytes = static_cast<std::uint32_t>(needed);

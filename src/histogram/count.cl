@@ -186,7 +186,8 @@ FN uint word_of(const Plan* plan, uint slot) {
 // Slots that many samples are in have further words, one for each lane of a sub-group, or its lanes would wait for one another: tags behind
 // the counters tell which slots have them, and the words are behind the tags.
 #define TAGS 256
-FN uint tag_of(uint slot) { return slot * 0x9e3779b1u >> 24; }
+#define TAG_BITS(slot) ((slot) ^ (slot) >> 8)  // the lowest byte: of one, or of two in the halves of a word
+FN uint tag_of(uint slot) { return TAG_BITS(slot) & 255; }
 FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
   uint word = word_of(plan, slot);
   if (hot) {
@@ -306,10 +307,16 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
 
 #if ELEMENT == 1 && COUNTERS == 1
 // Two samples in few instructions, as there is hardly time for more.
-FN void add_two(const Plan* plan, LOCAL uint* counters, uint word, uint* old0, uint* old1) {
+FN void add_two(const Plan* plan, LOCAL uint* counters, uint word, uint* old0, uint* old1, const int hot) {
   const uint pairs = opaque(SPREAD(word));
-  *old0 = atomic_add_local32(&counters[opaque(pairs & 0xffff)], (word << 1 & 0x10000) | plan->one);
-  *old1 = atomic_add_local32(&counters[opaque(pairs >> 16)], (word >> 15 & 0x10000) | plan->one);
+  uint word0 = opaque(pairs & 0xffff), word1 = opaque(pairs >> 16);
+  if (hot) {
+    const uint bits = TAG_BITS(word), tag0 = bits & 255, tag1 = bits >> 16 & 255, lane = UPPER + TAGS + local_id() % 32;
+    word0 = counters[UPPER + tag0] == (word & 65535) ? tag0 * 32 + lane : word0;
+    word1 = counters[UPPER + tag1] == word >> 16 ? tag1 * 32 + lane : word1;
+  }
+  *old0 = atomic_add_local32(&counters[word0], (word << 1 & 0x10000) | plan->one);
+  *old1 = atomic_add_local32(&counters[word1], (word >> 15 & 0x10000) | plan->one);
 }
 #endif
 
@@ -359,14 +366,14 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
   if (same) {
     watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR, hot);
-  } else if (ELEMENT != 1 || hot) {
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
   } else {
 #if ELEMENT == 1
-    add_two(plan, counters, vector.x, &watch->old[0], &watch->old[1]);
-    add_two(plan, counters, vector.y, &watch->old[2], &watch->old[3]);
-    add_two(plan, counters, vector.z, &watch->old[4], &watch->old[5]);
-    add_two(plan, counters, vector.w, &watch->old[6], &watch->old[7]);
+    add_two(plan, counters, vector.x, &watch->old[0], &watch->old[1], hot);
+    add_two(plan, counters, vector.y, &watch->old[2], &watch->old[3], hot);
+    add_two(plan, counters, vector.z, &watch->old[4], &watch->old[5], hot);
+    add_two(plan, counters, vector.w, &watch->old[6], &watch->old[7], hot);
+#else
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
 #endif
   }
   look(plan, counters, counts, &before, hot);
@@ -388,7 +395,7 @@ typedef Key Sample;
 #endif
 
 #if HOT
-// Tags the slots of which the first samples have more than a sixteenth.
+// Tags the slots of which the first samples have more than an eighth.
 FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL uint* found) {
   if (there) {
     uint slots[PER_VECTOR];
@@ -399,7 +406,7 @@ FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there
   for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
     const uint pair = SPREAD(word), both = counters[word] & 65535, second = counters[word] >> 16;
     counters[word] = 0;
-    const uint many = GROUP_SIZE * PER_VECTOR / 16;
+    const uint many = GROUP_SIZE * PER_VECTOR / 8;
     if (both - second >= many) counters[UPPER + tag_of(pair)] = pair;
     if (second >= many) counters[UPPER + tag_of(pair + UPPER)] = pair + UPPER;
     if (both >= many) *found = 1;

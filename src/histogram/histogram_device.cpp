@@ -22,7 +22,7 @@ constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
 constexpr std::uint64_t kHotWords = 256 * 33;  // as count.cl has them
 constexpr std::uint64_t kManyTiles = 64;       // for each compute unit: so many that they can be drawn in fours
-constexpr std::uint32_t kNarrowGroupSize =
+constexpr std::uint32_t kFewerGroupSize =
     768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
@@ -121,6 +121,9 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   }
   chosen.loads = little || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
+  // Arithmetic in double takes more registers than so many work-items have.
+  if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
+    chosen.group_size = kFewerGroupSize;
   if (problem.channels > 1 && !info.is_cpu) {
     // Where there is no room for all copies of whole words.
     Configuration whole = chosen;
@@ -128,7 +131,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     if (local_bytes_of(problem, whole, trie) > shared) {
       chosen.counters = Counters::local16;
       if (small_local && group_size == 0 && !little) {
-        chosen.group_size = std::min(most, kNarrowGroupSize);
+        chosen.group_size = std::min(most, kFewerGroupSize);
         chosen.loads = 2;
       }
     }
@@ -143,7 +146,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   } else if (chosen.counters = Counters::local16; fits(local_bytes)) {
     chosen.resident = 1;
-    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kNarrowGroupSize);
+    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kFewerGroupSize);
   } else {
     chosen.counters = Counters::global;
   }
@@ -161,7 +164,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (chosen.ahead && tiles >= kManyTiles * info.compute_units) {
     chosen.steps = kAheadSteps;
     Configuration more = chosen;
-    more.hot = chosen.counters == Counters::local16;
+    more.hot = chosen.counters == Counters::local16 && size_of(type) == 2;
     if (local_bytes_of(problem, more, trie) <= local_bytes) chosen = more;
     chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
   }
