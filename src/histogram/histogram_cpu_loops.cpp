@@ -88,7 +88,7 @@ void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) 
   for (; i < count; ++i) ++tables.single[0][from[i]];
 }
 
-// One at a time, as count.cl has it.
+// One at a time, as slots.cl has it.
 HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) {
   const auto low = static_cast<float>(even.low), scale = static_cast<float>(even.scale), top = static_cast<float>(even.top);
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);

@@ -20,7 +20,7 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint64_t kHotWords = 256 * 33;  // as count.cl has them
+constexpr std::uint64_t kHotWords = 256 * 33;  // as counters.cl has them
 constexpr std::uint64_t kManyTiles = 64;       // for each compute unit: so many that they can be drawn in fours
 constexpr std::uint32_t kFewerGroupSize =
     768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
@@ -49,7 +49,7 @@ bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
   return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
 
-// Words of 16-bit counters: as count.cl has them.
+// Words of 16-bit counters: as counters.cl has them.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
 template <class Key, class T>
@@ -176,7 +176,7 @@ device::Source count_source(const Problem& problem, const Configuration& configu
   const DType type = problem.type();
   const int element = size_of(type) == 1 ? 0 : size_of(type) == 2 ? 1 : 2 + static_cast<int>(problem.plan->element());
   const auto number = [](auto value) { return std::to_string(static_cast<std::uint32_t>(value)); };
-  return {{"histogram/count.cl"},
+  return {{"histogram/slots.cl", "histogram/counters.cl", "histogram/count.cl"},
           {{"ELEMENT", number(element)},
            {"GUESS", number(configuration.guess)},
            {"COUNTERS", number(configuration.counters)},
