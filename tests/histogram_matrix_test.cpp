@@ -175,6 +175,35 @@ TEST(HistogramOfChannels, NarrowCountersAreRight) {
   }
 }
 
+// Values that most samples have, which have words of their own for each lane: in the lower and in the upper half of what a word counts, and
+// so often that words must be emptied.
+TEST(HistogramOfHotValues, NarrowCountersAreRight) {
+  const Bins bins = Bins::each_value(DType::uint16);
+  const Plan plan(bins, DType::uint16);
+  Random random(8);
+  Samples samples{DType::uint16};
+  std::vector<std::uint64_t> right(65536);
+  for (std::size_t i = 0; i < 1'500'000; ++i) {
+    const std::uint16_t hot[] = {0, 200, 32968, 65535};
+    const auto value = static_cast<std::uint16_t>(random.below(8) != 0 ? hot[random.below(4)] : random.bits(16));
+    samples.push(value);
+    ++right[value];
+  }
+  for (const Device& device : devices()) {
+    if (!device.info().has(Capability::kernels)) continue;
+    const std::uint64_t local = device.implementation().launch_local_bytes();
+    binning::Trie trie;
+    Configuration way = binning::choose(device.info(), local, {&plan}, samples.view().size(), 0, trie);
+    way.counters = Counters::local16;
+    way.ahead = way.hot = true;
+    way.steps = 2;
+    way.copy_bits = 0;
+    way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of({&plan}, way, trie));
+    if (way.local_bytes > local) continue;
+    EXPECT_TRUE(counts_of(device, samples, plan, way, trie) == plan.fold(right)) << device.info().selector << ", " << way.text();
+  }
+}
+
 TEST(HistogramLadder, EveryRungIsRight) {
   for (const Device& device : devices()) {
     for (const std::string& kind : bench::histogram_data_kinds()) {

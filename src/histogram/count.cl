@@ -106,7 +106,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #endif
 #if HOT
   find_hot(plan, counters, loaded[0], share < shares, &drawn[2]);
-  const int hot = drawn[2] != 0;
+  const int hot = drawn[2] >= GROUP_SIZE * PER_VECTOR / 2;  // looking for tags takes time
 #endif
   uint turn = 0, unpassed = 0;
   while (share < shares) {

@@ -88,17 +88,20 @@ typedef int Watch;
 #endif
 
 #if ELEMENT == 1 && COUNTERS == 1
-// Two samples in few instructions, as there is hardly time for more.
-FN void add_two(const Plan* plan, LOCAL uint* counters, uint word, uint* old0, uint* old1, const int hot) {
-  const uint pairs = opaque(SPREAD(word));
-  uint word0 = opaque(pairs & 0xffff), word1 = opaque(pairs >> 16);
+// Two samples in few instructions, as there is hardly time for more: their words, and the additions to them.
+FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, uint* words, const int hot) {
+  const uint pairs = opaque(SPREAD(samples));
+  words[0] = opaque(pairs & 0xffff);
+  words[1] = opaque(pairs >> 16);
   if (hot) {
-    const uint bits = TAG_BITS(word), tag0 = bits & 255, tag1 = bits >> 16 & 255, lane = UPPER + TAGS + local_id() % 32;
-    word0 = counters[UPPER + tag0] == (word & 65535) ? tag0 * 32 + lane : word0;
-    word1 = counters[UPPER + tag1] == word >> 16 ? tag1 * 32 + lane : word1;
+    const uint bits = TAG_BITS(samples), tag0 = bits & 255, tag1 = bits >> 16 & 255, lane = UPPER + TAGS + local_id() % 32;
+    words[0] = counters[UPPER + tag0] == (samples & 65535) ? tag0 * 32 + lane : words[0];
+    words[1] = counters[UPPER + tag1] == samples >> 16 ? tag1 * 32 + lane : words[1];
   }
-  *old0 = atomic_add_local32(&counters[word0], (word << 1 & 0x10000) | plan->one);
-  *old1 = atomic_add_local32(&counters[word1], (word >> 15 & 0x10000) | plan->one);
+}
+FN void add_two(const Plan* plan, LOCAL uint* counters, uint samples, const uint* words, uint* old) {
+  old[0] = atomic_add_local32(&counters[words[0]], (samples << 1 & 0x10000) | plan->one);
+  old[1] = atomic_add_local32(&counters[words[1]], (samples >> 15 & 0x10000) | plan->one);
 }
 #endif
 
@@ -150,10 +153,15 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
     watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR, hot);
   } else {
 #if ELEMENT == 1
-    add_two(plan, counters, vector.x, &watch->old[0], &watch->old[1], hot);
-    add_two(plan, counters, vector.y, &watch->old[2], &watch->old[3], hot);
-    add_two(plan, counters, vector.z, &watch->old[4], &watch->old[5], hot);
-    add_two(plan, counters, vector.w, &watch->old[6], &watch->old[7], hot);
+    uint words[PER_VECTOR];  // of all before the first addition, which no look at a tag passes
+    words_of_two(plan, counters, vector.x, words, hot);
+    words_of_two(plan, counters, vector.y, words + 2, hot);
+    words_of_two(plan, counters, vector.z, words + 4, hot);
+    words_of_two(plan, counters, vector.w, words + 6, hot);
+    add_two(plan, counters, vector.x, words, watch->old);
+    add_two(plan, counters, vector.y, words + 2, watch->old + 2);
+    add_two(plan, counters, vector.z, words + 4, watch->old + 4);
+    add_two(plan, counters, vector.w, words + 6, watch->old + 6);
 #else
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
 #endif
@@ -169,7 +177,7 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 }
 
 #if HOT
-// Tags the slots of which the first samples have more than an eighth.
+// Tags the slots that more than a sixteenth of the first samples are in; `found` is how many samples all of them have.
 FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL uint* found) {
   if (there) {
     uint slots[PER_VECTOR];
@@ -180,10 +188,15 @@ FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there
   for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
     const uint pair = SPREAD(word), both = counters[word] & 65535, second = counters[word] >> 16;
     counters[word] = 0;
-    const uint many = GROUP_SIZE * PER_VECTOR / 8;
-    if (both - second >= many) counters[UPPER + tag_of(pair)] = pair;
-    if (second >= many) counters[UPPER + tag_of(pair + UPPER)] = pair + UPPER;
-    if (both >= many) *found = 1;
+    const uint many = GROUP_SIZE * PER_VECTOR / 16;
+    if (both - second >= many) {
+      counters[UPPER + tag_of(pair)] = pair;
+      atomic_add_local32(found, both - second);
+    }
+    if (second >= many) {
+      counters[UPPER + tag_of(pair + UPPER)] = pair + UPPER;
+      atomic_add_local32(found, second);
+    }
   }
   barrier_local();
 }

@@ -146,7 +146,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   } else if (chosen.counters = Counters::local16; fits(local_bytes)) {
     chosen.resident = 1;
-    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kFewerGroupSize);
+    if (group_size == 0 && !info.is_cpu && size_of(type) == 2) chosen.group_size = std::min(most, kFewerGroupSize);
   } else {
     chosen.counters = Counters::global;
   }
