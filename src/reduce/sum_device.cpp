@@ -89,7 +89,7 @@ constexpr WindowShape kWindowShapes[] = {{4_KiB, 256, 1},    {8_KiB, 256, 2},   
                                          {1024_KiB, 512, 2}, {4096_KiB, 512, 4}, {8192_KiB, 512, 8}, {16384_KiB, 1024, 8}};
 constexpr std::uint32_t kWindowWorkItems = 1024;       // to a compute unit, so that each has 64 registers
 constexpr std::uint32_t kWindowGroups = 256;           // at most: no limb overflows
-constexpr std::uint32_t kSlotWords = 32;               // at most
+constexpr std::uint32_t kSlotWords = 8 + 142;          // at most
 constexpr std::uint64_t kWindowLocalBytes = 21 << 10;  // at most
 
 bool has_window(const DeviceInfo& info, DType type) {
@@ -141,6 +141,7 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
                          {"RESIDENT", std::to_string(configuration.window ? kWindowWorkItems / configuration.group_size
                                                                           : resident_of(type, configuration.group_size))},
                          {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
+                         {"TILES", configuration.tiles ? "1" : "0"},
                          {"STRIDED", configuration.strided ? "1" : "0"},
                          {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
                          {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
@@ -206,7 +207,7 @@ bool DeviceSum::launch_window(const device::Array& data, bool skip_nans, const d
   const std::uint64_t tiles = (data.count + window.tile_elements - 1) / window.tile_elements;
   const auto groups = static_cast<std::uint32_t>(std::max<std::uint64_t>(tiles, 1));
   const device::Argument arguments[] = {data.memory, data.offset, data.stride, data.count, window.slots,
-                                        merged_,     result_,     to,          to_offset,  static_cast<std::int32_t>(skip_nans)};
+                                        result_,     to,          to_offset,  static_cast<std::int32_t>(skip_nans)};
   device_.launch(strided ? window.strided_kernel : window.kernel, {groups, window.configuration.group_size}, arguments);
   return true;
 }

@@ -22,7 +22,8 @@ struct SumConfiguration {
   std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
   bool strided = false;     // the elements do not follow one another
   bool in_float64 = false;  // float16 is added up in float64
-  bool window = false;      // in registers (sum_window.cl), a tile a group
+  bool window = false;      // in registers (sum_window.cl)
+  bool tiles = false;       // … more than one tile a group
 
   std::string text() const;
 };
