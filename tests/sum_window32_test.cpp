@@ -3,7 +3,7 @@
 
 #define LOADS 2
 #define GROUP_SIZE 64
-#define TILES 1
+#define STREAM 1
 #define ELEMENTS_FILE "reduce/elements_float32.cl"
 #define WINDOW_FILE "reduce/window_float32.cl"
 namespace samesum::dialect::float32 {

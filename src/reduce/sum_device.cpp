@@ -141,7 +141,7 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
                          {"RESIDENT", std::to_string(configuration.window ? kWindowWorkItems / configuration.group_size
                                                                           : resident_of(type, configuration.group_size))},
                          {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
-                         {"TILES", configuration.tiles ? "1" : "0"},
+                         {"STREAM", configuration.stream ? "1" : "0"},
                          {"STRIDED", configuration.strided ? "1" : "0"},
                          {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
                          {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},

@@ -23,7 +23,7 @@ struct SumConfiguration {
   bool strided = false;     // the elements do not follow one another
   bool in_float64 = false;  // float16 is added up in float64
   bool window = false;      // in registers (sum_window.cl)
-  bool tiles = false;       // … more than one tile a group
+  bool stream = false;      // there, with more tiles than groups
 
   std::string text() const;
 };

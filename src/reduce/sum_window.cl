@@ -6,16 +6,27 @@
 // is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
-// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; TILES, whether a group has more than one tile. No limb overflows where a group has 2^20 elements
-// and there are 2^8 groups at most.
+// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; STREAM, whether a group has more than one tile. No
+// limb overflows where a group has 2^20 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
+#define ROOM_LIMBS (LIMBS + 18)  // so that a slot may begin at each limb; a multiple of four
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
-#define SLOT_WORDS 6              // of two limbs each, that fit into a slot
-#define SLOT 8                    // words from one to the next
-#define WIDE (LIMBS + COUNTERS)   // words of what does not fit
-#define ROOM_LIMBS (LIMBS + 18)   // so that a slot may begin at each limb; a multiple of four
-#define STORAGE (((COUNTERS + LIMBS) * COLUMNS + ROOM_LIMBS + SUBGROUP + COUNTERS + 4) / 4)
+#define MOST_GROUPS 1024
+#define SLOT 8                   // words of a slot, of two limbs each
+#define WIDE (LIMBS + COUNTERS)  // words of what does not fit
+
+// What a group has in local memory.
+#define STORAGE_COLUMNS 0
+#define STORAGE_LIMBS ((COUNTERS + LIMBS) * COLUMNS)
+#define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
+#define STORAGE_BELOW (STORAGE_COUNTERS + COUNTERS)  // limbs in use: 256 less the first of them,
+#define STORAGE_END (STORAGE_BELOW + 1)              // and the one after the last
+#define STORAGE_OTHER (STORAGE_BELOW + 2)            // whether there was anything but -0.0 and NaN
+#define STORAGE_WIDE (STORAGE_BELOW + 3)             // whether any other group is wide
+#define STORAGE_ZERO (STORAGE_BELOW + 4)             // four zeros
+#define STORAGE_MARKS (STORAGE_BELOW + 8)            // bytes: which other groups are wide
+#define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
 
 // The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are contiguous,
 // and the first lies at a multiple of 16 bytes.
@@ -53,20 +64,18 @@ FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
   return 1 + (other != 0);
 }
 
-// A range of limbs: the greater, the further it goes down (above) and up (below). 0 is none.
-#define RANGE(first, end) ((uint)(256 - (first)) << 16 | (end))
-FN uint join_ranges(uint range) { return subgroup_max_u32(range >> 16) << 16 | subgroup_max_u32(range & 0xffffu); }
-FN uint first_limb(uint range) { return 256 - (range >> 16); }
-FN uint end_limb(uint range) { return range & 0xffffu; }
-FN uint wider(uint a, uint b) { return max_u32(a >> 16, b >> 16) << 16 | max_u32(a & 0xffffu, b & 0xffffu); }
+// Limbs from `first` to before `end` are in use.
+FN void use_limbs(LOCAL uint* storage, uint first, uint end) {
+  atomic_max_local32(&storage[STORAGE_BELOW], 256 - first);
+  atomic_max_local32(&storage[STORAGE_END], end);
+}
 
-// Adds the sub-group's sums to limbs, and says which.
+// Adds the sub-group's sums to limbs.
 //
 // With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its own bits, as an integer, are those of C plus
 // that multiple. So integers add up the upper part of each sum, and x - ((x + C) - C) is the exact rest, for which a smaller C is next.
-FN uint spread(double* sums, LOCAL int* limbs) {
+FN void spread(double* sums, LOCAL uint* storage) {
   const uint lane = local_id() & (SUBGROUP - 1);
-  uint range = 0;
   for (;;) {
     uint greatest = 0;
 #pragma unroll
@@ -96,127 +105,100 @@ FN uint spread(double* sums, LOCAL int* limbs) {
     const uint position = field - 1 - ROW_BASE, shift = position & 15, first = position >> 4;
     if (lane < 5) {
       const uint piece = lane == 4 ? (uint)((all >> 1) >> (63 - shift)) : (uint)(((ulong)all << shift) >> (16 * lane)) & 0xffffu;
-      atomic_add_local32((LOCAL uint*)limbs + first + lane, piece);
+      atomic_add_local32(&storage[STORAGE_LIMBS + first + lane], piece);
+      if (lane == 0) use_limbs(storage, first, first + 5);
     }
-    range = wider(range, RANGE(first, first + 5));
     if (more == 0) break;
   }
-  return range;
 }
 
 // Adds up the columns, into limbs and counters.
-FN void add_up(LOCAL const uint* columns, LOCAL int* limbs, LOCAL uint* counters) {
+FN void add_up(LOCAL uint* storage) {
   const uint lane = local_id() & (SUBGROUP - 1);
   for (uint row = local_id() / SUBGROUP; row < COUNTERS + LIMBS; row += SUBGROUPS) {
-    const int part = (int)columns[row * COLUMNS + lane];
+    const int part = (int)storage[STORAGE_COLUMNS + row * COLUMNS + lane];
+    if (subgroup_ballot(part != 0) == 0) continue;
     const int low = subgroup_add_s32(part & 0xffff), high = subgroup_add_s32(part >> 16);
     if (lane != 0) continue;
     if (row < COUNTERS) {
-      counters[COUNTERS - 1 - row] = (uint)low + ((uint)high << 16);
+      storage[STORAGE_COUNTERS + COUNTERS - 1 - row] = (uint)low + ((uint)high << 16);
+      use_limbs(storage, 0, LIMBS);
     } else {
-      atomic_add_local32((LOCAL uint*)limbs + row - COUNTERS, (uint)low);
-      atomic_add_local32((LOCAL uint*)limbs + row - COUNTERS + 1, (uint)high);
+      atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS], (uint)low);
+      atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS + 1], (uint)high);
+      use_limbs(storage, row - COUNTERS, row - COUNTERS + 2);
     }
   }
 }
 
-// The limbs in use, or all where anything was no number.
-FN uint used_limbs(LOCAL const int* limbs, LOCAL const uint* counters) {
-  const uint lane = local_id() & (SUBGROUP - 1);
-  uint range = 0;
-  for (uint i = lane; i < LIMBS; i += SUBGROUP) {
-    if (limbs[i] != 0) range = wider(range, RANGE(i, i + 1));
-  }
-  const uint special = counters[NANS] | counters[POSITIVE_INFINITIES] | counters[NEGATIVE_INFINITIES];
-  return special != 0 ? RANGE(0, LIMBS) : join_ranges(range);
-}
-
-// A word of a slot says that it is there. Below are 48 bits of two limbs' value; in the first word between, from which limb on they are, how
-// many words there are, and of what kind.
+// A word of a slot says that it is there, of what kind the slot is, and at which limb it begins; below are 48 bits of two limbs' value.
 #define PRESENT ((ulong)1 << 63)
-#define FIRST_SHIFT 48
-#define COUNT_SHIFT 56
-#define IS_WIDE ((ulong)1 << 60)   // all is in the words for that
-#define HAS_OTHER ((ulong)1 << 61) // there was anything but -0.0
+#define HAS_OTHER ((ulong)1 << 62)  // there was anything but -0.0
+#define IS_WIDE ((ulong)1 << 61)    // all is in the words for that
+#define LIMB_SHIFT 48
 
 // By a sub-group.
-FN void leave(GLOBAL ulong* slots, LOCAL const int* limbs, LOCAL const uint* counters, uint range, uint other) {
+FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
   const uint lane = local_id();
-  const uint first = range != 0 ? first_limb(range) : 0;
-  const uint words = (end_limb(range) - first + 1) / 2;
-  const uint wide = words > SLOT_WORDS;
-  if (lane < SLOT_WORDS) {
-    ulong word = PRESENT;
-    if (!wide) word |= ((ulong)limbs[first + 2 * lane] + ((ulong)limbs[first + 2 * lane + 1] << 16)) & 0xffffffffffffUL;
-    if (lane == 0) word |= (ulong)first << FIRST_SHIFT | (wide ? IS_WIDE : (ulong)words << COUNT_SHIFT) | (other ? HAS_OTHER : 0);
+  LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
+  const uint below = storage[STORAGE_BELOW];
+  const uint first = below != 0 ? 256 - below : 0;
+  const uint wide = storage[STORAGE_END] > first + 2 * SLOT;
+  if (lane < SLOT) {
+    const uint limb = first + 2 * lane;
+    ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
+    word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
     atomic_store_global64(&slots[group_id() * SLOT + lane], word);
   }
   if (!wide) return;
   // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
   GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
   for (uint i = lane; i < WIDE; i += SUBGROUP) {
-    uint value = i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0) : counters[i - LIMBS];
+    const uint value =
+        i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0) : storage[STORAGE_COUNTERS + i - LIMBS];
     atomic_store_global64(&place[i], PRESENT | value);
   }
 }
 
-// Adds up the slots of the other groups, as they come, and clears them: a lane for each. Says which limbs they went to.
-FN uint take_slots(GLOBAL ulong* slots, LOCAL int* limbs, LOCAL uint* kinds, LOCAL uint* wide_slots) {
-  const uint lane = local_id() & (SUBGROUP - 1);
-  const uint others = group_count() - 1;
-  uint range = 0;
-  for (uint base = local_id() - lane; base < others; base += GROUP_SIZE) {
-    const uint here = base + lane < others;
-    GLOBAL ulong* slot = slots + (here ? base + lane : base) * SLOT;
-    ulong words[SLOT_WORDS];
+// Adds up the slots of the other groups, as they come, and clears them: a work-item for each word. Groups that are wide are marked.
+#define BATCH 4  // words that a work-item waits for at once
+FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
+  LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
+  const uint all = (group_count() - 1) * SLOT;
+  for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
+    ulong words[BATCH];
     uint complete;
     do {
-#pragma unroll
-      for (int i = 0; i < SLOT_WORDS; i += 2) atomic_load_pair_global64(&slot[i], &words[i], &words[i + 1]);
       complete = 1;
 #pragma unroll
-      for (int i = 0; i < SLOT_WORDS; ++i) complete &= (uint)(words[i] >> 63);
-    } while (subgroup_ballot(!complete) != 0);
-    if (here) {
-#pragma unroll
-      for (int i = 0; i < SLOT_WORDS; ++i) slot[i] = 0;
-      if (words[0] & HAS_OTHER) kinds[0] = 1;
-    }
-    const uint wide = subgroup_ballot(here && (words[0] & IS_WIDE) != 0);
-    if (lane == 0) wide_slots[base / SUBGROUP] = wide;
-    if (wide != 0) kinds[1] = 1;
-    const uint first = (uint)(words[0] >> FIRST_SHIFT) & 0xffu;
-    const uint count = (uint)(words[0] >> COUNT_SHIFT) & 0xfu;
-    // Those that begin at the same limb add up in the sub-group.
-    uint left = subgroup_ballot(here && count != 0);
-    while (left != 0) {
-      const uint begin = subgroup_shuffle(first, lowest_bit(left));
-      const uint mine = (left >> lane & 1) && first == begin;
-      left &= ~subgroup_ballot(mine);
-      const uint most = subgroup_max_u32(mine ? count : 0);
-      long sum = 0;
-#pragma unroll
-      for (uint i = 0; i < SLOT_WORDS; ++i) {
-        if (i >= most) break;
-        const long part = mine ? (long)(words[i] << 16) >> 16 : 0;
-        const int low = subgroup_add_s32((int)part & 0xffffff), high = subgroup_add_s32((int)(part >> 24));
-        if (lane == i) sum = low + (long)((ulong)(long)high << 24);
+      for (int i = 0; i < BATCH; ++i) {
+        const uint at = first + i * GROUP_SIZE;
+        words[i] = at < all ? atomic_load_global64(&slots[at]) : PRESENT;
       }
-      if (lane < most) {
-        LOCAL uint* limb = (LOCAL uint*)limbs + begin + 2 * lane;
-        atomic_add_local32(limb, (uint)sum & 0xffffu);
-        atomic_add_local32(limb + 1, (uint)(sum >> 16) & 0xffffu);
-        atomic_add_local32(limb + 2, (uint)(sum >> 32));
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) complete &= (uint)(words[i] >> 63);
+    } while (!complete);
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const uint at = first + i * GROUP_SIZE;
+      if (at < all) slots[at] = 0;
+      if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
+      if ((words[i] & IS_WIDE) != 0) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
+      const long value = (long)(words[i] << 16) >> 16;
+      if (value != 0) {
+        const uint limb = (uint)(words[i] >> LIMB_SHIFT) & 0xffu;
+        atomic_add_local32(&storage[STORAGE_LIMBS + limb], (uint)value & 0xffffu);
+        atomic_add_local32(&storage[STORAGE_LIMBS + limb + 1], (uint)(value >> 16) & 0xffffu);
+        if (value >> 32 != 0) atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
+        use_limbs(storage, limb, limb + 3);
       }
-      range = wider(range, RANGE(begin, begin + 2 * most + 1));
     }
   }
-  return range;
 }
 
 // The same for what did not fit.
-#define BATCH 8  // words that a work-item waits for at once
-FN void take_wide(GLOBAL ulong* slots, LOCAL int* limbs, LOCAL uint* counters, LOCAL const uint* wide_slots) {
+FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
+  LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
   const uint all = (group_count() - 1) * WIDE;
   GLOBAL ulong* places = slots + group_count() * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
@@ -226,161 +208,145 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL int* limbs, LOCAL uint* counters, L
       complete = 1;
 #pragma unroll
       for (int i = 0; i < BATCH; ++i) {
-        const uint at = first + i * GROUP_SIZE, group = at / WIDE;
-        const uint wanted = at < all && (wide_slots[group / SUBGROUP] >> (group & (SUBGROUP - 1)) & 1);
-        words[i] = wanted ? atomic_load_global64(&places[at]) : PRESENT;
+        const uint at = first + i * GROUP_SIZE;
+        words[i] = at < all && marks[at / WIDE] ? atomic_load_global64(&places[at]) : PRESENT;
         complete &= (uint)(words[i] >> 63);
       }
     } while (!complete);
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE, place = at % WIDE;
-      if ((uint)words[i] != 0) atomic_add_local32(place < LIMBS ? (LOCAL uint*)limbs + place : counters + place - LIMBS, (uint)words[i]);
+      if (at >= all || (uint)words[i] == 0) continue;
+      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const uint at = first + i * GROUP_SIZE;
       if (at < all) places[at] = 0;
     }
   }
 }
 
 // What the group knows, as entries.
-FN long entry_of(LOCAL const int* limbs, LOCAL const uint* counters, uint other, uint i) {
-  if (i >= DIGITS) return i - DIGITS == OTHERS ? other : counters[i - DIGITS];
+FN long entry_of(LOCAL const uint* storage, uint i) {
+  LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
+  if (i >= DIGITS) return i - DIGITS == OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - DIGITS];
   return limbs[2 * i] + (long)((ulong)(long)limbs[2 * i + 1] << 16);
 }
 
-// Rounds MOST_LIMBS limbs from `first` on, all there are, into `record`.
-FN void round_limbs(LOCAL const int* limbs, uint first, uint is_negative_zero, GLOBAL ulong* record) {
-  // Digits of 32 bits, the last one with the sign.
-  uint digits[MOST_LIMBS / 2 + 1];
-  long carry = 0;
-#pragma unroll
-  for (int i = 0; i < MOST_LIMBS / 2; ++i) {
-    carry += limbs[first + 2 * i] + (long)((ulong)(long)limbs[first + 2 * i + 1] << 16);
-    digits[i] = (uint)carry;
-    carry >>= 32;
+// Rounds ROUND_LIMBS limbs, all there are, the first of which weighs 2^`unit`. 0 where this is no way to: where float64 ends.
+#define ROUND_LIMBS 9
+FN long three_limbs(LOCAL const int* limbs) {
+  return (long)((ulong)(long)limbs[0] + ((ulong)(long)limbs[1] << 16) + ((ulong)(long)limbs[2] << 32));
+}
+FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLOBAL ulong* record) {
+  // Words of 48 bits, the last with the sign and more.
+  const long word_0 = three_limbs(limbs), word_1 = three_limbs(limbs + 3) + (word_0 >> 48);
+  const ulong w0 = (ulong)word_0 & 0xffffffffffffUL, w1 = (ulong)word_1 & 0xffffffffffffUL;
+  const long w2 = three_limbs(limbs + 6) + (word_1 >> 48);
+  // Of these two numbers, exact as float64, the lower of 48 bits. Its last bit may stand for all below, where 55 bits or more remain: what
+  // is rounded to fewer is rounded alike.
+  long high = w2;
+  ulong low = w1 | (w0 != 0);
+  int moved = 48;
+  if (w2 >= -128 && w2 < 128) {
+    high = (long)((ulong)w2 << 32) + (long)(w1 >> 16);
+    low = (w1 & 0xffffu) << 32 | w0 >> 16 | ((w0 & 0xffffu) != 0);
+    moved = 16;
   }
-  digits[MOST_LIMBS / 2] = (uint)carry;
-  const uint sign = carry < 0 ? 0xffffffffu : 0;
-  // The highest digit that is more than the sign, the two below it, and whether anything else is not zero.
-  uint high = digits[0], middle = 0, low = 0, below = 0, under = 0;
-  int top = 0;
-#pragma unroll
-  for (int i = 1; i <= MOST_LIMBS / 2; ++i) {
-    const uint used = digits[i] != sign;
-    if (i > 2) under |= digits[i > 2 ? i - 3 : 0];
-    high = used ? digits[i] : high;
-    middle = used ? digits[i - 1] : middle;
-    low = !used ? low : i > 1 ? digits[i > 1 ? i - 2 : 0] : 0;
-    below = used ? under : below;
-    top = used ? 32 * i : top;
+  if (w2 == 0 || w2 == -1) {
+    high = (long)w1 + (long)((ulong)w2 << 48);
+    low = w0;
+    moved = 0;
   }
-  // The sign and 63 bits, the last of which stands for all below: what is rounded to fewer is rounded alike.
-  const uint same = clz32(high ^ sign), shift = same < 31 ? same : 31;
-  const ulong word = (ulong)funnel_left(middle, high, shift) << 32 | funnel_left(low, middle, shift);
-  const uint sticky = ((uint)word & 1) != 0 || ((low << shift) | below) != 0;
-  const long value = (long)((ulong)(sign & 1) << 63 | word >> 1 | sticky);
-  const int unit = ROW_BASE + 16 * (int)first + top - 31 - (int)shift;  // position of the word's last bit but one
-  const uint lane = local_id();
-  ulong bits = 0;
-  if (value != 0) {
-    const int exponent = unit + 62 - 1074;  // or one more
-    if (exponent >= -126 && exponent < 127) {  // normal in both formats: conversions round
-      const ulong float64 = as_ulong((double)value) + ((ulong)(long)(unit - 1074) << 52);
-      const uint float32 = as_uint((float)value) + ((uint)(unit - 1074) << 23);
-      bits = lane == 0 ? float64 : float32;
-    } else {
-      const ulong magnitude = value < 0 ? 0 - (ulong)value : (ulong)value;
-      const uint zeros = clz64(magnitude);
-      bits = encode(magnitude << zeros, 0, unit + 63 - (int)zeros, lane == 0 ? 53 : 24, lane == 0 ? 0 : EXACT_FLOAT32_SHIFT,
-                    lane == 0 ? 2046 : 254) |
-             (ulong)(sign & 1) << (lane == 0 ? 63 : 31);
-    }
+  const double a = (double)high * 281474976710656.0, b = (double)(long)low;
+  const double down = add_down_f64(a, b), up = add_up_f64(a, b);
+  ulong float64 = as_ulong(add_rn_f64(a, b));
+  // Of the numbers below and above, the one with an odd last bit: which the rounding to float32 takes as it would the sum itself.
+  ulong odd = as_ulong(down) & 1 ? as_ulong(down) : as_ulong(up);
+  const int scale = unit + moved;
+  if (high == 0 && low == 0) {
+    float64 = odd = (ulong)is_negative_zero << 63;
   } else {
-    bits = (ulong)is_negative_zero << (lane == 0 ? 63 : 31);
+    const int field = (int)(float64 >> 52 & 0x7ffu) + scale;
+    if (field < 2 || field > 2045 || (high >> 53) != (high >> 63)) return 0;
+    float64 += (ulong)(long)scale << 52;
+    odd += (ulong)(long)scale << 52;
   }
-  if (lane < 2) record[2 * lane] = bits;
-  if (lane == 2) record[1] = 0;
+  if ((local_id() & (SUBGROUP - 1)) == 0) {
+    record[0] = float64;
+    record[1] = 0;
+    record[2] = as_uint((float)as_double(odd));
+  }
+  return 1;
 }
 
-// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart. TILES:
-// groups have their tiles in turns; else there is a group for each.
+// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart. STREAM:
+// groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count, GLOBAL ulong* slots, GLOBAL long* result,
                 GLOBAL uchar* record, ulong record_offset, int skip_nans) {
-  LOCAL_VAR uint4 storage[STORAGE];
+  LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
-  LOCAL_VAR uint wide_slots[SUBGROUP];
-  LOCAL uint* columns = (LOCAL uint*)storage;
-  LOCAL int* limbs = (LOCAL int*)columns + (COUNTERS + LIMBS) * COLUMNS;
-  LOCAL uint* ranges = (LOCAL uint*)limbs + ROOM_LIMBS;  // of sub-groups
-  LOCAL uint* counters = ranges + SUBGROUP;
-  LOCAL uint* kinds = counters + COUNTERS;  // whether there was anything but -0.0 and NaN; whether any other group is wide
-  LOCAL uint* column = columns + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
-  const uint lane = local_id() & (SUBGROUP - 1);
 
   ulong first = (ulong)group_id() * TILE;
   REAL v[REALS];
   load_tile(v, data + offset, stride, first, count);  // on its way while local memory is cleared
 #pragma unroll
-  for (int i = 0; i < STORAGE; i += GROUP_SIZE) {
-    if (i + local_id() < STORAGE) storage[i + local_id()] = make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < STORAGE / 4; i += GROUP_SIZE) {
+    if (i + local_id() < STORAGE / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
   barrier_local();
+  // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
+  // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
+  // a sub-group's additions to one place together either.
+  const uint zero = ((LOCAL const uint*)memory)[STORAGE_ZERO + (local_id() & 3)];
+  LOCAL uint* storage = (LOCAL uint*)memory + zero;
+  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
 
-  // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not for what was cleared before the barrier.
-  SHARE share = empty_share(counters[0]);
-#if TILES
-  uint inexact = 0;
-  const ulong step = (ulong)group_count() * TILE;
-  for (; first < count; first += 2 * step) {
-    REAL next[REALS];
-    load_tile(next, data + offset, stride, first + step, count);
+  SHARE share = empty_share(zero);
+  uint inexact = add_tile(&share, v, column);
+#if STREAM
+  for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
+    load_tile(v, data + offset, stride, first, count);
     inexact |= add_tile(&share, v, column);
-    load_tile(v, data + offset, stride, first + 2 * step, count);
-    inexact |= add_tile(&share, next, column);
   }
-#else
-  const uint inexact = add_tile(&share, v, column);
 #endif
-  if (has_other(&share) || inexact > 1) kinds[0] = 1;
+  if (has_other(&share) || inexact > 1) storage[STORAGE_OTHER] = 1;
   double sums[SUMS];
   sums_of(&share, sums);
-  const uint spread_to = spread(sums, limbs);
-  if (lane == 0) ranges[local_id() / SUBGROUP] = spread_to;
+  spread(sums, storage);
   if (barrier_or(inexact)) {
-    add_up(columns, limbs, counters);
-    barrier_local();
-    if (local_id() < SUBGROUP) {
-      const uint used = used_limbs(limbs, counters);
-      if (lane == 0) ranges[0] = used;
-    }
+    add_up(storage);
     barrier_local();
   }
   if (group_id() != group_count() - 1) {
-    if (local_id() < SUBGROUP) leave(slots, limbs, counters, join_ranges(ranges[lane]), kinds[0]);
+    if (local_id() < SUBGROUP) leave(slots, storage);
     return;
   }
   if (group_count() > 1) {
-    const uint taken = take_slots(slots, limbs, kinds, wide_slots);
-    if (lane == 0) ranges[local_id() / SUBGROUP] = wider(ranges[local_id() / SUBGROUP], taken);
+    take_slots(slots, storage);
     barrier_local();
-    if (kinds[1]) {
-      take_wide(slots, limbs, counters, wide_slots);
+    if (storage[STORAGE_WIDE]) {
+      take_wide(slots, storage);
       barrier_local();
     }
   }
   if (local_id() >= 2 * SUBGROUP) return;
 
   // One sub-group rounds, meanwhile the next one leaves the entries.
-  const uint range = join_ranges(ranges[lane]);
-  if (kinds[1] == 0 && end_limb(range) <= MOST_LIMBS + (range != 0 ? first_limb(range) : 0)) {
-    if (local_id() < SUBGROUP) {
-      round_limbs(limbs, range != 0 ? first_limb(range) : 0, kinds[0] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset));
-    } else {
-      for (uint i = lane; i < ENTRIES; i += SUBGROUP) result[i] = entry_of(limbs, counters, kinds[0], i);
-    }
+  if (local_id() >= SUBGROUP) {
+    for (uint i = local_id() - SUBGROUP; i < ENTRIES; i += SUBGROUP) result[i] = entry_of(storage, i);
     return;
   }
-  if (local_id() >= SUBGROUP) return;
-  for (uint i = lane; i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(limbs, counters, kinds[0], i);
-  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)columns);
+  const uint below = storage[STORAGE_BELOW];
+  const uint lowest = below != 0 ? 256 - below : 0;
+  if (storage[STORAGE_WIDE] == 0 && storage[STORAGE_END] <= lowest + ROUND_LIMBS) {
+    if (round_limbs((LOCAL const int*)storage + STORAGE_LIMBS + lowest, ROW_BASE + 16 * (int)lowest - 1074,
+                    storage[STORAGE_OTHER] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset))) {
+      return;
+    }
+  }
+  for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
+  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)storage);
 }

@@ -4,7 +4,6 @@
 #define REALS_PER_LOAD 4
 #define REALS (LOADS * REALS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 1                          // in which a work-item leaves its share
-#define MOST_LIMBS 8                    // that a sum takes in most cases
 
 typedef struct {
   double down, up;

@@ -4,7 +4,6 @@
 #define REALS_PER_LOAD 2
 #define REALS (LOADS * REALS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 2                          // in which a work-item leaves its share
-#define MOST_LIMBS 12                   // that a sum takes in most cases
 #define GREATEST_FIELD 2000             // exponent field of a sum; above, additions could overflow
 
 typedef struct {
