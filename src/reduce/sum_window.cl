@@ -58,16 +58,20 @@ FN void load_tile(REAL* v, GLOBAL const uchar* data, ulong first, ulong count) {
 // Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
 FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
   if (!add_reals(share, v)) return 0;
-  uint other = 0;
+  // Little code, as what comes next should not be far away: so a copy, which lies in memory.
+  REAL left[REALS];
 #pragma unroll
-  for (int i = 0; i < REALS; ++i) other |= add_to_column(column, v[i]);
+  for (int i = 0; i < REALS; ++i) left[i] = v[i];
+  uint other = 0;
+#pragma unroll 1
+  for (int i = 0; i < REALS; ++i) other |= add_to_column(column, left[i]);
   return 1 + (other != 0);
 }
 
-// Limbs from `first` to before `end` are in use.
+// Limbs from `first` to before `end` are in use. A look is cheaper than an atomic operation, and is enough in most cases.
 FN void use_limbs(LOCAL uint* storage, uint first, uint end) {
-  atomic_max_local32(&storage[STORAGE_BELOW], 256 - first);
-  atomic_max_local32(&storage[STORAGE_END], end);
+  if (storage[STORAGE_BELOW] < 256 - first) atomic_max_local32(&storage[STORAGE_BELOW], 256 - first);
+  if (storage[STORAGE_END] < end) atomic_max_local32(&storage[STORAGE_END], end);
 }
 
 // Adds the sub-group's sums to limbs.
@@ -160,6 +164,13 @@ FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
   }
 }
 
+FN void add_word(LOCAL uint* storage, uint limb, long value) {
+  atomic_add_local32(&storage[STORAGE_LIMBS + limb], (uint)value & 0xffffu);
+  atomic_add_local32(&storage[STORAGE_LIMBS + limb + 1], (uint)(value >> 16) & 0xffffu);
+  atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
+  use_limbs(storage, limb, limb + 3);
+}
+
 // Adds up the slots of the other groups, as they come, and clears them: a work-item for each word. Groups that are wide are marked.
 #define BATCH 4  // words that a work-item waits for at once
 FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
@@ -178,20 +189,30 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
 #pragma unroll
       for (int i = 0; i < BATCH; ++i) complete &= (uint)(words[i] >> 63);
     } while (!complete);
+    // Those at the same limb first add up in a register.
+    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+    long sum = 0;
+    uint apart = 0;
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE;
       if (at < all) slots[at] = 0;
       if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
-      if ((words[i] & IS_WIDE) != 0) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
+      if (words[i] & IS_WIDE) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
       const long value = (long)(words[i] << 16) >> 16;
-      if (value != 0) {
-        const uint limb = (uint)(words[i] >> LIMB_SHIFT) & 0xffu;
-        atomic_add_local32(&storage[STORAGE_LIMBS + limb], (uint)value & 0xffffu);
-        atomic_add_local32(&storage[STORAGE_LIMBS + limb + 1], (uint)(value >> 16) & 0xffffu);
-        if (value >> 32 != 0) atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
-        use_limbs(storage, limb, limb + 3);
-      }
+      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & 0xffu) == limb;
+      sum += same ? value : 0;
+      apart |= !same && value != 0;
+    }
+    if (sum != 0) add_word(storage, limb, sum);
+    if (apart == 0) continue;
+    ulong copy[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) copy[i] = words[i];
+#pragma unroll 1
+    for (int i = 1; i < BATCH; ++i) {
+      const uint other = (uint)(copy[i] >> LIMB_SHIFT) & 0xffu;
+      if (other != limb) add_word(storage, other, (long)(copy[i] << 16) >> 16);
     }
   }
 }
