@@ -10,7 +10,7 @@
 // limb overflows where a group has 2^20 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
-#define ROOM_LIMBS (LIMBS + 18)  // so that a slot may begin at each limb; a multiple of four
+#define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 #define MOST_GROUPS 1024
 #define SLOT 8                   // words of a slot, of two limbs each
@@ -20,12 +20,10 @@
 #define STORAGE_COLUMNS 0
 #define STORAGE_LIMBS ((COUNTERS + LIMBS) * COLUMNS)
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
-#define STORAGE_BELOW (STORAGE_COUNTERS + COUNTERS)  // limbs in use: 256 less the first of them,
-#define STORAGE_END (STORAGE_BELOW + 1)              // and the one after the last
-#define STORAGE_OTHER (STORAGE_BELOW + 2)            // whether there was anything but -0.0 and NaN
-#define STORAGE_WIDE (STORAGE_BELOW + 3)             // whether any other group is wide
-#define STORAGE_ZERO (STORAGE_BELOW + 4)             // four zeros
-#define STORAGE_MARKS (STORAGE_BELOW + 8)            // bytes: which other groups are wide
+#define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
+#define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
+#define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
+#define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
 #define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
 
 // The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are contiguous,
@@ -58,20 +56,18 @@ FN void load_tile(REAL* v, GLOBAL const uchar* data, ulong first, ulong count) {
 // Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
 FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
   if (!add_reals(share, v)) return 0;
-  // Little code, as what comes next should not be far away: so a copy, which lies in memory.
+  // Little code, as what comes next should not be far away: a loop, and elements that move up.
   REAL left[REALS];
 #pragma unroll
   for (int i = 0; i < REALS; ++i) left[i] = v[i];
   uint other = 0;
 #pragma unroll 1
-  for (int i = 0; i < REALS; ++i) other |= add_to_column(column, left[i]);
+  for (int i = 0; i < REALS; ++i) {
+    other |= add_to_column(column, left[0]);
+#pragma unroll
+    for (int k = 0; k < REALS - 1; ++k) left[k] = left[k + 1];
+  }
   return 1 + (other != 0);
-}
-
-// Limbs from `first` to before `end` are in use. A look is cheaper than an atomic operation, and is enough in most cases.
-FN void use_limbs(LOCAL uint* storage, uint first, uint end) {
-  if (storage[STORAGE_BELOW] < 256 - first) atomic_max_local32(&storage[STORAGE_BELOW], 256 - first);
-  if (storage[STORAGE_END] < end) atomic_max_local32(&storage[STORAGE_END], end);
 }
 
 // Adds the sub-group's sums to limbs.
@@ -110,7 +106,6 @@ FN void spread(double* sums, LOCAL uint* storage) {
     if (lane < 5) {
       const uint piece = lane == 4 ? (uint)((all >> 1) >> (63 - shift)) : (uint)(((ulong)all << shift) >> (16 * lane)) & 0xffffu;
       atomic_add_local32(&storage[STORAGE_LIMBS + first + lane], piece);
-      if (lane == 0) use_limbs(storage, first, first + 5);
     }
     if (more == 0) break;
   }
@@ -126,13 +121,24 @@ FN void add_up(LOCAL uint* storage) {
     if (lane != 0) continue;
     if (row < COUNTERS) {
       storage[STORAGE_COUNTERS + COUNTERS - 1 - row] = (uint)low + ((uint)high << 16);
-      use_limbs(storage, 0, LIMBS);
+      storage[STORAGE_WIDE] = 1;
     } else {
       atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS], (uint)low);
       atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS + 1], (uint)high);
-      use_limbs(storage, row - COUNTERS, row - COUNTERS + 2);
     }
   }
+}
+
+// Which limbs are in use: the first, and above 16 bits the one after the last. By a sub-group.
+FN uint used_limbs(LOCAL const uint* storage) {
+  uint first = 0, end = 0;
+#pragma unroll
+  for (uint i = 0; i < ROOM_LIMBS; i += SUBGROUP) {
+    const uint used = subgroup_ballot(storage[STORAGE_LIMBS + i + (local_id() & (SUBGROUP - 1))] != 0);
+    first = end == 0 && used != 0 ? i + lowest_bit(used) : first;
+    end = used != 0 ? i + SUBGROUP - clz32(used) : end;
+  }
+  return end << 16 | first;
 }
 
 // A word of a slot says that it is there, of what kind the slot is, and at which limb it begins; below are 48 bits of two limbs' value.
@@ -145,9 +151,8 @@ FN void add_up(LOCAL uint* storage) {
 FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
   const uint lane = local_id();
   LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
-  const uint below = storage[STORAGE_BELOW];
-  const uint first = below != 0 ? 256 - below : 0;
-  const uint wide = storage[STORAGE_END] > first + 2 * SLOT;
+  const uint used = used_limbs(storage), first = used & 0xffffu;
+  const uint wide = storage[STORAGE_WIDE] || (used >> 16) > first + 2 * SLOT;
   if (lane < SLOT) {
     const uint limb = first + 2 * lane;
     ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
@@ -168,7 +173,6 @@ FN void add_word(LOCAL uint* storage, uint limb, long value) {
   atomic_add_local32(&storage[STORAGE_LIMBS + limb], (uint)value & 0xffffu);
   atomic_add_local32(&storage[STORAGE_LIMBS + limb + 1], (uint)(value >> 16) & 0xffffu);
   atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
-  use_limbs(storage, limb, limb + 3);
 }
 
 // Adds up the slots of the other groups, as they come, and clears them: a work-item for each word. Groups that are wide are marked.
@@ -206,13 +210,12 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
     }
     if (sum != 0) add_word(storage, limb, sum);
     if (apart == 0) continue;
-    ulong copy[BATCH];
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) copy[i] = words[i];
 #pragma unroll 1
     for (int i = 1; i < BATCH; ++i) {
-      const uint other = (uint)(copy[i] >> LIMB_SHIFT) & 0xffu;
-      if (other != limb) add_word(storage, other, (long)(copy[i] << 16) >> 16);
+#pragma unroll
+      for (int k = 0; k < BATCH - 1; ++k) words[k] = words[k + 1];
+      const uint other = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+      if (other != limb) add_word(storage, other, (long)(words[0] << 16) >> 16);
     }
   }
 }
@@ -348,7 +351,7 @@ void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count
   if (group_count() > 1) {
     take_slots(slots, storage);
     barrier_local();
-    if (storage[STORAGE_WIDE]) {
+    if (storage[STORAGE_WIDE] != 0) {
       take_wide(slots, storage);
       barrier_local();
     }
@@ -360,9 +363,8 @@ void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count
     for (uint i = local_id() - SUBGROUP; i < ENTRIES; i += SUBGROUP) result[i] = entry_of(storage, i);
     return;
   }
-  const uint below = storage[STORAGE_BELOW];
-  const uint lowest = below != 0 ? 256 - below : 0;
-  if (storage[STORAGE_WIDE] == 0 && storage[STORAGE_END] <= lowest + ROUND_LIMBS) {
+  const uint used = used_limbs(storage), lowest = used & 0xffffu;
+  if (storage[STORAGE_WIDE] == 0 && (used >> 16) <= lowest + ROUND_LIMBS) {
     if (round_limbs((LOCAL const int*)storage + STORAGE_LIMBS + lowest, ROW_BASE + 16 * (int)lowest - 1074,
                     storage[STORAGE_OTHER] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset))) {
       return;

@@ -127,7 +127,6 @@ FN uint barrier_or(uint v) {
 FN void barrier_local() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
-FN void atomic_max_local32(uint* p, uint v) { *p = std::max(*p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
 FN ulong atomic_load_global64(const ulong* p) { return *p; }
 FN void atomic_store_global64(ulong* p, ulong v) { *p = v; }

@@ -40,7 +40,6 @@ FN void barrier_all() { __syncthreads(); }
 FN uint barrier_or(uint v) { return (uint)__syncthreads_or((int)v); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
-FN void atomic_max_local32(uint* p, uint v) { atomicMax(p, v); }  // without the old value
 FN uint atomic_and_local32(uint* p, uint v) { return atomicAnd(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 // Adds one, for one work-item of a group. Compilers first add up what a sub-group adds, and so wait for the old value at once: not

@@ -40,7 +40,6 @@ FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 // Atomics, relaxed. The old value is returned.
 FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
 FN uint atomic_and_local32(LOCAL uint* p, uint v) { return atomic_and((volatile LOCAL uint*)p, v); }
-FN void atomic_max_local32(LOCAL uint* p, uint v) { atomic_max((volatile LOCAL uint*)p, v); }  // without the old value
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
 FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
