@@ -1,7 +1,8 @@
 // The least and the greatest of the elements that a work-item meets, and where they are first; then of a sub-group's, and of a group's.
 //
-// Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^32 of them. Defined before:
-// KEEP_LOADS (a work-item keeps the loads that had its extremes: else the group reads one of them again), COUNT_NANS (else others do).
+// Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^31 of them. Defined before:
+// LEAST and GREATEST (the ends that are wanted), PLACES (and where they are), KEEP_LOADS (a work-item keeps the loads that had its extremes:
+// else the group reads one of them again), COUNT_NANS (else others do). What is not wanted a compiler leaves out, as nobody uses it.
 
 #define NOWHERE (~0u)
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
@@ -191,13 +192,13 @@ FN KEY subgroup_max_key(KEY key) {
 #endif
 }
 FN FOUND combine_lanes(FOUND found) {
-  const KEY greatest = subgroup_max_key(found.greatest);
-  const KEY least = subgroup_max_key(found.least);
-  found.at_greatest = subgroup_min_u32(found.greatest == greatest ? found.at_greatest : NOWHERE);
-  found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
+  const KEY greatest = GREATEST ? subgroup_max_key(found.greatest) : KEY_LEAST;
+  const KEY least = LEAST ? subgroup_max_key(found.least) : KEY_LEAST;
+  if (PLACES && GREATEST) found.at_greatest = subgroup_min_u32(found.greatest == greatest ? found.at_greatest : NOWHERE);
+  if (PLACES && LEAST) found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
   found.greatest = greatest;
   found.least = least;
-  if (subgroup_ballot(found.first_nan != NOWHERE) != 0) {
+  if (FLOATS && subgroup_ballot(found.first_nan != NOWHERE) != 0) {
     found.first_nan = subgroup_min_u32(found.first_nan);
     for (uint distance = 1; distance < LANES; distance *= 2) found.nans += subgroup_shuffle(found.nans, local_id() ^ distance);
   }
@@ -227,25 +228,101 @@ FN FOUND combine_group(LOCAL FOUND* best, FOUND found) {
 }
 
 // The words of a record: what one launch found of its elements, which may be a part of the array.
-#define GREATEST 0  // key
-#define LEAST 1
-#define PLACES 2  // of either: at_greatest in the upper half
-#define NANS 3    // their number in the upper half, the first in the lower
+#define GREATEST_KEY 0
+#define LEAST_KEY 1
+#define BOTH_PLACES 2  // at_greatest in the upper half
+#define BOTH_NANS 3    // their number in the upper half, the first in the lower
 #define EXTREMES_WORDS 4
 
 FN void write_record(GLOBAL ulong* record, FOUND found) {
-  record[GREATEST] = (ulong)(long)found.greatest;
-  record[LEAST] = (ulong)(long)found.least;
-  record[PLACES] = (ulong)found.at_greatest << 32 | found.at_least;
-  record[NANS] = (ulong)found.nans << 32 | found.first_nan;
+  record[GREATEST_KEY] = (ulong)(long)found.greatest;
+  record[LEAST_KEY] = (ulong)(long)found.least;
+  record[BOTH_PLACES] = (ulong)found.at_greatest << 32 | found.at_least;
+  record[BOTH_NANS] = (ulong)found.nans << 32 | found.first_nan;
 }
 FN FOUND read_record(GLOBAL const ulong* record) {
   FOUND found;
-  found.greatest = (KEY)(long)record[GREATEST];
-  found.least = (KEY)(long)record[LEAST];
-  found.at_greatest = (uint)(record[PLACES] >> 32);
-  found.at_least = (uint)record[PLACES];
-  found.nans = (uint)(record[NANS] >> 32);
-  found.first_nan = (uint)record[NANS];
+  found.greatest = (KEY)(long)record[GREATEST_KEY];
+  found.least = (KEY)(long)record[LEAST_KEY];
+  found.at_greatest = (uint)(record[BOTH_PLACES] >> 32);
+  found.at_least = (uint)record[BOTH_PLACES];
+  found.nans = (uint)(record[BOTH_NANS] >> 32);
+  found.first_nan = (uint)record[BOTH_NANS];
   return found;
 }
+
+#if POLLED
+// The same as words that say of themselves that they are there, by their lowest bit: whoever waits for them need not be told.
+FN ulong polled_word(uint high, uint low) { return (ulong)high << 32 | low << 1 | 1; }
+FN uint low_of(ulong word) {
+  const uint low = (uint)word >> 1;
+  return low == NOWHERE >> 1 ? NOWHERE : low;
+}
+
+// By a sub-group, whose lanes all know what was found: a lane for each word.
+FN void leave(GLOBAL ulong* slot, FOUND found) {
+  const uint lane = local_id() & (LANES - 1);
+  ulong word;
+#if BITS == 64
+  const KEY key = lane < 2 ? found.greatest : found.least;
+  const uint low = lane == 0 ? found.at_greatest : lane == 1 ? found.nans : lane == 2 ? found.at_least : found.first_nan;
+  word = polled_word(lane % 2 == 0 ? (uint)((ulong)key >> 32) : (uint)key, low);
+#else
+  word = lane == 0   ? polled_word((uint)found.greatest, found.at_greatest)
+         : lane == 1 ? polled_word((uint)found.least, found.at_least)
+                     : polled_word(found.nans, found.first_nan);
+#endif
+  if (lane < EXTREMES_WORDS) atomic_store_global64(&slot[lane], word);
+}
+FN FOUND found_in(ulong word0, ulong word1, ulong word2, ulong word3) {
+  FOUND found;
+  found.at_greatest = low_of(word0);
+#if BITS == 64
+  found.greatest = (KEY)((word0 >> 32) << 32 | word1 >> 32);
+  found.least = (KEY)((word2 >> 32) << 32 | word3 >> 32);
+  found.nans = low_of(word1);
+  found.at_least = low_of(word2);
+  found.first_nan = low_of(word3);
+#else
+  found.greatest = (KEY)(uint)(word0 >> 32);
+  found.least = (KEY)(uint)(word1 >> 32);
+  found.at_least = low_of(word1);
+  found.nans = (uint)(word2 >> 32);
+  found.first_nan = low_of(word2);
+#endif
+  return found;
+}
+
+// What all groups found, of which this is the last one: waits for the slots of the others, which wait for nothing, and clears them. By a
+// sub-group.
+#define BATCH 5  // slots that a lane waits for at once
+FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
+  const uint others = group_count() - 1;
+  if (local_id() != 0) found = nothing();
+  for (uint first = local_id(); first < others; first += BATCH * LANES) {
+    ulong words[BATCH][EXTREMES_WORDS];
+    ulong complete;
+    do {
+      complete = 1;
+#pragma unroll
+      for (uint i = 0; i < BATCH; ++i) {
+        GLOBAL ulong* slot = slots + (first + i * LANES < others ? first + i * LANES : first) * EXTREMES_WORDS;
+        atomic_load_pair_global64(slot, &words[i][0], &words[i][1]);
+        atomic_load_pair_global64(slot + 2, &words[i][2], &words[i][3]);
+      }
+#pragma unroll
+      for (uint i = 0; i < BATCH; ++i) complete &= words[i][0] & words[i][1] & words[i][2] & words[i][3];
+    } while (complete == 0);
+#pragma unroll
+    for (uint i = 0; i < BATCH; ++i) {
+      const uint group = first + i * LANES;
+      if (group >= others) break;
+      GLOBAL uint4* slot = (GLOBAL uint4*)(slots + group * EXTREMES_WORDS);
+      slot[0] = slot[1] = make_uint4(0, 0, 0, 0);
+      found = combine(found, found_in(words[i][0], words[i][1], words[i][2], words[i][3]));
+    }
+  }
+  subgroup_sync();
+  return combine_lanes(found);
+}
+#endif

@@ -11,12 +11,13 @@
 #include <cstring>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 namespace samesum::statistics {
 namespace {
 
 constexpr std::uint32_t kRecordBytes = 32;                 // of a group, as in extremes.cl
-constexpr std::uint64_t kMostElements = UINT32_MAX - 63u;  // of a launch, whose places are 32 bits wide; whole loads
+constexpr std::uint64_t kMostElements = INT32_MAX - 63;  // of a launch, whose places are 31 bits wide; whole loads
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kCpuGroupSize = 64;
 
@@ -32,6 +33,11 @@ ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes) {
   return {0, 512, 4, 2, true};
 }
 
+// Whether a group may wait for others: the device holds two at least, and lets them see what others store.
+bool can_poll(const DeviceInfo& info) {
+  return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1;
+}
+
 ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptions& options, std::uint64_t elements) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
@@ -39,6 +45,7 @@ ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptio
       info.is_cpu ? ExtremesShape{0, kCpuGroupSize, 1, 1, true} : fastest_shape(info.compute_units, elements * size_of(type));
   shape.group_size = options.group_size != 0 ? options.group_size : std::min(shape.group_size, most);
   if (options.groups != 0) shape.groups = options.groups;
+  shape.polled = !shape.drawn && shape.group_size % 32 == 0 && can_poll(info);
   return shape;
 }
 
@@ -59,11 +66,14 @@ Value value_of_bits(std::uint64_t bits, DType type) {
 
 std::string ExtremesShape::text() const { return fmt::format("groups={} group_size={} loads={}", groups, group_size, loads); }
 
-device::Source extremes_source(DType type, const ExtremesShape& shape, bool strided) {
+device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends, bool strided) {
   const int exponent_bits = type == DType::float64 ? 11 : type == DType::float16 ? 5 : 8;
   const int fraction_bits = static_cast<int>(8 * size_of(type)) - 1 - exponent_bits;
   return {{"statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"},
-          {{"BITS", std::to_string(8 * size_of(type))},
+          {{"LEAST", ends.least ? "1" : "0"},
+           {"GREATEST", ends.greatest ? "1" : "0"},
+           {"PLACES", ends.places ? "1" : "0"},
+           {"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},
            {"EXPONENT_BITS", std::to_string(exponent_bits)},
@@ -71,6 +81,7 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, bool stri
            {"KEEP_LOADS", "1"},
            {"COUNT_NANS", "1"},
            {"DRAWN", shape.drawn ? "1" : "0"},
+           {"POLLED", shape.polled ? "1" : "0"},
            {"STRIDED", strided ? "1" : "0"},
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
@@ -78,12 +89,14 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, bool stri
            {"LOADS", std::to_string(shape.loads)}}};
 }
 
-DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements)
-    : device_(device), type_(type), shape_(choose_shape(device.info(), type, options, elements)), kernels_(build(false)) {
+DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements, Ends ends)
+    : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements)), kernels_(build(false)) {
   const std::uint32_t resident =
       device.resident_groups(kernels_.search, shape_.group_size).value_or(device.info().compute_units * shape_.resident);
   if (shape_.groups == 0) shape_.groups = std::max(resident, 1u);
-  records_ = device.allocate(std::uint64_t{kRecordBytes} * shape_.groups);
+  const std::vector<std::byte> zeros(std::uint64_t{kRecordBytes} * shape_.groups);
+  records_ = device.allocate(zeros.size());
+  device.write(records_, 0, zeros.data(), zeros.size());
   schedule_ = device.allocate(8);
   result_ = device.allocate(sizeof(ExtremesRecord));
   const std::uint64_t zero = 0;
@@ -91,9 +104,9 @@ DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceO
 }
 
 DeviceExtremes::Kernels DeviceExtremes::build(bool strided) {
-  const device::Source source = extremes_source(type_, shape_, strided);
+  const device::Source source = extremes_source(type_, shape_, ends_, strided);
   Kernels kernels{device::build(device_, source, "extremes"), {}};
-  if (!device_.info().has(Capability::device_fence)) kernels.finish = device::build(device_, source, "extremes_finish");
+  if (!shape_.polled && !device_.info().has(Capability::device_fence)) kernels.finish = device::build(device_, source, "extremes_finish");
   return kernels;
 }
 
@@ -127,31 +140,34 @@ ExtremesRecord DeviceExtremes::result() {
   return record;
 }
 
-Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type) {
+Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type, bool places) {
   Statistics::Contents contents;
   contents.fields = {true, false, false, false};
   contents.count = count;
   contents.nans = record.nans;
-  if (record.first_nan != ExtremesRecord::kNowhere) contents.first_nan = record.first_nan;
+  if (record.first_nan != ExtremesRecord::kNowhere) contents.first_nan = places ? record.first_nan : ExtremesRecord::kNowhere;
   core::visit(type, [&](auto element) {
     using Element = decltype(element);
-    if (record.at_least != ExtremesRecord::kNowhere) contents.least = {value_of_bits<Element>(record.least, type), record.at_least};
-    if (record.at_greatest == ExtremesRecord::kNowhere) return;
-    contents.greatest = {value_of_bits<Element>(record.greatest, type), record.at_greatest};
+    const auto extreme = [&](std::uint64_t bits, std::uint64_t at) -> std::optional<Extreme> {
+      if (at == ExtremesRecord::kNowhere) return std::nullopt;
+      return Extreme{value_of_bits<Element>(bits, type), places ? at : ExtremesRecord::kNowhere};
+    };
+    contents.least = extreme(record.least, record.at_least);
+    contents.greatest = extreme(record.greatest, record.at_greatest);
   });
   return contents;
 }
 
-ExtremesRecord record_of(const Statistics::Contents& contents, View data) {
+ExtremesRecord record_of(const Statistics::Contents& contents, View data, Ends ends) {
   ExtremesRecord record{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, ExtremesRecord::kNowhere, contents.nans};
   const auto set = [&](const std::optional<Extreme>& extreme, std::uint64_t& element, std::uint64_t& index) {
     if (!extreme) return;
-    index = extreme->index;
-    std::memcpy(&element, data.part(index, 1).data(), size_of(data.type()));
+    index = ends.places ? extreme->index : 0;
+    std::memcpy(&element, data.part(extreme->index, 1).data(), size_of(data.type()));
   };
-  set(contents.least, record.least, record.at_least);
-  set(contents.greatest, record.greatest, record.at_greatest);
-  if (contents.first_nan) record.first_nan = *contents.first_nan;
+  if (ends.least) set(contents.least, record.least, record.at_least);
+  if (ends.greatest) set(contents.greatest, record.greatest, record.at_greatest);
+  if (contents.first_nan) record.first_nan = ends.places ? *contents.first_nan : 0;
   return record;
 }
 
