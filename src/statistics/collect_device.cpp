@@ -17,6 +17,7 @@ namespace {
 
 // Words of a record, as in extremes.h and statistics.cl.
 enum Word { kGreatest, kLeast, kPlaces, kFoundNans, kNans, kPositiveInfinities, kNegativeInfinities, kOthers, kNonzeros, kRows };
+constexpr std::uint32_t kSpacing = 16;
 constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among places
 constexpr std::uint32_t kEndBytes = 40;                // local memory of a work-item, at most, after the bins
 constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
@@ -148,15 +149,18 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   }
   const device::Source source = pass_source(shape_);
   kernel_ = device::build(device, source, "statistics");
-  if (!device.info().has(Capability::device_fence)) combine_ = device::build(device, source, "statistics_combine");
+  const bool merged = device.info().has(Capability::device_fence) && device.info().has(Capability::int64_atomics);
+  if (!merged) combine_ = device::build(device, source, "statistics_combine");
   const std::uint32_t resident = device.resident_groups(kernel_, shape_.group_size)
                                      .value_or(device.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
   shape_.groups = std::max(options.groups != 0 ? options.groups : resident, 1u);
-  records_ = device.allocate(std::uint64_t{8} * record_words(shape_) * shape_.groups);
+  records_ = device.allocate(std::uint64_t{8} * (merged ? std::uint32_t{kNans} : record_words(shape_)) * shape_.groups);
+  const std::vector<std::uint64_t> zeros(merged ? kSpacing * (record_words(shape_) - kNans) : 1);
+  merged_ = device.allocate(8 * zeros.size());
+  device.write(merged_, 0, zeros.data(), 8 * zeros.size());
   result_ = device.allocate(std::uint64_t{8} * record_words(shape_));
   schedule_ = device.allocate(sizeof(std::uint64_t));
-  const std::uint64_t zero = 0;
-  device.write(schedule_, 0, &zero, sizeof zero);
+  device.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
 }
 
 void DevicePass::launch(const device::Array& a, const device::Array& b) {
@@ -174,9 +178,9 @@ void DevicePass::launch(const device::Array& a, const device::Array& b) {
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + tile - 1) / tile, 1, shape_.groups));
   const device::Argument arguments[] = {
       a.memory, a.offset,  a.stride, b.memory, b.offset, b.stride, head, loads, static_cast<std::uint32_t>(count_),
-      records_, schedule_, result_};
+      records_, merged_,   schedule_, result_};
   device_.launch(kernel_, {groups, shape_.group_size}, arguments);
-  if (combine_.handle == nullptr) return;
+  if (combine_.handle == nullptr || groups == 1) return;
   const device::Argument combine_arguments[] = {records_, groups, schedule_, result_};
   device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
 }
