@@ -57,8 +57,8 @@ FN END take(END end, KEY key, uint place, uint4 load) {
   return end;
 }
 
-// The `count` elements of a load, of which the first is element `place`.
-FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
+// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing.
+FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
 #if FLOATS && BITS == 32 && NAN_EXTREMES
   uint high = v.x;
   uint low = v.x;
@@ -67,24 +67,33 @@ FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count
     high = max_nan_f32(high, element_of(v, i));
     low = min_nan_f32(low, element_of(v, i));
   }
-  const uint any_nan = is_nan(high);
-  KEY greatest = key_of(high);
-  KEY least = turned(key_of(low));
+  *greatest = key_of(high);
+  *least = turned(key_of(low));
+  return is_nan(GREATEST ? high : low);
 #else
-  KEY greatest = key_of(element_of(v, 0));
-  KEY least = greatest;
+  KEY high = key_of(element_of(v, 0));
+  KEY low = high;
 #pragma unroll
   for (int i = 1; i < count; ++i) {
     const KEY key = key_of(element_of(v, i));
-    greatest = key > greatest ? key : greatest;
-    least = key < least ? key : least;
+    high = key > high ? key : high;
+    low = key < low ? key : low;
   }
-  least = turned(least);
-  const uint any_nan = FLOATS && (greatest > GREATEST_NUMBER || least > GREATEST_NUMBER);
+  *greatest = high;
+  *least = turned(low);
+  return FLOATS && (high > GREATEST_NUMBER || turned(low) > GREATEST_NUMBER);
 #endif
+}
+
+// The `count` elements of a load, of which the first is element `place`.
+FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
+  KEY greatest;
+  KEY least;
+  const uint any_nan = ends_of(v, count, &greatest, &least);
 #if FLOATS
   if (any_nan) {
     greatest = least = KEY_LEAST;
+#pragma unroll 1
     for (int i = 0; i < count; ++i) {
       const uint nan = is_nan(element_of(v, i));
       const KEY key = key_of(element_of(v, i));
@@ -151,10 +160,10 @@ FN uint place_of(END end, uint least) { return end.place; }
 #endif
 FN FOUND found_by(EXTREMES_STATE state) {
   FOUND found;
-  found.greatest = state.greatest.key;
-  found.least = state.least.key;
-  found.at_greatest = place_of(state.greatest, 0);
-  found.at_least = place_of(state.least, 1);
+  found.greatest = GREATEST ? state.greatest.key : KEY_LEAST;
+  found.least = LEAST ? state.least.key : KEY_LEAST;
+  found.at_greatest = GREATEST && PLACES ? place_of(state.greatest, 0) : NOWHERE;
+  found.at_least = LEAST && PLACES ? place_of(state.least, 1) : NOWHERE;
   found.nans = state.nans;
   found.first_nan = state.first_nan;
   return found;
@@ -301,7 +310,7 @@ FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
   if (local_id() != 0) found = nothing();
   for (uint first = local_id(); first < others; first += BATCH * LANES) {
     ulong words[BATCH][EXTREMES_WORDS];
-    ulong complete;
+    uint complete;
     do {
       complete = 1;
 #pragma unroll
@@ -311,7 +320,7 @@ FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
         atomic_load_pair_global64(slot + 2, &words[i][2], &words[i][3]);
       }
 #pragma unroll
-      for (uint i = 0; i < BATCH; ++i) complete &= words[i][0] & words[i][1] & words[i][2] & words[i][3];
+      for (uint i = 0; i < BATCH; ++i) complete &= (uint)(words[i][0] & words[i][1] & words[i][2] & words[i][3]);
     } while (complete == 0);
 #pragma unroll
     for (uint i = 0; i < BATCH; ++i) {

@@ -108,7 +108,8 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   state.nonzeros = 0;
   uint tile = group_id();
 #if WINDOWS
-  uint filled = 0;  // tiles in the running sums
+  uint filled = 0;  // steps in the running sums
+  uint begun = 0;
 #endif
   // Elements before the first load, then loads, then what is left: in this order, as of equal elements the first counts.
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
@@ -128,6 +129,10 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
           v[k] = load_once(&a_loads[first + k * GROUP_SIZE]);
           w[k] = DOT ? load_once(&b_loads[first + k * GROUP_SIZE]) : v[k];
         }
+#if WINDOWS
+        if (!begun) state.sums.window = guess_window(v, w);
+        begun = 1;
+#endif
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
           state = see_load(column, counters, v[k], w[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD, state);

@@ -162,10 +162,33 @@ FN uint top_for(int greatest) {
   return top > MOST_TOP ? MOST_TOP : top < LEAST_TOP ? LEAST_TOP : (uint)top;
 }
 
+#define SPECIAL_CLASS ((int)((2u * BIAS + 1) << TOP_SHIFT) - 1)  // less one: from there on, no finite number
+
+// A first guess, by a sub-group for all its work-items: from the greatest of the loads that each begins with.
+FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
+  int a = -1;
+  int b = -1;
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const int a_class = (int)size_class(element_of(a_loads[k], i)) - 1;
+      const int b_class = (int)size_class(element_of(b_loads[k], i)) - 1;
+      a = a_class > a ? a_class : a;
+      if (DOT) b = b_class > b ? b_class : b;
+    }
+  }
+#if LANES > 1
+  a = subgroup_max_s32(a);
+  if (DOT) b = subgroup_max_s32(b);
+#endif
+  if (a < 0 || a >= SPECIAL_CLASS || (DOT && (b < 0 || b >= SPECIAL_CLASS))) return open_window(CLOSED, CLOSED);
+  return open_window(top_for(a), top_for(b));
+}
+
 // Notes a load that the window did not hold; of finite numbers, not all of them zero.
 FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
-  const int special = (int)((2u * BIAS + 1) << TOP_SHIFT) - 1;
-  const uint counts = a_greatest < special && (!DOT || b_greatest < special);
+  const uint counts = a_greatest < SPECIAL_CLASS && (!DOT || b_greatest < SPECIAL_CLASS);
   w.a_missed = counts && a_greatest > w.a_missed ? a_greatest : w.a_missed;
   if (DOT) w.b_missed = counts && b_greatest > w.b_missed ? b_greatest : w.b_missed;
   return w;

@@ -40,6 +40,7 @@ namespace {  // another kernel in each file
 #include "statistics/elements.h"
 #include "statistics/extremes.h"
 #include "statistics/extremes.cl"
+#include "statistics/extremes_little.cl"
 // clang-format on
 }  // namespace
 }  // namespace samesum::dialect
@@ -50,21 +51,26 @@ namespace {
 
 /// The hard cases, by so many groups that lanes take several slots, and fewer; each twice, as slots are cleared.
 void check_polled_extremes(DType type) {
-  constexpr std::uint32_t kMostGroups = 300;
+  constexpr std::uint64_t kTile = TILE * ELEMENTS_PER_LOAD, kMostGroups = 302;
   std::vector<unsigned long> slots(kMostGroups * EXTREMES_WORDS);
   std::uint32_t schedule[2] = {0, 0};
   for (const hard::Case& hard_case : hard::cases()) {
-    for (const std::uint64_t length : {1, 255, 257, 4999, hard_case.name == hard::cases().back().name ? 80000 : 9000}) {
+    for (const std::uint64_t length : {1, 255, 257, hard_case.name == hard::cases().back().name ? 300 * TILE * ELEMENTS_PER_LOAD + 77 : 4999}) {
       const auto data = hard::make(hard_case, type, length);
       const View view = data.view();
       const ExtremesRecord expected = statistics::record_of(statistics::collect_cpu(view, {{true, false, false, false}}).contents(), view);
       std::vector<dialect::uint4> memory(view.bytes() / 16 + 2);
       auto* const first = reinterpret_cast<unsigned char*>(memory.data());
       std::memcpy(first, view.data(), view.bytes());
-      const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(length / 256 + 1, kMostGroups));
+      const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(length / kTile + 1, kMostGroups));
       for (int turn = 0; turn < 2; ++turn) {
         ExtremesRecord found{};
-        dialect::emulation.run(groups, GROUP_SIZE, [&] {
+        const bool little = turn == 1 && length > 4;
+        dialect::emulation.run(little ? static_cast<std::uint32_t>(length / kTile + 1) : groups, GROUP_SIZE, [&] {
+          if (little) {
+            return dialect::extremes_little(first, 0, 0, static_cast<std::uint32_t>(length), slots.data(),
+                                            reinterpret_cast<unsigned char*>(&found), 0);
+          }
           dialect::extremes(first, 0, static_cast<long>(size_of(type)), 0, static_cast<std::uint32_t>(length), slots.data(), schedule,
                             reinterpret_cast<unsigned char*>(&found), 0, 0);
         });
