@@ -92,12 +92,13 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
       (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  const bool moments = !dot && !shape.windows && (options.fields.sum || options.fields.squares);
+  const bool packed = is_integer(type) && size_of(type) <= 2;
+  const bool moments = !dot && !shape.windows && !packed && (options.fields.sum || options.fields.squares);
   shape.group_size = options.group_size != 0 ? options.group_size
                                              : std::min(most, info.is_cpu ? kCpuGroupSize
                                                               : moments   ? kMomentsGroupSize
                                                                           : kGroupSize);
-  shape.loads = info.is_cpu ? 1 : dot || size_of(type) == 1 ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   shape.steps = choose_steps(info, shape, elements);
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;

@@ -59,6 +59,24 @@ FN END take(END end, KEY key, uint place, uint4 load) {
 
 // The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing.
 FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
+#if PACKED
+  if (count == ELEMENTS_PER_LOAD) {
+    uint high = 0;
+    uint low = ~0u;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const uint word = word_of(v, i) ^ UNSIGNED_ORDER;
+      const uint first = BITS == 8 ? word & 0x00ff00ffu : word;
+      const uint second = BITS == 8 ? word >> 8 & 0x00ff00ffu : word;
+      high = max2_u16(high, max2_u16(first, second));
+      low = min2_u16(low, min2_u16(first, second));
+    }
+    const int offset = (int)(UNSIGNED_ORDER & ((1u << BITS) - 1));
+    *greatest = (int)max_u32(high & 0xffffu, high >> 16) - offset;
+    *least = turned((int)min_u32(low & 0xffffu, low >> 16) - offset);
+    return 0;
+  }
+#endif
 #if FLOATS && BITS == 32 && NAN_EXTREMES
   uint high = v.x;
   uint low = v.x;
