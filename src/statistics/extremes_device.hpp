@@ -20,7 +20,8 @@ struct ExtremesShape {
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool drawn = false;          ///< groups draw their tiles from a counter
-  bool polled = false;         ///< the last group waits for the others: little data, where sub-groups are known
+  bool polled = false;         ///< the last group waits for the others
+  bool little = false;         ///< a group for each tile, where data are contiguous and there are no more tiles than groups
 
   std::string text() const;
 };
@@ -45,12 +46,14 @@ class DeviceExtremes {
     device::Kernel search;
     device::Kernel finish;  // the second launch, where one is needed
   };
+  device::Source source(bool strided) const;
   Kernels build(bool strided);
 
   device::Device& device_;
   DType type_;
   Ends ends_;
   ExtremesShape shape_;
+  device::Kernel little_;
   Kernels kernels_;
   Kernels strided_kernels_;
   device::Memory records_;

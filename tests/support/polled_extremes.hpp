@@ -20,6 +20,7 @@
 #define GREATEST 1
 #define PLACES 1
 #define KEEP_LOADS 1
+#define CACHED 1
 #define COUNT_NANS 1
 #define POLLED 1
 #define DRAWN 0
