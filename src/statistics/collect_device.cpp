@@ -75,7 +75,6 @@ constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
-constexpr std::uint64_t kCachedBytes = std::uint64_t{40} << 20;  // what an H100's second-level cache keeps, about
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 // On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
@@ -96,6 +95,7 @@ KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
   };
   if (bytes <= 4 << 10) return set(256, 1);
   if (bytes <= 16 << 10) return set(512, 2);
+  if (bytes <= 256 << 10 && size_of(shape.type) == 8) return set(256, shape.dot ? 1 : 2);  // with more bins to clear
   if (bytes <= 256 << 10) return set(128, 1);
   if (bytes <= 1 << 20) return set(256, 2);
   return shape;
@@ -114,7 +114,6 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
                                                               : moments   ? kMomentsGroupSize
                                                                           : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
-  shape.cached = elements * size_of(type) * (dot ? 2 : 1) <= kCachedBytes;
   if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
   shape.steps = choose_steps(info, shape, elements);
   for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
@@ -144,7 +143,6 @@ device::Source pass_source(const KernelShape& shape) {
            {"PLACES", "1"},
            {"POLLED", "0"},
            {"KEEP_LOADS", "0"},
-           {"CACHED", flag(shape.cached)},
            {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
            {"EXTREMES", flag(shape.fields.extremes)},
            {"SUM", flag(shape.fields.sum)},
@@ -196,8 +194,8 @@ void DevicePass::launch(const device::Array& a, const device::Array& b) {
   const std::uint64_t work = in_loads ? loads : count_ / shape_.loads;
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + tile - 1) / tile, 1, shape_.groups));
   const device::Argument arguments[] = {
-      a.memory, a.offset,  a.stride, b.memory, b.offset, b.stride, head, loads, static_cast<std::uint32_t>(count_),
-      records_, merged_,   schedule_, result_};
+      a.memory, a.offset, a.stride,  b.memory, b.offset, b.stride, head, loads, static_cast<std::uint32_t>(count_),
+      records_, merged_,  schedule_, result_};
   device_.launch(kernel_, {groups, shape_.group_size}, arguments);
   if (combine_.handle == nullptr || groups == 1) return;
   const device::Argument combine_arguments[] = {records_, groups, schedule_, result_};

@@ -24,7 +24,6 @@ struct KernelShape {
   std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
   std::uint32_t columns = 0;
   bool windows = false;  ///< sums in registers, where these are exact
-  bool cached = false;   ///< data may stay in the caches
 
   std::string text() const;
 };

@@ -1,6 +1,6 @@
 // Elements of every type, as the kernels of statistics see them: keys in their order, mantissas and positions.
 //
-// Defined by the host: BITS of an element (8 to 64), FLOATS, SIGNED (of integers), FRACTION_BITS and EXPONENT_BITS (of floats), CACHED.
+// Defined by the host: BITS of an element (8 to 64), FLOATS, SIGNED (of integers), FRACTION_BITS and EXPONENT_BITS (of floats).
 
 #define ELEMENTS_PER_LOAD (128 / BITS)
 #if BITS == 8
@@ -23,14 +23,6 @@
 #define KEY int
 #define KEY_LEAST ((int)0x80000000u)
 #define KEY_GREATEST 0x7fffffff
-#endif
-
-// A load of 16 bytes of the array. CACHED: little data may stay in the cache, for whoever is next; on an H100 that is worth a third where they
-// fill half of it.
-#if CACHED
-FN uint4 load_data(GLOBAL const uint4* p) { return *p; }
-#else
-FN uint4 load_data(GLOBAL const uint4* p) { return load_once(p); }
 #endif
 
 FN uint word_of(uint4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }

@@ -80,7 +80,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
     const uint first = tile * TILE + local_id();
     uint4 v[LOADS];
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k) v[k] = load_data(&aligned[first + k * GROUP_SIZE]);
+    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&aligned[first + k * GROUP_SIZE]);
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       state = take_load(state, v[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
@@ -94,7 +94,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 #endif
   }
   for (uint i = tiles * TILE + (uint)global_id(); i < loads; i += (uint)global_size()) {
-    state = take_load(state, load_data(&aligned[i]), head + i * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
+    state = take_load(state, load_once(&aligned[i]), head + i * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
   }
   for (uint i = head + loads * ELEMENTS_PER_LOAD + (uint)global_id(); i < count; i += (uint)global_size()) {
     state = take_load(state, load_of((WORD)elements[i]), i, 1);

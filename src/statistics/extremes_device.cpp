@@ -32,6 +32,7 @@ ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes, bool polle
     if (bytes <= 64 << 10) return {128, 256, 4, 4, false, true, true};
     if (bytes <= 1 << 20) return {128, 128, 4, 8, false, true, true};
     if (bytes <= 4 << 20) return {128, 512, 4, 2, false, true, true};
+    if (bytes <= 16 << 20 && places) return {units, 512, 4, 2, false, true, false};
     if (wide && bytes <= 64 << 20) return {units, 512, 4, 2, false, true, false};  // eight loads take too many registers
     if (bytes <= 16 << 20) return {128, 1024, 8, 1, false, true, true};
     if (bytes <= 64 << 20) return {units, places ? 512u : 1024u, 8, 1, false, true, false};
@@ -93,7 +94,6 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends
            {"EXPONENT_BITS", std::to_string(exponent_bits)},
            {"FRACTION_BITS", std::to_string(fraction_bits)},
            {"KEEP_LOADS", "1"},
-           {"CACHED", shape.little ? "1" : "0"},
            {"COUNT_NANS", "1"},
            {"DRAWN", shape.drawn ? "1" : "0"},
            {"POLLED", shape.polled ? "1" : "0"},

@@ -12,7 +12,7 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
   const uint first = group_id() * TILE + local_id();
   uint4 v[LOADS];
 #pragma unroll
-  for (int k = 0; k < LOADS; ++k) v[k] = load_data(&aligned[min_u32(first + k * GROUP_SIZE, last)]);
+  for (int k = 0; k < LOADS; ++k) v[k] = load_once(&aligned[min_u32(first + k * GROUP_SIZE, last)]);
   EXTREMES_STATE state = empty_extremes();
   if (global_id() < head) state = take_load(state, load_of((WORD)elements[global_id()]), (uint)global_id(), 1);
   uint nans = 0;

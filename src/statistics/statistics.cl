@@ -126,8 +126,8 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
         uint4 w[LOADS];
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
-          v[k] = load_data(&a_loads[first + k * GROUP_SIZE]);
-          w[k] = DOT ? load_data(&b_loads[first + k * GROUP_SIZE]) : v[k];
+          v[k] = load_once(&a_loads[first + k * GROUP_SIZE]);
+          w[k] = DOT ? load_once(&b_loads[first + k * GROUP_SIZE]) : v[k];
         }
 #if WINDOWS
         if (!begun) state.sums.window = guess_window(v, w);

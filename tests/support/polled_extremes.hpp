@@ -1,5 +1,5 @@
-// What extremes.cl finds where its last group waits for the others, run on the host: for a file of its own for each type, which defines BITS,
-// FRACTION_BITS and EXPONENT_BITS before.
+// What extremes.cl finds where its last group waits for the others, run on the host: for a file of its own for each type, which defines
+// BITS, FRACTION_BITS and EXPONENT_BITS before.
 #pragma once
 
 #include "selftest/cases.hpp"
@@ -20,7 +20,6 @@
 #define GREATEST 1
 #define PLACES 1
 #define KEEP_LOADS 1
-#define CACHED 1
 #define COUNT_NANS 1
 #define POLLED 1
 #define DRAWN 0
@@ -56,7 +55,8 @@ void check_polled_extremes(DType type) {
   std::vector<unsigned long> slots(kMostGroups * EXTREMES_WORDS);
   std::uint32_t schedule[2] = {0, 0};
   for (const hard::Case& hard_case : hard::cases()) {
-    for (const std::uint64_t length : {1, 255, 257, hard_case.name == hard::cases().back().name ? 300 * TILE * ELEMENTS_PER_LOAD + 77 : 4999}) {
+    for (const std::uint64_t length :
+         {1, 255, 257, hard_case.name == hard::cases().back().name ? 300 * TILE * ELEMENTS_PER_LOAD + 77 : 4999}) {
       const auto data = hard::make(hard_case, type, length);
       const View view = data.view();
       const ExtremesRecord expected = statistics::record_of(statistics::collect_cpu(view, {{true, false, false, false}}).contents(), view);
