@@ -103,8 +103,7 @@ KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
 
 KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot, std::uint64_t elements) {
   KernelShape shape{type, options.fields, dot};
-  shape.windows =
-      (type == DType::float32 || type == DType::float64) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
+  shape.windows = !is_integer(type) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
   const bool packed = is_integer(type) && size_of(type) <= 2;

@@ -26,11 +26,21 @@
 #else
 #define SUMS 1
 #define PRODUCT_SUMS 2
+#define ELEMENTS_A_WINDOW 256
+#define MOST_TOP ((1 << EXPONENT_BITS) - 2)
+#if BITS == 32
 #define WINDOW_SPAN 19  // 27 - HEADROOM by the sum, (55 - 2 HEADROOM) / 2 by the products
 #define LEAST_TOP 21
-#define MOST_TOP 254
-#define ELEMENTS_A_WINDOW 256
 #define LOWEST_BIT 149
+#elif EXPONENT_BITS == 8
+#define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
+#define LEAST_TOP 37
+#define LOWEST_BIT 133
+#else  // all but denormal numbers: sums whose spacing is that of the least of them, and of its square
+#define WINDOW_SPAN 29
+#define LEAST_TOP MOST_TOP
+#define LOWEST_BIT 24
+#endif
 #endif
 
 typedef struct {
@@ -43,8 +53,20 @@ typedef struct {
 
 // 1.5 * 2^exponent
 FN double anchor(int exponent) { return as_double((ulong)(1023 + exponent) << 52 | (ulong)1 << 51); }
+#if EXPONENT_BITS == 5
+#define sum_exponent(w) (52 - LOWEST_BIT)
+#define product_exponent(w) (52 + NEXT_BELOW - 2 * LOWEST_BIT)
+#else
 FN int sum_exponent(WINDOW w) { return (int)w.a_top - BIAS + 1 + HEADROOM + 1; }
 FN int product_exponent(WINDOW w) { return (int)(w.a_top + (DOT ? w.b_top : w.a_top)) - 2 * BIAS + 2 + HEADROOM + 1; }
+#endif
+#if BITS == 32
+FN float float_of(WORD x) { return as_float(x); }
+#elif BITS == 16 && EXPONENT_BITS == 8
+FN float float_of(WORD x) { return as_float(x << 16); }
+#elif BITS == 16
+FN float float_of(WORD x) { return half_to_float((ushort)x); }
+#endif
 
 FN WINDOW open_window(uint a_top, uint b_top) {
   WINDOW w;
@@ -110,12 +132,12 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
   w.product2 = q2;
 #endif
 #else
-  const double a = (double)as_float(x);
+  const double a = (double)float_of(x);
 #if SUM
   w.sum0 += a;
 #endif
 #if PRODUCTS
-  const double b = DOT ? (double)as_float(y) : a;
+  const double b = DOT ? (double)float_of(y) : a;
   const double first = fma(a, b, w.product0);
   w.product1 += fma(a, b, w.product0 - first);
   w.product0 = first;
