@@ -57,6 +57,9 @@ class Bench(Case):
         self.assertEqual(rows, {"serial": "skipped", "register_blocks": "right", "compensated": "right", "exact": "right"})
         self.assertIn("of ceiling", self.succeed("bench", "pairs", "--device", "cpu", "--size", "2^8", "--runs", "1"))
         self.assertIn("is no rung", self.refuse("bench", "pairs", "--device", "cpu", "--variant", "magic"))
+        for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
+            capped = self.json("bench", "pairs", "--device", device, "--size", "300", "--runs", "1", "--registers", "64", "--variant", "register_blocks")
+            self.assertIn("resident=4", capped["variants"][-1]["configuration"])
 
 
 class Kernel(Case):

@@ -96,6 +96,19 @@ TEST(TextNumbers, RoundHalfwayToEven) {
   }
 }
 
+// As near to halfway as 19 digits and a power of ten come.
+TEST(TextNumbers, RoundRightNearHalfway) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 20000; ++i) {
+    const int power = 1 + static_cast<int>(random() % 27);
+    __extension__ unsigned __int128 product = (random() >> 10 | std::uint64_t{1} << 53) | 1;
+    for (int n = 0; n < power; ++n) product *= 5;
+    while (product >> 63 != 0) product = product >> 1 | (product & 1);
+    const auto digits = static_cast<std::uint64_t>(product);
+    for (const std::uint64_t near : {digits - 1, digits, digits + 1}) expect_as_by_the_c_library(fmt::format("{}e-{}", near, power));
+  }
+}
+
 TEST(TextNumbers, MayBeLong) {
   std::string digits = "0.";
   for (int i = 0; i < 800; ++i) digits += static_cast<char>('0' + i * 7 % 10);

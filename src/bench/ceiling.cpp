@@ -2,18 +2,17 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
-#include "bench/host_kernels.hpp"
+#include "bench/arithmetic.hpp"
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
-#include "core/parallel.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -22,12 +21,6 @@ namespace samesum::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Slow enough that the chains stay apart for thousands of steps, and without overflow: they all tend to 1.
-template <class Real>
-constexpr Real kTerm = Real{1} / (1 << 16);
-template <class Real>
-constexpr Real kFactor = 1 - kTerm<Real>;
 
 void tell(const Effort& effort, const std::string& what) {
   if (effort.progress) effort.progress(what);
@@ -64,57 +57,6 @@ device::Memory filled_memory(device::Device& device, std::uint64_t bytes) {
   return memory;
 }
 
-template <class Real>
-Real expected_chains(std::uint64_t start, int chains, std::uint32_t rounds) {
-  Real sum = 0;
-  for (int c = 0; c < chains; ++c) {
-    auto x = static_cast<Real>(start + c);
-    for (std::uint32_t i = 0; i < 16 * rounds; ++i) x = std::fma(x, kFactor<Real>, kTerm<Real>);
-    sum += x;
-  }
-  return sum;
-}
-
-void check(double value, double expected, const std::string& where) {
-  if (!(std::abs(value - expected) <= 1e-4 * std::abs(expected))) {
-    throw Error(ErrorKind::device, fmt::format("multiply-adds on {} yielded {} instead of {}", where, value, expected));
-  }
-}
-
-template <class Real>
-ArithmeticRate kernel_arithmetic(device::Device& device, const Effort& effort) {
-  const DeviceInfo& info = device.info();
-  const DType type = sizeof(Real) == 4 ? DType::float32 : DType::float64;
-  const std::uint32_t group_size = info.is_cpu ? 1 : std::min(256u, info.max_group_size);
-  const device::Source source = info.is_cpu ? device::Source{{"bench/ceiling_cpu.cl"}, {}} : ceiling_source(group_size);
-  const device::Kernel kernel = device::build(device, source, type == DType::float32 ? "multiply_add_f32" : "multiply_add_f64");
-  const int chains = info.is_cpu ? kChains : 8;
-  const std::uint64_t lanes = info.is_cpu ? 32 / sizeof(Real) : 1;
-  device::Grid grid{4 * info.compute_units, group_size};
-  if (!info.is_cpu) grid.groups = device.resident_groups(kernel, group_size).value_or(info.compute_units * 2048 / group_size);
-  const std::uint64_t items = std::uint64_t{grid.groups} * grid.group_size;
-  const device::Memory out = device.allocate(items * sizeof(Real));
-  const auto timer = [&](std::uint32_t rounds) {
-    return device_timer(device, [&device, &kernel, &out, grid, rounds] {
-      const device::Argument arguments[] = {kFactor<Real>, kTerm<Real>, rounds, out};
-      device.launch(kernel, grid, arguments);
-    });
-  };
-
-  std::uint32_t rounds = 32;
-  while (timer(rounds)(1) < 1e-3 && rounds < 8192) rounds *= 2;
-  const Statistics seconds = measure(timer(rounds), effort);
-  std::vector<Real> results(items);
-  device.read(out, 0, results.data(), items * sizeof(Real));
-  std::vector<Real> expected;
-  for (std::uint64_t start = 0; start < 32; ++start) expected.push_back(expected_chains<Real>(start, chains, rounds));
-  for (std::uint64_t i = 0; i < items; ++i) check(results[i], expected[i % 32], info.selector);
-
-  const double operations = 2.0 * 16 * rounds * chains * static_cast<double>(items * lanes);
-  return {info.selector, type, seconds, operations / seconds.median,
-          fmt::format("groups={} group_size={} chains={} lanes={}", grid.groups, grid.group_size, chains, lanes)};
-}
-
 std::vector<Latency> kernel_latencies(device::Device& device, const Effort& effort) {
   const device::Kernel kernel = device::build(device, ceiling_source(1), "read_nothing");
   const device::Memory sink = device.allocate(sizeof(std::uint32_t));
@@ -142,8 +84,10 @@ void measure_kernels(device::Device& device, const CeilingOptions& options, Ceil
   }
   if (options.arithmetic) {
     tell(options.effort, "multiply-adds");
-    ceiling.arithmetic.push_back(kernel_arithmetic<float>(device, options.effort));
-    if (device.info().has(Capability::fp64)) ceiling.arithmetic.push_back(kernel_arithmetic<double>(device, options.effort));
+    ceiling.arithmetic.push_back(rate_of(device_arithmetic(device, DType::float32), options.effort));
+    if (device.info().has(Capability::fp64)) {
+      ceiling.arithmetic.push_back(rate_of(device_arithmetic(device, DType::float64), options.effort));
+    }
   }
   if (options.latency) {
     tell(options.effort, "launch latency");
@@ -152,29 +96,6 @@ void measure_kernels(device::Device& device, const CeilingOptions& options, Ceil
 }
 
 // --- the host
-
-template <class Real>
-ArithmeticRate host_arithmetic(std::uint32_t threads, const Effort& effort) {
-  constexpr std::uint32_t kRounds = 4096;
-  std::uint64_t operations = 0;
-  const Real expected = expected_chains<Real>(0, kChains, kRounds);
-  check(multiply_add(kFactor<Real>, kTerm<Real>, kRounds, &operations), expected, "the host");
-  tbb::task_arena arena(static_cast<int>(threads));
-  const auto work = [] {
-    std::uint64_t ignored;
-    [[maybe_unused]] volatile Real sink = multiply_add(kFactor<Real>, kTerm<Real>, kRounds, &ignored);
-  };
-  const Statistics seconds = measure(host_timer([&] {
-                                       if (threads == 1) return work();
-                                       core::execute(arena, [&] {
-                                         core::parallel_for(
-                                             0u, threads, [&](std::uint32_t) { work(); }, tbb::static_partitioner{});
-                                       });
-                                     }),
-                                     effort);
-  return {host_label(threads), sizeof(Real) == 4 ? DType::float32 : DType::float64, seconds,
-          static_cast<double>(operations) * threads / seconds.median, fmt::format("chains={}", kChains)};
-}
 
 // The time from handing a task to a thread of the pool until it runs there; before it the pool idles so long.
 Statistics wake_up(std::chrono::microseconds idle, const Effort& effort) {
@@ -212,8 +133,9 @@ void measure_host(const DeviceInfo& info, const CeilingOptions& options, Ceiling
   for (const std::uint32_t threads : thread_counts) {
     if (!options.arithmetic) break;
     tell(options.effort, fmt::format("multiply-adds, {}", host_label(threads)));
-    ceiling.arithmetic.push_back(host_arithmetic<float>(threads, options.effort));
-    ceiling.arithmetic.push_back(host_arithmetic<double>(threads, options.effort));
+    for (const DType type : {DType::float32, DType::float64}) {
+      ceiling.arithmetic.push_back(rate_of(host_arithmetic(type, threads), options.effort));
+    }
   }
   if (options.latency) {
     tell(options.effort, "latency of the thread pool");

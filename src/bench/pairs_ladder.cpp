@@ -2,6 +2,7 @@
 #include <samesum/bench_pairs.hpp>
 #include <samesum/error.hpp>
 
+#include "bench/arithmetic.hpp"
 #include "bench/pairs_reference.hpp"
 #include "bench/reader.hpp"
 #include "bench/rungs.hpp"
@@ -83,8 +84,9 @@ class PairsLadderRun {
   PairsLadder run() {
     const std::uint32_t threads = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     const bool kernels = device_.info().has(Capability::kernels);
-    measure_ceilings("cpu");
-    if (kernels) measure_ceilings(device_.info().selector);
+    add_ceiling(host_arithmetic(options_.type, 1));
+    if (threads > 1) add_ceiling(host_arithmetic(options_.type, threads));
+    if (kernels) add_ceiling(device_ceiling());
     if (kernels && problem_.f == PairFunction::product && summing()) measure_vendor();
     add_host(kSerial, 1, [this](const Problem& problem, Target c) { serial(problem, c); });
     for (const PairAccuracy accuracy : accuracies()) {
@@ -121,15 +123,27 @@ class PairsLadderRun {
     return {PairAccuracy::fast, PairAccuracy::compensated, PairAccuracy::exact};
   }
 
-  void measure_ceilings(const std::string& selector) {
-    options_.effort.tell("multiply-adds, " + selector);
-    CeilingOptions ceiling;
-    ceiling.read = ceiling.latency = false;
-    ceiling.threads = options_.threads;
-    ceiling.effort.runs = 9;
-    for (const ArithmeticRate& rate : measure_ceiling(Device::open(selector), ceiling).arithmetic) {
-      if (rate.type == options_.type) ladder_.ceilings.push_back(rate);
-    }
+  template <class Action>
+  static auto locked(device::Device& device, Action action) {
+    return [&device, action](auto... arguments) {
+      const std::lock_guard lock(device.mutex());
+      return action(arguments...);
+    };
+  }
+
+  void add_ceiling(Arithmetic ceiling) {
+    options_.effort.tell("multiply-adds, " + ceiling.where);
+    Effort effort;
+    effort.runs = 9;
+    ladder_.ceilings.push_back(rate_of(ceiling, effort));
+    ceilings_.push_back(std::move(ceiling));
+  }
+  Arithmetic device_ceiling() {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    Arithmetic ceiling = device_arithmetic(device, options_.type);
+    ceiling.timer = locked(device, ceiling.timer);
+    return ceiling;
   }
 
   void measure_vendor() try {
@@ -139,13 +153,6 @@ class PairsLadderRun {
     ladder_.matrix_product = vendor_matrix_product(device_, options_.type, effort);
   } catch (const Error& error) {
     ladder_.no_matrix_product = error.what();
-  }
-
-  double ceiling_of(const std::string& where) const {
-    for (const ArithmeticRate& rate : ladder_.ceilings) {
-      if (rate.where == where) return rate.operations_per_second;
-    }
-    return 0;
   }
 
   // The tutorial's serial loop: products alone.
@@ -212,13 +219,7 @@ class PairsLadderRun {
   }
 
   PairsRung kernel_rung(device::Device& device, std::function<void()> launch, std::function<void(Target)> read) const {
-    const auto locked = [&device](auto action) {
-      return [&device, action](auto... arguments) {
-        const std::lock_guard lock(device.mutex());
-        return action(arguments...);
-      };
-    };
-    return {locked(launch), locked(std::move(read)), locked(device_timer(device, launch)), x_count_};
+    return {locked(device, launch), locked(device, std::move(read)), locked(device, device_timer(device, launch)), x_count_};
   }
 
   void add_textbook(std::string_view name, device::Device& device, std::uint32_t group_size, const std::string& source,
@@ -264,14 +265,24 @@ class PairsLadderRun {
       const PairsRung rung = prepare(row);
       rung.call();
       judge(rung, accuracy, in_sequence, row);
-      if (row.verdict == Verdict::right) {
-        row.seconds = measure(rung.timer, options_.effort);
-        row.pairs_per_second = static_cast<double>(rung.x_count) * static_cast<double>(y_count_) / row.seconds.median;
-        row.operations_per_second = row.pairs_per_second * ladder_.operations_of_pair;
-        if (const double ceiling = ceiling_of(where); ceiling > 0) row.ceiling_fraction = row.operations_per_second / ceiling;
-      }
+      if (row.verdict == Verdict::right) time(rung, row);
     });
     ladder_.rungs.push_back(std::move(row));
+  }
+
+  // In turns with the ceiling of where it runs.
+  void time(const PairsRung& rung, PairsRow& row) const {
+    const double pairs = static_cast<double>(rung.x_count) * static_cast<double>(y_count_);
+    const auto ceiling = std::find_if(ceilings_.begin(), ceilings_.end(), [&](const Arithmetic& c) { return c.where == row.where; });
+    if (ceiling == ceilings_.end()) {
+      row.seconds = measure(rung.timer, options_.effort);
+    } else {
+      const Paired paired = measure_in_turns(rung.timer, ceiling->timer, options_.effort);
+      row.seconds = paired.work;
+      row.ceiling_fraction = paired.ratio.median * pairs * ladder_.operations_of_pair / ceiling->operations;
+    }
+    row.pairs_per_second = pairs / row.seconds.median;
+    row.operations_per_second = row.pairs_per_second * ladder_.operations_of_pair;
   }
 
   void judge(const PairsRung& rung, PairAccuracy accuracy, bool in_sequence, PairsRow& row) const {
@@ -297,6 +308,7 @@ class PairsLadderRun {
   Data a_, b_;
   Problem problem_;
   PairsReference reference_;
+  std::vector<Arithmetic> ceilings_;
   PairsLadder ladder_;
 };
 

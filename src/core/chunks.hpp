@@ -34,10 +34,10 @@ inline std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
   return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
-/// Elements of a chunk: small arrays have several chunks a thread too.
+/// Elements of a chunk: small arrays have many chunks a thread too, as the last chunk is what others wait for.
 inline std::uint64_t chunk_size(std::uint64_t bytes, std::uint64_t element_bytes, std::uint32_t threads) {
   constexpr std::uint64_t kPage = 4096;
-  return std::clamp(bytes / threads / 8 / kPage * kPage, kMinChunkBytes, kMaxChunkBytes) / element_bytes;
+  return std::clamp(bytes / threads / 32 / kPage * kPage, kMinChunkBytes, kMaxChunkBytes) / element_bytes;
 }
 
 /// Calls body(task, first, count) for all chunks of `size` elements, in `threads` tasks; a single one is the caller.

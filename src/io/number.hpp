@@ -93,27 +93,44 @@ constexpr auto powers_of_five() {
 }
 inline constexpr auto kFives = powers_of_five();
 
-// value · 10^exponent as the nearest double, for value > 0 and |exponent| <= kMaxFive: 64 bits or more of the quotient (or product) by the
+__extension__ using Wide = unsigned __int128;
+
+// 2^127 / (5^i, shifted so that its first bit is the upmost), rounded down.
+constexpr auto reciprocals_of_five() {
+  std::array<std::uint64_t, kMaxFive + 1> reciprocals{~std::uint64_t{0}};
+  for (std::size_t i = 1; i < reciprocals.size(); ++i) {
+    reciprocals[i] = static_cast<std::uint64_t>((Wide{1} << 127) / (kFives[i] << std::countl_zero(kFives[i])));
+  }
+  return reciprocals;
+}
+inline constexpr auto kFifths = reciprocals_of_five();
+
+// value · 10^exponent as the nearest double, for value > 0 and |exponent| <= kMaxFive: 62 bits or more of the quotient (or product) by the
 // power of five, with a last bit that says whether there are further ones, are rounded by the conversion.
 inline double scaled(std::uint64_t value, int exponent) noexcept {
-  __extension__ using Wide = unsigned __int128;
-  const std::uint64_t five = kFives[static_cast<std::size_t>(exponent < 0 ? -exponent : exponent)];
+  const std::size_t place = static_cast<std::size_t>(exponent < 0 ? -exponent : exponent);
+  const std::uint64_t five = kFives[place];
   const int value_shift = std::countl_zero(value), five_shift = std::countl_zero(five);
   value <<= value_shift;
   std::uint64_t bits = 0;
   int power = 0;
   if (exponent < 0) {
-    const std::uint64_t divisor = five << five_shift;
-    const Wide dividend = static_cast<Wide>(value) << 63;  // its upper half is less than the divisor
-    bits = static_cast<std::uint64_t>(dividend / divisor);
-    bits |= static_cast<std::uint64_t>(dividend) != bits * divisor;
+    // By the reciprocal, whose error is less than 2 in the last place: that is enough unless the bits that are rounded away are near half.
+    bits = static_cast<std::uint64_t>((static_cast<Wide>(value) * kFifths[place]) >> 64);
+    if (((bits + 4) & 0x1ff) <= 8) {
+      const std::uint64_t divisor = five << five_shift;
+      const Wide dividend = static_cast<Wide>(value) << 63;  // its upper half is less than the divisor
+      bits = static_cast<std::uint64_t>(dividend / divisor);
+      bits |= static_cast<std::uint64_t>(dividend) != bits * divisor;
+    }
     power = five_shift - value_shift - 63 + exponent;
   } else {
     const Wide product = static_cast<Wide>(value) * (five << five_shift);
     bits = static_cast<std::uint64_t>(product >> 64) | (static_cast<std::uint64_t>(product) != 0);
     power = 64 - five_shift - value_shift + exponent;
   }
-  return static_cast<double>(bits) * std::bit_cast<double>(static_cast<std::uint64_t>(1023 + power) << 52);
+  bits = bits >> 1 | (bits & 1);  // the conversion of signed integers is the quicker one
+  return static_cast<double>(static_cast<std::int64_t>(bits)) * std::bit_cast<double>(static_cast<std::uint64_t>(1024 + power) << 52);
 }
 
 // A run of decimal digits.

@@ -18,6 +18,8 @@
 #define USED (D + WEIGHTED)
 #define WIDTH (USED >= LANES ? (USED + LANES - 1) / LANES * LANES : USED == 3 ? 4 : USED)
 #define STEP (WIDTH < LANES ? LANES / WIDTH : 1)
+// Whether there is a whole step after j. A loop while j + 1 <= count might never end, so it would not be unrolled.
+#define STEP_LEFT(j, count) (STEP == 1 ? (j) < (count) : (j) + STEP <= (count))
 
 FN void load_step(REAL* to, LOCAL const VECTOR* tile, uint j) {
 #pragma unroll
@@ -195,7 +197,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #if REDUCTION == R_SUM
     uint j = 0;
     UNROLL_STEPS
-    for (; j + STEP <= count; j += STEP) {
+    for (; STEP_LEFT(j, count); j += STEP) {
       load_step(y, tile, j);
 #pragma unroll
       for (uint k = 0; k < STEP; ++k) {

@@ -70,7 +70,7 @@ bool wants_many_groups(const Problem& p) {
 
 std::uint32_t own_items(const Problem& p, bool keyed) {
   const std::uint64_t d = p.components;
-  if (wants_many_groups(p)) return 12;
+  if (wants_many_groups(p)) return 8;
   std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
@@ -78,6 +78,13 @@ std::uint32_t own_items(const Problem& p, bool keyed) {
   // Twice as many where there is enough else to share out: a product is one instruction, and the loop around it counts.
   const bool product = p.f == PairFunction::product && p.reduction == PairReduction::sum && d == 1 && !p.weighted();
   return product && p.x_count >= kManyX ? 2 * items : items;
+}
+
+// Steps in which the loop over y is unrolled: the more, the better special functions are mixed with other work, while there is room for it.
+std::uint32_t own_unroll(const Problem& p) {
+  if (p.reduction != PairReduction::sum) return 4;
+  if (p.components == 1) return p.f == PairFunction::product ? 8 : p.f == PairFunction::gaussian ? 1 : 2;  // steps of four y
+  return p.accuracy == PairAccuracy::fast && p.type == DType::float32 && p.components <= 16 ? 8 : 2;
 }
 
 }  // namespace
@@ -112,13 +119,10 @@ void DevicePairs::configure(Configuration wanted) {
   Configuration& c = configuration_;
   c = wanted;
   if (c.group_size == 0) c.group_size = std::min(own_size, info.max_group_size);
-  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : wants_many_groups(problem_) ? 3 : kResident;
+  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : wants_many_groups(problem_) ? 4 : kResident;
   if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : 0;
   if (!clean_) c.polynomials = 0;
-  const bool scalar = problem_.components == 1;
-  if (c.unroll == 0) {
-    c.unroll = info.is_cpu || (scalar && problem_.f == PairFunction::gaussian) ? 1 : scalar && problem_.f == PairFunction::product ? 8 : 2;
-  }
+  if (c.unroll == 0) c.unroll = info.is_cpu ? 1 : own_unroll(problem_);
   if (shape_ == Shape::vectors) {
     c.group_size = 1;
     c.items = kCpuVectors * kCpuLanesBytes / bytes;

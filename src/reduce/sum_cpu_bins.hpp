@@ -29,6 +29,13 @@ struct BinTables<float> {
   static constexpr std::size_t kPadding = 8;  ///< keeps bins of different copies off one another's place in a page
 
   std::uint64_t sums[kCopies][kBins + kPadding] = {};
+
+  /// Grows with each infinity or NaN.
+  std::uint64_t specials() const noexcept {
+    std::uint64_t total = 0;
+    for (const auto& table : sums) total += table[kBins / 2 - 1] + table[kBins - 1];
+    return total;
+  }
 };
 
 template <>
@@ -43,6 +50,8 @@ struct BinTables<double> {
     std::uint64_t upper;  ///< carries out of `sum`, and kOne for each element
   };
   alignas(64) Bin bins[kBins] = {};
+
+  std::uint64_t specials() const noexcept { return bins[kBins / 2 - 1].upper + bins[kBins - 1].upper; }
 };
 
 /// The tables, made when they are first needed, and how full they are.

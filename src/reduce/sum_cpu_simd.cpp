@@ -56,8 +56,9 @@ std::size_t convert_vectors(Half, const std::byte*, std::size_t, float*) {
 #else
 
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
-// to come to the second-level cache, this far ahead: best by measurement, for all kinds of data together.
+// to come to the second-level cache, this far ahead: best by measurement, for sums in registers and in bins.
 constexpr std::size_t kPrefetchBytes = 1024;
+constexpr std::size_t kPrefetchBytesToBins = 4096;
 constexpr std::size_t kCacheLine = 64;
 
 // The doubles of one chain: kLanes elements.
@@ -86,10 +87,10 @@ HWY_INLINE V plus(V a, V b) {
 #endif
 }
 
-HWY_INLINE void prefetch(const std::byte* unit) {
+HWY_INLINE void prefetch(const std::byte* unit, std::size_t ahead) {
   constexpr int kForReading = 0, kSecondLevel = 2;
   for (std::size_t offset = 0; offset < kUnitBytes; offset += kCacheLine) {
-    __builtin_prefetch(unit + kPrefetchBytes + offset, kForReading, kSecondLevel);
+    __builtin_prefetch(unit + ahead + offset, kForReading, kSecondLevel);
   }
 }
 
@@ -123,7 +124,7 @@ bool add_block_as(const Block<kPieces>& block, PartialSum<T>& partial) {
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
     unrolled<kPieces>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit);
+      prefetch(unit, kPrefetchBytes);
       check.look_at(unit);
       unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
         constexpr std::size_t kChain = n % kChains;
@@ -171,40 +172,22 @@ bool add_block(const Block<kPieces>& block, PartialSum<T>& partial) {
   return done;
 }
 
-// Notices infinities on the way; they are counted afterwards, as they are rare.
+// Counts the infinities of a block, and returns how many there are.
 template <class T>
-class InfinityFinder {
-  using D = hn::ScalableTag<T>;
+std::uint64_t count_infinities(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
   using Bits = typename Format<T>::Bits;
-  using Unsigned = hn::Repartition<Bits, D>;
-
- public:
-  HWY_INLINE InfinityFinder() : found_(hn::Zero(unsigned_)) {}
-  HWY_INLINE void look_at(hn::Vec<D> elements) {
-    const auto infinite = hn::Eq(hn::Abs(elements), hn::Set(d_, std::numeric_limits<T>::infinity()));
-    found_ = hn::Or(found_, hn::BitCast(unsigned_, hn::VecFromMask(d_, infinite)));
+  constexpr Bits kSign = ~(~Bits{0} >> 1);
+  std::uint64_t positive = 0, negative = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Bits bits;
+    std::memcpy(&bits, block + i * sizeof bits, sizeof bits);
+    positive += bits == Format<T>::kInfinity;
+    negative += bits == (Format<T>::kInfinity | kSign);
   }
-  // Counts those of the block that it has seen, and returns how many there are.
-  HWY_INLINE std::uint64_t count(const std::byte* block, std::size_t count, PartialSum<T>& partial) const {
-    if (hn::AllTrue(unsigned_, hn::Eq(found_, hn::Zero(unsigned_)))) return 0;
-    constexpr Bits kSign = ~(~Bits{0} >> 1);
-    std::uint64_t positive = 0, negative = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      Bits bits;
-      std::memcpy(&bits, block + i * sizeof bits, sizeof bits);
-      positive += bits == Format<T>::kInfinity;
-      negative += bits == (Format<T>::kInfinity | kSign);
-    }
-    partial.positive_infinities += positive;
-    partial.negative_infinities += negative;
-    return positive + negative;
-  }
-
- private:
-  D d_;
-  Unsigned unsigned_;
-  hn::Vec<Unsigned> found_;
-};
+  partial.positive_infinities += positive;
+  partial.negative_infinities += negative;
+  return positive + negative;
+}
 
 HWY_INLINE void add_to_bin(const std::byte* element, std::size_t index, BinTables<float>& tables) {
   std::uint32_t bits;
@@ -225,39 +208,42 @@ HWY_INLINE void add_to_bin(const std::byte* element, std::size_t, BinTables<doub
 #endif
 }
 
-// Adds a block of any elements at all.
+// Adds any elements at all.
 template <class T>
-void add_to_bins(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
+void add_to_bins(const std::byte* from, std::size_t count, PartialSum<T>& partial) {
   BinTables<T>* const tables = partial.bins.make_room(count, partial.total);
-  if (tables == nullptr) return partial.add_one_by_one(block, count);
-  const hn::ScalableTag<T> d;
-  InfinityFinder<T> infinities;  // in the shadow of the stores
-  const std::byte* const end = block + count * sizeof(T);
-  for (const std::byte* unit = block; unit != end; unit += kUnitBytes) {
-    unrolled<kUnitBytes / kVectorBytes>([&](auto n) HWY_ATTR { infinities.look_at(load(d, unit + n * kVectorBytes)); });
+  if (tables == nullptr) return partial.add_one_by_one(from, count);
+  const std::uint64_t specials = tables->specials();
+  const std::byte* const end = from + count * sizeof(T);
+  for (const std::byte* unit = from; unit != end; unit += kUnitBytes) {
+    prefetch(unit, kPrefetchBytesToBins);
     unrolled<kUnit<T> >([&](auto n) HWY_ATTR { add_to_bin(unit + n * sizeof(T), n, *tables); });
   }
-  partial.infinities_in_bins += infinities.count(block, count, partial);
+  // Bins do not tell infinities from NaNs.
+  if (tables->specials() != specials) partial.infinities_in_bins += count_infinities(from, count, partial);
 }
 
 // Copies a block with zeros in the place of infinities and NaNs, which are counted. Were there any?
 template <class T>
 bool copy_finite(const std::byte* block, std::size_t count, std::byte* copy, PartialSum<T>& partial) {
   const hn::ScalableTag<T> d;
-  const hn::Repartition<typename Format<T>::Bits, decltype(d)> unsigned_bits;
+  using Bits = typename Format<T>::Bits;
+  const hn::Repartition<Bits, decltype(d)> unsigned_bits;
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;
-  InfinityFinder<T> infinities;
-  auto minus_nans = hn::Zero(unsigned_bits);
+  auto minus_nans = hn::Zero(unsigned_bits), minus_finite = minus_nans;
   for (std::size_t i = 0; i < count; i += hn::MaxLanes(d)) {
     const auto elements = load(d, block + i * sizeof(T));
-    infinities.look_at(elements);
+    const auto is_finite = hn::IsFinite(elements);
     minus_nans = hn::Add(minus_nans, hn::BitCast(unsigned_bits, hn::VecFromMask(d, hn::IsNaN(elements))));
-    const auto finite = hn::IfThenElseZero(hn::IsFinite(elements), elements);
+    minus_finite = hn::Add(minus_finite, hn::BitCast(unsigned_bits, hn::VecFromMask(d, is_finite)));
+    const auto finite = hn::IfThenElseZero(is_finite, elements);
     hn::StoreU(hn::BitCast(bytes, finite), bytes, reinterpret_cast<std::uint8_t*>(copy + i * sizeof(T)));
   }
-  const typename Format<T>::Bits nans = 0 - hn::GetLane(hn::SumOfLanes(unsigned_bits, minus_nans));
+  const Bits nans = Bits{0} - hn::GetLane(hn::SumOfLanes(unsigned_bits, minus_nans));
+  const Bits specials = static_cast<Bits>(count) + hn::GetLane(hn::SumOfLanes(unsigned_bits, minus_finite));
   partial.nans += nans;
-  return infinities.count(block, count, partial) + nans != 0;
+  if (specials != nans) count_infinities(block, count, partial);
+  return specials != 0;
 }
 
 // Adds a block that is not known to lie in the window.
@@ -296,12 +282,12 @@ bool are_negative_zeros(const std::byte* elements, std::size_t count) {
   return true;
 }
 
-// Adds a block in one piece.
+// Adds a block in one piece; more than one block where so many go to the bins.
 template <class T>
 void add_piece(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
   if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(block, count);
   if (partial.blocks_to_bins > 0) {
-    --partial.blocks_to_bins;
+    partial.blocks_to_bins -= static_cast<int>((count + kBlock - 1) / kBlock);
     add_to_bins(block, count, partial);
   } else if (partial.window.slices == 0 || partial.expects_specials || !add_block(Block<1>{{block}, count * sizeof(T)}, partial)) {
     add_unknown_block(block, count, partial);
@@ -312,7 +298,8 @@ void add_piece(const std::byte* block, std::size_t count, PartialSum<T>& partial
 template <class T>
 void add_in_two(const std::byte* first, const std::byte* second, std::size_t count, PartialSum<T>& partial) {
   while (count != 0) {
-    const std::size_t half = std::min(partial.blocks_to_bins > 0 ? kBlock : kBlock / 2, count);
+    // Bins take long runs: each of the two places is a stream that they have to get going again.
+    const std::size_t half = std::min(partial.blocks_to_bins > 0 ? std::max(partial.blocks_to_bins / 2, 1) * kBlock : kBlock / 2, count);
     const bool as_before =
         partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
     if (!as_before || !add_block(Block<2>{{first, second}, half * sizeof(T)}, partial)) {

@@ -58,7 +58,7 @@
 #define GRID_BARRIER_FOUND 64  // discovery: how many came in time
 #define GRID_BARRIER_COUNTERS 96
 #define GRID_BARRIER_STATE_WORDS 160  // each of these in a cache line of its own
-#define GRID_BARRIER_LOCAL_WORDS 4
+#define GRID_BARRIER_LOCAL_WORDS 5
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // for hosts, the words above are all
 
@@ -71,6 +71,7 @@
 #define GRID_LOCAL_VAR __shared__
 #define GRID_PTX 1
 typedef unsigned long long grid_ulong;
+GRID_FN unsigned int grid_local_address(const void* p) { return (unsigned int)__cvta_generic_to_shared(p); }
 
 GRID_FN unsigned int grid_item(void) { return threadIdx.x; }
 GRID_FN unsigned int grid_items(void) { return blockDim.x; }
@@ -88,6 +89,7 @@ GRID_FN void grid_group_barrier(void) { __syncthreads(); }
 #define GRID_PTX 1
 #endif
 typedef ulong grid_ulong;
+GRID_FN unsigned int grid_local_address(const __local void* p) { return (unsigned int)(size_t)p; }
 
 GRID_FN unsigned int grid_item(void) { return (unsigned int)get_local_id(0); }
 GRID_FN unsigned int grid_items(void) { return (unsigned int)get_local_size(0); }
@@ -160,24 +162,24 @@ typedef struct GridBarrier {
   unsigned int groups;  // how many take part
   unsigned int number;  // barriers of this launch that were begun
   // the barrier's own
-  unsigned int before;    // what the counters' top bits were when it began
+  unsigned int target;    // what the counters are when all have arrived at the barrier that is under way
   unsigned int counters;  // 1 or 2
-  unsigned int share;     // what it adds there
+  unsigned int share;     // what the group adds to its counter
   unsigned int failed;
-  GRID_GLOBAL unsigned int* own;    // the counter at which this group arrives
-  GRID_GLOBAL unsigned int* other;  // where there are two
+  unsigned int poison;                // where scratch is, on NVIDIA GPUs
+  GRID_GLOBAL unsigned int* watched;  // by this work-item: the first one watches the group's own counter, the second the other
   GRID_GLOBAL unsigned int* state;
   GRID_LOCAL unsigned int* scratch;
 } GridBarrier;
 
-// Nanoseconds of the device's clock, or as many polls of 1024 as the caller has made.
-GRID_FN grid_ulong grid_clock(grid_ulong polls) {
+// The device's clock in units of 1024 ns, wrapping; or what the caller has counted in its place.
+GRID_FN unsigned int grid_clock(unsigned int counted) {
 #if GRID_PTX
   grid_ulong now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now >> 10;
+  return (unsigned int)(now >> 10);
 #else
-  return polls;
+  return counted;
 #endif
 }
 
@@ -198,9 +200,6 @@ GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned
   return &grid->state[GRID_BARRIER_COUNTERS + 32 * counter];
 }
 
-// What the counters are when all have arrived at the barrier that is under way.
-GRID_FN unsigned int grid_target(const GridBarrier* grid) { return (grid->before + grid->number) << 30; }
-
 // Groups that arrive at a counter.
 GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int counter) {
   return (grid->groups + grid->counters - 1 - counter) >> (grid->counters - 1);
@@ -216,19 +215,20 @@ GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter,
 
 // How many groups have arrived at the barrier that is under way.
 GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
-  const unsigned int target = grid_target(grid);
+  const unsigned int target = grid->target;
   unsigned int arrived = grid->groups - grid_missing(grid, 0, grid_load(grid_counter(grid, 0)), target);
   if (grid->counters == 2) arrived -= grid_missing(grid, 1, grid_load(grid_counter(grid, 1)), target);
   return arrived;
 }
 
 // Every 1024 polls of a wait that began at `start` (0: not yet looked at a clock): when it began, or 0 to give up, because somebody has or
-// because it is time. Apart from the loops that call it, where a device can: those are to stay short.
-GRID_APART grid_ulong grid_watch(GridBarrier grid, grid_ulong start, grid_ulong polls) {
+// because it is time. Apart from the loop that calls it, where a device can: that is to stay short.
+GRID_APART unsigned int grid_watch(GridBarrier grid, unsigned int start, unsigned int looks) {
   if (grid_load(&grid.state[GRID_BARRIER_FAILED]) != 0) return 0;
   const unsigned int limit = grid_limit(grid.state);
-  const grid_ulong now = grid_clock(polls);
-  if (limit == GRID_BARRIER_NO_LIMIT || start == 0 || now - start < limit) return start == 0 ? now : start;
+  const unsigned int now = grid_clock(looks);
+  if (start == 0) return now == 0 ? 1 : now;
+  if (limit == GRID_BARRIER_NO_LIMIT || now - start < limit) return start;
   const unsigned int arrived = grid_count_arrived(&grid);
   grid.state[GRID_BARRIER_NUMBER] = grid.number;  // several may write it: the same number
   grid.state[GRID_BARRIER_ARRIVED] = arrived;
@@ -238,12 +238,11 @@ GRID_APART grid_ulong grid_watch(GridBarrier grid, grid_ulong start, grid_ulong 
 
 // Waits until `*word` has reached `target`.
 GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
-  grid_ulong start = 0;
-  grid_ulong polls = 0;  // in units of 1024
-  for (unsigned int i = 1; !grid_reached(grid_load_acquire(word), target); ++i) {
-    if ((i & 1023) != 0) continue;
-    polls += 1;
-    start = grid_watch(*grid, start, polls);
+  unsigned int start = 0;
+  unsigned int looks = 0;
+  for (unsigned int polls = 1; !grid_reached(grid_load_acquire(word), target); ++polls) {
+    if ((polls & 1023) != 0) continue;
+    start = grid_watch(*grid, start, ++looks);
     if (start == 0) {
       grid->scratch[0] = 1;
       break;
@@ -262,38 +261,42 @@ GRID_FN void grid_pause(unsigned int cycles) {
 #endif
 }
 
-// Returns what the group's counter is then.
-GRID_FN unsigned int grid_arrive(const GridBarrier* grid) { return grid_add(grid->own, grid->share) + grid->share; }
-
-// Arrives, and waits for all other groups. An instruction of all work-items costs a large group several cycles, so there are few; and an
-// addition stands under `grid_item() == 0`, from which a compiler sees that it is one work-item's.
+// Arrives, and waits for all other groups. All of it stands between the group's barriers, on everybody's way: so the addition comes first,
+// what it needs is computed beforehand, and other work-items than the two that wait have one instruction to do. The addition stands under
+// `grid_item() == 0`, from which a compiler sees that it is one work-item's.
 GRID_FN void grid_meet(const GridBarrier* grid) {
-  const unsigned int target = grid_target(grid);
-  if (grid->counters == 1) {
-    if (grid_item() == 0) {  // who arrives last need not look
-      if (!grid_reached(grid_arrive(grid), target)) grid_wait(grid, grid->own, target);
-    }
-  } else if (grid_item() < 2) {
-    bool all = false;
-    if (grid_item() == 0) {
-      const unsigned int value = grid_arrive(grid);
-      all = grid_reached(value, target);
-      if (!all) grid_pause(grid_missing(grid, grid->group & 1, value, target) * GRID_BARRIER_PAUSE);
-    }
-    for (unsigned int i = grid_item(); i < 2; i += grid_items()) {  // a work-item for each counter, if there are two
-      if (!all) grid_wait(grid, i == 0 ? grid->own : grid->other, target);
-      all = false;
-    }
+  if (grid_item() >= grid->counters) return;
+  int ahead = -1;
+  if (grid_item() == 0) {
+    const unsigned int value = grid_add(grid->watched, grid->share) + grid->share;
+    ahead = (int)(value - grid->target);  // who arrives last need not look
+    if (grid->counters == 2) grid_pause(grid_missing(grid, grid->group & 1, value, grid->target) * GRID_BARRIER_PAUSE);
   }
+  if (ahead < 0) grid_wait(grid, grid->watched, grid->target);
+}
+
+// Whether a work-item of this group has given up. A compiler that knew the address would compute it after the group's barrier.
+GRID_FN unsigned int grid_poisoned(const GridBarrier* grid) {
+#if GRID_PTX
+  unsigned int poison;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(poison) : "r"(grid->poison) : "memory");
+  return poison;
+#else
+  return grid->scratch[0];
+#endif
 }
 
 // The barrier for all groups.
 GRID_FN bool grid_barrier(GridBarrier* grid) {
   grid->number += 1;
+  grid->target += 0x40000000u;
+#if GRID_PTX  // not to be computed after the addition
+  asm volatile("" : "+r"(grid->target));
+#endif
   grid_group_barrier();
   if (!grid->failed) grid_meet(grid);
   grid_group_barrier();
-  grid->failed = grid->scratch[0];
+  grid->failed = grid_poisoned(grid);
   return grid->failed == 0;
 }
 
@@ -314,10 +317,10 @@ GRID_FN unsigned int grid_discover(GRID_GLOBAL unsigned int* state, unsigned int
     return place;
   }
   unsigned int seen = 0;
-  grid_ulong since = 0;
-  for (grid_ulong polls = 1;; ++polls) {
+  unsigned int since = 0;
+  for (unsigned int polls = 1;; ++polls) {
     const unsigned int come = grid_load(&state[GRID_BARRIER_JOIN]);
-    const grid_ulong now = grid_clock(polls >> 4);  // in 1024 ns, or 16 polls
+    const unsigned int now = grid_clock(polls >> 4);  // in 1024 ns, or 16 polls
     if (come == launched) break;
     if (come != seen) {
       seen = come;
@@ -338,6 +341,9 @@ GRID_FN unsigned int grid_discover(GRID_GLOBAL unsigned int* state, unsigned int
   return 0;
 }
 
+// How many counters so many groups share: a work-item is wanted for each.
+GRID_FN unsigned int grid_counters(unsigned int groups) { return groups < GRID_BARRIER_MANY || grid_items() == 1 ? 1 : 2; }
+
 // To be called first, once. False: this group is not to take part and has to return, with all its work-items.
 GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* state, GRID_LOCAL unsigned int* scratch) {
   grid->state = state;
@@ -356,19 +362,20 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
     scratch[1] = group;
     scratch[2] = groups;
     // No barrier can be completed before this group has arrived: its counter's upper bits do not change until then.
-    scratch[3] = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * (groups < GRID_BARRIER_MANY ? 0 : group & 1)]) >> 30;
+    scratch[3] = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * (group & (grid_counters(groups) - 1))]) & 0xc0000000u;
+    scratch[4] = grid_local_address(scratch);
   }
   grid_group_barrier();
   grid->group = scratch[1];
   grid->groups = scratch[2];
-  grid->before = scratch[3];
-  grid->counters = grid->groups < GRID_BARRIER_MANY ? 1 : 2;
+  grid->target = scratch[3];
+  grid->poison = scratch[4];
+  grid->counters = grid_counters(grid->groups);
   const unsigned int own = grid->group & (grid->counters - 1);
-  grid->own = grid_counter(grid, own);
-  grid->other = grid_counter(grid, own ^ 1);
+  grid->watched = grid_counter(grid, grid_item() == 0 ? own : own ^ 1);
   grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, own) : 1;
 #if GRID_PTX  // not to be computed again at each barrier
-  asm volatile("" : "+l"(grid->own), "+l"(grid->other), "+r"(grid->share), "+r"(grid->counters));
+  asm volatile("" : "+l"(grid->watched), "+r"(grid->share), "+r"(grid->counters));
 #endif
   const bool takes_part = scratch[0] == 0 && grid->groups != 0;
   grid_group_barrier();

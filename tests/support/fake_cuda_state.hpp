@@ -1,0 +1,146 @@
+// What the fake of CUDA's driver (fake_cuda.cpp, which alone includes this) keeps: objects, contexts, memory, and who may call what.
+#pragma once
+
+#include "fake_cuda.hpp"
+
+#include "device/cuda/driver_api.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace cuda = samesum::device::cuda;
+using namespace samesum::device::cuda;
+using samesum::test::FakeCuda;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace samesum::device::cuda {
+
+struct CUctx_st {
+  int device;
+};
+struct CUfunc_st {
+  std::string name;
+  std::string types;
+};
+struct CUmod_st {
+  std::vector<CUfunc_st> functions;
+};
+struct CUstream_st {
+  std::vector<std::function<void()>> work;
+  std::uint64_t submitted = 0;
+  std::uint64_t done = 0;
+};
+struct CUevent_st {
+  CUstream stream = nullptr;
+  std::uint64_t position = 0;
+};
+struct CUgraph_st {
+  std::vector<samesum::test::FakeLaunch> launches;
+};
+struct CUgraphExec_st {
+  std::vector<samesum::test::FakeLaunch> launches;
+};
+
+}  // namespace samesum::device::cuda
+
+namespace {
+
+enum Code {
+  kOk = 0,
+  kInvalidValue = 1,
+  kNotInitialized = 3,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kNotFound = 500
+};
+
+std::recursive_mutex mutex;
+bool initialized = false;
+std::size_t recorded_from = 0;
+CUctx_st context{0};
+
+// This thread's stack of contexts; not thread_local, which the leak checker of gcc 12 does not survive in a library loaded at run time.
+std::vector<CUcontext>& current() {
+  static auto& stacks = *new std::map<std::thread::id, std::vector<CUcontext>>;
+  return stacks[std::this_thread::get_id()];
+}
+
+// What a caller leaves behind stays here, and outlives it: this is a driver.
+auto& allocations = *new std::map<CUdeviceptr, std::size_t>;
+auto& pinned = *new std::map<const char*, std::size_t>;
+template <typename T>
+auto& living = *new std::map<T*, std::unique_ptr<T>>;
+
+EXPORT FakeCuda* fake_cuda() {
+  static auto* fake = new FakeCuda;
+  return fake;
+}
+
+FakeCuda& fake() { return *fake_cuda(); }
+
+template <typename T>
+T* make(const char* kind, T object = {}) {
+  auto made = std::make_unique<T>(std::move(object));
+  T* const result = made.get();
+  living<T>[result] = std::move(made);
+  ++fake().live[kind];
+  return result;
+}
+
+void complain(const char* function, const char* what) { fake().complaints.push_back(std::string(function) + ": " + what); }
+
+template <typename T>
+int destroy(const char* kind, T* object) {
+  if (living<T>.erase(object) == 0) return complain(kind, "destroyed twice, or never made"), 400;
+  --fake().live[kind];
+  return 0;
+}
+
+bool within(CUdeviceptr pointer, std::size_t bytes) {
+  auto after = allocations.upper_bound(pointer);
+  if (after == allocations.begin()) return false;
+  --after;
+  return pointer + bytes <= after->first + after->second;
+}
+
+bool is_pinned(const void* memory) {
+  const auto* address = static_cast<const char*>(memory);
+  auto after = pinned.upper_bound(address);
+  if (after == pinned.begin()) return false;
+  --after;
+  return address < after->first + after->second;
+}
+
+void run_until(CUstream stream, std::uint64_t position) {
+  while (stream->done < position) stream->work[stream->done++]();
+}
+
+void submit(CUstream stream, std::function<void()> work) {
+  stream->work.push_back(std::move(work));
+  ++stream->submitted;
+}
+
+enum Needs { kNothing, kInit, kContext };
+
+/// What every function does first: the failure that the test asked for, and what a driver demands.
+int enter(const char* function, Needs needs) {
+  if (const auto failure = fake().failures.find(function); failure != fake().failures.end()) return failure->second;
+  if (needs >= kInit && !initialized) return kNotInitialized;
+  if (needs == kContext && current().empty()) return kInvalidContext;
+  return kOk;
+}
+
+}  // namespace
+
+#define ENTER(needs)                 \
+  const std::lock_guard lock(mutex); \
+  if (const int code = enter(__func__, needs); code != kOk) return code
