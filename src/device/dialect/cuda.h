@@ -130,6 +130,12 @@ FN uint min_nan_f32(uint a, uint b) {
 }
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
+// Of the two halves of words, each for itself.
+FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }
+FN uint min2_u16(uint a, uint b) { return __vminu2(a, b); }
+// c and the products of the four bytes of a and b.
+FN uint dot4_u8(uint a, uint b, uint c) { return __dp4a(a, b, c); }
+FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }
