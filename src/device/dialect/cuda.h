@@ -92,6 +92,8 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
 FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
+FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
+FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 // The float16 with these bits.
 FN float half_to_float(ushort bits) {
@@ -133,6 +135,12 @@ FN uint min_nan_f32(uint a, uint b) {
 }
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
+// Of the two halves of words, each for itself.
+FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }
+FN uint min2_u16(uint a, uint b) { return __vminu2(a, b); }
+// c and the products of the four bytes of a and b.
+FN uint dot4_u8(uint a, uint b, uint c) { return __dp4a(a, b, c); }
+FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }

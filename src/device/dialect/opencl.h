@@ -115,6 +115,18 @@ FN uint opaque(uint x) { return x; }
 #endif
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
+// Of the two halves of words, each for itself.
+FN uint max2_u16(uint a, uint b) { return max(a & 0xffff0000u, b & 0xffff0000u) | max(a & 0xffffu, b & 0xffffu); }
+FN uint min2_u16(uint a, uint b) { return min(a & 0xffff0000u, b & 0xffff0000u) | min(a & 0xffffu, b & 0xffffu); }
+// c and the products of the four bytes of a and b.
+FN uint dot4_u8(uint a, uint b, uint c) {
+  for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
+  return c;
+}
+FN int dot4_s8(uint a, uint b, int c) {
+  for (int i = 0; i < 32; i += 8) c += (int)(char)(a >> i) * (int)(char)(b >> i);
+  return c;
+}
 
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 
