@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace samesum::dialect {
@@ -140,6 +141,18 @@ FN void fence_device() {}
 
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN double add_rn_f64(double a, double b) { return a + b; }
+// Rounded down: what was lost by rounding to the nearest tells whether that went up.
+FN double add_down_f64(double a, double b) {
+  const double sum = a + b;
+  if (std::isinf(sum) && std::isfinite(a) && std::isfinite(b)) return sum < 0 ? sum : std::numeric_limits<double>::max();
+  if (!std::isfinite(sum)) return sum;
+  if (sum == 0) return a == 0 && b == 0 && !std::signbit(a) && !std::signbit(b) ? 0.0 : -0.0;
+  const double added = sum - a;
+  const double lost = (a - (sum - added)) + (b - added);
+  return lost < 0 ? std::nextafter(sum, -std::numeric_limits<double>::infinity()) : sum;
+}
+FN double add_up_f64(double a, double b) { return -add_down_f64(-a, -b); }
+FN float fma_rn_f32(float a, float b, float c) { return std::fma(a, b, c); }
 FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
 FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }

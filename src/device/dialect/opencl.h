@@ -39,7 +39,7 @@ FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
 // Atomics, relaxed. The old value is returned.
 FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
-FN uint atomic_and_local32(LOCAL uint* p, uint v) { return atomic_and((volatile LOCAL uint*)p, v); }
+FN uint atomic_exchange_local32(LOCAL uint* p, uint v) { return atomic_xchg((volatile LOCAL uint*)p, v); }
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
 FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
@@ -104,6 +104,15 @@ FN uint clz64(ulong x) { return (uint)clz(x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
+// The same number; but NVIDIA's compiler cannot know, and leaves expressions before and after it as they are.
+#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
+FN uint opaque(uint x) {
+  asm("" : "+r"(x));
+  return x;
+}
+#else
+FN uint opaque(uint x) { return x; }
+#endif
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
