@@ -36,7 +36,7 @@
 #define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
 #define LEAST_TOP 37
 #define LOWEST_BIT 133
-#else  // all but denormal numbers: sums whose spacing is that of the least of them, and of its square
+#else  // all finite numbers: the spacing of the sums is that of the least of them, and of its square
 #define WINDOW_SPAN 29
 #define LEAST_TOP MOST_TOP
 #define LOWEST_BIT 24
@@ -103,7 +103,11 @@ FN uint lies_above(int greatest, uint top) { return greatest >= (int)(((top + 1)
 // Whether all magnitudes but zeros lie in a window: by the least and the greatest of their classes less one, of which a zero's is the
 // greatest unsigned and the least signed number.
 FN uint lie_within(uint least, int greatest, uint top) {
+#if EXPONENT_BITS == 5
+  return top != CLOSED && !lies_above(greatest, top);
+#else
   return least >= ((top - WINDOW_SPAN) << TOP_SHIFT) - 1 && !lies_above(greatest, top);
+#endif
 }
 
 FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
