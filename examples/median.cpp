@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 int main() {
@@ -13,13 +14,14 @@ int main() {
   for (const samesum::DeviceInfo& info : samesum::list_devices().devices) {
     const samesum::Device device = samesum::Device::open(info.selector);
     if (!device.info().has(samesum::Capability::kernels) || !device.info().has(samesum::Capability::device_fence)) continue;
-    const std::uint32_t n = info.is_cpu ? 10001 : 1000001, groups = info.is_cpu ? info.compute_units : 2 * info.compute_units,
-                        size = info.is_cpu ? 64 : 256;
+    const std::uint32_t n = info.is_cpu ? 10001 : 1000001, size = info.is_cpu ? 64 : 256;
+    const std::uint32_t groups = info.compute_units * (info.is_cpu ? 1 : 2);
     std::vector<std::uint32_t> values(n), sorted;
     for (std::uint32_t i = 0; i < n; ++i) values[i] = i * 2654435761u;
     sorted = values;
     std::nth_element(sorted.begin(), sorted.begin() + n / 2, sorted.end());
-    const samesum::Kernel whole(device, kSource, "median"), pass(device, kSource, "median_pass");
+    const std::string source = "#define ITEMS " + std::to_string((n - 1) / (groups * size) + 1) + kSource;
+    const samesum::Kernel whole(device, source, "median"), pass(device, source, "median_pass");
     const samesum::Buffer x(device, 4 * n), counts(device, 4 * 33), found(device, 4 * 33);
     x.write(values.data(), x.bytes());
     const auto run = [&](const char* name, const auto& work) {
