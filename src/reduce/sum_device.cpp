@@ -78,20 +78,23 @@ constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType:
 constexpr std::uint32_t loads_of(DType type) { return type == DType::float64 ? 4 : 2; }
 constexpr std::uint32_t kCpuGroupSize = 64;
 
-// Little data are summed in registers, where a device has what sum_window.cl needs. These were the fastest on an H100.
+// Little data are summed in registers, where a device has what sum_window.cl needs. These were the fastest on an H100. Beyond, sum_exact.cl
+// is as fast, and faster where elements have all exponents; but not with float64, up to the last size.
 struct WindowShape {
   std::uint64_t bytes;  // of so much data at most
   std::uint32_t group_size;
   std::uint32_t loads;
   std::uint32_t resident;  // groups to a compute unit
   bool stream = false;     // more tiles than groups
+  bool only_float64 = false;
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr WindowShape kWindowShapes[] = {
-    {4_KiB, 256, 1, 4},    {8_KiB, 256, 2, 4},    {16_KiB, 256, 4, 4},           {32_KiB, 512, 4, 2},           {128_KiB, 256, 2, 4},
-    {1024_KiB, 256, 4, 4}, {8192_KiB, 512, 4, 2}, {32768_KiB, 1024, 4, 1, true}, {131072_KiB, 1024, 4, 1, true}};
+    {4_KiB, 256, 1, 4},    {8_KiB, 256, 2, 4},    {16_KiB, 256, 4, 4},           {32_KiB, 512, 4, 2},
+    {128_KiB, 256, 1, 4},  {256_KiB, 256, 2, 4},  {512_KiB, 256, 4, 4},          {1024_KiB, 512, 2, 2},
+    {2048_KiB, 512, 4, 2}, {8192_KiB, 512, 8, 2}, {32768_KiB, 1024, 2, 1, true}, {131072_KiB, 1024, 4, 1, true, true}};
 constexpr std::uint32_t kWindowGroups = 1024;                           // at most, and
-constexpr std::uint64_t kWindowGroupElements = std::uint64_t{1} << 20;  // so many elements each: no limb overflows
+constexpr std::uint64_t kWindowGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kWindowLocalBytes = 24 << 10;                   // at most
 // Of two limbs for each digit and the counters; and of a slot.
 constexpr std::uint32_t window_words(std::uint32_t entries) { return 2 * (entries - kCounters) + kCounters + 8; }
@@ -178,6 +181,7 @@ bool DeviceSum::prepare_window(std::uint64_t elements) {
   const bool asked_otherwise = options_.group_size != 0 || options_.groups != 0;
 
   if (shape == std::end(kWindowShapes) || asked_otherwise || !has_window(device_.info(), type_)) return false;
+  if (shape->only_float64 && type_ != DType::float64) return false;
   if (shape->group_size > device_.info().max_group_size) return false;
   Window window;
   SumConfiguration& configuration = window.configuration;

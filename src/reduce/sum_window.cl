@@ -6,8 +6,8 @@
 // is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
-// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; STREAM, whether a group has more than one tile. No
-// limb overflows where a group has 2^20 elements and there are MOST_GROUPS at most.
+// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; STREAM, whether a group has more than one tile. No limb overflows where a
+// group has 2^19 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
 #define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
@@ -26,8 +26,8 @@
 #define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
 #define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
 
-// The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are contiguous,
-// and the first lies at a multiple of 16 bytes.
+// The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are
+// contiguous, and the first lies at a multiple of 16 bytes.
 #if STRIDED
 FN void load_tile(REAL* v, GLOBAL const uchar* data, long stride, ulong first, ulong count) {
 #pragma unroll
@@ -41,7 +41,10 @@ FN void load_tile(REAL* v, GLOBAL const uchar* data, ulong first, ulong count) {
   GLOBAL const REAL* reals = (GLOBAL const REAL*)data + first + local_id() * REALS_PER_LOAD;
   if (first + TILE <= count) {
 #pragma unroll
-    for (int i = 0; i < LOADS; ++i) unpack(v + i * REALS_PER_LOAD, *(GLOBAL const uint4*)(reals + i * GROUP_SIZE * REALS_PER_LOAD));
+    for (int i = 0; i < LOADS; ++i) {
+      GLOBAL const uint4* load = (GLOBAL const uint4*)(reals + i * GROUP_SIZE * REALS_PER_LOAD);
+      unpack(v + i * REALS_PER_LOAD, STREAM ? load_once(load) : *load);
+    }
   } else {
 #pragma unroll
     for (int i = 0; i < REALS; ++i) {
@@ -305,8 +308,8 @@ FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLO
   return 1;
 }
 
-// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart. STREAM:
-// groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
+// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart.
+// STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count, GLOBAL ulong* slots, GLOBAL long* result,
                 GLOBAL uchar* record, ulong record_offset, int skip_nans) {

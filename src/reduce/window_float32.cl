@@ -1,5 +1,5 @@
-// Sums of float32 in registers, for sum_window.cl: added up as float64, once rounding down and once up. Where both come to the same, nothing
-// was rounded, as what once was apart stays apart.
+// Sums of float32 in registers, for sum_window.cl: added up as float64, once rounding down and once up. Where both come to the same,
+// nothing was rounded, as what once was apart stays apart.
 #define REAL float
 #define REALS_PER_LOAD 4
 #define REALS (LOADS * REALS_PER_LOAD)  // of a tile that a work-item holds

@@ -22,8 +22,8 @@ struct WindowKernel {
   DType type;
   int digits, row_base, entries, slot_words, group_size;
   std::uint64_t tile, most_groups;
-  void (*sum)(const unsigned char* data, unsigned long offset, long stride, unsigned long count, unsigned long* slots,
-              long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+  void (*sum)(const unsigned char* data, unsigned long offset, long stride, unsigned long count, unsigned long* slots, long* result,
+              unsigned char* record, unsigned long record_offset, int skip_nans);
 };
 
 class WindowSum {
