@@ -373,7 +373,7 @@ bits from every device. Numbers in text are taken as doubles, in their order.)",
 
 'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
                             name));
-    if (statistic.fields.squares) one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->option_text("N");
+    if (statistic.fields.sum && statistic.fields.squares) one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->option_text("N");
   }
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");

@@ -8,9 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -119,6 +122,65 @@ TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
       ExtremesRecord record;
       records.read(&record, sizeof record, i * sizeof record);
       ASSERT_EQ(record, statistics::record_of(collect(host, Device::open("cpu")).contents(), host)) << device.info().selector << " " << i;
+    }
+  }
+}
+
+// A group that is alone draws tiles, too.
+TEST(ExtremesPlan, OneGroupCanBeLaunchedAgain) {
+  const std::vector<std::byte> bytes = elements_of(DType::float32, 30000);
+  const View host(bytes.data(), 30000, DType::float32);
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, bytes.size());
+    buffer.write(bytes.data(), bytes.size());
+    ReduceOptions options;
+    options.groups = 1;
+    ExtremesPlan plan(device, DType::float32, 30000, options);
+    for (int turn = 0; turn < 3; ++turn) {
+      plan.launch({buffer, 30000, DType::float32});
+      ASSERT_EQ(plan.result(), collect(host, Device::open("cpu"), {{true, false, false, false}})) << device.info().selector;
+    }
+  }
+}
+
+TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> numbers(5000, 0.5f);
+  numbers[700] = numbers[4000] = -3;
+  numbers[1234] = numbers[4999] = 7;
+  const std::vector<float> none, nans(300, nan);
+  std::vector<float> mixed = numbers;
+  mixed[17] = mixed[2500] = nan;
+  for (const Device& device : devices()) {
+    for (const Ends ends : {Ends{false, true, false}, Ends{true, false, true}, Ends{true, true, false}}) {
+      ExtremesPlan plan(device, DType::float32, 5000, {}, ends);
+      for (const auto* values : std::initializer_list<const std::vector<float>*>{&numbers, &none, &nans, &mixed}) {
+        const View host{std::span<const float>(*values)};
+        const Buffer buffer(device, host.bytes() + 4), records(device, sizeof(ExtremesRecord));
+        if (host.size() != 0) buffer.write(host.data(), host.bytes());
+        const Statistics all = collect(host, Device::open("cpu"));
+        plan.launch({buffer, host.size(), DType::float32}, records);
+        ExtremesRecord record;
+        records.read(&record, sizeof record, 0);
+        const ExtremesRecord expected = statistics::record_of(all.contents(), host, ends);
+        ASSERT_EQ(record, expected) << device.info().selector << " " << host.size() << " " << ends.least << ends.greatest << ends.places;
+        ASSERT_EQ(expected.at_least == ExtremesRecord::kNowhere, !ends.least || host.size() == all.nan_count());
+        plan.launch({buffer, host.size(), DType::float32});
+        const Statistics found = plan.result();
+        ASSERT_EQ(found.nan_count(), all.nan_count());
+        if (values == &none || values == &nans) continue;
+        if (ends.greatest) {
+          ASSERT_EQ(found.max(NanPolicy::skip).value, all.max(NanPolicy::skip).value);
+          ASSERT_EQ(found.max(NanPolicy::skip).index, ends.places ? 1234u : ExtremesRecord::kNowhere);
+        }
+        if (ends.least) {
+          ASSERT_EQ(found.min(NanPolicy::skip).value, all.min(NanPolicy::skip).value);
+          ASSERT_EQ(found.min(NanPolicy::skip).index, ends.places ? 700u : ExtremesRecord::kNowhere);
+        }
+        if (values == &mixed && ends.greatest) {
+          ASSERT_TRUE(std::isnan(found.max().value.as_double()));
+        }
+      }
     }
   }
 }

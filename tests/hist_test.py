@@ -96,6 +96,9 @@ class Hist(Case):
         self.assertEqual(self.json("t.csv", "--column", "b", "--edges", "0,15,100")["channels"][0]["counts"], [1, 2])
 
     def test_letters(self):
+        # A sentence of ours with the counts that the textbook's has.
+        book = b"The old cloud counted a dozen prizes near a hill from a bazaar."
+        self.assertEqual(self.json(self.write("t.txt", book), "--letters", "4")["counts"], [14, 8, 6, 10, 7, 2, 3])
         found = self.json(self.write("t.txt", b"Sphinx of black quartz, judge my vow."), "--letters", "4")
         self.assertEqual(dict(zip(found["names"], found["counts"])),
                          {"a-d": 5, "e-h": 4, "i-l": 4, "m-p": 5, "q-t": 4, "u-x": 5, "y-z": 2})

@@ -74,6 +74,8 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     other.counters = counters;
     other.copy_bits = 0;
     other.ahead = counters == Counters::local16;
+    other.steps = other.ahead ? 2 : 1;
+    other.hot = other.ahead && size_of(problem.type()) == 2;
     const std::uint64_t needed = binning::local_bytes_of(problem, other, trie);
     if (needed + 4096 > local_bytes) continue;  // drivers keep some for themselves
     other.local_bytes = static_cast<std::uint32_t>(needed);
@@ -143,6 +145,35 @@ TEST_P(HistogramMatrix, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Types, HistogramMatrix, testing::ValuesIn(kDTypes),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+// Bytes of channels that take turns, by counters of 16 bits: so many equal ones that they must be emptied.
+TEST(HistogramOfChannels, NarrowCountersAreRight) {
+  std::vector<std::uint8_t> bytes(3'000'001);
+  Random random(7);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i < 2'500'000 ? 255 : random.bits(8));
+  for (const std::uint32_t channels : {3u, 4u}) {
+    std::vector<std::uint64_t> right(std::size_t{256} * channels);
+    for (std::size_t i = 0; i < bytes.size(); ++i) ++right[i % channels * 256 + bytes[i]];
+    const binning::Problem problem{nullptr, channels};
+    for (const Device& device : devices()) {
+      if (!device.info().has(Capability::kernels)) continue;
+      device::Device& seam = device.implementation();
+      const std::lock_guard lock(seam.mutex());
+      const device::Memory memory = seam.allocate((bytes.size() + 15) / 16 * 16);
+      seam.write(memory, 0, bytes.data(), bytes.size());
+      binning::Trie trie;
+      Configuration way = binning::choose(device.info(), seam.launch_local_bytes(), problem, bytes.size(), 0, trie);
+      way.counters = Counters::local16;
+      way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of(problem, way, trie));
+      binning::DeviceHistogram histogram(seam, problem, way, trie);
+      std::vector<std::uint64_t> counts(right.size());
+      histogram.clear();
+      histogram.launch(memory, bytes.size());
+      histogram.add_to(counts);
+      EXPECT_TRUE(counts == right) << channels << " channels: " << device.info().selector << ", " << way.text();
+    }
+  }
+}
 
 TEST(HistogramLadder, EveryRungIsRight) {
   for (const Device& device : devices()) {

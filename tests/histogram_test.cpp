@@ -127,6 +127,23 @@ TEST(Histogram, EveryWayToCountIsTaken) {
   }
 }
 
+// Many edges between neighbouring floats, few beside them.
+TEST(Histogram, CrowdedEdgesAreRight) {
+  Random random(6);
+  std::vector<double> edges(1025);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    edges[i] =
+        i < 1000 ? 0.5 + std::ldexp(static_cast<double>(random.bits(30)), -44) : std::ldexp(static_cast<double>(random.bits(30)), -30);
+  }
+  for (const double least : {-1.0, 0.5}) {
+    edges[1024] = least;
+    std::sort(edges.begin(), edges.end());
+    const Bins bins = Bins::between(edges);
+    const Samples samples = samples_around(DType::float32, bins, 5000, random);
+    for (const Device& device : devices()) expect_right(samples.view(), bins, device, "crowded edges");
+  }
+}
+
 // A guess is taken where it is meant to be, and is nearly always sure.
 TEST(Histogram, EvenBinsAreGuessed) {
   for (const DType type : {DType::float32, DType::float64, DType::int32, DType::uint64}) {
@@ -336,8 +353,11 @@ TEST(Histogram, RangesAreFound) {
 }
 
 TEST(Histogram, Characters) {
+  // A sentence of ours with the counts that the textbook's has.
+  const std::string_view book = "The old cloud counted a dozen prizes near a hill from a bazaar.";
   const std::string_view text = "Pack my box with five dozen liquor jugs.";
   for (const Device& device : devices()) {
+    EXPECT_EQ(count_characters(book, CharacterMap::letters(4), device).counts, (std::vector<std::uint64_t>{14, 8, 6, 10, 7, 2, 3}));
     const CharacterCounts four = count_characters(text, CharacterMap::letters(4), device);
     EXPECT_EQ(four.names, (std::vector<std::string>{"a-d", "e-h", "i-l", "m-p", "q-t", "u-x", "y-z"}));
     EXPECT_EQ(four.counts, (std::vector<std::uint64_t>{4, 5, 6, 6, 4, 5, 2})) << device.info().selector;

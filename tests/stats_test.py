@@ -1,6 +1,9 @@
 """samesum stats and its kin. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+import fractions
 import json
 import math
+import os
+import pty
 import struct
 import unittest
 
@@ -31,6 +34,76 @@ class Statistics(Case):
         for name, value in [("min", "-0.5"), ("argmax", "2"), ("mean", "2.1666666666666665"), ("prod", "-6"), ("norm", "5.024937810560445")]:
             self.assertEqual(self.said(name, "x.npy"), value + "\n")
         self.assertEqual(self.said("dot", "x.npy", "x.npy"), "25.25\n")
+
+    def test_every_command_says_what_stats_says(self):
+        values = [3.0, -0.0, 1e300, -7.25, 1e300, 0.0, -7.25, 1e-300, 5e-324]
+        self.array("x.npy", values)
+        exact = [fractions.Fraction(x) for x in values]
+        mean = sum(exact) / len(exact)
+        commands = ("min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "prod")
+        found = self.lines("stats", "--only", ",".join(commands + ("sum", "nonzero", "any", "all")), "x.npy")
+        for name in commands:
+            self.assertEqual(self.said(name, "x.npy"), found[name] + "\n", name)
+        self.assertEqual((found["min"], found["argmin"], found["max"], found["argmax"]), ("-7.25", "3", "1e+300", "2"))
+        self.assertEqual((float(found["mean"]), float(found["sum"])), (float(mean), float(sum(exact))))
+        self.assertEqual((found["var"], found["prod"], found["nonzero"], found["any"], found["all"]), ("inf", "-0", "7", "1", "0"))
+        self.array("y.npy", values[3:])
+        small = [x for x in exact if abs(x) < 1e10]
+        self.array("z.npy", [float(x) for x in small])
+        for ddof in (0, 1, 3):
+            mean = sum(small) / len(small)
+            variance = sum((x - mean) ** 2 for x in small) / (len(small) - ddof)
+            self.assertEqual(float(self.said("var", "--ddof", str(ddof), "z.npy")), float(variance))
+            self.assertAlmostEqual(float(self.said("std", "--ddof", str(ddof), "z.npy")), math.sqrt(variance), delta=1e-15)
+        self.said("norm", "--ddof", "1", "z.npy", code=2)
+        self.said("mean", "--ddof", "1", "z.npy", code=2)
+
+    def test_several_files(self):
+        self.array("x.npy", [1.0, 2.0])
+        self.array("y.npy", [4.0], "f")
+        self.assertEqual(self.said("max", "x.npy", "y.npy"), "2\tx.npy\n4\ty.npy\n")
+        self.assertEqual(self.said("stats", "--only", "min,sum", "x.npy", "y.npy"),
+                         "min\t1\tx.npy\nsum\t3\tx.npy\nmin\t4\ty.npy\nsum\t4\ty.npy\n")
+
+    def test_table_for_a_terminal(self):
+        self.array("x.npy", [4.0, 1.0, math.nan, 8.5])
+        parent, child = pty.openpty()
+        result = self.run_program("stats", "x.npy", stdout=child, environment={"NO_COLOR": "1"})
+        os.close(child)
+        text = os.read(parent, 65536).decode().replace("\r\n", "\n")
+        os.close(parent)
+        self.assertEqual(result.returncode, 0)
+        rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+        self.assertIn("x.npy", rows)
+        self.assertNotIn("\t", text)
+        self.assertIn("1 NaN among them", text)
+        at = {rows[name].index(rows[name].split()[1], len(name) + 2) for name in ("count", "nan", "min", "argmax", "std")}
+        self.assertEqual(len(at), 1, text)
+        self.assertIn("its lowest index", rows["argmin"])
+
+    def test_json(self):
+        self.array("x.npy", [4.0, 1.0, 1.0, 8.5])
+        whole = json.loads(self.said("stats", "--json", "--ddof", "1", "--nodata", "8.5", "--only", "count,argmin,mean,var", "x.npy"))
+        self.assertEqual((whole["ddof"], whole["nan_policy"]), (1, "propagate"))
+        file = whole["files"][0]
+        self.assertEqual((file["file"], file["count"], file["nan_count"], file["missing"]), ("x.npy", 3, 0, 1))
+        values = {name: entry["value"] for name, entry in file["statistics"].items()}
+        self.assertEqual(values, {"count": 3, "argmin": 1, "mean": 2.0, "var": 3.0})
+        pair = json.loads(self.said("dot", "--json", "x.npy", "x.npy"))
+        self.assertEqual((pair["value"], pair["count"], pair["nan_count"]), (90.25, 4, 0))
+        self.assertEqual(self.said("mean", "--hex", "x.npy"), "0x1.dp+1\n")
+
+    def test_ties_and_nans(self):
+        for kind in "df":
+            values = [2.0, -0.0, 5.0, 0.0, -0.0, 5.0]
+            for place in range(len(values) + 1):
+                self.array("x.npy", values[:place] + [math.nan] + values[place:], kind)
+                self.assertEqual(self.said("argmin", "x.npy"), "%d\n" % place)
+                self.assertEqual(self.said("argmax", "x.npy"), "%d\n" % place)
+                self.assertEqual(self.said("max", "x.npy"), "nan\n")
+                self.assertEqual(self.said("argmin", "--nan", "skip", "x.npy"), "%d\n" % (1 + (place <= 1)))
+                self.assertEqual(self.said("argmax", "--nan", "skip", "x.npy"), "%d\n" % (2 + (place <= 2)))
+                self.assertEqual(self.said("min", "--nan", "skip", "x.npy"), "-0\n")
 
     def test_nan_and_nodata(self):
         self.array("x.npy", [-9999.0, 2.0, math.nan, -9999.0, 1.0])

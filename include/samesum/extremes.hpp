@@ -25,8 +25,16 @@ struct ExtremesRecord {
   friend bool operator==(const ExtremesRecord&, const ExtremesRecord&) = default;
 };
 
+/// What ExtremesPlan is to look for: the less, the faster where there is little data.
+struct Ends {
+  bool least = true;
+  bool greatest = true;
+  /// Where they are, and the first NaN. If not, an index in ExtremesRecord is 0 where there is such an element, and in Statistics kNowhere.
+  bool places = true;
+};
+
 /// The least and the greatest element and where they are, prepared once and then launched as often as one likes, without allocating or
-/// waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. One launch for any size under 2^32
+/// waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. One launch for any size under 2^31
 /// elements, one for each so many beyond (and another after each, where a device cannot order what its work-groups write).
 ///
 ///   samesum::ExtremesPlan plan(device, samesum::DType::float32, n);
@@ -38,7 +46,7 @@ class ExtremesPlan {
  public:
   /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ReduceOptions& options = {});
+  ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ReduceOptions& options = {}, Ends ends = {});
 
   /// Enqueues the search through `data`, which must stay as it is until that is done. O(n).
   /// @throws Error (usage) where `data` is of another type or lies on another device.

@@ -51,10 +51,7 @@ class LadderRun {
   Ladder run() {
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
-    for (LadderRow& row : ladder_.rungs) {
-      const double first = ladder_.rungs.front().seconds.median;
-      if (row.seconds.median > 0) row.speedup = first / row.seconds.median;
-    }
+    rank(ladder_);
     return std::move(ladder_);
   }
 
@@ -94,7 +91,8 @@ class LadderRun {
       row.verdict = Verdict::right;
       rung.call();
       if (judge(rung, row) && rung.timer) {
-        time(rung, reader, row);
+        time_rung(row, rung.timer, reader, options_.effort);
+        row.bytes_per_second = static_cast<double>(data().bytes()) / row.seconds.median;
         if (!judge(rung, row)) forget_times(row);
       }
     });
@@ -116,17 +114,6 @@ class LadderRun {
     row.bytes_per_second = 0;
   }
 
-  void time(const Rung& rung, const Reader& reader, LadderRow& row) const {
-    if (reader.timer) {
-      const Paired paired = measure_in_turns(rung.timer, reader.timer, options_.effort);
-      row.seconds = paired.work;
-      row.ceiling_fraction = paired.ratio;
-    } else {
-      row.seconds = measure(rung.timer, options_.effort);
-    }
-    row.bytes_per_second = static_cast<double>(data().bytes()) / row.seconds.median;
-  }
-
   void check_textbook_type() const {
     const DType type = data().type();
     if (type != DType::float32 && type != DType::float64) {
@@ -141,14 +128,14 @@ class LadderRun {
     const std::string exact = host_exact_rung();
     if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kParallel) && !wanted(options_.rungs, exact)) return;
 
-    const Reader one = host_reader(1);
+    const Reader one = host_reader(ladder_, data(), 1, options_.effort);
     const std::uint64_t depth = data().size();  // n - 1 additions, in whatever order
     add_row(kSequential, one, false, [&](LadderRow&) {
       check_textbook_type();
       return host_rung<double>([this] { return reduce::plain_sum_forward(data()); },
                                [this, depth](LadderRow& row, double value) { return within_bound(row, value, depth); });
     });
-    const Reader many = all == 1 ? one : host_reader(all);
+    const Reader many = all == 1 ? one : host_reader(ladder_, data(), all, options_.effort);
     add_row(kParallel, many, false, [&](LadderRow& row) {
       check_textbook_type();
       row.configuration = fmt::format("threads={}", all);
@@ -169,13 +156,6 @@ class LadderRun {
     return {keep, [value, check](LadderRow& row) { return check(row, *value); }, host_timer(keep)};
   }
 
-  Reader host_reader(std::uint32_t threads) {
-    options_.effort.tell(fmt::format("the ceiling, {}", host_label(threads)));
-    Reader reader = fastest_reader(data().data(), data().bytes(), threads);
-    ladder_.ceilings.push_back(read_rate(reader, options_.effort));
-    return reader;
-  }
-
   // --- the device's rungs
 
   void run_kernels() {
@@ -187,9 +167,7 @@ class LadderRun {
     if (data().bytes() != 0) device.write(memory, 0, data().data(), data().bytes());
     ladder_.upload_seconds = device.seconds_between(start, device.mark());
 
-    options_.effort.tell(fmt::format("the ceiling, {}", device.info().selector));
-    const Reader reader = fastest_reader(device, memory, data().bytes());
-    ladder_.ceilings.push_back(read_rate(reader, options_.effort));
+    const Reader reader = device_reader(ladder_, device, memory, data().bytes(), options_.effort);
     for (const std::string_view name : reduce::textbook_variants()) {
       add_row(name, reader, false, [&](LadderRow& row) { return textbook_rung(name, device, memory, row); });
     }

@@ -94,14 +94,10 @@ class Run {
   }
 
   void time(const Candidate& candidate, const Reader& reader, ReduceBenchRow& row) const {
-    if (reader.timer) {
-      const Paired paired = measure_in_turns(candidate.timer, reader.timer, options_.effort);
-      const double times = static_cast<double>(candidate.bytes) / static_cast<double>(data_.bytes());
-      row.seconds = paired.work;
-      row.ceiling_fraction = {paired.ratio.median * times, paired.ratio.low * times, paired.ratio.high * times, paired.ratio.runs};
-    } else {
-      row.seconds = measure(candidate.timer, options_.effort);
-    }
+    time_rung(row, candidate.timer, reader, options_.effort);
+    const double times = static_cast<double>(candidate.bytes) / static_cast<double>(data_.bytes());
+    Statistics& fraction = row.ceiling_fraction;
+    fraction = {fraction.median * times, fraction.low * times, fraction.high * times, fraction.runs};
     row.bytes_per_second = static_cast<double>(candidate.bytes) / row.seconds.median;
   }
 

@@ -4,6 +4,9 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
+#include "bench/reader.hpp"
+#include "bench/timing.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,6 +40,44 @@ void attempt(Row& row, const Work& work) {
   } catch (const Error& error) {
     row.verdict = error.kind() == ErrorKind::usage ? Verdict::skipped : Verdict::failed;
     row.reason = error.what();
+  }
+}
+
+/// Times a rung, in turns with the reader of where it runs if there is one.
+template <class Row>
+void time_rung(Row& row, const Timer& rung, const Reader& reader, const Effort& effort) {
+  if (!reader.timer) {
+    row.seconds = measure(rung, effort);
+    return;
+  }
+  const Paired paired = measure_in_turns(rung, reader.timer, effort);
+  row.seconds = paired.work;
+  row.ceiling_fraction = paired.ratio;
+}
+
+/// The reader of the host's threads, its rate among the ladder's ceilings.
+template <class Ladder>
+Reader host_reader(Ladder& ladder, View data, std::uint32_t threads, const Effort& effort) {
+  effort.tell(fmt::format("the ceiling, {}", host_label(threads)));
+  Reader reader = fastest_reader(data.data(), data.bytes(), threads);
+  ladder.ceilings.push_back(read_rate(reader, effort));
+  return reader;
+}
+
+/// Likewise of a device, whose mutex the caller holds.
+template <class Ladder>
+Reader device_reader(Ladder& ladder, device::Device& device, const device::Memory& memory, std::uint64_t bytes, const Effort& effort) {
+  effort.tell(fmt::format("the ceiling, {}", device.info().selector));
+  Reader reader = fastest_reader(device, memory, bytes);
+  ladder.ceilings.push_back(read_rate(reader, effort));
+  return reader;
+}
+
+/// How many times as fast as the first rung each is.
+template <class Ladder>
+void rank(Ladder& ladder) {
+  for (auto& row : ladder.rungs) {
+    if (row.seconds.median > 0) row.speedup = ladder.rungs.front().seconds.median / row.seconds.median;
   }
 }
 

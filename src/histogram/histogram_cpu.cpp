@@ -215,6 +215,7 @@ class SlotCounter {
         tables_(copies_ * plan.slots()) {}
 
   void add(const std::byte* from, std::uint64_t count) {
+    if (plan_.type() == DType::float32 && trie_ == nullptr) return add_even(from, count, plan_, copies_, tables_.data());
     const std::size_t size = size_of(plan_.type());
     for (std::uint64_t i = 0; i < count; i += kBlock) {
       const std::size_t block = std::min<std::uint64_t>(kBlock, count - i);
@@ -236,9 +237,7 @@ class SlotCounter {
 
  private:
   void find(const std::byte* from, std::size_t count) {
-    if (plan_.type() == DType::float32 && trie_ == nullptr) {
-      even_slots(from, count, plan_, slots_);
-    } else if (size_of(plan_.type()) == 4) {
+    if (size_of(plan_.type()) == 4) {
       Slots<std::uint32_t>(plan_, trie_).find(from, count, slots_);
     } else {
       Slots<std::uint64_t>(plan_, trie_).find(from, count, slots_);

@@ -32,7 +32,7 @@ struct ByteTables {
 /// Up to 2^31 bytes between two emptyings.
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables);
 
-/// The slots of `count` float32 at any alignment.
-void even_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots);
+/// Adds `count` float32 at any alignment, of a plan with even(), to `copies` (1, 2, 8) counters for each slot, which lie side by side.
+void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables);
 
 }  // namespace samesum::binning

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace samesum::binning {
@@ -23,6 +24,8 @@ HWY_INLINE std::uint64_t load_word(const std::uint8_t* from) {
   std::memcpy(&word, from, sizeof word);
   return word;
 }
+
+constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to a whole number, which the lowest bits then are
 
 constexpr std::size_t kRun = 64;  // bytes that are looked at for being equal
 
@@ -85,7 +88,7 @@ void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) 
   for (; i < count; ++i) ++tables.single[0][from[i]];
 }
 
-// One at a time, as count.cl has it.
+// One at a time, as slots.cl has it.
 HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) {
   const auto low = static_cast<float>(even.low), scale = static_cast<float>(even.scale), top = static_cast<float>(even.top);
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
@@ -100,8 +103,15 @@ HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) 
   return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
 }
 
-void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+// A slot's copies lie side by side, and samples take turns at them.
+template <std::size_t kCopies>
+void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* tables) {
   const Even& even = *plan.even();
+  const auto sample = [&](std::size_t i) {
+    float value;
+    std::memcpy(&value, from + 4 * i, sizeof value);
+    return value;
+  };
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<float> d;
@@ -111,34 +121,51 @@ void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan
   const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
   const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
   const auto last = hn::Set(d, static_cast<float>(even.top - 0.5)), last_tolerance = hn::Set(d, static_cast<float>(even.last_tolerance));
-  const std::size_t lanes = hn::Lanes(d);
-  // Stores the slots of a vector; the lanes that are sure of theirs: on one side of an edge, and no NaN.
-  const auto guess = [&](std::size_t at) HWY_ATTR {
-    const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * at)));
-    const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
-    const auto edge = hn::NearestInt(real);
-    const auto off = hn::Sub(real, hn::ConvertTo(d, edge));
-    const auto above = hn::VecFromMask(integers, hn::RebindMask(integers, hn::Ge(off, hn::Zero(d))));
-    hn::StoreU(hn::Sub(edge, above), integers, reinterpret_cast<std::int32_t*>(slots + at));
-    const auto sure = hn::And(hn::Ge(hn::Abs(off), tolerance), hn::Ge(hn::Abs(hn::Sub(real, last)), last_tolerance));
-    return hn::And(sure, hn::Eq(x, x));
-  };
-  for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    const auto first = hn::And(guess(i), guess(i + lanes)), second = hn::And(guess(i + 2 * lanes), guess(i + 3 * lanes));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(first, second)))) {
-      for (std::size_t k = i; k < i + 4 * lanes; ++k) {
-        float sample;
-        std::memcpy(&sample, from + 4 * k, sizeof sample);
-        slots[k] = even_slot(sample, even, plan);
-      }
+  const auto rounder = hn::Set(d, kRounder);
+  const auto first =
+      hn::Set(integers, std::bit_cast<std::int32_t>(kRounder) - 1);  // what a sample above edge 0 is rounded to, less its slot
+  constexpr int kShift = std::bit_width(kCopies) - 1;
+  constexpr std::size_t kVectors = 4;
+  const std::size_t lanes = hn::Lanes(d), block = kVectors * lanes;
+  // Samples are counted while the next ones' places are found: what vectors have stored is not to be had at once as single words.
+  HWY_ALIGN std::int32_t buffers[2][kVectors * hn::MaxLanes(d)];
+  std::int32_t *places = buffers[0], *before = buffers[1];
+  const auto count_block = [&](const std::int32_t* from_places) HWY_ATTR {
+    for (std::size_t k = 0; k < block; k += 8) {
+      for (std::size_t j = 0; j < 8; ++j) ++tables[static_cast<std::uint32_t>(from_places[k + j]) + j % kCopies];
     }
+  };
+  for (; i + block <= count; i += block) {
+    auto nearest = bottom, nearest_last = bottom, total = hn::Zero(d);
+    for (std::size_t k = 0; k < kVectors; ++k) {
+      const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * (i + k * lanes))));
+      const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
+      const auto shifted = hn::Add(real, rounder);
+      const auto off = hn::Sub(real, hn::Sub(shifted, rounder));  // never -0.0
+      const auto slot = hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<31>(hn::BitCast(integers, off)));
+      hn::Store(hn::ShiftLeft<kShift>(slot), integers, places + k * lanes);
+      const auto from_last = hn::Abs(hn::Sub(real, last));
+      nearest = k == 0 ? hn::Abs(off) : hn::Min(nearest, hn::Abs(off));
+      nearest_last = k == 0 ? from_last : hn::Min(nearest_last, from_last);
+      total = hn::Add(total, x);
+    }
+    // What nearly no sample needs is asked once for all: is any near an edge, or not a number?
+    const auto sure = hn::And(hn::And(hn::Ge(nearest, tolerance), hn::Ge(nearest_last, last_tolerance)), hn::Eq(total, total));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, sure))) {
+      for (std::size_t k = 0; k < block; ++k) places[k] = static_cast<std::int32_t>(even_slot(sample(i + k), even, plan) << kShift);
+    }
+    if (i != 0) count_block(before);
+    std::swap(places, before);
   }
+  if (i != 0) count_block(before);
 #endif
-  for (; i < count; ++i) {
-    float sample;
-    std::memcpy(&sample, from + 4 * i, sizeof sample);
-    slots[i] = even_slot(sample, even, plan);
-  }
+  for (; i < count; ++i) ++tables[even_slot(sample(i), even, plan) * kCopies];
+}
+
+void add_even_floats(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables) {
+  if (copies == 8) return add_even<8>(from, count, plan, tables);
+  if (copies == 2) return add_even<2>(from, count, plan, tables);
+  add_even<1>(from, count, plan, tables);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -150,7 +177,7 @@ namespace samesum::binning {
 
 SIMD_EXPORT(add_singles);
 SIMD_EXPORT(add_pairs);
-SIMD_EXPORT(even_float_slots);
+SIMD_EXPORT(add_even_floats);
 
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
   // Text and the like have few pairs of bytes: their counters stay in the first-level cache, and one addition counts two bytes.
@@ -172,8 +199,8 @@ void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) 
   SIMD_CALL(add_singles)(from, count, tables);
 }
 
-void even_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
-  SIMD_CALL(even_float_slots)(from, count, plan, slots);
+void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables) {
+  SIMD_CALL(add_even_floats)(from, count, plan, copies, tables);
 }
 
 }  // namespace samesum::binning

@@ -19,9 +19,12 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 // Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
-constexpr std::uint32_t kAheadLoads = 4;
-constexpr std::uint32_t kNarrowGroupSize = 768;  // 80 registers for each
-constexpr std::uint32_t kReservedBytes = 1024;   // of local memory, for each group
+constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
+constexpr std::uint64_t kHotWords = 256 * 33;  // as counters.cl has them
+constexpr std::uint64_t kManyTiles = 64;       // for each compute unit: so many that they can be drawn in fours
+constexpr std::uint32_t kFewerGroupSize =
+    768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
+constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
 // More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
 constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
 constexpr std::uint32_t kMostCopyBits = 2;
@@ -34,8 +37,6 @@ constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
 constexpr std::uint32_t kPackGroupSize = 256;
 constexpr std::uint32_t kDrawnBytes = 16;  // of local memory, for the numbers of tiles
-// Between two barriers a 16-bit counter must not be added to more often than this.
-constexpr std::uint32_t kMostBetweenBarriers = 1 << 15;
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -48,7 +49,7 @@ bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
   return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
 
-// Words of 16-bit counters: as count.cl has them.
+// Words of 16-bit counters: as counters.cl has them.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
 template <class Key, class T>
@@ -64,10 +65,10 @@ device::Memory upload(device::Device& device, const std::vector<T>& values) {
 std::string Configuration::text() const {
   constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
-  return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}", kGuesses[static_cast<std::size_t>(guess)],
+  return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}{}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
-                     counters == Counters::local32 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads,
-                     ahead ? " ahead" : "");
+                     counters == Counters::local32 || copy_bits > 0 ? fmt::format("x{}", 1u << copy_bits) : "", groups, group_size, loads,
+                     steps > 1 ? fmt::format("x{}", steps) : "", ahead ? " ahead" : "", hot ? " hot" : "");
 }
 
 std::uint64_t Problem::slots() const noexcept {
@@ -77,9 +78,14 @@ std::uint64_t Problem::slots() const noexcept {
 
 std::uint64_t local_bytes_of(const Problem& problem, const Configuration& configuration, const Trie& trie) {
   const std::uint64_t slots = problem.slots();
-  const std::uint64_t words = configuration.counters == Counters::local32   ? slots << configuration.copy_bits
-                              : configuration.counters == Counters::local16 ? narrow_words(slots)
-                                                                            : 0;
+  std::uint64_t words = 0;
+  if (configuration.counters == Counters::local32) words = slots << configuration.copy_bits;
+  if (configuration.counters == Counters::local16) {
+    // Of bytes two channels share a word.
+    words =
+        problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
+    if (configuration.hot) words += kHotWords;
+  }
   return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
 }
 
@@ -115,6 +121,21 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   }
   chosen.loads = little || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
+  // Arithmetic in double takes more registers than so many work-items have.
+  if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
+    chosen.group_size = kFewerGroupSize;
+  if (problem.channels > 1 && !info.is_cpu) {
+    // Where there is no room for all copies of whole words.
+    Configuration whole = chosen;
+    whole.copy_bits = kMostCopyBitsOfBytes;
+    if (local_bytes_of(problem, whole, trie) > shared) {
+      chosen.counters = Counters::local16;
+      if (small_local && group_size == 0 && !little) {
+        chosen.group_size = std::min(most, kFewerGroupSize);
+        chosen.loads = 2;
+      }
+    }
+  }
   if (fits(local_bytes)) {
     const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
     const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
@@ -125,7 +146,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   } else if (chosen.counters = Counters::local16; fits(local_bytes)) {
     chosen.resident = 1;
-    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kNarrowGroupSize);
+    if (group_size == 0 && !info.is_cpu) chosen.group_size = std::min(most, kFewerGroupSize);
   } else {
     chosen.counters = Counters::global;
   }
@@ -136,10 +157,17 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (chosen.resident == 1 && !info.is_cpu) {
     // Nobody else has work while this group waits.
     chosen.ahead = true;
-    chosen.loads = std::min(kAheadLoads, std::max(1u, kMostBetweenBarriers / (chosen.group_size * per_vector(type))));
+    chosen.loads = kAheadLoads;
   }
   const std::uint64_t tile = std::uint64_t{chosen.group_size} * chosen.loads * per_vector(type);
   const std::uint64_t tiles = std::max<std::uint64_t>((samples + tile - 1) / tile, 1);
+  if (chosen.ahead && tiles >= kManyTiles * info.compute_units) {
+    chosen.steps = kAheadSteps;
+    Configuration more = chosen;
+    more.hot = chosen.counters == Counters::local16 && size_of(type) == 2;
+    if (local_bytes_of(problem, more, trie) <= local_bytes) chosen = more;
+    chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
+  }
   chosen.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{info.compute_units} * chosen.resident, tiles));
   return chosen;
 }
@@ -148,7 +176,7 @@ device::Source count_source(const Problem& problem, const Configuration& configu
   const DType type = problem.type();
   const int element = size_of(type) == 1 ? 0 : size_of(type) == 2 ? 1 : 2 + static_cast<int>(problem.plan->element());
   const auto number = [](auto value) { return std::to_string(static_cast<std::uint32_t>(value)); };
-  return {{"histogram/count.cl"},
+  return {{"histogram/slots.cl", "histogram/counters.cl", "histogram/count.cl"},
           {{"ELEMENT", number(element)},
            {"GUESS", number(configuration.guess)},
            {"COUNTERS", number(configuration.counters)},
@@ -158,7 +186,9 @@ device::Source count_source(const Problem& problem, const Configuration& configu
            {"AHEAD", number(configuration.ahead)},
            {"GROUP_SIZE", number(configuration.group_size)},
            {"RESIDENT", number(configuration.resident)},
-           {"LOADS", number(configuration.loads)}}};
+           {"LOADS", number(configuration.loads)},
+           {"HOT", number(configuration.hot)},
+           {"STEPS", number(configuration.steps)}}};
 }
 
 DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size)
@@ -245,12 +275,14 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
                                         scale,
                                         top,
                                         tolerance,
-                                        last_tolerance};
+                                        last_tolerance,
+                                        std::uint32_t{1}};
   device_.launch(count_, grid, arguments);
   counts_clean_ = false;
   spare_clean_ = true;
-  const std::uint64_t tiles = count / per_vector(problem_.type()) / (std::uint64_t{configuration_.group_size} * configuration_.loads);
-  if (tiles > 2 * std::uint64_t{grid.groups}) drawn_ += static_cast<std::uint32_t>(tiles);
+  const std::uint64_t shares =
+      count / per_vector(problem_.type()) / (std::uint64_t{configuration_.group_size} * configuration_.loads * configuration_.steps);
+  if (shares > 2 * std::uint64_t{grid.groups}) drawn_ += static_cast<std::uint32_t>(shares);
 }
 
 void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset) {

@@ -28,9 +28,11 @@ struct Configuration {
   std::uint32_t copy_bits = 0;
   bool edges_local = false;
   bool ahead = false;  ///< the next tile is loaded while one is counted
+  bool hot = false;    ///< of 16-bit counters: slots with many samples have further ones
   std::uint32_t group_size = 0;
   std::uint32_t resident = 0;  ///< groups on a compute unit at once
   std::uint32_t loads = 0;
+  std::uint32_t steps = 1;  ///< so many times as many in what a group draws at once
   std::uint32_t groups = 0;
   std::uint32_t local_bytes = 0;
 

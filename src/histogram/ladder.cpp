@@ -73,10 +73,7 @@ class HistogramLadderRun {
   HistogramLadder run() {
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
-    for (HistogramLadderRow& row : ladder_.rungs) {
-      const double first = ladder_.rungs.front().seconds.median;
-      if (row.seconds.median > 0) row.speedup = first / row.seconds.median;
-    }
+    rank(ladder_);
     return std::move(ladder_);
   }
 
@@ -94,13 +91,7 @@ class HistogramLadderRun {
       row.verdict = Verdict::right;
       judge(rung, row);
       // What is wrong is timed too: that is what it buys.
-      if (reader.timer) {
-        const Paired paired = measure_in_turns(rung.timer, reader.timer, options_.effort);
-        row.seconds = paired.work;
-        row.ceiling_fraction = paired.ratio;
-      } else {
-        row.seconds = measure(rung.timer, options_.effort);
-      }
+      time_rung(row, rung.timer, reader, options_.effort);
       row.samples_per_second = static_cast<double>(data_.size()) / row.seconds.median;
       judge(rung, row);
     });
@@ -116,13 +107,6 @@ class HistogramLadderRun {
     row.reason = fmt::format("{} of {} bytes counted", total, data_.size());
   }
 
-  Reader host_reader(std::uint32_t threads) {
-    options_.effort.tell(fmt::format("the ceiling, {}", host_label(threads)));
-    Reader reader = fastest_reader(data_.data(), data_.size(), threads);
-    ladder_.ceilings.push_back(read_rate(reader, options_.effort));
-    return reader;
-  }
-
   static Rung host_rung(const std::function<Counts()>& count) {
     const auto result = std::make_shared<Counts>();
     const auto call = [=] { *result = count(); };
@@ -132,7 +116,7 @@ class HistogramLadderRun {
   void run_host() {
     const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kCpu)) return;
-    const Reader one = host_reader(1);
+    const Reader one = host_reader(ladder_, View(data_), 1, options_.effort);
     add_row(kSequential, one, [&](HistogramLadderRow&) {
       return host_rung([data = data_] {
         Counts counts(256);
@@ -140,7 +124,7 @@ class HistogramLadderRun {
         return counts;
       });
     });
-    const Reader many = all == 1 ? one : host_reader(all);
+    const Reader many = all == 1 ? one : host_reader(ladder_, View(data_), all, options_.effort);
     add_row(kCpu, many, [&](HistogramLadderRow& row) {
       row.configuration = fmt::format("threads={}", all);
       return host_rung([data = data_, all] { return binning::count_bytes_on_cpu(View(data), 1, all); });
@@ -154,9 +138,7 @@ class HistogramLadderRun {
     const std::uint64_t padded = (std::max<std::uint64_t>(data_.size(), 1) + 15) / 16 * 16;
     const device::Memory memory = device.allocate(padded);
     if (!data_.empty()) device.write(memory, 0, data_.data(), data_.size());
-    options_.effort.tell(fmt::format("the ceiling, {}", device.info().selector));
-    const Reader reader = fastest_reader(device, memory, data_.size());
-    ladder_.ceilings.push_back(read_rate(reader, options_.effort));
+    const Reader reader = device_reader(ladder_, device, memory, data_.size(), options_.effort);
     for (const std::string_view name : kTextbook) {
       add_row(name, reader, [&](HistogramLadderRow& row) { return textbook_rung(name, device, memory, row); });
     }

@@ -264,6 +264,8 @@ class TrieMaker {
 
   // The word of the offsets first..last, with these thresholds.
   std::uint32_t word(std::uint64_t first, std::uint64_t last, std::size_t begin, std::size_t end) {
+    // All of the cell reach those that it begins with; but for the first cell, where samples below all edges are searched too.
+    while (first != 0 && begin < end && thresholds_[begin] - trie_.first == first) ++begin;
     const std::size_t count = end - begin;
     if (count <= kFew || thresholds_[begin] == thresholds_[end - 1]) return leaf(begin, end);
     const auto width = static_cast<std::uint32_t>(std::bit_width(last - first));

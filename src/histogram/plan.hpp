@@ -101,7 +101,7 @@ constexpr std::uint64_t double_bits_of(std::uint64_t key) noexcept {
   return key ^ ((key >> 63) != 0 ? std::uint64_t{1} << 63 : ~std::uint64_t{0});
 }
 
-/// Even's real(), as count.cl and the CPU's loops have it, bit for bit.
+/// Even's real(), as slots.cl and the CPU's loops have it, bit for bit.
 inline float real_of(float x, float low, float scale) noexcept { return (x - low) * scale; }
 inline double real_of(double x, double low, double scale) noexcept { return (x - low) * scale; }
 template <class Key>

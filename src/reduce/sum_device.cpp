@@ -83,20 +83,24 @@ struct WindowShape {
   std::uint64_t bytes;  // of so much data at most
   std::uint32_t group_size;
   std::uint32_t loads;
+  std::uint32_t resident;  // groups to a compute unit
+  bool stream = false;     // more tiles than groups
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-constexpr WindowShape kWindowShapes[] = {{4_KiB, 256, 1},    {8_KiB, 256, 2},    {16_KiB, 256, 4},   {64_KiB, 256, 2},    {128_KiB, 256, 4},
-                                         {1024_KiB, 512, 2}, {4096_KiB, 512, 4}, {8192_KiB, 512, 8}, {16384_KiB, 1024, 8}};
-constexpr std::uint32_t kWindowWorkItems = 1024;       // to a compute unit, so that each has 64 registers
-constexpr std::uint32_t kWindowGroups = 256;           // at most: no limb overflows
-constexpr std::uint32_t kSlotWords = 32;               // at most
-constexpr std::uint64_t kWindowLocalBytes = 21 << 10;  // at most
+constexpr WindowShape kWindowShapes[] = {
+    {4_KiB, 256, 1, 4},    {8_KiB, 256, 2, 4},    {16_KiB, 256, 4, 4},           {32_KiB, 512, 4, 2},           {128_KiB, 256, 2, 4},
+    {1024_KiB, 256, 4, 4}, {8192_KiB, 512, 4, 2}, {32768_KiB, 1024, 4, 1, true}, {131072_KiB, 1024, 4, 1, true}};
+constexpr std::uint32_t kWindowGroups = 1024;                           // at most, and
+constexpr std::uint64_t kWindowGroupElements = std::uint64_t{1} << 20;  // so many elements each: no limb overflows
+constexpr std::uint64_t kWindowLocalBytes = 24 << 10;                   // at most
+// Of two limbs for each digit and the counters; and of a slot.
+constexpr std::uint32_t window_words(std::uint32_t entries) { return 2 * (entries - kCounters) + kCounters + 8; }
 
 bool has_window(const DeviceInfo& info, DType type) {
   if (type != DType::float32 && type != DType::float64) return false;
-  if (type == DType::float64 && !info.has(Capability::fp64)) return false;
   if (info.local_bytes < kWindowLocalBytes) return false;
-  return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.has(Capability::denormals);
+  return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
+         info.has(Capability::denormals);
 }
 
 // Host data go through in chunks of this size: large enough for full speed, small enough for any device.
@@ -135,16 +139,17 @@ std::string SumConfiguration::text() const {
 }
 
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration) {
-  device::Source source{files_of(type, configuration.window),
-                        {{"LOADS", std::to_string(configuration.loads)},
-                         {"GROUP_SIZE", std::to_string(configuration.group_size)},
-                         {"RESIDENT", std::to_string(configuration.window ? kWindowWorkItems / configuration.group_size
-                                                                          : resident_of(type, configuration.group_size))},
-                         {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
-                         {"STRIDED", configuration.strided ? "1" : "0"},
-                         {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
-                         {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
-                         {"INTEGERS", is_integer(type) ? "1" : "0"}}};
+  device::Source source{
+      files_of(type, configuration.window),
+      {{"LOADS", std::to_string(configuration.loads)},
+       {"GROUP_SIZE", std::to_string(configuration.group_size)},
+       {"RESIDENT", std::to_string(configuration.window ? configuration.resident : resident_of(type, configuration.group_size))},
+       {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
+       {"STREAM", configuration.stream ? "1" : "0"},
+       {"STRIDED", configuration.strided ? "1" : "0"},
+       {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
+       {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
+       {"INTEGERS", is_integer(type) ? "1" : "0"}}};
   if (is_integer(type)) {
     source.defines.emplace_back("INTEGER_BITS", std::to_string(8 * size_of(type)));
     source.defines.emplace_back("INTEGER_SIGNED", is_signed(type) ? "1" : "0");
@@ -179,13 +184,15 @@ bool DeviceSum::prepare_window(std::uint64_t elements) {
   configuration.window = true;
   configuration.group_size = shape->group_size;
   configuration.loads = shape->loads;
+  configuration.resident = shape->resident;
+  configuration.stream = shape->stream;
   configuration.columns = 32;
   window.kernel = device::build(device_, sum_exact_source(type_, configuration), "sum_window");
   const std::uint32_t resident = device_.resident_groups(window.kernel, configuration.group_size).value_or(0);
   if (resident < 2) return false;  // the last group waits for the others
-  configuration.groups = kWindowGroups;
+  configuration.groups = shape->stream ? std::min(resident, kWindowGroups) : kWindowGroups;
   window.tile_elements = std::uint64_t{shape->group_size} * shape->loads * (16 / size_of(type_));
-  const std::vector<std::uint64_t> zeros(configuration.groups * kSlotWords);
+  const std::vector<std::uint64_t> zeros(std::uint64_t{configuration.groups} * window_words(entries_));
   window.slots = device_.allocate(8 * zeros.size());
   device_.write(window.slots, 0, zeros.data(), window.slots.bytes);
   window_ = std::move(window);
@@ -194,8 +201,10 @@ bool DeviceSum::prepare_window(std::uint64_t elements) {
 
 // Whether there were not too many elements for the window.
 bool DeviceSum::launch_window(const device::Array& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset) {
-  if (!window_ || data.count > window_->tile_elements * window_->configuration.groups) return false;
+  if (!window_) return false;
   Window& window = *window_;
+  const std::uint64_t group_elements = window.configuration.stream ? kWindowGroupElements : window.tile_elements;
+  if (data.count > group_elements * window.configuration.groups) return false;
   const bool contiguous = data.count <= 1 || data.stride == static_cast<std::int64_t>(size_of(type_));
   const bool strided = !contiguous || (device_.misalignment(data.memory) + data.offset) % 16 != 0;
   if (strided && window.strided_kernel.handle == nullptr) {
@@ -204,9 +213,9 @@ bool DeviceSum::launch_window(const device::Array& data, bool skip_nans, const d
     window.configuration.strided = false;
   }
   const std::uint64_t tiles = (data.count + window.tile_elements - 1) / window.tile_elements;
-  const auto groups = static_cast<std::uint32_t>(std::max<std::uint64_t>(tiles, 1));
-  const device::Argument arguments[] = {data.memory, data.offset, data.stride, data.count, window.slots,
-                                        merged_,     result_,     to,          to_offset,  static_cast<std::int32_t>(skip_nans)};
+  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, window.configuration.groups));
+  const device::Argument arguments[] = {
+      data.memory, data.offset, data.stride, data.count, window.slots, result_, to, to_offset, static_cast<std::int32_t>(skip_nans)};
   device_.launch(strided ? window.strided_kernel : window.kernel, {groups, window.configuration.group_size}, arguments);
   return true;
 }

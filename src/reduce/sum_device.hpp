@@ -19,10 +19,12 @@ struct SumConfiguration {
   std::uint32_t groups = 0;  // at most: small data take fewer
   std::uint32_t group_size = 0;
   std::uint32_t columns = 0;
-  std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
-  bool strided = false;     // the elements do not follow one another
-  bool in_float64 = false;  // float16 is added up in float64
-  bool window = false;      // in registers (sum_window.cl), a tile a group
+  std::uint32_t loads = 0;     // of 16 bytes, that a work-item has in flight
+  bool strided = false;        // the elements do not follow one another
+  bool in_float64 = false;     // float16 is added up in float64
+  bool window = false;         // in registers (sum_window.cl)
+  std::uint32_t resident = 0;  // there, groups to a compute unit
+  bool stream = false;         // there, with more tiles than groups
 
   std::string text() const;
 };

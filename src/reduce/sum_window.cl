@@ -1,19 +1,30 @@
-// The exact sum of little data, in one short launch: a group for each tile, which it holds in registers. Its sub-groups add up there, in
-// slices of the exponents below their greatest element (window_*.cl, after which this file stands). What lies below these, and what is no
-// number, goes to columns of bins as in sum_exact.cl: slower, never wrong. Sums meet in limbs of 16 bits, of which limb i weighs
-// 2^(ROW_BASE + 16 i - 1074).
+// The exact sum of little data, in one short launch: work-items add up in registers what they have loaded, by floating-point additions that
+// prove themselves exact (window_*.cl, after which this file stands). What no such addition can take, and what is no number, goes to
+// columns of limbs: slower, never wrong. All sums meet in limbs of 16 bits, of which limb i weighs 2^(ROW_BASE + 16 i - 1074).
 //
 // Each group leaves its limbs in a slot, from which the last group takes them. Nobody fences, as each word of a slot says of itself that it
 // is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
-// Sub-groups are needed, 64-bit atomics, and additions that keep denormal numbers. Defined by the host: LOADS, GROUP_SIZE (two sub-groups or
-// more), RESIDENT, STRIDED as in sum_exact.cl. No limb overflows where LOADS is at most 8, and sub-groups are 2^13 at most.
+// Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
+// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; STREAM, whether a group has more than one tile. No
+// limb overflows where a group has 2^20 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
+#define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
-#define BLOCK 16                                    // limbs
-#define BLOCKS ((LIMBS + BLOCK - 1) / BLOCK + 1)    // so that two follow each limb in use
-#define SLOT (LIMBS < SUBGROUP ? LIMBS : SUBGROUP)  // words of a slot: two blocks, or all limbs
+#define MOST_GROUPS 1024
+#define SLOT 8                   // words of a slot, of two limbs each
+#define WIDE (LIMBS + COUNTERS)  // words of what does not fit
+
+// What a group has in local memory.
+#define STORAGE_COLUMNS 0
+#define STORAGE_LIMBS ((COUNTERS + LIMBS) * COLUMNS)
+#define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
+#define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
+#define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
+#define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
+#define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
+#define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
 
 // The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are contiguous,
 // and the first lies at a multiple of 16 bytes.
@@ -27,250 +38,338 @@ FN void load_tile(REAL* v, GLOBAL const uchar* data, long stride, ulong first, u
 }
 #else
 FN void load_tile(REAL* v, GLOBAL const uchar* data, ulong first, ulong count) {
+  GLOBAL const REAL* reals = (GLOBAL const REAL*)data + first + local_id() * REALS_PER_LOAD;
+  if (first + TILE <= count) {
 #pragma unroll
-  for (int i = 0; i < LOADS; ++i) {
-    const ulong at = first + (local_id() + i * GROUP_SIZE) * REALS_PER_LOAD;
-    GLOBAL const REAL* reals = (GLOBAL const REAL*)data + at;
-    if (at + REALS_PER_LOAD <= count) {
-      unpack(v + i * REALS_PER_LOAD, load_once((GLOBAL const uint4*)reals));
-    } else {
+    for (int i = 0; i < LOADS; ++i) unpack(v + i * REALS_PER_LOAD, *(GLOBAL const uint4*)(reals + i * GROUP_SIZE * REALS_PER_LOAD));
+  } else {
 #pragma unroll
-      for (int k = 0; k < REALS_PER_LOAD; ++k) v[i * REALS_PER_LOAD + k] = at + k < count ? reals[k] : -(REAL)0;
+    for (int i = 0; i < REALS; ++i) {
+      const ulong at = i / REALS_PER_LOAD * (GROUP_SIZE * REALS_PER_LOAD) + i % REALS_PER_LOAD;
+      v[i] = first + local_id() * REALS_PER_LOAD + at < count ? reals[at] : -(REAL)0;
     }
   }
 }
 #define load_tile(v, data, stride, first, count) load_tile(v, data, first, count)
 #endif
 
-// Adds up the columns: a sum for each counter and limb.
-FN void add_up(LOCAL const uint* columns, LOCAL long* sums) {
-  for (uint row = local_id() / SUBGROUP; row < COUNTERS + LIMBS; row += SUBGROUPS) {
-    const int part = (int)columns[row * COLUMNS + (local_id() & (SUBGROUP - 1))];
-    const long low = subgroup_add_s32(part & 0xffff), high = subgroup_add_s32(part >> 16);
-    if ((local_id() & (SUBGROUP - 1)) == 0) sums[row] = low + (long)((ulong)high << 16);
-  }
-}
-
-// What a group knows, as entries; `sums` are those of the columns, where they were needed.
-FN long entry_of(LOCAL const int* limbs, LOCAL const long* sums, uint wide, uint other, uint i) {
-  if (i >= DIGITS) return (wide ? sums[COUNTERS - 1 - (i - DIGITS)] : 0) + (i - DIGITS == OTHERS ? other : 0);
-  long entry = limbs[2 * i] + (long)((ulong)(long)limbs[2 * i + 1] << 16);
-  if (wide) entry += sums[COUNTERS + 2 * i] + (long)((ulong)sums[COUNTERS + 2 * i + 1] << 16);
-  return entry;
-}
-
-// The blocks of limbs in use, a bit for each. Where a slot holds all limbs there is no need to look.
-#if LIMBS > SUBGROUP
-FN uint used_blocks(LOCAL const int* limbs) {
-  uint blocks = 0;
+// Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
+FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
+  if (!add_reals(share, v)) return 0;
+  // Little code, as what comes next should not be far away: a loop, and elements that move up.
+  REAL left[REALS];
 #pragma unroll
-  for (int i = 0; i < BLOCKS * BLOCK; i += SUBGROUP) {
-    const uint used = subgroup_ballot(limbs[i + (local_id() & (SUBGROUP - 1))] != 0);
-    blocks |= ((used & 0xffffu) != 0 ? 1u : 0) << (i / BLOCK) | (used >> 16 != 0 ? 2u : 0) << (i / BLOCK);
+  for (int i = 0; i < REALS; ++i) left[i] = v[i];
+  uint other = 0;
+#pragma unroll 1
+  for (int i = 0; i < REALS; ++i) {
+    other |= add_to_column(column, left[0]);
+#pragma unroll
+    for (int k = 0; k < REALS - 1; ++k) left[k] = left[k + 1];
   }
-  return blocks != 0 ? blocks : 1;
-}
-#else
-#define used_blocks(limbs) 1u
-#endif
-
-// A word of a slot: a limb below, and above what the slot is, never zero.
-#define NARROW 1u  // all is in the slot
-#define WIDE 2u    // all is in `merged`
-#define OTHER 4u   // there was anything but -0.0
-#define BLOCK_SHIFT 8
-
-FN void leave(GLOBAL ulong* slot, GLOBAL ulong* merged, LOCAL const int* limbs, LOCAL const long* sums, uint wide, uint other) {
-  const uint lane = local_id();
-  const uint blocks = used_blocks(limbs);
-  const uint block = lowest_bit(blocks);
-  uint kind = (other ? OTHER : 0) | block << BLOCK_SHIFT;
-  uint word = 0;
-  if (wide || blocks >> block > 3) {
-    for (uint i = lane; i < ENTRIES; i += SUBGROUP) {
-      const long entry = entry_of(limbs, sums, wide, other, i);
-      if (entry != 0) atomic_add_global64(&merged[i * SPACING], (ulong)entry);
-    }
-    fence_device();
-    subgroup_sync();
-    kind |= WIDE;
-  } else {
-    // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
-    const int limb = limbs[block * BLOCK + lane];
-    const uint carry = subgroup_shuffle((uint)(limb >> 16), (lane - 1) & (SUBGROUP - 1));
-    word = (lane < SLOT - 1 ? (uint)limb & 0xffffu : (uint)limb) + (lane == 0 ? 0 : carry);
-    kind |= NARROW;
-  }
-  if (lane < SLOT) atomic_store_global64(&slot[lane], (ulong)kind << 32 | word);
+  return 1 + (other != 0);
 }
 
-// Adds up the slots of the other groups, as they come, and clears them: a lane for each limb.
-#define BATCH 8  // slots that a sub-group waits for at once
-FN void take_slots(GLOBAL ulong* slots, LOCAL int* limbs, LOCAL uint* kinds) {
+// Adds the sub-group's sums to limbs.
+//
+// With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its own bits, as an integer, are those of C plus
+// that multiple. So integers add up the upper part of each sum, and x - ((x + C) - C) is the exact rest, for which a smaller C is next.
+FN void spread(double* sums, LOCAL uint* storage) {
   const uint lane = local_id() & (SUBGROUP - 1);
-  const uint others = group_count() - 1;
-  if (lane >= SLOT) return;
-  for (uint first = local_id() / SUBGROUP; first < others; first += BATCH * SUBGROUPS) {
+  for (;;) {
+    uint greatest = 0;
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) greatest = max_u32(greatest, (uint)(as_ulong(sums[i]) >> 32) & 0x7fffffffu);
+#if ROW_BASE == 0  // where there are denormal numbers
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) greatest |= (uint)as_ulong(sums[i]) != 0;
+#endif
+    greatest = subgroup_max_u32(greatest);
+    if (greatest == 0) break;
+    // C's last bit is not below that of limb 0. That is the same in the lowest two binades: there C may be in the first and go down.
+    const uint lowest = ROW_BASE == 0 && greatest >> 20 == 0;
+    const uint field = lowest ? 1 : max_u32((greatest >> 20) + 1 + SUMS, ROW_BASE + 1);
+    const ulong c = (ulong)(field << 20 | (lowest ? 0 : 0x00080000u)) << 32;
+    long sum = 0;
+    ulong left = 0;
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) {
+      const double t = add_rn_f64(sums[i], as_double(c));
+      sums[i] = add_rn_f64(sums[i], -add_rn_f64(t, -as_double(c)));
+      sum += (long)(as_ulong(t) - c);
+      left |= as_ulong(sums[i]) << 1;
+    }
+    const uint more = subgroup_ballot(left != 0);
+    const long low = subgroup_add_s32((int)sum & 0x3ffffff), high = subgroup_add_s32((int)(sum >> 26));
+    const long all = low + (long)((ulong)high << 26);
+    const uint position = field - 1 - ROW_BASE, shift = position & 15, first = position >> 4;
+    if (lane < 5) {
+      const uint piece = lane == 4 ? (uint)((all >> 1) >> (63 - shift)) : (uint)(((ulong)all << shift) >> (16 * lane)) & 0xffffu;
+      atomic_add_local32(&storage[STORAGE_LIMBS + first + lane], piece);
+    }
+    if (more == 0) break;
+  }
+}
+
+// Adds up the columns, into limbs and counters.
+FN void add_up(LOCAL uint* storage) {
+  const uint lane = local_id() & (SUBGROUP - 1);
+  for (uint row = local_id() / SUBGROUP; row < COUNTERS + LIMBS; row += SUBGROUPS) {
+    const int part = (int)storage[STORAGE_COLUMNS + row * COLUMNS + lane];
+    if (subgroup_ballot(part != 0) == 0) continue;
+    const int low = subgroup_add_s32(part & 0xffff), high = subgroup_add_s32(part >> 16);
+    if (lane != 0) continue;
+    if (row < COUNTERS) {
+      storage[STORAGE_COUNTERS + COUNTERS - 1 - row] = (uint)low + ((uint)high << 16);
+      storage[STORAGE_WIDE] = 1;
+    } else {
+      atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS], (uint)low);
+      atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS + 1], (uint)high);
+    }
+  }
+}
+
+// Which limbs are in use: the first, and above 16 bits the one after the last. By a sub-group.
+FN uint used_limbs(LOCAL const uint* storage) {
+  uint first = 0, end = 0;
+#pragma unroll
+  for (uint i = 0; i < ROOM_LIMBS; i += SUBGROUP) {
+    const uint used = subgroup_ballot(storage[STORAGE_LIMBS + i + (local_id() & (SUBGROUP - 1))] != 0);
+    first = end == 0 && used != 0 ? i + lowest_bit(used) : first;
+    end = used != 0 ? i + SUBGROUP - clz32(used) : end;
+  }
+  return end << 16 | first;
+}
+
+// A word of a slot says that it is there, of what kind the slot is, and at which limb it begins; below are 48 bits of two limbs' value.
+#define PRESENT ((ulong)1 << 63)
+#define HAS_OTHER ((ulong)1 << 62)  // there was anything but -0.0
+#define IS_WIDE ((ulong)1 << 61)    // all is in the words for that
+#define LIMB_SHIFT 48
+
+// By a sub-group.
+FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
+  const uint lane = local_id();
+  LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
+  const uint used = used_limbs(storage), first = used & 0xffffu;
+  const uint wide = storage[STORAGE_WIDE] || (used >> 16) > first + 2 * SLOT;
+  if (lane < SLOT) {
+    const uint limb = first + 2 * lane;
+    ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
+    word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
+    atomic_store_global64(&slots[group_id() * SLOT + lane], word);
+  }
+  if (!wide) return;
+  // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
+  GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
+  for (uint i = lane; i < WIDE; i += SUBGROUP) {
+    const uint value =
+        i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0) : storage[STORAGE_COUNTERS + i - LIMBS];
+    atomic_store_global64(&place[i], PRESENT | value);
+  }
+}
+
+FN void add_word(LOCAL uint* storage, uint limb, long value) {
+  atomic_add_local32(&storage[STORAGE_LIMBS + limb], (uint)value & 0xffffu);
+  atomic_add_local32(&storage[STORAGE_LIMBS + limb + 1], (uint)(value >> 16) & 0xffffu);
+  atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
+}
+
+// Adds up the slots of the other groups, as they come, and clears them: a work-item for each word. Groups that are wide are marked.
+#define BATCH 4  // words that a work-item waits for at once
+FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
+  LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
+  const uint all = (group_count() - 1) * SLOT;
+  for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
     uint complete;
     do {
       complete = 1;
 #pragma unroll
       for (int i = 0; i < BATCH; ++i) {
-        const uint group = first + i * SUBGROUPS;
-        words[i] = atomic_load_global64(&slots[(group < others ? group : first) * SLOT + lane]);
+        const uint at = first + i * GROUP_SIZE;
+        words[i] = at < all ? atomic_load_global64(&slots[at]) : PRESENT;
       }
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) complete &= words[i] >> 32 != 0;
+      for (int i = 0; i < BATCH; ++i) complete &= (uint)(words[i] >> 63);
+    } while (!complete);
+    // Those at the same limb first add up in a register.
+    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+    long sum = 0;
+    uint apart = 0;
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const uint at = first + i * GROUP_SIZE;
+      if (at < all) slots[at] = 0;
+      if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
+      if (words[i] & IS_WIDE) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
+      const long value = (long)(words[i] << 16) >> 16;
+      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & 0xffu) == limb;
+      sum += same ? value : 0;
+      apart |= !same && value != 0;
+    }
+    if (sum != 0) add_word(storage, limb, sum);
+    if (apart == 0) continue;
+#pragma unroll 1
+    for (int i = 1; i < BATCH; ++i) {
+#pragma unroll
+      for (int k = 0; k < BATCH - 1; ++k) words[k] = words[k + 1];
+      const uint other = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+      if (other != limb) add_word(storage, other, (long)(words[0] << 16) >> 16);
+    }
+  }
+}
+
+// The same for what did not fit.
+FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
+  LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
+  const uint all = (group_count() - 1) * WIDE;
+  GLOBAL ulong* places = slots + group_count() * SLOT;
+  for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
+    ulong words[BATCH];
+    uint complete;
+    do {
+      complete = 1;
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) {
+        const uint at = first + i * GROUP_SIZE;
+        words[i] = at < all && marks[at / WIDE] ? atomic_load_global64(&places[at]) : PRESENT;
+        complete &= (uint)(words[i] >> 63);
+      }
     } while (!complete);
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
-      const uint group = first + i * SUBGROUPS;
-      if (group >= others) break;
-      slots[group * SLOT + lane] = 0;
-      const uint kind = (uint)(words[i] >> 32);
-      if (kind & OTHER) kinds[0] = 1;
-      if (kind & WIDE) kinds[1] = 1;
-      if (kind & NARROW) atomic_add_local32((LOCAL uint*)limbs + (kind >> BLOCK_SHIFT) * BLOCK + lane, (uint)words[i]);
+      const uint at = first + i * GROUP_SIZE, place = at % WIDE;
+      if (at >= all || (uint)words[i] == 0) continue;
+      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const uint at = first + i * GROUP_SIZE;
+      if (at < all) places[at] = 0;
     }
   }
 }
 
-// Rounds MOST_LIMBS limbs from `first` on, all there are, into `record`.
-FN void round_limbs(LOCAL const int* limbs, int first, uint is_negative_zero, GLOBAL ulong* record) {
-  // Digits of 32 bits, the last one with the sign; then the magnitude.
-  uint digits[MOST_LIMBS / 2 + 1];
-  long carry = 0;
-#pragma unroll
-  for (int i = 0; i < MOST_LIMBS / 2; ++i) {
-    carry += limbs[first + 2 * i] + (long)((ulong)(long)limbs[first + 2 * i + 1] << 16);
-    digits[i] = (uint)carry;
-    carry >>= 32;
-  }
-  digits[MOST_LIMBS / 2] = (uint)carry;
-  const uint negative = carry < 0;
-  ulong magnitude = negative;
-#pragma unroll
-  for (int i = 0; i <= MOST_LIMBS / 2; ++i) {
-    magnitude += digits[i] ^ (0 - negative);
-    digits[i] = (uint)magnitude;
-    magnitude >>= 32;
-  }
-  // The highest digit that is not zero, the two below it, and whether anything else is not zero.
-  uint high = 0, middle = 0, low = 0, below = 0, under = 0;
-  int top = 0;
-#pragma unroll
-  for (int i = 0; i <= MOST_LIMBS / 2; ++i) {
-    const uint used = digits[i] != 0;
-    if (i > 2) under |= digits[i > 2 ? i - 3 : 0];
-    high = used ? digits[i] : high;
-    middle = !used ? middle : i > 0 ? digits[i > 0 ? i - 1 : 0] : 0;
-    low = !used ? low : i > 1 ? digits[i > 1 ? i - 2 : 0] : 0;
-    below = used ? under : below;
-    top = used ? 32 * i : top;
-  }
-  const uint lane = local_id();
-  ulong bits = 0;
-  if (high != 0) {
-    const uint zeros = clz32(high);
-    const ulong word = (ulong)funnel_left(middle, high, zeros) << 32 | funnel_left(low, middle, zeros);
-    const uint sticky = ((low << zeros) | below) != 0;
-    const int position = ROW_BASE + 16 * first + top + 31 - (int)zeros;
-    const int exponent = position - 1074;
-    if (exponent >= -126 && exponent < 127) {  // normal in both formats: conversions round
-      const ulong float64 = as_ulong((double)(word | sticky)) + ((ulong)(long)(exponent - 63) << 52);
-      const uint float32 = as_uint((float)(word | sticky)) + ((uint)(exponent - 63) << 23);
-      bits = lane == 0 ? float64 : float32;
-    } else {
-      bits = encode(word, sticky, position, lane == 0 ? 53 : 24, lane == 0 ? 0 : EXACT_FLOAT32_SHIFT, lane == 0 ? 2046 : 254);
-    }
-  }
-  bits |= (ulong)(high != 0 ? negative : is_negative_zero) << (lane == 0 ? 63 : 31);
-  if (lane < 2) record[2 * lane] = bits;
-  if (lane == 2) record[1] = 0;
+// What the group knows, as entries.
+FN long entry_of(LOCAL const uint* storage, uint i) {
+  LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
+  if (i >= DIGITS) return i - DIGITS == OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - DIGITS];
+  return limbs[2 * i] + (long)((ulong)(long)limbs[2 * i + 1] << 16);
 }
 
-// `slots` and `merged` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes
-// apart. There is a group for each tile.
+// Rounds ROUND_LIMBS limbs, all there are, the first of which weighs 2^`unit`. 0 where this is no way to: where float64 ends.
+#define ROUND_LIMBS 9
+FN long three_limbs(LOCAL const int* limbs) {
+  return (long)((ulong)(long)limbs[0] + ((ulong)(long)limbs[1] << 16) + ((ulong)(long)limbs[2] << 32));
+}
+FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLOBAL ulong* record) {
+  // Words of 48 bits, the last with the sign and more.
+  const long word_0 = three_limbs(limbs), word_1 = three_limbs(limbs + 3) + (word_0 >> 48);
+  const ulong w0 = (ulong)word_0 & 0xffffffffffffUL, w1 = (ulong)word_1 & 0xffffffffffffUL;
+  const long w2 = three_limbs(limbs + 6) + (word_1 >> 48);
+  // Of these two numbers, exact as float64, the lower of 48 bits. Its last bit may stand for all below, where 55 bits or more remain: what
+  // is rounded to fewer is rounded alike.
+  long high = w2;
+  ulong low = w1 | (w0 != 0);
+  int moved = 48;
+  if (w2 >= -128 && w2 < 128) {
+    high = (long)((ulong)w2 << 32) + (long)(w1 >> 16);
+    low = (w1 & 0xffffu) << 32 | w0 >> 16 | ((w0 & 0xffffu) != 0);
+    moved = 16;
+  }
+  if (w2 == 0 || w2 == -1) {
+    high = (long)w1 + (long)((ulong)w2 << 48);
+    low = w0;
+    moved = 0;
+  }
+  const double a = (double)high * 281474976710656.0, b = (double)(long)low;
+  const double down = add_down_f64(a, b), up = add_up_f64(a, b);
+  ulong float64 = as_ulong(add_rn_f64(a, b));
+  // Of the numbers below and above, the one with an odd last bit: which the rounding to float32 takes as it would the sum itself.
+  ulong odd = as_ulong(down) & 1 ? as_ulong(down) : as_ulong(up);
+  const int scale = unit + moved;
+  if (high == 0 && low == 0) {
+    float64 = odd = (ulong)is_negative_zero << 63;
+  } else {
+    const int field = (int)(float64 >> 52 & 0x7ffu) + scale;
+    if (field < 2 || field > 2045 || (high >> 53) != (high >> 63)) return 0;
+    float64 += (ulong)(long)scale << 52;
+    odd += (ulong)(long)scale << 52;
+  }
+  if ((local_id() & (SUBGROUP - 1)) == 0) {
+    record[0] = float64;
+    record[1] = 0;
+    record[2] = as_uint((float)as_double(odd));
+  }
+  return 1;
+}
+
+// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart. STREAM:
+// groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count, GLOBAL ulong* slots, GLOBAL ulong* merged,
-                GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
-  LOCAL_VAR int limbs[BLOCKS * BLOCK];
-  LOCAL_VAR uint columns[(COUNTERS + LIMBS) * COLUMNS];
-  LOCAL_VAR long sums[COUNTERS + LIMBS];
+void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count, GLOBAL ulong* slots, GLOBAL long* result,
+                GLOBAL uchar* record, ulong record_offset, int skip_nans) {
+  LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
-  LOCAL_VAR uint kinds[2];  // whether there was anything but -0.0 and NaN; whether any other group was WIDE
 
+  ulong first = (ulong)group_id() * TILE;
   REAL v[REALS];
-  load_tile(v, data + offset, stride, (ulong)group_id() * TILE, count);  // on its way while local memory is cleared
+  load_tile(v, data + offset, stride, first, count);  // on its way while local memory is cleared
 #pragma unroll
-  for (uint i = 0; i < BLOCKS * BLOCK; i += GROUP_SIZE) {
-    if (i + local_id() < BLOCKS * BLOCK) limbs[i + local_id()] = 0;
+  for (int i = 0; i < STORAGE / 4; i += GROUP_SIZE) {
+    if (i + local_id() < STORAGE / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
-  if (local_id() < 2) kinds[local_id()] = 0;
   barrier_local();
+  // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
+  // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
+  // a sub-group's additions to one place together either.
+  const uint zero = ((LOCAL const uint*)memory)[STORAGE_ZERO + (local_id() & 3)];
+  LOCAL uint* storage = (LOCAL uint*)memory + zero;
+  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
 
-  uint greatest = 0;
-#pragma unroll
-  for (int i = 0; i < REALS; ++i) greatest = max_u32(greatest, magnitude(v[i]));
-  greatest = subgroup_max_u32(greatest);
-  uint left = greatest;
-  uint other = 0;
-  if (greatest == 0) {
-#pragma unroll
-    for (int i = 0; i < REALS; ++i) other |= is_positive_zero(v[i]);
-  } else if (exponent_field(greatest) <= GREATEST_FIELD) {
-    other = 1;
-    left = add_slices(v, greatest, limbs);
+  SHARE share = empty_share(zero);
+  uint inexact = add_tile(&share, v, column);
+#if STREAM
+  for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
+    load_tile(v, data + offset, stride, first, count);
+    inexact |= add_tile(&share, v, column);
   }
-  if (other != 0) kinds[0] = 1;
-  const uint wide = barrier_or(left);
-  if (wide) {  // what is left goes to columns
-    LOCAL uint* column = columns + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
-    for (uint i = local_id(); i < (COUNTERS + LIMBS) * COLUMNS; i += GROUP_SIZE) columns[i] = 0;
-    barrier_local();
-    if (left != 0) {
-      other = 0;
-#pragma unroll
-      for (int i = 0; i < REALS; ++i) other |= add_to_column(column, v[i]);
-      if (other != 0) kinds[0] = 1;
-    }
-    barrier_local();
-    add_up(columns, sums);
+#endif
+  if (has_other(&share) || inexact > 1) storage[STORAGE_OTHER] = 1;
+  double sums[SUMS];
+  sums_of(&share, sums);
+  spread(sums, storage);
+  if (barrier_or(inexact)) {
+    add_up(storage);
     barrier_local();
   }
   if (group_id() != group_count() - 1) {
-    if (local_id() < SUBGROUP) leave(slots + group_id() * SLOT, merged, limbs, sums, wide, kinds[0]);
+    if (local_id() < SUBGROUP) leave(slots, storage);
     return;
   }
   if (group_count() > 1) {
-    take_slots(slots, limbs, kinds);
+    take_slots(slots, storage);
     barrier_local();
+    if (storage[STORAGE_WIDE] != 0) {
+      take_wide(slots, storage);
+      barrier_local();
+    }
   }
   if (local_id() >= 2 * SUBGROUP) return;
 
   // One sub-group rounds, meanwhile the next one leaves the entries.
-  const uint lane = local_id() & (SUBGROUP - 1);
-  const uint blocks = used_blocks(limbs);
-  const uint block = lowest_bit(blocks);
-  const uint used = subgroup_ballot(limbs[block * BLOCK + lane] != 0);
-  const uint begin = used != 0 ? lowest_bit(used) : 0;
-  if (!wide && !kinds[1] && blocks >> block <= 3 && used >> begin < 1u << MOST_LIMBS) {
-    if (local_id() < SUBGROUP) {
-      round_limbs(limbs, (int)(block * BLOCK + begin), kinds[0] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset));
-    } else {
-      for (uint i = lane; i < ENTRIES; i += SUBGROUP) result[i] = entry_of(limbs, sums, 0, kinds[0], i);
-    }
+  if (local_id() >= SUBGROUP) {
+    for (uint i = local_id() - SUBGROUP; i < ENTRIES; i += SUBGROUP) result[i] = entry_of(storage, i);
     return;
   }
-  if (local_id() >= SUBGROUP) return;
-  if (kinds[1]) fence_device();
-  for (uint i = lane; i < ENTRIES; i += SUBGROUP) {
-    entries[i] = entry_of(limbs, sums, wide, kinds[0], i);
-    if (kinds[1]) {
-      entries[i] += (long)atomic_load_global64(&merged[i * SPACING]);
-      merged[i * SPACING] = 0;
+  const uint used = used_limbs(storage), lowest = used & 0xffffu;
+  if (storage[STORAGE_WIDE] == 0 && (used >> 16) <= lowest + ROUND_LIMBS) {
+    if (round_limbs((LOCAL const int*)storage + STORAGE_LIMBS + lowest, ROW_BASE + 16 * (int)lowest - 1074,
+                    storage[STORAGE_OTHER] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset))) {
+      return;
     }
   }
-  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)columns);
+  for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
+  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)storage);
 }

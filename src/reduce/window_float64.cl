@@ -1,57 +1,54 @@
-// Sums of float64 in registers, for sum_window.cl: as window_float32.cl says, with two slices of 52 bits.
+// Sums of float64 in registers, for sum_window.cl: a sum, and that of what its additions rounded off (Knuth, TAOCP 2, 4.2.2, theorem B),
+// once rounding down and once up. Where both come to the same, nothing was lost.
 #define REAL double
 #define REALS_PER_LOAD 2
 #define REALS (LOADS * REALS_PER_LOAD)  // of a tile that a work-item holds
-#define MOST_LIMBS 10
-#define SLICE 52
-#define GREATEST_FIELD 2043  // above, a sum with C may round to infinity
+#define SUMS 2                          // in which a work-item leaves its share
+#define GREATEST_FIELD 2000             // exponent field of a sum; above, additions could overflow
+
+typedef struct {
+  double sum, down, up;
+} SHARE;
+
+FN SHARE empty_share(uint zero) {
+  SHARE share;
+  share.sum = as_double((ulong)(zero | 0x80000000u) << 32);
+  share.down = share.up = 0;
+  return share;
+}
 
 FN void unpack(REAL* v, uint4 load) {
   v[0] = as_double((ulong)load.y << 32 | load.x);
   v[1] = as_double((ulong)load.w << 32 | load.z);
 }
 
-// Not zero where the element is not, and ordered as exponents are.
-FN uint magnitude(REAL value) {
-  const ulong x = as_ulong(value);
-  return ((uint)(x >> 32) & 0x7fffffffu) | (uint)((uint)x != 0);
-}
-FN uint is_positive_zero(REAL value) { return as_ulong(value) == 0; }
-FN uint exponent_field(uint magnitude) { return magnitude >> 20; }
-
-// The sum of all lanes' values, if it is one of 64 bits.
-FN long add_lanes(long value) {
-  const long low = subgroup_add_s32((int)(value & 0x3fffff)), middle = subgroup_add_s32((int)(value >> 22 & 0x3fffff));
-  return (long)((ulong)low + ((ulong)middle << 22) + ((ulong)(long)subgroup_add_s32((int)(value >> 44)) << 44));
-}
-
-FN uint add_slices(REAL* v, uint greatest, LOCAL int* limbs) {
-  const uint field = max_u32(exponent_field(greatest) + 2, SLICE + 1);
-  const ulong c0 = (ulong)(field << 20 | 0x00080000u) << 32, c1 = c0 - ((ulong)SLICE << 52);
-  ulong s0 = 0 - REALS * c0, s1 = 0 - REALS * c1;
-  ulong left = 0;
+// Adds the elements, if what is rounded off can be kept, and says whether it cannot.
+FN uint add_reals(SHARE* share, const REAL* v) {
+  SHARE next = *share;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
-    const double t0 = add_rn_f64(v[i], as_double(c0));
-    const double r0 = add_rn_f64(v[i], -add_rn_f64(t0, -as_double(c0)));
-    const double t1 = add_rn_f64(r0, as_double(c1));
-    v[i] = add_rn_f64(r0, -add_rn_f64(t1, -as_double(c1)));
-    s0 += as_ulong(t0);
-    s1 += as_ulong(t1);
-    left |= as_ulong(v[i]);
+    const double sum = add_rn_f64(next.sum, v[i]);
+    const double added = add_rn_f64(sum, -next.sum);
+    const double lost = add_rn_f64(add_rn_f64(next.sum, -add_rn_f64(sum, -added)), add_rn_f64(v[i], -added));
+    next.sum = sum;
+    next.down = add_down_f64(next.down, lost);
+    next.up = add_up_f64(next.up, lost);
   }
-  const long sum0 = add_lanes((long)s0), sum1 = add_lanes((long)s1);
-  // Two sums of 64 bits, five limbs each.
-  const uint lane = local_id() & (SUBGROUP - 1);
-  if (lane < 10) {
-    const uint slice = lane / 5, limb = lane % 5;
-    const long sum = slice == 0 ? sum0 : sum1;
-    const uint position = field - 1 - SLICE * slice;
-    const uint shift = position & 15;
-    const uint piece = limb == 4 ? (uint)((sum >> 1) >> (63 - shift)) : (uint)(((ulong)sum << shift) >> (16 * limb)) & 0xffffu;
-    atomic_add_local32((LOCAL uint*)limbs + (position >> 4) + limb, piece);
-  }
-  return (uint)(left >> 32 & 0x7fffffffu) | (uint)left;
+  // Infinities and NaNs leave a difference too, a NaN.
+  const uint field = (uint)(as_ulong(next.sum) >> 52) & 0x7ffu;
+  const uint inexact = !(add_rn_f64(next.up, -next.down) == 0 && field <= GREATEST_FIELD);
+  share->sum = inexact ? share->sum : next.sum;
+  share->down = inexact ? share->down : next.down;
+  share->up = inexact ? share->up : next.up;
+  return inexact;
+}
+
+// Whether there was anything but -0.0.
+FN uint has_other(const SHARE* share) { return as_ulong(share->sum) != 0x8000000000000000UL; }
+
+FN void sums_of(const SHARE* share, double* sums) {
+  sums[0] = share->sum;
+  sums[1] = share->down;
 }
 
 FN uint add_to_column(LOCAL uint* column, REAL value) {

@@ -26,6 +26,8 @@
 #define ALL_ROWS (FIRST_PRODUCT_ROW + (PRODUCTS ? PRODUCT_ROWS : 0))
 
 #define COLUMNS (1 << COLUMN_BITS)
+#define PART 8
+#define PARTS (COLUMNS / PART)
 // Elements that a work-item adds between collections: a bin takes 2^15 pieces of 16 bits, and one of each element; with running sums that
 // are emptied now and then, up to two.
 #define ROOM (32768u / (WINDOWS ? 2 : 1) / ((GROUP_SIZE + COLUMNS - 1) / COLUMNS))
@@ -101,6 +103,23 @@ FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude,
 FN void collect_bins(LOCAL uint* bins, LOCAL long* rows) {
 #if ALL_ROWS > 0
   barrier_local();
+#if LANES > 1 && COLUMNS >= PART
+  // PART columns are a work-item's; the parts of a row are neighbours'.
+  LOCAL uint4* parts = (LOCAL uint4*)bins;
+  for (uint first = 0; first < ALL_ROWS * PARTS; first += GROUP_SIZE) {
+    const uint i = first + local_id();
+    long sum = 0;
+    if (i < ALL_ROWS * PARTS) {
+      const uint4 a = parts[2 * i];
+      const uint4 b = parts[2 * i + 1];
+      parts[2 * i] = parts[2 * i + 1] = make_uint4(0, 0, 0, 0);
+      sum = (long)(int)a.x + (int)a.y + (int)a.z + (int)a.w + (int)b.x + (int)b.y + (int)b.z + (int)b.w;
+    }
+#pragma unroll
+    for (uint distance = 1; distance < PARTS; distance *= 2) sum += subgroup_shuffle64(sum, (local_id() ^ distance) & (LANES - 1));
+    if (i < ALL_ROWS * PARTS && i % PARTS == 0) rows[i / PARTS] += sum;
+  }
+#else
   for (uint row = local_id(); row < ALL_ROWS; row += GROUP_SIZE) {
     long sum = 0;
     for (uint i = 0; i < COLUMNS; ++i) {
@@ -110,6 +129,7 @@ FN void collect_bins(LOCAL uint* bins, LOCAL long* rows) {
     }
     rows[row] += sum;
   }
+#endif
   barrier_local();
 #endif
 }

@@ -53,6 +53,7 @@ class DevicePass {
   device::Kernel kernel_;
   device::Kernel combine_;
   device::Memory records_;
+  device::Memory merged_;
   device::Memory result_;
   device::Memory schedule_;
   std::uint64_t count_ = 0;

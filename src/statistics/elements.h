@@ -108,6 +108,10 @@ FN ulong absolute_of(WORD x) { return x; }
 #endif
 #endif
 
+// Integers of 8 and 16 bits are taken several at once. Of these, the halves of a word in an order without signs.
+#define PACKED (!FLOATS && BITS <= 16)
+#define UNSIGNED_ORDER (SIGNED ? (BITS == 8 ? 0x80808080u : 0x80008000u) : 0)
+
 // The 128 bits of a product of 64-bit numbers.
 FN ulong product_high(ulong a, ulong b) {
   const ulong a_low = a & 0xffffffffu, a_high = a >> 32, b_low = b & 0xffffffffu, b_high = b >> 32;

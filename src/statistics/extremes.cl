@@ -1,11 +1,11 @@
 // The least and the greatest element, where each is first, and how many NaNs there are and where the first is: in one launch.
 //
 // Each work-item keeps the best of what it meets (extremes.h), sub-groups and groups choose among their work-items; each group leaves a
-// record, and the one that draws the last ticket chooses among these.
+// record, and one chooses among these: the one that draws the last ticket, or, where POLLED, the last one, which waits for the others.
 //
-// Defined by the host, beside what elements.h takes: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16 bytes, in flight),
-// STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth 3% over equal
-// shares where there are many).
+// Defined by the host, beside what elements.h and extremes.h take: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16
+// bytes, in flight), STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth
+// 3% over equal shares where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
 
@@ -18,9 +18,13 @@
 #define FIRST_NAN 4
 #define NAN_COUNT 5
 
-FN ulong whole_index(uint place, ulong base) { return place == NOWHERE ? ~(ulong)0 : base + place; }
+FN ulong whole_index(uint place, ulong base) { return place == NOWHERE ? ~(ulong)0 : PLACES ? base + place : 0; }
 FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) {
-#if !FLOATS
+#if !PLACES  // only whether there is one
+  found.at_greatest = GREATEST && (FLOATS ? found.greatest != KEY_LEAST : count != 0) ? 0 : NOWHERE;
+  found.at_least = LEAST && (FLOATS ? found.least != KEY_LEAST : count != 0) ? 0 : NOWHERE;
+  found.first_nan = found.first_nan != NOWHERE ? 0 : NOWHERE;
+#elif !FLOATS
   // Where all elements have the worst of keys, none of them was better than nothing.
   found.at_greatest = found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
   found.at_least = found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
@@ -99,11 +103,24 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 
   FOUND found = combine_group(best, found_by(state));
   if (local_id() >= LANES) return;
-  if (local_id() == 0) found = with_places(found, data + offset, stride, count);
   if (group_count() == 1) {
     if (local_id() == 0) write_result(result, found, count, base);
+#if DRAWN
+    if (local_id() == 0) schedule[TILES] = 0;
+#endif
     return;
   }
+#if POLLED
+  if (group_id() != group_count() - 1) {
+    leave(records + group_id() * EXTREMES_WORDS, found);
+    return;
+  }
+  found = take_slots(records, found);
+  if (local_id() == 0) write_result(result, found, count, base);
+#if DRAWN
+  if (local_id() == 0) schedule[TILES] = 0;
+#endif
+#else
   if (local_id() == 0) write_record(records + group_id() * EXTREMES_WORDS, found);
 #if SAMESUM_DEVICE_FENCE
   uint ticket = 0;
@@ -118,6 +135,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   for (uint i = local_id(); i < group_count(); i += LANES) found = combine(found, read_record(records + i * EXTREMES_WORDS));
   found = combine_lanes(found);
   if (local_id() == 0) write_result(result, found, count, base);
+#endif
 #endif
 }
 

@@ -1,7 +1,8 @@
 // The least and the greatest of the elements that a work-item meets, and where they are first; then of a sub-group's, and of a group's.
 //
-// Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^32 of them. Defined before:
-// KEEP_LOADS (a work-item keeps the loads that had its extremes: else the group reads one of them again), COUNT_NANS (else others do).
+// Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^31 of them. Defined before:
+// LEAST and GREATEST (the ends that are wanted), PLACES (and where they are), KEEP_LOADS (a work-item keeps the loads that had its extremes:
+// else the group reads one of them again), COUNT_NANS (else others do). What is not wanted a compiler leaves out, as nobody uses it.
 
 #define NOWHERE (~0u)
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
@@ -56,8 +57,26 @@ FN END take(END end, KEY key, uint place, uint4 load) {
   return end;
 }
 
-// The `count` elements of a load, of which the first is element `place`.
-FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
+// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing.
+FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
+#if PACKED
+  if (count == ELEMENTS_PER_LOAD) {
+    uint high = 0;
+    uint low = ~0u;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const uint word = word_of(v, i) ^ UNSIGNED_ORDER;
+      const uint first = BITS == 8 ? word & 0x00ff00ffu : word;
+      const uint second = BITS == 8 ? word >> 8 & 0x00ff00ffu : word;
+      high = max2_u16(high, max2_u16(first, second));
+      low = min2_u16(low, min2_u16(first, second));
+    }
+    const int offset = (int)(UNSIGNED_ORDER & ((1u << BITS) - 1));
+    *greatest = (int)max_u32(high & 0xffffu, high >> 16) - offset;
+    *least = turned((int)min_u32(low & 0xffffu, low >> 16) - offset);
+    return 0;
+  }
+#endif
 #if FLOATS && BITS == 32 && NAN_EXTREMES
   uint high = v.x;
   uint low = v.x;
@@ -66,24 +85,33 @@ FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count
     high = max_nan_f32(high, element_of(v, i));
     low = min_nan_f32(low, element_of(v, i));
   }
-  const uint any_nan = is_nan(high);
-  KEY greatest = key_of(high);
-  KEY least = turned(key_of(low));
+  *greatest = key_of(high);
+  *least = turned(key_of(low));
+  return is_nan(GREATEST ? high : low);
 #else
-  KEY greatest = key_of(element_of(v, 0));
-  KEY least = greatest;
+  KEY high = key_of(element_of(v, 0));
+  KEY low = high;
 #pragma unroll
   for (int i = 1; i < count; ++i) {
     const KEY key = key_of(element_of(v, i));
-    greatest = key > greatest ? key : greatest;
-    least = key < least ? key : least;
+    high = key > high ? key : high;
+    low = key < low ? key : low;
   }
-  least = turned(least);
-  const uint any_nan = FLOATS && (greatest > GREATEST_NUMBER || least > GREATEST_NUMBER);
+  *greatest = high;
+  *least = turned(low);
+  return FLOATS && (high > GREATEST_NUMBER || turned(low) > GREATEST_NUMBER);
 #endif
+}
+
+// The `count` elements of a load, of which the first is element `place`.
+FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
+  KEY greatest;
+  KEY least;
+  const uint any_nan = ends_of(v, count, &greatest, &least);
 #if FLOATS
   if (any_nan) {
     greatest = least = KEY_LEAST;
+#pragma unroll 1
     for (int i = 0; i < count; ++i) {
       const uint nan = is_nan(element_of(v, i));
       const KEY key = key_of(element_of(v, i));
@@ -150,10 +178,10 @@ FN uint place_of(END end, uint least) { return end.place; }
 #endif
 FN FOUND found_by(EXTREMES_STATE state) {
   FOUND found;
-  found.greatest = state.greatest.key;
-  found.least = state.least.key;
-  found.at_greatest = place_of(state.greatest, 0);
-  found.at_least = place_of(state.least, 1);
+  found.greatest = GREATEST ? state.greatest.key : KEY_LEAST;
+  found.least = LEAST ? state.least.key : KEY_LEAST;
+  found.at_greatest = GREATEST && PLACES ? place_of(state.greatest, 0) : NOWHERE;
+  found.at_least = LEAST && PLACES ? place_of(state.least, 1) : NOWHERE;
   found.nans = state.nans;
   found.first_nan = state.first_nan;
   return found;
@@ -191,13 +219,13 @@ FN KEY subgroup_max_key(KEY key) {
 #endif
 }
 FN FOUND combine_lanes(FOUND found) {
-  const KEY greatest = subgroup_max_key(found.greatest);
-  const KEY least = subgroup_max_key(found.least);
-  found.at_greatest = subgroup_min_u32(found.greatest == greatest ? found.at_greatest : NOWHERE);
-  found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
+  const KEY greatest = GREATEST ? subgroup_max_key(found.greatest) : KEY_LEAST;
+  const KEY least = LEAST ? subgroup_max_key(found.least) : KEY_LEAST;
+  if (PLACES && GREATEST) found.at_greatest = subgroup_min_u32(found.greatest == greatest ? found.at_greatest : NOWHERE);
+  if (PLACES && LEAST) found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
   found.greatest = greatest;
   found.least = least;
-  if (subgroup_ballot(found.first_nan != NOWHERE) != 0) {
+  if (FLOATS && subgroup_ballot(found.first_nan != NOWHERE) != 0) {
     found.first_nan = subgroup_min_u32(found.first_nan);
     for (uint distance = 1; distance < LANES; distance *= 2) found.nans += subgroup_shuffle(found.nans, local_id() ^ distance);
   }
@@ -227,25 +255,101 @@ FN FOUND combine_group(LOCAL FOUND* best, FOUND found) {
 }
 
 // The words of a record: what one launch found of its elements, which may be a part of the array.
-#define GREATEST 0  // key
-#define LEAST 1
-#define PLACES 2  // of either: at_greatest in the upper half
-#define NANS 3    // their number in the upper half, the first in the lower
+#define GREATEST_KEY 0
+#define LEAST_KEY 1
+#define BOTH_PLACES 2  // at_greatest in the upper half
+#define BOTH_NANS 3    // their number in the upper half, the first in the lower
 #define EXTREMES_WORDS 4
 
 FN void write_record(GLOBAL ulong* record, FOUND found) {
-  record[GREATEST] = (ulong)(long)found.greatest;
-  record[LEAST] = (ulong)(long)found.least;
-  record[PLACES] = (ulong)found.at_greatest << 32 | found.at_least;
-  record[NANS] = (ulong)found.nans << 32 | found.first_nan;
+  record[GREATEST_KEY] = (ulong)(long)found.greatest;
+  record[LEAST_KEY] = (ulong)(long)found.least;
+  record[BOTH_PLACES] = (ulong)found.at_greatest << 32 | found.at_least;
+  record[BOTH_NANS] = (ulong)found.nans << 32 | found.first_nan;
 }
 FN FOUND read_record(GLOBAL const ulong* record) {
   FOUND found;
-  found.greatest = (KEY)(long)record[GREATEST];
-  found.least = (KEY)(long)record[LEAST];
-  found.at_greatest = (uint)(record[PLACES] >> 32);
-  found.at_least = (uint)record[PLACES];
-  found.nans = (uint)(record[NANS] >> 32);
-  found.first_nan = (uint)record[NANS];
+  found.greatest = (KEY)(long)record[GREATEST_KEY];
+  found.least = (KEY)(long)record[LEAST_KEY];
+  found.at_greatest = (uint)(record[BOTH_PLACES] >> 32);
+  found.at_least = (uint)record[BOTH_PLACES];
+  found.nans = (uint)(record[BOTH_NANS] >> 32);
+  found.first_nan = (uint)record[BOTH_NANS];
   return found;
 }
+
+#if POLLED
+// The same as words that say of themselves that they are there, by their lowest bit: whoever waits for them need not be told.
+FN ulong polled_word(uint high, uint low) { return (ulong)high << 32 | low << 1 | 1; }
+FN uint low_of(ulong word) {
+  const uint low = (uint)word >> 1;
+  return low == NOWHERE >> 1 ? NOWHERE : low;
+}
+
+// By a sub-group, whose lanes all know what was found: a lane for each word.
+FN void leave(GLOBAL ulong* slot, FOUND found) {
+  const uint lane = local_id() & (LANES - 1);
+  ulong word;
+#if BITS == 64
+  const KEY key = lane < 2 ? found.greatest : found.least;
+  const uint low = lane == 0 ? found.at_greatest : lane == 1 ? found.nans : lane == 2 ? found.at_least : found.first_nan;
+  word = polled_word(lane % 2 == 0 ? (uint)((ulong)key >> 32) : (uint)key, low);
+#else
+  word = lane == 0   ? polled_word((uint)found.greatest, found.at_greatest)
+         : lane == 1 ? polled_word((uint)found.least, found.at_least)
+                     : polled_word(found.nans, found.first_nan);
+#endif
+  if (lane < EXTREMES_WORDS) atomic_store_global64(&slot[lane], word);
+}
+FN FOUND found_in(ulong word0, ulong word1, ulong word2, ulong word3) {
+  FOUND found;
+  found.at_greatest = low_of(word0);
+#if BITS == 64
+  found.greatest = (KEY)((word0 >> 32) << 32 | word1 >> 32);
+  found.least = (KEY)((word2 >> 32) << 32 | word3 >> 32);
+  found.nans = low_of(word1);
+  found.at_least = low_of(word2);
+  found.first_nan = low_of(word3);
+#else
+  found.greatest = (KEY)(uint)(word0 >> 32);
+  found.least = (KEY)(uint)(word1 >> 32);
+  found.at_least = low_of(word1);
+  found.nans = (uint)(word2 >> 32);
+  found.first_nan = low_of(word2);
+#endif
+  return found;
+}
+
+// What all groups found, of which this is the last one: waits for the slots of the others, which wait for nothing, and clears them. By a
+// sub-group.
+#define BATCH 5  // slots that a lane waits for at once
+FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
+  const uint others = group_count() - 1;
+  if (local_id() != 0) found = nothing();
+  for (uint first = local_id(); first < others; first += BATCH * LANES) {
+    ulong words[BATCH][EXTREMES_WORDS];
+    uint complete;
+    do {
+      complete = 1;
+#pragma unroll
+      for (uint i = 0; i < BATCH; ++i) {
+        GLOBAL ulong* slot = slots + (first + i * LANES < others ? first + i * LANES : first) * EXTREMES_WORDS;
+        atomic_load_pair_global64(slot, &words[i][0], &words[i][1]);
+        atomic_load_pair_global64(slot + 2, &words[i][2], &words[i][3]);
+      }
+#pragma unroll
+      for (uint i = 0; i < BATCH; ++i) complete &= (uint)(words[i][0] & words[i][1] & words[i][2] & words[i][3]);
+    } while (complete == 0);
+#pragma unroll
+    for (uint i = 0; i < BATCH; ++i) {
+      const uint group = first + i * LANES;
+      if (group >= others) break;
+      GLOBAL uint4* slot = (GLOBAL uint4*)(slots + group * EXTREMES_WORDS);
+      slot[0] = slot[1] = make_uint4(0, 0, 0, 0);
+      found = combine(found, found_in(words[i][0], words[i][1], words[i][2], words[i][3]));
+    }
+  }
+  subgroup_sync();
+  return combine_lanes(found);
+}
+#endif

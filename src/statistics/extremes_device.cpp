@@ -10,33 +10,53 @@
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace samesum::statistics {
 namespace {
 
-constexpr std::uint32_t kRecordBytes = 32;                 // of a group, as in extremes.cl
-constexpr std::uint64_t kMostElements = UINT32_MAX - 63u;  // of a launch, whose places are 32 bits wide; whole loads
+constexpr std::uint32_t kRecordBytes = 32;               // of a group, as in extremes.cl
+constexpr std::uint64_t kMostElements = INT32_MAX - 63;  // of a launch, whose places are 31 bits wide; whole loads
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kCpuGroupSize = 64;
 
-// On an H100 these were the fastest, by the bytes of the array: one group up to where it takes as long as what several need to agree, then
-// one group to a compute unit, larger ones for more data; where there is much, two that draw their tiles.
-ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes) {
-  if (bytes <= 16 << 10) return {1, 256, 4, 1, false};
-  if (bytes <= 64 << 10) return {1, 512, 4, 1, false};
-  if (bytes <= 256 << 10) return {units, 128, 2, 8, false};
-  if (bytes <= 1 << 20) return {units, 256, 4, 4, false};
-  if (bytes <= 32 << 20) return {units, 512, 4, 2, false};
-  if (bytes <= 64 << 20) return {2 * units, 512, 4, 2, false};
-  return {0, 512, 4, 2, true};
+// On an H100 these were the fastest, by the bytes of the array: of little data, a group to each tile; then a group to a compute unit; where
+// there is much, two that draw their tiles.
+ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes, bool polled, bool wide, bool places) {
+  if (polled) {
+    if (bytes <= 4 << 10) return {128, 256, 1, 4, false, true, true};
+    if (bytes <= 8 << 10) return {128, 256, 2, 4, false, true, true};
+    if (bytes <= 64 << 10) return {128, 256, 4, 4, false, true, true};
+    if (bytes <= 1 << 20) return {128, 128, 4, 8, false, true, true};
+    if (bytes <= 4 << 20) return {128, 512, 4, 2, false, true, true};
+    if (bytes <= 16 << 20 && places) return {units, 512, 4, 2, false, true, false};
+    if (wide && bytes <= 64 << 20) return {units, 512, 4, 2, false, true, false};  // eight loads take too many registers
+    if (bytes <= 16 << 20) return {128, 1024, 8, 1, false, true, true};
+    if (bytes <= 64 << 20) return {units, places ? 512u : 1024u, 8, 1, false, true, false};
+  } else if (bytes <= 64 << 20) {
+    if (bytes <= 64 << 10) return {1, 512, 4, 1, false, false, false};
+    return {units, 512, 4, 2, false, false, false};
+  }
+  return {0, 512, 4, 2, true, false, false};
 }
 
-ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptions& options, std::uint64_t elements) {
+// Whether a group may wait for others: the device holds two at least, and lets them see what others store.
+bool can_poll(const DeviceInfo& info) {
+  return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
+}
+
+ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptions& options, std::uint64_t elements, bool places) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  ExtremesShape shape =
-      info.is_cpu ? ExtremesShape{0, kCpuGroupSize, 1, 1, true} : fastest_shape(info.compute_units, elements * size_of(type));
+  if (info.is_cpu) {
+    const std::uint32_t size = options.group_size != 0 ? options.group_size : std::min(most, kCpuGroupSize);
+    return {options.groups, size, 1, 1, true, false, false};
+  }
+  const bool chosen = options.group_size == 0 && options.groups == 0;
+  ExtremesShape shape = fastest_shape(info.compute_units, elements * size_of(type), chosen && can_poll(info), size_of(type) == 8, places);
   shape.group_size = options.group_size != 0 ? options.group_size : std::min(shape.group_size, most);
   if (options.groups != 0) shape.groups = options.groups;
   return shape;
@@ -59,11 +79,16 @@ Value value_of_bits(std::uint64_t bits, DType type) {
 
 std::string ExtremesShape::text() const { return fmt::format("groups={} group_size={} loads={}", groups, group_size, loads); }
 
-device::Source extremes_source(DType type, const ExtremesShape& shape, bool strided) {
+device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends, bool strided) {
   const int exponent_bits = type == DType::float64 ? 11 : type == DType::float16 ? 5 : 8;
   const int fraction_bits = static_cast<int>(8 * size_of(type)) - 1 - exponent_bits;
-  return {{"statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"},
-          {{"BITS", std::to_string(8 * size_of(type))},
+  std::vector<std::string_view> files{"statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"};
+  if (shape.little && !strided) files.emplace_back("statistics/extremes_little.cl");
+  return {std::move(files),
+          {{"LEAST", ends.least ? "1" : "0"},
+           {"GREATEST", ends.greatest ? "1" : "0"},
+           {"PLACES", ends.places ? "1" : "0"},
+           {"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},
            {"EXPONENT_BITS", std::to_string(exponent_bits)},
@@ -71,6 +96,7 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, bool stri
            {"KEEP_LOADS", "1"},
            {"COUNT_NANS", "1"},
            {"DRAWN", shape.drawn ? "1" : "0"},
+           {"POLLED", shape.polled ? "1" : "0"},
            {"STRIDED", strided ? "1" : "0"},
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
@@ -78,30 +104,39 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, bool stri
            {"LOADS", std::to_string(shape.loads)}}};
 }
 
-DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements)
-    : device_(device), type_(type), shape_(choose_shape(device.info(), type, options, elements)), kernels_(build(false)) {
-  const std::uint32_t resident =
-      device.resident_groups(kernels_.search, shape_.group_size).value_or(device.info().compute_units * shape_.resident);
-  if (shape_.groups == 0) shape_.groups = std::max(resident, 1u);
-  records_ = device.allocate(std::uint64_t{kRecordBytes} * shape_.groups);
+DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements, Ends ends)
+    : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements, ends.places)) {
+  if (shape_.little) {
+    little_ = device::build(device, source(false), "extremes_little");
+  } else {
+    kernels_ = build(false);
+  }
+  if (shape_.groups == 0) {
+    shape_.groups = device.resident_groups(kernels_.search, shape_.group_size).value_or(device.info().compute_units * shape_.resident);
+    shape_.groups = std::max(shape_.groups, 1u);
+  }
+  const std::vector<std::byte> zeros(std::uint64_t{kRecordBytes} * shape_.groups);
+  records_ = device.allocate(zeros.size());
+  device.write(records_, 0, zeros.data(), zeros.size());
   schedule_ = device.allocate(8);
   result_ = device.allocate(sizeof(ExtremesRecord));
   const std::uint64_t zero = 0;
   device.write(schedule_, 0, &zero, sizeof zero);
 }
 
+device::Source DeviceExtremes::source(bool strided) const { return extremes_source(type_, shape_, ends_, strided); }
+
 DeviceExtremes::Kernels DeviceExtremes::build(bool strided) {
-  const device::Source source = extremes_source(type_, shape_, strided);
-  Kernels kernels{device::build(device_, source, "extremes"), {}};
-  if (!device_.info().has(Capability::device_fence)) kernels.finish = device::build(device_, source, "extremes_finish");
+  Kernels kernels{device::build(device_, source(strided), "extremes"), {}};
+  if (!shape_.polled && !device_.info().has(Capability::device_fence)) {
+    kernels.finish = device::build(device_, source(strided), "extremes_finish");
+  }
   return kernels;
 }
 
 void DeviceExtremes::launch(const device::Array& data, const device::Place* record) {
   const std::uint64_t element = size_of(type_);
   const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
-  if (strided && strided_kernels_.search.handle == nullptr) strided_kernels_ = build(true);
-  const Kernels& kernels = strided ? strided_kernels_ : kernels_;
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : 0;
   for (std::uint64_t base = 0; base == 0 || base < data.count; base += kMostElements) {
@@ -112,7 +147,15 @@ void DeviceExtremes::launch(const device::Array& data, const device::Place* reco
     const auto head = static_cast<std::uint32_t>(strided ? 0 : std::min<std::uint64_t>((16 - beyond) % 16 / element, count));
     const std::uint64_t loads = strided ? count : (count - head) * element / 16;
     const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads;
-    const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((loads + tile - 1) / tile, 1, shape_.groups));
+    const std::uint64_t tiles = (loads + tile - 1) / tile;
+    const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, shape_.groups));
+    if (shape_.little && !strided && tiles == groups) {
+      const device::Argument arguments[] = {data.memory, offset, head, count, records_, to, to_offset};
+      device_.launch(little_, {groups, shape_.group_size}, arguments);
+      return;
+    }
+    Kernels& kernels = strided ? strided_kernels_ : kernels_;
+    if (kernels.search.handle == nullptr) kernels = build(strided);  // for little data, what is rare
     const device::Argument arguments[] = {data.memory, offset, data.stride, head, count, records_, schedule_, to, to_offset, base};
     device_.launch(kernels.search, {groups, shape_.group_size}, arguments);
     if (kernels.finish.handle == nullptr || groups == 1) continue;
@@ -127,31 +170,34 @@ ExtremesRecord DeviceExtremes::result() {
   return record;
 }
 
-Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type) {
+Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type, bool places) {
   Statistics::Contents contents;
   contents.fields = {true, false, false, false};
   contents.count = count;
   contents.nans = record.nans;
-  if (record.first_nan != ExtremesRecord::kNowhere) contents.first_nan = record.first_nan;
+  if (record.first_nan != ExtremesRecord::kNowhere) contents.first_nan = places ? record.first_nan : ExtremesRecord::kNowhere;
   core::visit(type, [&](auto element) {
     using Element = decltype(element);
-    if (record.at_least != ExtremesRecord::kNowhere) contents.least = {value_of_bits<Element>(record.least, type), record.at_least};
-    if (record.at_greatest == ExtremesRecord::kNowhere) return;
-    contents.greatest = {value_of_bits<Element>(record.greatest, type), record.at_greatest};
+    const auto extreme = [&](std::uint64_t bits, std::uint64_t at) -> std::optional<Extreme> {
+      if (at == ExtremesRecord::kNowhere) return std::nullopt;
+      return Extreme{value_of_bits<Element>(bits, type), places ? at : ExtremesRecord::kNowhere};
+    };
+    contents.least = extreme(record.least, record.at_least);
+    contents.greatest = extreme(record.greatest, record.at_greatest);
   });
   return contents;
 }
 
-ExtremesRecord record_of(const Statistics::Contents& contents, View data) {
+ExtremesRecord record_of(const Statistics::Contents& contents, View data, Ends ends) {
   ExtremesRecord record{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, ExtremesRecord::kNowhere, contents.nans};
   const auto set = [&](const std::optional<Extreme>& extreme, std::uint64_t& element, std::uint64_t& index) {
     if (!extreme) return;
-    index = extreme->index;
-    std::memcpy(&element, data.part(index, 1).data(), size_of(data.type()));
+    index = ends.places ? extreme->index : 0;
+    std::memcpy(&element, data.part(extreme->index, 1).data(), size_of(data.type()));
   };
-  set(contents.least, record.least, record.at_least);
-  set(contents.greatest, record.greatest, record.at_greatest);
-  if (contents.first_nan) record.first_nan = *contents.first_nan;
+  if (ends.least) set(contents.least, record.least, record.at_least);
+  if (ends.greatest) set(contents.greatest, record.greatest, record.at_greatest);
+  if (contents.first_nan) record.first_nan = ends.places ? *contents.first_nan : 0;
   return record;
 }
 

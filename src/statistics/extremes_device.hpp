@@ -20,6 +20,8 @@ struct ExtremesShape {
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool drawn = false;          ///< groups draw their tiles from a counter
+  bool polled = false;         ///< the last group waits for the others
+  bool little = false;         ///< a group for each tile, where data are contiguous and there are no more tiles than groups
 
   std::string text() const;
 };
@@ -29,7 +31,7 @@ class DeviceExtremes {
  public:
   /// `elements`: for so many, or about so many, it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements);
+  DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements, Ends ends = {});
 
   /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but for
   /// the first array with a stride, whose kernel may have to be built.
@@ -44,11 +46,14 @@ class DeviceExtremes {
     device::Kernel search;
     device::Kernel finish;  // the second launch, where one is needed
   };
+  device::Source source(bool strided) const;
   Kernels build(bool strided);
 
   device::Device& device_;
   DType type_;
+  Ends ends_;
   ExtremesShape shape_;
+  device::Kernel little_;
   Kernels kernels_;
   Kernels strided_kernels_;
   device::Memory records_;
@@ -57,10 +62,10 @@ class DeviceExtremes {
 };
 
 /// What the kernels are made from (entries extremes and extremes_finish).
-device::Source extremes_source(DType type, const ExtremesShape& shape, bool strided);
+device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends, bool strided);
 
 /// A record of so many elements as contents of Statistics, and the other way round.
-Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type);
-ExtremesRecord record_of(const Statistics::Contents& contents, View data);
+Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type, bool places = true);
+ExtremesRecord record_of(const Statistics::Contents& contents, View data, Ends ends = {});
 
 }  // namespace samesum::statistics

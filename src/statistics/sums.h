@@ -65,6 +65,11 @@ FN SUMS_STATE count_special(LOCAL uint* counters, WORD x, WORD y, SUMS_STATE sta
   return state;
 }
 #else
+#if SIGNED
+FN long integer_product(WORD x, WORD y) { return integer_of(x) * integer_of(y); }
+#else
+#define integer_product(x, y) 0
+#endif
 FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) {
 #if SUM
 #if BITS == 64
@@ -76,7 +81,9 @@ FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) 
   state.sum0 += (long)x;
 #endif
 #endif
-#if PRODUCTS
+#if PRODUCTS && PACKED
+  state.product0 += SIGNED ? integer_product(x, y) : (long)((ulong)x * y);
+#elif PRODUCTS
   const ulong a = absolute_of(x);
   const ulong b = absolute_of(y);
   const long sign = (long)(int)(sign_of(x) ^ sign_of(y));
@@ -93,6 +100,35 @@ FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) 
 }
 #endif
 
+#if PACKED
+// Nothing is lost in 32 bits but of products of 16 bits.
+FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+  int sum = 0;
+  int products = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const uint x = word_of(v, i);
+    const uint y = word_of(w, i);
+#if BITS == 8
+    sum = SIGNED ? dot4_s8(x, 0x01010101u, sum) : (int)dot4_u8(x, 0x01010101u, (uint)sum);
+    products = SIGNED ? dot4_s8(x, y, products) : (int)dot4_u8(x, y, (uint)products);
+#elif SIGNED
+    const int x_low = (int)(x << 16) >> 16, x_high = (int)x >> 16;
+    const int y_low = (int)(y << 16) >> 16, y_high = (int)y >> 16;
+    sum += x_low + x_high;
+    state.product0 += (long)x_low * y_low + (long)x_high * y_high;
+#else
+    const uint x_low = x & 0xffffu, x_high = x >> 16;
+    const uint y_low = y & 0xffffu, y_high = y >> 16;
+    sum += (int)(x_low + x_high);
+    state.product0 += (long)((ulong)x_low * y_low + (ulong)x_high * y_high);
+#endif
+  }
+  state.sum0 += sum;
+  state.product0 += products;
+  return state;
+}
+#else
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
 #if FLOATS
   uint special = 0;
@@ -111,6 +147,7 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
 #endif
   return state;
 }
+#endif
 
 #if WINDOWS
 // Adds a load to the running sums, or to the bins. One less than a size class makes a zero's the greatest unsigned and the least signed.
@@ -153,7 +190,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
   }
   return state;
 }
-#else
+#elif !PACKED
 #define add_load add_load_to_bins
 #endif
 

@@ -26,11 +26,21 @@
 #else
 #define SUMS 1
 #define PRODUCT_SUMS 2
+#define ELEMENTS_A_WINDOW 256
+#define MOST_TOP ((1 << EXPONENT_BITS) - 2)
+#if BITS == 32
 #define WINDOW_SPAN 19  // 27 - HEADROOM by the sum, (55 - 2 HEADROOM) / 2 by the products
 #define LEAST_TOP 21
-#define MOST_TOP 254
-#define ELEMENTS_A_WINDOW 256
 #define LOWEST_BIT 149
+#elif EXPONENT_BITS == 8
+#define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
+#define LEAST_TOP 37
+#define LOWEST_BIT 133
+#else  // all but denormal numbers: sums whose spacing is that of the least of them, and of its square
+#define WINDOW_SPAN 29
+#define LEAST_TOP MOST_TOP
+#define LOWEST_BIT 24
+#endif
 #endif
 
 typedef struct {
@@ -43,8 +53,20 @@ typedef struct {
 
 // 1.5 * 2^exponent
 FN double anchor(int exponent) { return as_double((ulong)(1023 + exponent) << 52 | (ulong)1 << 51); }
+#if EXPONENT_BITS == 5
+#define sum_exponent(w) (52 - LOWEST_BIT)
+#define product_exponent(w) (52 + NEXT_BELOW - 2 * LOWEST_BIT)
+#else
 FN int sum_exponent(WINDOW w) { return (int)w.a_top - BIAS + 1 + HEADROOM + 1; }
 FN int product_exponent(WINDOW w) { return (int)(w.a_top + (DOT ? w.b_top : w.a_top)) - 2 * BIAS + 2 + HEADROOM + 1; }
+#endif
+#if BITS == 32
+FN float float_of(WORD x) { return as_float(x); }
+#elif BITS == 16 && EXPONENT_BITS == 8
+FN float float_of(WORD x) { return as_float(x << 16); }
+#elif BITS == 16
+FN float float_of(WORD x) { return half_to_float((ushort)x); }
+#endif
 
 FN WINDOW open_window(uint a_top, uint b_top) {
   WINDOW w;
@@ -110,12 +132,12 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
   w.product2 = q2;
 #endif
 #else
-  const double a = (double)as_float(x);
+  const double a = (double)float_of(x);
 #if SUM
   w.sum0 += a;
 #endif
 #if PRODUCTS
-  const double b = DOT ? (double)as_float(y) : a;
+  const double b = DOT ? (double)float_of(y) : a;
   const double first = fma(a, b, w.product0);
   w.product1 += fma(a, b, w.product0 - first);
   w.product0 = first;
@@ -162,10 +184,33 @@ FN uint top_for(int greatest) {
   return top > MOST_TOP ? MOST_TOP : top < LEAST_TOP ? LEAST_TOP : (uint)top;
 }
 
+#define SPECIAL_CLASS ((int)((2u * BIAS + 1) << TOP_SHIFT) - 1)  // less one: from there on, no finite number
+
+// A first guess, by a sub-group for all its work-items: from the greatest of the loads that each begins with.
+FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
+  int a = -1;
+  int b = -1;
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const int a_class = (int)size_class(element_of(a_loads[k], i)) - 1;
+      const int b_class = (int)size_class(element_of(b_loads[k], i)) - 1;
+      a = a_class > a ? a_class : a;
+      if (DOT) b = b_class > b ? b_class : b;
+    }
+  }
+#if LANES > 1
+  a = subgroup_max_s32(a);
+  if (DOT) b = subgroup_max_s32(b);
+#endif
+  if (a < 0 || a >= SPECIAL_CLASS || (DOT && (b < 0 || b >= SPECIAL_CLASS))) return open_window(CLOSED, CLOSED);
+  return open_window(top_for(a), top_for(b));
+}
+
 // Notes a load that the window did not hold; of finite numbers, not all of them zero.
 FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
-  const int special = (int)((2u * BIAS + 1) << TOP_SHIFT) - 1;
-  const uint counts = a_greatest < special && (!DOT || b_greatest < special);
+  const uint counts = a_greatest < SPECIAL_CLASS && (!DOT || b_greatest < SPECIAL_CLASS);
   w.a_missed = counts && a_greatest > w.a_missed ? a_greatest : w.a_missed;
   if (DOT) w.b_missed = counts && b_greatest > w.b_missed ? b_greatest : w.b_missed;
   return w;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace samesum::dialect {
@@ -118,6 +119,8 @@ inline void Emulation::start() {
 FN uint local_id() { return emulation.item(); }
 FN uint group_id() { return emulation.group(); }
 FN uint group_count() { return emulation.groups(); }
+FN ulong global_id() { return static_cast<ulong>(emulation.group()) * emulation.size() + emulation.item(); }
+FN ulong global_size() { return static_cast<ulong>(emulation.groups()) * emulation.size(); }
 
 FN uint barrier_or(uint v) {
   const auto& values = emulation.meet_group(v);
@@ -126,6 +129,7 @@ FN uint barrier_or(uint v) {
 FN void barrier_local() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
+FN uint atomic_add_global32(uint* p, uint v) { return std::exchange(*p, *p + v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
 FN ulong atomic_load_global64(const ulong* p) { return *p; }
 FN void atomic_store_global64(ulong* p, ulong v) { *p = v; }
@@ -137,6 +141,18 @@ FN void fence_device() {}
 
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN double add_rn_f64(double a, double b) { return a + b; }
+// Rounded down: what was lost by rounding to the nearest tells whether that went up.
+FN double add_down_f64(double a, double b) {
+  const double sum = a + b;
+  if (std::isinf(sum) && std::isfinite(a) && std::isfinite(b)) return sum < 0 ? sum : std::numeric_limits<double>::max();
+  if (!std::isfinite(sum)) return sum;
+  if (sum == 0) return a == 0 && b == 0 && !std::signbit(a) && !std::signbit(b) ? 0.0 : -0.0;
+  const double added = sum - a;
+  const double lost = (a - (sum - added)) + (b - added);
+  return lost < 0 ? std::nextafter(sum, -std::numeric_limits<double>::infinity()) : sum;
+}
+FN double add_up_f64(double a, double b) { return -add_down_f64(-a, -b); }
+FN float fma_rn_f32(float a, float b, float c) { return std::fma(a, b, c); }
 FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
 FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
@@ -160,8 +176,8 @@ FN uint4 load_once(const uint4* p) {
 }
 
 #define SUBGROUP 32
-FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane]); }
-FN long subgroup_shuffle64(long value, uint lane) { return static_cast<long>(emulation.meet_subgroup(static_cast<ulong>(value))[lane]); }
+FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane % SUBGROUP]); }
+FN long subgroup_shuffle64(long value, uint lane) { return static_cast<long>(emulation.meet_subgroup(static_cast<ulong>(value))[lane % SUBGROUP]); }
 FN uint subgroup_ballot(int condition) {
   const auto& values = emulation.meet_subgroup(condition != 0);
   uint ballot = 0;
@@ -173,6 +189,8 @@ FN uint subgroup_max_u32(uint value) {
   const auto& values = emulation.meet_subgroup(value);
   return static_cast<uint>(*std::max_element(values.begin(), values.end()));
 }
+FN uint subgroup_min_u32(uint value) { return ~subgroup_max_u32(~value); }
+FN int subgroup_max_s32(int value) { return static_cast<int>(subgroup_max_u32(static_cast<uint>(value) ^ 0x80000000u) ^ 0x80000000u); }
 // A sum over 32 bits is a mistake.
 FN int subgroup_add_s32(int value) {
   long sum = 0;

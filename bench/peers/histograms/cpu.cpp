@@ -43,7 +43,7 @@ void show_python(View data, const char* name) {
     if (written <= 0) return fmt::print("no memory for numpy's copy\n");
     done += static_cast<std::uint64_t>(written);
   }
-  const std::string script = fmt::format("/usr/bin/python3 {}/others.py {} {} /proc/{}/fd/{}", HISTOGRAMS_SOURCE,
+  const std::string script = fmt::format("python3 {}/others.py {} {} /proc/{}/fd/{}", HISTOGRAMS_SOURCE,
                                          samesum::name_of(data.type()), name, getpid(), file);
   if (std::system(script.c_str()) != 0) fmt::print("python3 with numpy did not run\n");
   close(file);

@@ -29,7 +29,7 @@ if kind == "uint8":
     show("numpy bincount", lambda: numpy.bincount(data, minlength=256))
 show("numpy histogram", lambda: numpy.histogram(data, 256, (0, high)))
 if cv2 is None:
-    print("OpenCV: python3-opencv is not installed")
+    print("OpenCV: not installed (python3-opencv, or opencv-python-headless in a virtual environment)")
 else:
     image = data.reshape(4096, -1)
     show(f"OpenCV, {cv2.getNumThreads()} threads", lambda: cv2.calcHist([image], [0], None, [256], [0, high]))

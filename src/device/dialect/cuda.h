@@ -40,7 +40,7 @@ FN void barrier_all() { __syncthreads(); }
 FN uint barrier_or(uint v) { return (uint)__syncthreads_or((int)v); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
-FN uint atomic_and_local32(uint* p, uint v) { return atomicAnd(p, v); }
+FN uint atomic_exchange_local32(uint* p, uint v) { return atomicExch(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 // Adds one, for one work-item of a group. Compilers first add up what a sub-group adds, and so wait for the old value at once: not
 // with this form, which begins again after 2^31.
@@ -92,6 +92,8 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
 FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
+FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
+FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 // The float16 with these bits.
 FN float half_to_float(ushort bits) {
@@ -112,6 +114,11 @@ FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
+// The same number; but the compiler cannot know, and leaves expressions before and after it as they are.
+FN uint opaque(uint x) {
+  asm("" : "+r"(x));
+  return x;
+}
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 // The greater and the lesser of two floats, by their bits; -0.0 is less than +0.0, and what a NaN goes into is one.
 #if __CUDA_ARCH__ >= 800
@@ -128,6 +135,12 @@ FN uint min_nan_f32(uint a, uint b) {
 }
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
+// Of the two halves of words, each for itself.
+FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }
+FN uint min2_u16(uint a, uint b) { return __vminu2(a, b); }
+// c and the products of the four bytes of a and b.
+FN uint dot4_u8(uint a, uint b, uint c) { return __dp4a(a, b, c); }
+FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }

@@ -39,7 +39,7 @@ FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
 // Atomics, relaxed. The old value is returned.
 FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
-FN uint atomic_and_local32(LOCAL uint* p, uint v) { return atomic_and((volatile LOCAL uint*)p, v); }
+FN uint atomic_exchange_local32(LOCAL uint* p, uint v) { return atomic_xchg((volatile LOCAL uint*)p, v); }
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
 FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
@@ -104,8 +104,29 @@ FN uint clz64(ulong x) { return (uint)clz(x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
+// The same number; but NVIDIA's compiler cannot know, and leaves expressions before and after it as they are.
+#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
+FN uint opaque(uint x) {
+  asm("" : "+r"(x));
+  return x;
+}
+#else
+FN uint opaque(uint x) { return x; }
+#endif
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
+// Of the two halves of words, each for itself.
+FN uint max2_u16(uint a, uint b) { return max(a & 0xffff0000u, b & 0xffff0000u) | max(a & 0xffffu, b & 0xffffu); }
+FN uint min2_u16(uint a, uint b) { return min(a & 0xffff0000u, b & 0xffff0000u) | min(a & 0xffffu, b & 0xffffu); }
+// c and the products of the four bytes of a and b.
+FN uint dot4_u8(uint a, uint b, uint c) {
+  for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
+  return c;
+}
+FN int dot4_s8(uint a, uint b, int c) {
+  for (int i = 0; i < 32; i += 8) c += (int)(char)(a >> i) * (int)(char)(b >> i);
+  return c;
+}
 
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 

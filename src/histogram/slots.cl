@@ -1,0 +1,210 @@
+// Which slots samples are in (plan.hpp). What the host defines stands in count.cl.
+
+#if ELEMENT == 3 || ELEMENT == 5
+typedef ulong Key;
+#define PER_VECTOR 2
+#else
+typedef uint Key;
+#define PER_VECTOR (ELEMENT == 0 ? 16 : ELEMENT == 1 ? 8 : 4)
+#endif
+#if ELEMENT == 5 && SAMESUM_FP64
+typedef double Real;
+#define ROUNDER 6755399441055744.0  // 1.5 * 2^52: what is added to it is rounded to a whole number, which the lowest bits then are
+#define WHOLE(shifted) (uint) as_ulong(shifted)
+#define SIGN(x) (uint)(as_ulong(x) >> 63)
+#else
+typedef float Real;
+#define ROUNDER 12582912.0f  // 1.5 * 2^23
+#define WHOLE(shifted) (as_uint(shifted) - 0x4b400000u)
+#define SIGN(x) (as_uint(x) >> 31)
+#endif
+#if EDGES_LOCAL
+#define EDGES LOCAL
+#else
+#define EDGES GLOBAL
+#endif
+#define COPIES (1u << COPY_BITS)
+
+typedef struct {
+  EDGES const Key* thresholds;
+  EDGES const uint* trie;
+  uint threshold_count, nan_slot, upper, shift;
+  uint one;  // 1: from the host, and so in a register, whatever compilers think of it
+  Key first, span, flip;
+  Real low, scale, top, tolerance, last_tolerance;
+} Plan;
+
+#if GUESS != 0
+#if ELEMENT == 2 || ELEMENT == 3
+FN int is_nan(Key bits) { return 0; }
+FN Key key_of(const Plan* plan, Key bits) { return bits ^ plan->flip; }
+#elif ELEMENT == 4
+FN int is_nan(Key bits) { return (bits & 0x7fffffffu) > 0x7f800000u; }
+FN Key key_of(const Plan* plan, Key bits) { return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u); }
+#else
+FN int is_nan(Key bits) { return (bits << 1) > 0xffe0000000000000ul; }
+FN Key key_of(const Plan* plan, Key bits) { return bits ^ ((bits >> 63) != 0 ? ~(Key)0 : (Key)1 << 63); }
+#endif
+
+#if GUESS == 1 || GUESS == 3
+FN Real real_of(const Plan* plan, Key bits) {
+#if ELEMENT == 4
+  return (as_float(bits) - plan->low) * plan->scale;
+#elif ELEMENT == 5
+  return (as_double(bits) - plan->low) * plan->scale;
+#else
+  Key key = bits ^ plan->flip;
+  return (key < plan->first ? -1.0f : (float)(key - plan->first)) * plan->scale;
+#endif
+}
+#endif
+
+// Whether the sample is not below this threshold.
+FN int reaches(const Plan* plan, Key bits, uint threshold) {
+#if GUESS == 3
+  return as_float(bits) >= as_float(plan->thresholds[threshold]);
+#else
+  return key_of(plan, bits) >= plan->thresholds[threshold];
+#endif
+}
+
+#if GUESS == 1
+typedef struct {
+  uint edge;
+  Real off;   // from it
+  Real last;  // from the last edge
+} Place;
+FN Place place_of(const Plan* plan, Key bits) {
+  Real real = fmin(fmax(real_of(plan, bits), (Real)-0.5f), plan->top);
+  Real shifted = real + ROUNDER;
+  Place place;
+  place.edge = WHOLE(shifted);
+  place.off = real - (shifted - ROUNDER);
+  place.last = real - (plan->top - (Real)0.5f);
+  return place;
+}
+FN uint guess_of(Place place) { return place.edge + 1 - SIGN(place.off); }  // which is never -0.0
+// Without a guess: by a look at the nearest edge.
+FN uint slot_of(const Plan* plan, Key bits) {
+  uint edge = min_u32(place_of(plan, bits).edge, plan->threshold_count - 1);
+  uint slot = edge + (reaches(plan, bits, edge) ? 1u : 0u);
+  return is_nan(bits) ? plan->nan_slot : slot;
+}
+#else
+// The word that the search begins with; and the rest of it.
+FN Key offset_of(const Plan* plan, Key bits) {
+  Key key = key_of(plan, bits);
+  Key offset = key < plan->first ? 0 : key - plan->first;
+  return offset < plan->span ? offset : plan->span;
+}
+FN uint root_of(const Plan* plan, Key bits) {
+#if GUESS == 2
+  return plan->trie[(uint)(offset_of(plan, bits) >> plan->shift)];
+#else
+  return plan->trie[WHOLE(fmin(fmax(real_of(plan, bits), 0.0f), plan->top) + ROUNDER)];
+#endif
+}
+FN uint below(const Plan* plan, Key bits, uint node) {
+  return plan->trie[((uint)(offset_of(plan, bits) >> (node >> 25 & 63)) - node) & 0x1ffffff];
+}
+// The slot of a leaf's samples; nearly all leaves have one threshold, or none.
+FN uint slot_in(const Plan* plan, Key bits, uint leaf) {
+  uint low = leaf & 0x1ffffff, count = leaf >> 25;
+  if (count > 2) {
+    uint high = count == 63 ? plan->threshold_count : low + count;
+    while (low < high) {
+      uint middle = (low + high) >> 1;
+      int reached = reaches(plan, bits, middle);
+      low = reached ? middle + 1 : low;
+      high = reached ? high : middle;
+    }
+    return low;
+  }
+  uint slot = low;
+  if (count > 0) slot += reaches(plan, bits, low) ? 1 : 0;
+  if (count > 1) slot += reaches(plan, bits, low + 1) ? 1 : 0;
+  return slot;
+}
+FN uint slot_of(const Plan* plan, Key bits) {
+  if (is_nan(bits)) return plan->nan_slot;
+  uint word = root_of(plan, bits);
+  while (word >> 31 != 0) word = below(plan, bits, word);
+  return slot_in(plan, bits, word);
+}
+#endif
+#endif
+
+#if GUESS == 0
+#define SLOT(bits) (uint)(bits)
+#else
+#define SLOT(bits) slot_of(plan, bits)
+#endif
+
+#if ELEMENT != 0
+// The samples of a load, and their slots.
+#if ELEMENT == 1
+FN void samples_of(uint4 vector, uint* samples) {
+#define SET_SAMPLES(word, i) samples[i] = (word)&65535, samples[i + 1] = (word) >> 16
+  SET_SAMPLES(vector.x, 0);
+  SET_SAMPLES(vector.y, 2);
+  SET_SAMPLES(vector.z, 4);
+  SET_SAMPLES(vector.w, 6);
+}
+#elif PER_VECTOR == 4
+FN void samples_of(uint4 vector, uint* samples) {
+  samples[0] = vector.x;
+  samples[1] = vector.y;
+  samples[2] = vector.z;
+  samples[3] = vector.w;
+}
+#else
+FN void samples_of(uint4 vector, ulong* samples) {
+  samples[0] = (ulong)vector.y << 32 | vector.x;
+  samples[1] = (ulong)vector.w << 32 | vector.z;
+}
+#endif
+
+FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
+#if GUESS == 0
+  samples_of(vector, slots);
+#else
+  Key bits[PER_VECTOR];
+  samples_of(vector, bits);
+  // What nearly no sample needs is asked once for all of them: is any near an edge, or not a number?
+#if ELEMENT == 4
+  float nans = 0;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) nans += as_float(bits[k]);
+  int unsure = nans != nans;
+#elif ELEMENT == 5
+  int unsure = is_nan(bits[0]) || is_nan(bits[1]);
+#else
+  int unsure = 0;
+#endif
+#if GUESS == 1
+  Real nearest = 1, last = 1;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    Place place = place_of(plan, bits[k]);
+    slots[k] = guess_of(place);
+    nearest = fmin(nearest, fabs(place.off));
+    last = fmin(last, fabs(place.last));
+  }
+  unsure |= nearest < plan->tolerance || last < plan->last_tolerance;
+#else
+  if (!unsure) {  // not for NaNs: their cell by value need not be that of their key
+    uint words[PER_VECTOR];
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = root_of(plan, bits[k]);
+    for (;;) {
+      uint nodes = 0;
+      _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) nodes |= words[k];
+      if (nodes >> 31 == 0) break;
+      _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = words[k] >> 31 != 0 ? below(plan, bits[k], words[k]) : words[k];
+    }
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_in(plan, bits[k], words[k]);
+  }
+#endif
+  if (unsure) {
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_of(plan, bits[k]);
+  }
+#endif
+}
+#endif
