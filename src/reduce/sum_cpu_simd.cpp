@@ -101,17 +101,18 @@ HWY_INLINE void unrolled(const Body& body) {
   (std::make_index_sequence<n>());
 }
 
-// A block of elements in one piece, or half of it in each of two places: memory gives more to a processor that reads in two.
-template <std::size_t kPieces>
+// A block of elements in one piece, or a part of it in each of several places: memory gives more to a processor that reads in several.
+constexpr std::size_t kPieces = 4;
+template <std::size_t n>
 struct Block {
-  std::array<const std::byte*, kPieces> pieces;
+  std::array<const std::byte*, n> pieces;
   std::size_t piece_bytes;  // a multiple of kUnitBytes
 };
 
 // Adds a block to the lanes, if it lies within the window. Looking and adding are done in one go, and the sums are thrown away where they
 // turn out not to be exact: as a rule, a block lies where the one before it lay.
-template <class T, int kSlices, class Check, std::size_t kPieces>
-bool add_block_as(const Block<kPieces>& block, PartialSum<T>& partial) {
+template <class T, int kSlices, class Check, std::size_t count>
+bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
   const Doubles d;
   using V = hn::Vec<decltype(d)>;
   V anchors[kSlices];
@@ -122,7 +123,7 @@ bool add_block_as(const Block<kPieces>& block, PartialSum<T>& partial) {
   });
   Check check;
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
-    unrolled<kPieces>([&](auto piece) HWY_ATTR {
+    unrolled<count>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
       prefetch(unit, kPrefetchBytes);
       check.look_at(unit);
@@ -153,15 +154,15 @@ bool add_block_as(const Block<kPieces>& block, PartialSum<T>& partial) {
   return true;
 }
 
-template <class T, class Check, std::size_t kPieces>
-HWY_INLINE bool add_block_checked(const Block<kPieces>& block, PartialSum<T>& partial) {
+template <class T, class Check, std::size_t count>
+HWY_INLINE bool add_block_checked(const Block<count>& block, PartialSum<T>& partial) {
   constexpr int kFewest = Format<T>::kMinSlices;
   return partial.window.slices == kFewest ? add_block_as<T, kFewest, Check>(block, partial)
                                           : add_block_as<T, kFewest + 1, Check>(block, partial);
 }
 
-template <class T, std::size_t kPieces>
-bool add_block(const Block<kPieces>& block, PartialSum<T>& partial) {
+template <class T, std::size_t count>
+bool add_block(const Block<count>& block, PartialSum<T>& partial) {
   const bool done =
       partial.window.zeros ? add_block_checked<T, WholeCheck<T> >(block, partial) : add_block_checked<T, FastCheck<T> >(block, partial);
   if (done && ++partial.blocks == PartialSum<T>::kMaxBlocks) {
@@ -261,7 +262,7 @@ HWY_NOINLINE void add_unknown_block(const std::byte* block, std::size_t count, P
     if (!find_window<T>(range, partial.window)) {
       // Blocks to come are likely to be like this one.
       partial.window.slices = 0;
-      partial.last_blocks_to_bins = std::clamp(2 * partial.last_blocks_to_bins, 1, 64);
+      partial.last_blocks_to_bins = std::clamp(2 * partial.last_blocks_to_bins, 1, 128);
       partial.blocks_to_bins = partial.last_blocks_to_bins;
       return add_to_bins(block, count, partial);
     }
@@ -294,21 +295,21 @@ void add_piece(const std::byte* block, std::size_t count, PartialSum<T>& partial
   }
 }
 
-// Adds `count` elements from each of two places.
+// Adds `count` elements from each of several places, one every `distance` bytes.
 template <class T>
-void add_in_two(const std::byte* first, const std::byte* second, std::size_t count, PartialSum<T>& partial) {
+void add_in_pieces(const std::byte* first, std::size_t distance, std::size_t count, PartialSum<T>& partial) {
+  const auto piece = [&](std::size_t n) { return first + n * distance; };
   while (count != 0) {
-    // Bins take long runs: each of the two places is a stream that they have to get going again.
-    const std::size_t half = std::min(partial.blocks_to_bins > 0 ? std::max(partial.blocks_to_bins / 2, 1) * kBlock : kBlock / 2, count);
+    // Bins take long runs: each place is a stream that they have to get going again.
+    const std::size_t part = std::min(
+        partial.blocks_to_bins > 0 ? std::max<std::size_t>(partial.blocks_to_bins / kPieces, 1) * kBlock : kBlock / kPieces, count);
     const bool as_before =
         partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
-    if (!as_before || !add_block(Block<2>{{first, second}, half * sizeof(T)}, partial)) {
-      add_piece(first, half, partial);
-      add_piece(second, half, partial);
+    if (!as_before || !add_block(Block<kPieces>{{piece(0), piece(1), piece(2), piece(3)}, part * sizeof(T)}, partial)) {
+      for (std::size_t n = 0; n < kPieces; ++n) add_piece(piece(n), part, partial);
     }
-    first += half * sizeof(T);
-    second += half * sizeof(T);
-    count -= half;
+    first += part * sizeof(T);
+    count -= part;
   }
 }
 
@@ -324,9 +325,9 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
     take(head);
   }
   if (count >= 4 * kBlock) {
-    const std::size_t half = count / (2 * kUnit<T>)*kUnit<T>;
-    add_in_two(elements, elements + half * sizeof(T), half, partial);
-    take(2 * half);
+    const std::size_t part = count / (kPieces * kUnit<T>)*kUnit<T>;
+    add_in_pieces(elements, part * sizeof(T), part, partial);
+    take(kPieces * part);
   }
   while (count >= kUnit<T>) {
     const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit<T> * kUnit<T>);
