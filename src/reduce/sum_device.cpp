@@ -89,19 +89,10 @@ struct WindowShape {
   bool only_float64 = false;
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-constexpr WindowShape kWindowShapes[] = {{4_KiB, 256, 1, 4},
-                                         {8_KiB, 256, 2, 4},
-                                         {16_KiB, 256, 4, 4},
-                                         {32_KiB, 512, 4, 2},
-                                         {128_KiB, 256, 1, 4},
-                                         {256_KiB, 256, 2, 4},
-                                         {512_KiB, 256, 4, 4},
-                                         {1024_KiB, 512, 2, 2},
-                                         {2048_KiB, 512, 4, 2},
-                                         {4096_KiB, 1024, 2, 1},
-                                         {8192_KiB, 512, 8, 2},
-                                         {32768_KiB, 1024, 2, 1, true},
-                                         {131072_KiB, 1024, 4, 1, true, true}};
+constexpr WindowShape kWindowShapes[] = {
+    {4_KiB, 256, 1, 4},    {8_KiB, 256, 2, 4},    {16_KiB, 256, 4, 4},           {32_KiB, 512, 4, 2},
+    {128_KiB, 256, 1, 4},  {256_KiB, 256, 2, 4},  {512_KiB, 256, 4, 4},          {1024_KiB, 512, 2, 2},
+    {2048_KiB, 512, 4, 2}, {8192_KiB, 512, 8, 2}, {32768_KiB, 1024, 2, 1, true}, {131072_KiB, 1024, 4, 1, true, true}};
 constexpr std::uint32_t kWindowGroups = 1024;                           // at most, and
 constexpr std::uint64_t kWindowGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kWindowLocalBytes = 24 << 10;                   // at most
