@@ -125,6 +125,10 @@ class Hist(Case):
         for text in ("a.png", "red", "green", "blue", "value", "samples a bin", "0", "200"):
             self.assertIn(text, texts)
         self.assertIn("damaged", self.refuse(self.write("bad.png", png(pixels)[:200])))
+        large = numpy.random.default_rng(5).integers(0, 256, (700, 500, 3)).astype(numpy.uint8)  # counted while it is decoded
+        self.write("large.png", png(large))
+        self.assertEqual(self.json("large.png")["channels"][0]["counts"], numpy.bincount(large.ravel(), minlength=256).tolist())
+        self.assertIn("damaged", self.refuse(self.write("bad.png", png(large)[:600000])))
         self.assertIn("--tiles", self.refuse("a.png", "--tiles", "3"))
 
     def test_drawings_fit(self):
