@@ -6,7 +6,7 @@
 // is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
-// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; STREAM, whether a group has more than one tile. No limb overflows where a
+// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than one tile. No limb overflows where a
 // group has 2^19 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
@@ -26,34 +26,60 @@
 #define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
 #define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
 
-// The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are
-// contiguous, and the first lies at a multiple of 16 bytes.
+// Element i of a load of 16 bytes.
+FN ELEMENT element_of(uint4 load, int i) {
+#if ELEMENTS_PER_LOAD == 2
+  return i == 0 ? (ulong)load.y << 32 | load.x : (ulong)load.w << 32 | load.z;
+#else
+  const int word = i * 4 / ELEMENTS_PER_LOAD;
+  const uint bits = word == 0 ? load.x : word == 1 ? load.y : word == 2 ? load.z : load.w;
+  return (ELEMENT)(bits >> (i * 128 / ELEMENTS_PER_LOAD % 32));
+#endif
+}
+
+// The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
+// nothing. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a multiple of 16 bytes.
+#define NEGATIVE_ZERO ((ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))
+typedef struct {
+  GLOBAL const uchar* first;
+  long stride;
+} ARRAY;
+
 #if STRIDED
-FN void load_tile(REAL* v, GLOBAL const uchar* data, long stride, ulong first, ulong count) {
+FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     const ulong at = first + local_id() + i * GROUP_SIZE;
-    v[i] = at < count ? *(GLOBAL const REAL*)(data + (long)at * stride) : -(REAL)0;
+    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
+    const ELEMENT y = at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0;
+    v[i] = real_of(x, y);
   }
 }
 #else
-FN void load_tile(REAL* v, GLOBAL const uchar* data, ulong first, ulong count) {
-  GLOBAL const REAL* reals = (GLOBAL const REAL*)data + first + local_id() * REALS_PER_LOAD;
+FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
+  const ulong mine = first + local_id() * ELEMENTS_PER_LOAD;
+  GLOBAL const ELEMENT* a_elements = (GLOBAL const ELEMENT*)a.first + mine;
+  GLOBAL const ELEMENT* b_elements = (GLOBAL const ELEMENT*)b.first + mine;
   if (first + TILE <= count) {
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
-      GLOBAL const uint4* load = (GLOBAL const uint4*)(reals + i * GROUP_SIZE * REALS_PER_LOAD);
-      unpack(v + i * REALS_PER_LOAD, STREAM ? load_once(load) : *load);
+      GLOBAL const uint4* a_load = (GLOBAL const uint4*)(a_elements + i * GROUP_SIZE * ELEMENTS_PER_LOAD);
+      GLOBAL const uint4* b_load = (GLOBAL const uint4*)(b_elements + i * GROUP_SIZE * ELEMENTS_PER_LOAD);
+      const uint4 x = STREAM ? load_once(a_load) : *a_load;
+      const uint4 y = !DOT ? x : STREAM ? load_once(b_load) : *b_load;
+#pragma unroll
+      for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) v[i * ELEMENTS_PER_LOAD + k] = real_of(element_of(x, k), element_of(y, k));
     }
   } else {
 #pragma unroll
     for (int i = 0; i < REALS; ++i) {
-      const ulong at = i / REALS_PER_LOAD * (GROUP_SIZE * REALS_PER_LOAD) + i % REALS_PER_LOAD;
-      v[i] = first + local_id() * REALS_PER_LOAD + at < count ? reals[at] : -(REAL)0;
+      const ulong at = i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
+      const ELEMENT x = mine + at < count ? a_elements[at] : NEGATIVE_ZERO;
+      const ELEMENT y = mine + at < count ? b_elements[at] : 0;
+      v[i] = real_of(x, y);
     }
   }
 }
-#define load_tile(v, data, stride, first, count) load_tile(v, data, first, count)
 #endif
 
 // Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
@@ -77,21 +103,22 @@ FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
 //
 // With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its own bits, as an integer, are those of C plus
 // that multiple. So integers add up the upper part of each sum, and x - ((x + C) - C) is the exact rest, for which a smaller C is next.
+#define LOWEST_FIELD (ROW_BASE < 0 ? 0u : ROW_BASE + 1u)
 FN void spread(double* sums, LOCAL uint* storage) {
   const uint lane = local_id() & (SUBGROUP - 1);
   for (;;) {
     uint greatest = 0;
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) greatest = max_u32(greatest, (uint)(as_ulong(sums[i]) >> 32) & 0x7fffffffu);
-#if ROW_BASE == 0  // where there are denormal numbers
+#if ROW_BASE <= 0  // where there are denormal numbers
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) greatest |= (uint)as_ulong(sums[i]) != 0;
 #endif
     greatest = subgroup_max_u32(greatest);
     if (greatest == 0) break;
     // C's last bit is not below that of limb 0. That is the same in the lowest two binades: there C may be in the first and go down.
-    const uint lowest = ROW_BASE == 0 && greatest >> 20 == 0;
-    const uint field = lowest ? 1 : max_u32((greatest >> 20) + 1 + SUMS, ROW_BASE + 1);
+    const uint lowest = ROW_BASE <= 0 && greatest >> 20 == 0;
+    const uint field = lowest ? 1 : max_u32((greatest >> 20) + 1 + SUMS, LOWEST_FIELD);
     const ulong c = (ulong)(field << 20 | (lowest ? 0 : 0x00080000u)) << 32;
     long sum = 0;
     ulong left = 0;
@@ -105,7 +132,7 @@ FN void spread(double* sums, LOCAL uint* storage) {
     const uint more = subgroup_ballot(left != 0);
     const long low = subgroup_add_s32((int)sum & 0x3ffffff), high = subgroup_add_s32((int)(sum >> 26));
     const long all = low + (long)((ulong)high << 26);
-    const uint position = field - 1 - ROW_BASE, shift = position & 15, first = position >> 4;
+    const uint position = (uint)((int)field - 1 - (ROW_BASE)), shift = position & 15, first = position >> 4;
     if (lane < 5) {
       const uint piece = lane == 4 ? (uint)((all >> 1) >> (63 - shift)) : (uint)(((ulong)all << shift) >> (16 * lane)) & 0xffffu;
       atomic_add_local32(&storage[STORAGE_LIMBS + first + lane], piece);
@@ -149,6 +176,7 @@ FN uint used_limbs(LOCAL const uint* storage) {
 #define HAS_OTHER ((ulong)1 << 62)  // there was anything but -0.0
 #define IS_WIDE ((ulong)1 << 61)    // all is in the words for that
 #define LIMB_SHIFT 48
+#define LIMB_MASK 0x1fffu
 
 // By a sub-group.
 FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
@@ -197,7 +225,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
       for (int i = 0; i < BATCH; ++i) complete &= (uint)(words[i] >> 63);
     } while (!complete);
     // Those at the same limb first add up in a register.
-    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
     long sum = 0;
     uint apart = 0;
 #pragma unroll
@@ -207,7 +235,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
       if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
       if (words[i] & IS_WIDE) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
       const long value = (long)(words[i] << 16) >> 16;
-      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & 0xffu) == limb;
+      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & LIMB_MASK) == limb;
       sum += same ? value : 0;
       apart |= !same && value != 0;
     }
@@ -217,7 +245,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
     for (int i = 1; i < BATCH; ++i) {
 #pragma unroll
       for (int k = 0; k < BATCH - 1; ++k) words[k] = words[k + 1];
-      const uint other = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+      const uint other = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
       if (other != limb) add_word(storage, other, (long)(words[0] << 16) >> 16);
     }
   }
@@ -308,17 +336,23 @@ FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLO
   return 1;
 }
 
-// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart.
+// `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
+// alike, is looked at for products.
 // STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count, GLOBAL ulong* slots, GLOBAL long* result,
-                GLOBAL uchar* record, ulong record_offset, int skip_nans) {
+void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
+                GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
   ulong first = (ulong)group_id() * TILE;
   REAL v[REALS];
-  load_tile(v, data + offset, stride, first, count);  // on its way while local memory is cleared
+  ARRAY left, right;
+  left.first = a + a_offset;
+  left.stride = a_stride;
+  right.first = b + b_offset;
+  right.stride = b_stride;
+  load_tile(v, left, right, first, count);  // on its way while local memory is cleared
 #pragma unroll
   for (int i = 0; i < STORAGE / 4; i += GROUP_SIZE) {
     if (i + local_id() < STORAGE / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
@@ -335,7 +369,7 @@ void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count
   uint inexact = add_tile(&share, v, column);
 #if STREAM
   for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    load_tile(v, data + offset, stride, first, count);
+    load_tile(v, left, right, first, count);
     inexact |= add_tile(&share, v, column);
   }
 #endif

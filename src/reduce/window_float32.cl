@@ -1,9 +1,8 @@
 // Sums of float32 in registers, for sum_window.cl: added up as float64, once rounding down and once up. Where both come to the same,
 // nothing was rounded, as what once was apart stays apart.
 #define REAL float
-#define REALS_PER_LOAD 4
-#define REALS (LOADS * REALS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 1                          // in which a work-item leaves its share
+#define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
+#define SUMS 1                                // in which a work-item leaves its share
 
 typedef struct {
   double down, up;
@@ -17,12 +16,7 @@ FN SHARE empty_share(uint zero) {
   return share;
 }
 
-FN void unpack(REAL* v, uint4 load) {
-  v[0] = as_float(load.x);
-  v[1] = as_float(load.y);
-  v[2] = as_float(load.z);
-  v[3] = as_float(load.w);
-}
+FN REAL real_of(ELEMENT x, ELEMENT y) { return as_float(x); }
 
 // The element times 2^-896, also where it is denormal: its bits, with an exponent field of three bits more.
 FN double widen(REAL value, uint zero) {
