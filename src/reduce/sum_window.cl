@@ -26,17 +26,6 @@
 #define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
 #define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
 
-// Element i of a load of 16 bytes.
-FN ELEMENT element_of(uint4 load, int i) {
-#if ELEMENTS_PER_LOAD == 2
-  return i == 0 ? (ulong)load.y << 32 | load.x : (ulong)load.w << 32 | load.z;
-#else
-  const int word = i * 4 / ELEMENTS_PER_LOAD;
-  const uint bits = word == 0 ? load.x : word == 1 ? load.y : word == 2 ? load.z : load.w;
-  return (ELEMENT)(bits >> (i * 128 / ELEMENTS_PER_LOAD % 32));
-#endif
-}
-
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
 // nothing. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a multiple of 16 bytes.
 #define NEGATIVE_ZERO ((ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,7 @@ constexpr std::uint64_t local_bytes(WindowEntries entries) {
 }
 
 bool can_run(const DeviceInfo& info, DType type, Terms terms) {
-  if (is_integer(type) || (terms == Terms::elements && size_of(type) < 4)) return false;
+  if (terms == Terms::elements && (type == DType::float16 || type == DType::bfloat16)) return false;
   if (info.local_bytes < local_bytes(window_entries(type, terms))) return false;
   return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
          info.has(Capability::denormals);
@@ -42,25 +43,32 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
 
 std::vector<std::string_view> files_of(DType type, Terms terms) {
   std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h"};
-  if (terms == Terms::elements) {
-    files.emplace_back(type == DType::float32 ? "reduce/elements_float32.cl" : "reduce/elements_float64.cl");
-  } else if (type != DType::float64) {
-    files.emplace_back("reduce/products_float32.cl");
+  const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
+  if (is_integer(type)) {
+    add({"reduce/elements_integer.cl", "reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_integers.cl"});
+    return files;
   }
-  if (type == DType::float64 || terms != Terms::elements) files.emplace_back("reduce/running_sum.h");
-  files.emplace_back(terms == Terms::elements && type == DType::float32   ? "reduce/window_float32.cl"
-                     : terms != Terms::elements && type == DType::float64 ? "reduce/products_float64.cl"
-                                                                          : "reduce/window_float64.cl");
-  files.emplace_back("reduce/sum_finish.h");
-  files.emplace_back("reduce/sum_window.cl");
+  if (terms == Terms::elements && type == DType::float32) {
+    add({"reduce/elements_float32.cl", "reduce/window_float32.cl"});
+  } else if (terms == Terms::elements) {
+    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/window_float64.cl"});
+  } else if (type == DType::float64) {
+    add({"reduce/running_sum.h", "reduce/products_float64.cl"});
+  } else {
+    add({"reduce/products_float32.cl", "reduce/running_sum.h", "reduce/window_float64.cl"});
+  }
+  add({"reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_window.cl"});
   return files;
 }
+
+std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "sum_window"; }
 
 }  // namespace
 
 // As in elements_*.cl and products_*.cl.
 WindowEntries window_entries(DType type, Terms terms) {
   const auto entries = [](int base, std::uint32_t bits) { return WindowEntries{base, (bits + 31) / 32 + 2}; };
+  if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8) : entries(0, 133 * 16);
   return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);
 }
@@ -79,7 +87,9 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
            {"COLUMN_BITS", "5"},
            {"IN_FLOAT64", "0"},
            {"IN_FLOAT32", "0"},
-           {"INTEGERS", "0"}}};
+           {"INTEGERS", is_integer(type) ? "1" : "0"},
+           {"INTEGER_BITS", std::to_string(8 * size_of(type))},
+           {"INTEGER_SIGNED", is_signed(type) ? "1" : "0"}}};
 }
 
 std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
@@ -88,7 +98,7 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   if (row == std::end(kRows) || (row->only_float64 && type != DType::float64)) return {};
   if (!can_run(device.info(), type, terms) || row->shape.group_size > device.info().max_group_size) return {};
   DeviceWindow window(device, type, terms, row->shape);
-  window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), "sum_window");
+  window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), entry_of(type));
   const std::uint32_t resident = device.resident_groups(window.kernel_, row->shape.group_size).value_or(0);
   if (resident < 2) return {};  // the last group waits for the others
   window.groups_ = row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
@@ -109,7 +119,7 @@ bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool s
   };
   const bool strided = !in_loads(a) || !in_loads(b);
   if (strided && strided_kernel_.handle == nullptr) {
-    strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), "sum_window");
+    strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
   }
   const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));

@@ -1,4 +1,5 @@
-// Exact sums of little data on a device that runs kernels, in one short launch (sum_window.cl): of elements, or of products.
+// Exact sums of little data on a device that runs kernels, in one short launch (sum_window.cl; sum_integers.cl): of elements, or of
+// products.
 #pragma once
 
 #include "device/array.hpp"

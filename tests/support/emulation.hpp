@@ -168,6 +168,14 @@ FN ulong mul_hi64(ulong a, ulong b) {
 }
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
+FN uint dot4_u8(uint a, uint b, uint c) {
+  for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
+  return c;
+}
+FN int dot4_s8(uint a, uint b, int c) {
+  for (int i = 0; i < 32; i += 8) c += static_cast<std::int8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
+  return c;
+}
 FN uint min_u32(uint a, uint b) { return std::min(a, b); }
 FN uint max_u32(uint a, uint b) { return std::max(a, b); }
 
