@@ -7,8 +7,7 @@
 #define LOADS 1
 #define GROUP_SIZE 64
 #define RUNNING_SUM
-#define ELEMENTS_FILE "reduce/products_float32.cl"
-#define WINDOW_FILE "reduce/window_float64.cl"
+#define WINDOW_FILE "reduce/products_float32.cl"
 namespace samesum::dialect::product16 {
 #include "support/window_kernel.inc"
 }  // namespace samesum::dialect::product16

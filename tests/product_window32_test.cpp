@@ -6,9 +6,9 @@
 #define FRACTION_BITS 23
 #define LOADS 2
 #define GROUP_SIZE 64
+#define STREAM 1
 #define RUNNING_SUM
-#define ELEMENTS_FILE "reduce/products_float32.cl"
-#define WINDOW_FILE "reduce/window_float64.cl"
+#define WINDOW_FILE "reduce/products_float32.cl"
 namespace samesum::dialect::product32 {
 #include "support/window_kernel.inc"
 }  // namespace samesum::dialect::product32

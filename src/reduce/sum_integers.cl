@@ -3,7 +3,7 @@
 // which wait for nothing: the device must hold two groups.
 //
 // Defined by the host: INTEGER_BITS, INTEGER_SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of the sub-group), RESIDENT, STRIDED, STREAM as
-// in sum_window.cl. No sum of pieces overflows where there are fewer than 2^29 elements.
+// in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 // A term is cut into pieces of 32 bits, the highest with the sign; of each there is a sum.
@@ -60,38 +60,46 @@ FN void add_load(long* sums, uint4 x, uint4 y) {
 }
 
 // Adds the tile from element `first` on.
-FN void add_tile(long* sums, GLOBAL const uchar* a, long a_stride, GLOBAL const uchar* b, long b_stride, ulong first, ulong count) {
+FN void add_tile(long* sums, GLOBAL const uchar* a, long a_stride, GLOBAL const uchar* b, long b_stride, uint first, uint count) {
 #if STRIDED
 #pragma unroll 4
   for (int i = 0; i < LOADS * ELEMENTS_PER_LOAD; ++i) {
-    const ulong at = first + local_id() + i * GROUP_SIZE;
+    const uint at = first + local_id() + i * GROUP_SIZE;
     const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a + (long)at * a_stride) : 0;
     add_element(sums, x, at < count ? *(GLOBAL const ELEMENT*)(b + (long)at * b_stride) : 0);
   }
 #else
   GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a + first / ELEMENTS_PER_LOAD + local_id();
   GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b + first / ELEMENTS_PER_LOAD + local_id();
-  const ulong left = (count - first) / ELEMENTS_PER_LOAD;  // whole loads
-  uint4 x[LOADS];
-  uint4 y[LOADS];
+  if (first + TILE <= count) {
+    uint4 x[LOADS], y[LOADS];
 #pragma unroll
-  for (int i = 0; i < LOADS; ++i) {
-    x[i] = make_uint4(0, 0, 0, 0);
-    y[i] = x[i];
-    if (local_id() + i * GROUP_SIZE < left) {
+    for (int i = 0; i < LOADS; ++i) {
       x[i] = STREAM ? load_once(&a_loads[i * GROUP_SIZE]) : a_loads[i * GROUP_SIZE];
       y[i] = !DOT ? x[i] : STREAM ? load_once(&b_loads[i * GROUP_SIZE]) : b_loads[i * GROUP_SIZE];
     }
-  }
 #pragma unroll
-  for (int i = 0; i < LOADS; ++i) add_load(sums, x[i], y[i]);
+    for (int i = 0; i < LOADS; ++i) add_load(sums, x[i], y[i]);
+    return;
+  }
+  const uint whole = (count - first) / ELEMENTS_PER_LOAD;
+#pragma unroll
+  for (int i = 0; i < LOADS; ++i) {
+    const uint at = i * GROUP_SIZE + local_id();
+    const uint4 none = make_uint4(0, 0, 0, 0), x = at < whole ? a_loads[i * GROUP_SIZE] : none;
+    add_load(sums, x, at < whole ? b_loads[i * GROUP_SIZE] : none);
+  }
+  if (local_id() < (count - first) % ELEMENTS_PER_LOAD) {
+    const uint at = count - 1 - local_id();
+    add_element(sums, ((GLOBAL const ELEMENT*)a)[at], ((GLOBAL const ELEMENT*)b)[at]);
+  }
 #endif
 }
 
-// Of the values of all, for all.
+// Of the values of all, for all; less than 2^57.
 FN long subgroup_add_s64(long value) {
-  const long low = subgroup_add_s32((int)value & 0x3ffffff), middle = subgroup_add_s32((int)(value >> 26) & 0x3ffffff);
-  return low + (long)((ulong)middle << 26) + (long)((ulong)(long)subgroup_add_s32((int)(value >> 52)) << 52);
+  const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
+  return low + (long)((ulong)high << 26);
 }
 
 // Adds up the group's sums, for the first sub-group.
@@ -150,9 +158,11 @@ FN uint round_narrow(const long* sums, GLOBAL ulong* record) {
   if (INTEGER_SIGNED ? high != (long)(int)high : (ulong)high >> 32 != 0) return 0;
 #endif
   const WIDE sum = (WIDE)(PIECES == 1 ? (ulong)low : (ulong)high << 32 | (ulong)low);
-  record[0] = as_ulong((double)sum);
-  record[1] = (ulong)sum;
-  record[2] = as_uint((float)sum);
+  if (local_id() == 0) {
+    record[0] = as_ulong((double)sum);
+    record[1] = (ulong)sum;
+    record[2] = as_uint((float)sum);
+  }
   return 1;
 }
 
@@ -166,39 +176,32 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
   long sums[PIECES];
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) sums[p] = 0;
-  ulong first = (ulong)group_id() * TILE;
-  if (first < count) add_tile(sums, a + a_offset, a_stride, b + b_offset, b_stride, first, count);
+  uint first = group_id() * TILE;
+  add_tile(sums, a + a_offset, a_stride, b + b_offset, b_stride, first, (uint)count);
 #if STREAM
-  for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    add_tile(sums, a + a_offset, a_stride, b + b_offset, b_stride, first, count);
+  for (first += group_count() * TILE; first < (uint)count; first += group_count() * TILE) {
+    add_tile(sums, a + a_offset, a_stride, b + b_offset, b_stride, first, (uint)count);
   }
 #endif
   const uint last = group_id() == group_count() - 1;
-#if !STRIDED
-  if (last && local_id() < count % ELEMENTS_PER_LOAD) {  // what is no whole load
-    const ulong at = count - 1 - local_id();
-    add_element(sums, ((GLOBAL const ELEMENT*)(a + a_offset))[at], ((GLOBAL const ELEMENT*)(b + b_offset))[at]);
-  }
-#endif
-  if (last) take_slots(slots, sums);
+  if (last && group_count() > 1) take_slots(slots, sums);
   add_up(sums, storage);
-  if (local_id() >= SUBGROUP) return;
+  const uint lane = local_id();
+  if (lane >= SUBGROUP) return;
   if (!last) {
-    if (local_id() == 0) {
 #pragma unroll
-      for (int p = 0; p < PIECES; ++p) atomic_store_global64(&slots[group_id() * PIECES + p], PRESENT | (ulong)sums[p]);
+    for (int p = 0; p < PIECES; ++p) {
+      if (lane == p) atomic_store_global64(&slots[group_id() * PIECES + p], PRESENT | (ulong)sums[p]);
     }
     return;
   }
-  if (local_id() == 0) {
-    for (uint i = 0; i < ENTRIES; ++i) entries[i] = i - DIGITS == OTHERS && count != 0;
+  const uint fits = round_narrow(sums, (GLOBAL ulong*)(record + record_offset));
+  if (lane < ENTRIES) {
+    long entry = lane == DIGITS + OTHERS && count != 0;
 #pragma unroll
-    for (int p = 0; p < PIECES; ++p) entries[p] = sums[p];
+    for (int p = 0; p < PIECES; ++p) entry = lane == p ? sums[p] : entry;
+    result[lane] = entry;
+    entries[lane] = entry;
   }
-  subgroup_sync();
-  if (round_narrow(sums, (GLOBAL ulong*)(record + record_offset))) {
-    for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) result[i] = entries[i];
-  } else {
-    finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, scratch);
-  }
+  if (!fits) finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, scratch);
 }

@@ -34,57 +34,45 @@ typedef struct {
   long stride;
 } ARRAY;
 
+// Where the work-item's term i of a tile stands.
+FN ulong place_of(ulong first, int i) {
 #if STRIDED
-FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
-#pragma unroll
-  for (int i = 0; i < REALS; ++i) {
-    const ulong at = first + local_id() + i * GROUP_SIZE;
-    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
-    const ELEMENT y = at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0;
-    v[i] = real_of(x, y);
-  }
-}
+  return first + local_id() + i * GROUP_SIZE;
 #else
+  return first + local_id() * ELEMENTS_PER_LOAD + i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
+#endif
+}
+FN REAL real_at(ARRAY a, ARRAY b, ulong at, ulong count) {
+  const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
+  return real_of(x, at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0);
+}
+
 FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
-  const ulong mine = first + local_id() * ELEMENTS_PER_LOAD;
-  GLOBAL const ELEMENT* a_elements = (GLOBAL const ELEMENT*)a.first + mine;
-  GLOBAL const ELEMENT* b_elements = (GLOBAL const ELEMENT*)b.first + mine;
+#if !STRIDED
   if (first + TILE <= count) {
+    GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
+    GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
-      GLOBAL const uint4* a_load = (GLOBAL const uint4*)(a_elements + i * GROUP_SIZE * ELEMENTS_PER_LOAD);
-      GLOBAL const uint4* b_load = (GLOBAL const uint4*)(b_elements + i * GROUP_SIZE * ELEMENTS_PER_LOAD);
-      const uint4 x = STREAM ? load_once(a_load) : *a_load;
-      const uint4 y = !DOT ? x : STREAM ? load_once(b_load) : *b_load;
+      const uint4 x = STREAM ? load_once(&a_loads[i * GROUP_SIZE]) : a_loads[i * GROUP_SIZE];
+      const uint4 y = !DOT ? x : STREAM ? load_once(&b_loads[i * GROUP_SIZE]) : b_loads[i * GROUP_SIZE];
 #pragma unroll
       for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) v[i * ELEMENTS_PER_LOAD + k] = real_of(element_of(x, k), element_of(y, k));
     }
-  } else {
-#pragma unroll
-    for (int i = 0; i < REALS; ++i) {
-      const ulong at = i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
-      const ELEMENT x = mine + at < count ? a_elements[at] : NEGATIVE_ZERO;
-      const ELEMENT y = mine + at < count ? b_elements[at] : 0;
-      v[i] = real_of(x, y);
-    }
+    return;
   }
-}
 #endif
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) v[i] = real_at(a, b, place_of(first, i), count);
+}
 
 // Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
-FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
+FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column, ARRAY a, ARRAY b, ulong first, ulong count) {
   if (!add_reals(share, v)) return 0;
-  // Little code, as what comes next should not be far away: a loop, and elements that move up.
-  REAL left[REALS];
-#pragma unroll
-  for (int i = 0; i < REALS; ++i) left[i] = v[i];
+  // From memory again, so that registers need not hold what is rarely looked at twice; and in a loop, as what comes next should not be far away.
   uint other = 0;
 #pragma unroll 1
-  for (int i = 0; i < REALS; ++i) {
-    other |= add_to_column(column, left[0]);
-#pragma unroll
-    for (int k = 0; k < REALS - 1; ++k) left[k] = left[k + 1];
-  }
+  for (int i = 0; i < REALS; ++i) other |= add_to_column(column, real_at(a, b, place_of(first, i), count));
   return 1 + (other != 0);
 }
 
@@ -355,11 +343,11 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
 
   SHARE share = empty_share(zero);
-  uint inexact = add_tile(&share, v, column);
+  uint inexact = add_tile(&share, v, column, left, right, first, count);
 #if STREAM
   for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
     load_tile(v, left, right, first, count);
-    inexact |= add_tile(&share, v, column);
+    inexact |= add_tile(&share, v, column, left, right, first, count);
   }
 #endif
   if (has_other(&share) || inexact > 1) storage[STORAGE_OTHER] = 1;

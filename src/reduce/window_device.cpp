@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
+constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
 // Of a slot; of two limbs for each digit, and the counters.
 constexpr std::uint32_t slot_words(WindowEntries entries) { return 8 + 2 * entries.digits + 4; }
 
@@ -55,7 +56,7 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   } else if (type == DType::float64) {
     add({"reduce/running_sum.h", "reduce/products_float64.cl"});
   } else {
-    add({"reduce/products_float32.cl", "reduce/running_sum.h", "reduce/window_float64.cl"});
+    add({"reduce/running_sum.h", "reduce/products_float32.cl"});
   }
   add({"reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_window.cl"});
   return files;
@@ -112,7 +113,7 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
 bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result,
                           const device::Memory& to, std::uint64_t to_offset) {
   const std::uint64_t group_elements = shape_.stream ? kGroupElements : tile_elements_;
-  if (a.count > group_elements * groups_) return false;
+  if (a.count > group_elements * groups_ || (is_integer(type_) && a.count > kMostIntegers)) return false;
   const auto in_loads = [&](const device::Array& array) {
     const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
     return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;

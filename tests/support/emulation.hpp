@@ -153,6 +153,7 @@ FN double add_down_f64(double a, double b) {
 }
 FN double add_up_f64(double a, double b) { return -add_down_f64(-a, -b); }
 FN float fma_rn_f32(float a, float b, float c) { return std::fma(a, b, c); }
+FN float max_magnitude_f32(float a, float b) { return std::fmax(std::fabs(a), std::fabs(b)); }
 FN double mul_rn_f64(double a, double b) { return a * b; }
 FN double fma_rn_f64(double a, double b, double c) { return std::fma(a, b, c); }
 FN uint as_uint(float x) { return std::bit_cast<uint>(x); }

@@ -92,6 +92,8 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
 FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
+// The greater magnitude; NaNs are left out.
+FN float max_magnitude_f32(float a, float b) { return fmaxf(fabsf(a), fabsf(b)); }
 FN double mul_rn_f64(double a, double b) { return __dmul_rn(a, b); }
 FN double fma_rn_f64(double a, double b, double c) { return __fma_rn(a, b, c); }
 FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
