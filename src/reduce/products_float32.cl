@@ -43,8 +43,7 @@ FN SHARE empty_share(uint zero) {
   return share;
 }
 
-// Adds the products, if what is rounded off can be kept, and says whether it cannot.
-FN uint add_reals(SHARE* share, const REAL* v) {
+FN void add_reals(SHARE* share, const REAL* v) {
   float a_most = 0, b_most = 0;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
@@ -54,26 +53,24 @@ FN uint add_reals(SHARE* share, const REAL* v) {
   // 1.5 times the power, to stay between it and its double, 64 products or fewer.
   const uint field = (as_uint(a_most) >> 23) + (as_uint(b_most) >> 23) + 778;
   const double start = as_double((ulong)(field << 20 | 0x00080000u) << 32);
-  SHARE next = *share;
   double sum = start;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     const double a = v[i].a, b = v[i].b, more = fma_rn_f64(a, b, sum);
     const double rest = fma_rn_f64(a, b, -add_rn_f64(more, -sum));
     sum = more;
-    next.down = add_down_f64(next.down, rest);
-    next.up = add_up_f64(next.up, rest);
+    share->down = add_down_f64(share->down, rest);
+    share->up = add_up_f64(share->up, rest);
   }
 #if STREAM
   sum = add_rn_f64(sum, -start);
-  if (sum != 0) next = add_to_running(next, sum);
+  if (sum != 0) *share = add_to_running(*share, sum);
 #else
-  next.sum = add_rn_f64(sum, -start);
+  share->sum = add_rn_f64(sum, -start);
 #endif
-  const uint exact = is_exact(next);
-  *share = choose_running(exact, next, *share);
-  return !exact;
 }
+
+FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
 
 // Whether there was anything but -0.0: of that alone the rests' sum, rounded up, is no other.
 FN uint has_other(const SHARE* share) { return share->sum != 0 || as_ulong(share->up) != 0x8000000000000000UL; }

@@ -24,35 +24,35 @@ FN REAL real_of(ELEMENT x, ELEMENT y) {
 
 typedef struct {
   RUNNING products, rests;
+  uint inexact;
 } SHARE;
 
 FN SHARE empty_share(uint zero) {
   SHARE share;
   share.products = share.rests = empty_running(zero);
+  share.inexact = zero;
   return share;
 }
 
 FN uint is_small(double product) { return ((uint)(as_ulong(product) >> 32) & 0x7fffffffu) < LEAST_HIGH; }
 
-// Adds the products, if what is rounded off can be kept, and says whether it cannot.
-FN uint add_reals(SHARE* share, const REAL* v) {
-  SHARE next = *share;
+FN void add_reals(SHARE* share, const REAL* v) {
   uint small = 0;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     const double product = mul_rn_f64(v[i].a, v[i].b);
     small |= is_small(product);
-    next.products = add_to_running(next.products, product);
-    next.rests = add_to_running(next.rests, fma_rn_f64(v[i].a, v[i].b, -product));
+    share->products = add_to_running(share->products, product);
+    share->rests = add_to_running(share->rests, fma_rn_f64(v[i].a, v[i].b, -product));
   }
-  uint exact = is_exact(next.products) && is_exact(next.rests);
   if (small) {  // zeros are not too small
 #pragma unroll
-    for (int i = 0; i < REALS; ++i) exact &= !is_small(mul_rn_f64(v[i].a, v[i].b)) || v[i].a == 0 || v[i].b == 0;
+    for (int i = 0; i < REALS; ++i) share->inexact |= is_small(mul_rn_f64(v[i].a, v[i].b)) && v[i].a != 0 && v[i].b != 0;
   }
-  share->products = choose_running(exact, next.products, share->products);
-  share->rests = choose_running(exact, next.rests, share->rests);
-  return !exact;
+}
+
+FN uint is_exact(const SHARE* share) {
+  return is_exact_running(share->products) && is_exact_running(share->rests) && !share->inexact;
 }
 
 // Whether there was anything but -0.0.

@@ -1,5 +1,5 @@
 // A sum of float64 in registers: of its elements, and of what the additions rounded off (Knuth, TAOCP 2, 4.2.2, theorem B), this once
-// rounding down and once up. Where both come to the same, nothing was lost.
+// rounding down and once up. Where both come to the same, nothing was lost, as what once was apart stays apart.
 typedef struct {
   double sum, down, up;
 } RUNNING;
@@ -23,15 +23,7 @@ FN RUNNING add_to_running(RUNNING running, double value) {
 }
 
 // Infinities and NaNs leave a difference too, a NaN.
-FN uint is_exact(RUNNING running) {
+FN uint is_exact_running(RUNNING running) {
   const uint field = (uint)(as_ulong(running.sum) >> 52) & 0x7ffu;
   return add_rn_f64(running.up, -running.down) == 0 && field <= GREATEST_FIELD;
-}
-
-FN RUNNING choose_running(uint first, RUNNING a, RUNNING b) {
-  RUNNING chosen;
-  chosen.sum = first ? a.sum : b.sum;
-  chosen.down = first ? a.down : b.down;
-  chosen.up = first ? a.up : b.up;
-  return chosen;
 }

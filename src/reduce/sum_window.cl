@@ -1,13 +1,14 @@
 // The exact sum of little data, in one short launch: work-items add up in registers what they have loaded, by floating-point additions that
-// prove themselves exact (window_*.cl, after which this file stands). What no such addition can take, and what is no number, goes to
-// columns of limbs: slower, never wrong. All sums meet in limbs of 16 bits, of which limb i weighs 2^(ROW_BASE + 16 i - 1074).
+// prove themselves exact (window_*.cl and products_*.cl, after which this file stands). A work-item whose additions do not, as with what is
+// no number, reads its terms again and adds them to columns of limbs: slower, never wrong. All sums meet in limbs of 16 bits, of which limb i
+// weighs 2^(ROW_BASE + 16 i - 1074).
 //
 // Each group leaves its limbs in a slot, from which the last group takes them. Nobody fences, as each word of a slot says of itself that it
 // is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
-// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than one tile. No limb overflows where a
-// group has 2^19 elements and there are MOST_GROUPS at most.
+// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
+// one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
 #define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
@@ -17,14 +18,14 @@
 #define WIDE (LIMBS + COUNTERS)  // words of what does not fit
 
 // What a group has in local memory.
-#define STORAGE_COLUMNS 0
-#define STORAGE_LIMBS ((COUNTERS + LIMBS) * COLUMNS)
+#define STORAGE_LIMBS 0
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
 #define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
 #define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
-#define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
+#define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
+#define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
 
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
 // nothing. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a multiple of 16 bytes.
@@ -33,19 +34,6 @@ typedef struct {
   GLOBAL const uchar* first;
   long stride;
 } ARRAY;
-
-// Where the work-item's term i of a tile stands.
-FN ulong place_of(ulong first, int i) {
-#if STRIDED
-  return first + local_id() + i * GROUP_SIZE;
-#else
-  return first + local_id() * ELEMENTS_PER_LOAD + i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
-#endif
-}
-FN REAL real_at(ARRAY a, ARRAY b, ulong at, ulong count) {
-  const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
-  return real_of(x, at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0);
-}
 
 FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
 #if !STRIDED
@@ -63,17 +51,32 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
   }
 #endif
 #pragma unroll
-  for (int i = 0; i < REALS; ++i) v[i] = real_at(a, b, place_of(first, i), count);
+  for (int i = 0; i < REALS; ++i) {
+#if STRIDED
+    const ulong at = first + local_id() + i * GROUP_SIZE;
+#else
+    const ulong at = first + local_id() * ELEMENTS_PER_LOAD + i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
+#endif
+    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
+    v[i] = real_of(x, at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0);
+  }
 }
 
-// Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
-FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column, ARRAY a, ARRAY b, ulong first, ulong count) {
-  if (!add_reals(share, v)) return 0;
-  // From memory again, so that registers need not hold what is rarely looked at twice; and in a loop, as what comes next should not be far away.
+// Adds the tile to the work-item's column; says whether there was anything but -0.0 and NaN.
+FN uint add_to_columns(LOCAL uint* storage, const REAL* v) {
+  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
+  // Little code: a loop, and terms that move up.
+  REAL left[REALS];
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) left[i] = v[i];
   uint other = 0;
 #pragma unroll 1
-  for (int i = 0; i < REALS; ++i) other |= add_to_column(column, real_at(a, b, place_of(first, i), count));
-  return 1 + (other != 0);
+  for (int i = 0; i < REALS; ++i) {
+    other |= add_to_column(column, left[0]);
+#pragma unroll
+    for (int k = 0; k < REALS - 1; ++k) left[k] = left[k + 1];
+  }
+  return other;
 }
 
 // Adds the sub-group's sums to limbs.
@@ -331,8 +334,8 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   right.stride = b_stride;
   load_tile(v, left, right, first, count);  // on its way while local memory is cleared
 #pragma unroll
-  for (int i = 0; i < STORAGE / 4; i += GROUP_SIZE) {
-    if (i + local_id() < STORAGE / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
+    if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
   barrier_local();
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
@@ -340,21 +343,32 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   // a sub-group's additions to one place together either.
   const uint zero = ((LOCAL const uint*)memory)[STORAGE_ZERO + (local_id() & 3)];
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
-  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
 
   SHARE share = empty_share(zero);
-  uint inexact = add_tile(&share, v, column, left, right, first, count);
+  add_reals(&share, v);
 #if STREAM
   for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
     load_tile(v, left, right, first, count);
-    inexact |= add_tile(&share, v, column, left, right, first, count);
+    add_reals(&share, v);
   }
 #endif
-  if (has_other(&share) || inexact > 1) storage[STORAGE_OTHER] = 1;
+  const uint exact = is_exact(&share);
+  if (exact && has_other(&share)) storage[STORAGE_OTHER] = 1;
   double sums[SUMS];
   sums_of(&share, sums);
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) sums[i] = exact ? sums[i] : 0;
   spread(sums, storage);
-  if (barrier_or(inexact)) {
+  if (barrier_or(!exact)) {
+    for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
+    barrier_local();
+    uint other = 0;
+    for (first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
+      load_tile(v, left, right, first, count);
+      other |= add_to_columns(storage, v);
+    }
+    if (other) storage[STORAGE_OTHER] = 1;
+    barrier_local();
     add_up(storage);
     barrier_local();
   }
@@ -385,5 +399,5 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     }
   }
   for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
-  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)storage);
+  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
 }

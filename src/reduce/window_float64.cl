@@ -1,24 +1,19 @@
-// Sums of float64 in registers, for sum_window.cl, after running_sum.h: of elements, or of products that are exact as such.
+// Sums of float64 in registers, for sum_window.cl, after running_sum.h.
 #define REAL double
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 2                                // in which a work-item leaves its share
 #define SHARE RUNNING
 
-#if !PRODUCTS
 FN REAL real_of(ELEMENT x, ELEMENT y) { return as_double(x); }
-#endif
 
 FN SHARE empty_share(uint zero) { return empty_running(zero); }
 
-// Adds the elements, if what is rounded off can be kept, and says whether it cannot.
-FN uint add_reals(SHARE* share, const REAL* v) {
-  SHARE next = *share;
+FN void add_reals(SHARE* share, const REAL* v) {
 #pragma unroll
-  for (int i = 0; i < REALS; ++i) next = add_to_running(next, v[i]);
-  const uint exact = is_exact(next);
-  *share = choose_running(exact, next, *share);
-  return !exact;
+  for (int i = 0; i < REALS; ++i) *share = add_to_running(*share, v[i]);
 }
+
+FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
 
 // Whether there was anything but -0.0.
 FN uint has_other(const SHARE* share) { return as_ulong(share->sum) != 0x8000000000000000UL; }
@@ -34,7 +29,7 @@ FN uint add_to_column(LOCAL uint* column, REAL value) {
   if (is_special(high)) return count_kind(column, high >> 31, (high & 0x000fffffu) | (uint)x);
   if (x << 1 == 0) return x == 0;
   const uint unit = min_u32(high & 0x7ff00000u, 0x00100000u);
-  const uint position = (((high & 0x7fffffffu) - unit) >> 20) - ROW_BASE;
+  const uint position = ((high & 0x7fffffffu) - unit) >> 20;
   const uint shift = position & 15;
   const ulong mantissa = (ulong)((high & 0x000fffffu) | unit) << 32 | (uint)x;
   const uint sign = high >> 31 != 0 ? 0xffffffffu : 1;
