@@ -96,6 +96,7 @@ FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
 FN float max_magnitude_f32(float a, float b) { return fmaxf(fabsf(a), fabsf(b)); }
 FN double mul_rn_f64(double a, double b) { return __dmul_rn(a, b); }
 FN double fma_rn_f64(double a, double b, double c) { return __fma_rn(a, b, c); }
+FN double fma_down_f64(double a, double b, double c) { return __fma_rd(a, b, c); }
 FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
 FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
