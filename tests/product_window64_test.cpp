@@ -6,7 +6,6 @@
 #define FRACTION_BITS 52
 #define LOADS 2
 #define GROUP_SIZE 64
-#define STREAM 0
 #define RUNNING_SUM
 #define WINDOW_FILE "reduce/products_float64.cl"
 namespace samesum::dialect::product64 {
