@@ -119,6 +119,23 @@ TEST_P(SumCpu, IsRightForEqualElements) {
   }
 }
 
+// Few binades, too far from each other for a window, each with more elements than a word of a bin has room for.
+TEST_P(SumCpu, IsRightWhereBinsWrapAround) {
+  hard::Random random(4);
+  const hard::Format format = hard::format_of(type());
+  const std::uint64_t ones = format.power(1) - 1;
+  for (const std::uint64_t often : {ones, ones | format.sign(), std::uint64_t{1}, format.sign() | 5, format.infinity() - 1}) {
+    std::vector<std::uint64_t> patterns(70'000, often);
+    for (std::size_t i = 0; i < patterns.size(); i += 7) patterns[i] = format.min_normal() << random.below(3);
+    for (std::size_t i = 3; i < patterns.size(); i += 7)
+      patterns[i] = format.power(format.max_exponent() / 2) | (random.bits(1) * format.sign());
+    const hard::Data data(patterns, type());
+    const Accumulator reference = test::add_each(data.view());
+    ASSERT_EQ(reduce::sum_cpu(data.view(), 1), reference) << std::hex << often;
+    ASSERT_EQ(result_of(reference), test::gmp_oracle(data.view(), NanPolicy::propagate)) << std::hex << often;
+  }
+}
+
 std::string test_name(const testing::TestParamInfo<SumCpu::ParamType>& info) {
   constexpr const char* kNames[] = {"avx512", "avx2", "sse4", "baseline"};
   const auto& [level, type] = info.param;

@@ -1,7 +1,7 @@
 #include "bench/reader.hpp"
 
 #include "bench/host_kernels.hpp"
-#include "core/parallel.hpp"
+#include "core/chunks.hpp"
 #include "device/program.hpp"
 
 #include <fmt/format.h>
@@ -34,26 +34,20 @@ Reader fastest(std::string where, std::uint64_t bytes, std::uint64_t sweep_bytes
   return {std::move(where), bytes, best.timer(bytes), best.configuration};
 }
 
-// Every thread reads one slice, or blocks of 1 MiB as they come.
+// Every thread reads one slice, or blocks of 1 MiB in turn; the slices that a thread of the sums' arena would be dealt, so that each finds
+// in its core's cache what the other left there.
 void read_in_parallel(const std::byte* data, std::uint64_t bytes, std::uint32_t threads, bool blocks, ReadShape shape) {
   constexpr std::uint64_t kBlock = 1 << 20;
   const std::uint64_t part = blocks ? kBlock : ceil_div(ceil_div(bytes, threads), 64) * 64;
-  const auto read = [=](std::uint64_t i) {
-    [[maybe_unused]] volatile std::uint64_t sink = read_bits(data + i * part, std::min(part, bytes - i * part), shape);
-  };
-  const std::uint64_t parts = (bytes + part - 1) / part;
-  if (blocks) {
-    core::parallel_for(std::uint64_t{0}, parts, read);
-  } else {
-    core::parallel_for(std::uint64_t{0}, parts, read, tbb::static_partitioner{});
-  }
+  core::for_chunks(bytes, threads, part, [=](std::uint32_t, std::uint64_t first, std::uint64_t count) {
+    [[maybe_unused]] volatile std::uint64_t sink = read_bits(data + first, count, shape);
+  });
 }
 
 // With `threads` threads; for a small buffer one of them may be faster than all.
 std::vector<Candidate> host_candidates(const std::byte* data, std::uint64_t bytes, std::uint32_t threads) {
   constexpr std::uint64_t kSmall = 8 << 20;
   std::vector<Candidate> candidates;
-  const auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(threads));
   for (const std::uint32_t streams : {1u, 2u, 4u}) {
     for (const std::uint32_t prefetch : {0u, 1024u, 4096u}) {
       const ReadShape shape{streams, prefetch};
@@ -66,9 +60,7 @@ std::vector<Candidate> host_candidates(const std::byte* data, std::uint64_t byte
       }
       for (const bool blocks : {false, true}) {
         if (threads == 1 || (blocks && bytes <= kSmall)) continue;
-        const auto timer = [=](std::uint64_t size) {
-          return host_timer([=] { core::execute(*arena, [=] { read_in_parallel(data, size, threads, blocks, shape); }); });
-        };
+        const auto timer = [=](std::uint64_t size) { return host_timer([=] { read_in_parallel(data, size, threads, blocks, shape); }); };
         candidates.push_back({text + (blocks ? " blocks" : " slices"), timer});
       }
     }

@@ -1,11 +1,13 @@
 #include "reduce/sum_cpu_bins.hpp"
 
 #include <new>
+#include <utility>
 
 namespace samesum::reduce {
 namespace {
 
-// What a bin held: how many elements, and the sum of their fractions as integers, with the leading ones that encodings leave out.
+// What a bin held: how many elements, where these are infinities and NaNs, and the sum of their fractions as integers, with the leading
+// ones that encodings leave out.
 template <class Integer>
 struct Contents {
   std::uint64_t count;
@@ -27,15 +29,12 @@ Contents<std::int64_t> take(BinTables<float>& tables, std::size_t bin) noexcept 
 
 __extension__ using int128 = __int128;
 
-Contents<int128> take(BinTables<double>& tables, std::size_t index) noexcept {
-  auto& bin = tables.bins[index];
-  if (bin.upper == 0) return {0, 0};
-  const std::uint64_t count = bin.upper / BinTables<double>::kOne;
-  const std::uint64_t carries = bin.upper % BinTables<double>::kOne;
-  const int128 leading_one = index % (BinTables<double>::kBins / 2) != 0 ? int128{1} << 52 : 0;
-  const int128 sum = (int128{carries} << 64) + bin.sum - int128{count} * ((int128{index} << 52) - leading_one);
-  bin = {};
-  return {count, sum};
+Contents<int128> take(BinTables<double>& tables, std::size_t bin) noexcept {
+  constexpr std::size_t kSign = BinTables<double>::kBins / 2;
+  const std::uint64_t carries = std::exchange(tables.carries[bin], 0);
+  if (bin % kSign == kSign - 1) return {carries, 0};
+  if (bin % kSign == 0) return {carries, static_cast<int128>(std::exchange(tables.denormals[bin / kSign], 0))};
+  return {carries, (int128{carries} << 64) + std::exchange(tables.sums[bin], 0)};
 }
 
 void add(Accumulator& total, std::int64_t fractions, int exponent, BinTables<float>&) noexcept {
@@ -48,6 +47,13 @@ void add(Accumulator& total, int128 fractions, int exponent, BinTables<double>&)
 }
 
 }  // namespace
+
+void BinTables<double>::carry(std::size_t bin, std::uint64_t fraction) noexcept {
+  ++carries[bin];
+  const std::size_t exponent = bin % (kBins / 2);
+  if (exponent == 0) denormals[bin / (kBins / 2)] += fraction - kLeadingOne;
+  if (exponent == 0 || exponent == kBins / 2 - 1) sums[bin] = kFull;
+}
 
 template <class T>
 BinTables<T>* Bins<T>::make_room(std::size_t count, Accumulator& total) noexcept {

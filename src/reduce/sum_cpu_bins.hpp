@@ -9,13 +9,13 @@
 
 namespace samesum::reduce {
 
-/// Bins for one thread. A bin is named by the upper bits of its elements' encoding, which are their sign and exponent. Whole encodings are
-/// added to it, as integers, and a constant with each, which counts them: when the bins are emptied, the count tells how often sign and
-/// exponent are in the sum, and how many leading ones the encodings left out. So adding an element takes a load, a shift and one addition
-/// to memory, whatever its value.
+/// Bins for one thread, named by the upper bits of their elements' encodings, which are sign and exponent. An element is a load, a shift
+/// and one addition to memory, whatever its value.
 template <class T>
 struct BinTables;
 
+/// Whole encodings are added up, as integers, and a constant with each, which counts them: when a bin is emptied, the count tells how
+/// often sign and exponent are in the sum, and how many leading ones the encodings left out.
 template <>
 struct BinTables<float> {
   static constexpr std::size_t kBins = 512;
@@ -38,20 +38,35 @@ struct BinTables<float> {
   }
 };
 
+/// Fractions with their leading ones are added up modulo 2^64; a sum that wraps around, once in two thousand additions, is noted apart.
+/// Denormals, which have no leading one, and infinities and NaNs come to that place each time: their bins are always full.
 template <>
 struct BinTables<double> {
   static constexpr std::size_t kBins = 4096;
-  static constexpr std::uint64_t kOne = std::uint64_t{1} << 26;  ///< counts an element, above the carries
-  static constexpr std::size_t kCapacity = std::size_t{1} << 26;
+  static constexpr std::size_t kCapacity = std::size_t{1} << 40;  ///< sums have 128 bits, of which the accumulator takes 95
   static constexpr std::size_t kFew = 1024;
+  static constexpr std::uint64_t kLeadingOne = std::uint64_t{1} << 52;
+  static constexpr std::uint64_t kFull = ~std::uint64_t{0};
 
-  struct Bin {
-    std::uint64_t sum;    ///< modulo 2^64
-    std::uint64_t upper;  ///< carries out of `sum`, and kOne for each element
-  };
-  alignas(64) Bin bins[kBins] = {};
+  __extension__ using Wide = unsigned __int128;
 
-  std::uint64_t specials() const noexcept { return bins[kBins / 2 - 1].upper + bins[kBins - 1].upper; }
+  alignas(64) std::uint64_t sums[kBins] = {};
+  std::uint64_t carries[kBins] = {};  ///< out of sums; elements, where the bin is always full
+  Wide denormals[2] = {};             ///< sums of fractions, by sign
+
+  BinTables() noexcept {
+    for (std::size_t sign = 0; sign < 2; ++sign) sums[sign * kBins / 2] = sums[sign * kBins / 2 + kBins / 2 - 1] = kFull;
+  }
+
+  void add(std::uint64_t encoding) noexcept {
+    const std::size_t bin = encoding >> 52;
+    const std::uint64_t fraction = encoding % kLeadingOne + kLeadingOne;
+    if ((sums[bin] += fraction) < fraction) [[unlikely]]
+      carry(bin, fraction);
+  }
+  void carry(std::size_t bin, std::uint64_t fraction) noexcept;
+
+  std::uint64_t specials() const noexcept { return carries[kBins / 2 - 1] + carries[kBins - 1]; }
 };
 
 /// The tables, made when they are first needed, and how full they are.

@@ -199,14 +199,7 @@ HWY_INLINE void add_to_bin(const std::byte* element, std::size_t index, BinTable
 HWY_INLINE void add_to_bin(const std::byte* element, std::size_t, BinTables<double>& tables) {
   std::uint64_t bits;
   std::memcpy(&bits, element, sizeof bits);
-  auto& bin = tables.bins[bits >> 52];
-#if HWY_ARCH_X86_64 && !HWY_COMPILER_MSVC
-  // Straight to memory, where the processor passes on a sum when the next element meets the same bin; compilers add to registers.
-  asm("addq %2, %0\n\tadcq %3, %1" : "+m"(bin.sum), "+m"(bin.upper) : "r"(bits), "e"(BinTables<double>::kOne) : "cc");
-#else
-  bin.sum += bits;
-  bin.upper += BinTables<double>::kOne + (bin.sum < bits ? 1 : 0);
-#endif
+  tables.add(bits);
 }
 
 // Adds any elements at all.
