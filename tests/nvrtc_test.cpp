@@ -229,7 +229,11 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
       all.fields.nonzeros = true;
       statistics::DevicePass(device, type, all, false, 1 << 28);
       if (capability != 90) continue;  // the rest, which shares its code, for one generation
-      statistics::DevicePass(device, type, {{false, false, true, false}}, true, 1 << 28);
+      for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
+        statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
+        if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // of strides
+      }
+      statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
       for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {
         if (elements != 1u << 28 && size_of(type) != 4) continue;
         statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);

@@ -14,6 +14,7 @@
 #include <samesum/error.hpp>
 #include <samesum/extremes.hpp>
 #include <samesum/reduce.hpp>
+#include <samesum/sum.hpp>
 
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
@@ -137,10 +138,12 @@ class Round {
     extremes("max", {false, true, false}, cub([&](void* s, std::size_t& bytes) {
                return cub::DeviceReduce::Max(s, bytes, a_, static_cast<T*>(out_), n, stream_.get());
              }));
-    extremes("argmax, argmin", {}, cub([&](void* s, std::size_t& bytes) {
-               auto* const index = reinterpret_cast<std::int64_t*>(static_cast<T*>(out_) + 8);
-               return cub::DeviceReduce::ArgMax(s, bytes, a_, static_cast<T*>(out_), index, n, stream_.get());
-             }));
+    const auto arg_max = cub([&](void* s, std::size_t& bytes) {
+      auto* const index = reinterpret_cast<std::int64_t*>(static_cast<T*>(out_) + 8);
+      return cub::DeviceReduce::ArgMax(s, bytes, a_, static_cast<T*>(out_), index, n, stream_.get());
+    });
+    extremes("argmax", {false, true, true}, arg_max);
+    extremes("argmax, argmin", {}, arg_max);
     extremes("minmax", {true, true, false}, cub([&](void* s, std::size_t& bytes) {
                const Ends<T> none{std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
                return cub::DeviceReduce::TransformReduce(s, bytes, a_, static_cast<Ends<T>*>(out_), n, MergeEnds<T>{}, ToEnds<T>{}, none,
@@ -155,6 +158,7 @@ class Round {
            return cub::DeviceReduce::TransformReduce(s, bytes, a_, static_cast<T*>(out_), n, cuda::std::plus<>{}, Square<T>{}, T(0),
                                                      stream_.get());
          }));
+    sum(cub([&](void* s, std::size_t& bytes) { return cub::DeviceReduce::Sum(s, bytes, a_, static_cast<T*>(out_), n, stream_.get()); }));
     pass("variance", {false, true, true, false}, false, cub([&](void* s, std::size_t& bytes) {
            return cub::DeviceReduce::TransformReduce(s, bytes, a_, static_cast<Moments*>(out_), n, MergeMoments{}, ToMoments<T>{},
                                                      Moments{0, 0, 0}, stream_.get());
@@ -219,6 +223,14 @@ class Round {
     row(name, right, ours, theirs);
   }
 
+  void sum(const std::function<void()>& theirs) const {
+    samesum::SumPlan plan(device_, type_, n_);
+    const samesum::BufferView data(buffer(a_, n_ * sizeof(T)), n_, type_);
+    const auto ours = [&] { plan.launch(data); };
+    ours();
+    row("sum", plan.result() == samesum::accumulate(a_view_, samesum::Device::open("cpu")), ours, theirs);
+  }
+
   // Of whole tiles.
   void product(const std::function<void()>& theirs) const {
     samesum::product_tree::DeviceProduct product(device_.implementation(), type_, false, {});
@@ -265,6 +277,7 @@ int main(int argc, char** argv) try {
   for (const int power : powers) {
     measure<float>(stream, device, samesum::DType::float32, power);
     measure<std::int32_t>(stream, device, samesum::DType::int32, power);
+    if (power < 28) measure<std::int64_t>(stream, device, samesum::DType::int64, power);
     if (power < 28) measure<double>(stream, device, samesum::DType::float64, power);
   }
   return 0;

@@ -225,7 +225,7 @@ class LadderRun {
     sum_options.group_size = options_.group_size;
     sum_options.groups = options_.groups;
     const auto sum = std::make_shared<reduce::DeviceSum>(device, data().type(), sum_options, data().size());
-    row.configuration = sum->configuration().text();
+    row.configuration = sum->configuration();
     const auto call = [this, sum, memory] { sum->launch(memory, data().size()); };
     const auto check = [this, sum](LadderRow& r) {
       const reduce::DeviceSumResult result = sum->result();

@@ -53,7 +53,7 @@ FN int exact_top_bit(LOCAL const long* magnitude, int first, int last) {
 
 FN ulong exact_digit_in(LOCAL const long* magnitude, int first, int last, int i) { return i < first || i > last ? 0 : (ulong)magnitude[i]; }
 
-// Rounds magnitude / 2^drop to the nearest integer, ties to even; `drop` >= 1 and the quotient has at most 53 bits.
+// Rounds magnitude / 2^drop to the nearest integer, ties to even; `drop` >= 0 and the quotient has at most 53 bits.
 FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int drop) {
   int half_digit = (drop - 1) >> 5;
   int half_bit = (drop - 1) & 31;
@@ -68,14 +68,13 @@ FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int d
   return quotient + (((half_word >> half_bit) & 1) & (ulong)(sticky != 0 || (quotient & 1) != 0));
 }
 
-// The bits of the float64 nearest to a magnitude, ties to even; +0.0 for zero. The caller sets the sign.
+// The bits of the float64 nearest to a magnitude, ties to even; +0.0 for zero. The caller sets the sign. Digits below the first weigh less
+// than 2^-1074, as those of products do.
 FN ulong exact_round_float64(LOCAL const long* magnitude, int first, int last) {
   const ulong infinity = (ulong)0x7ff << 52;
+  // Denormals and the first binade of normal numbers share a spacing, and are their own encoding.
   int top = exact_top_bit(magnitude, first, last);
-  if (top < 0) return 0;
-  // Up to bit 52 the magnitude is the encoding: denormals, and the first binade of normal numbers.
-  if (top <= 52) return exact_digit_in(magnitude, first, last, 0) | (exact_digit_in(magnitude, first, last, 1) << 32);
-  int drop = top - 52;
+  int drop = top > 52 ? top - 52 : 0;
   if (drop > 2046) return infinity;
   // The quotient has its leading bit at 52: adding it to the exponent field counts one binade up, and so does a carry out of rounding.
   ulong bits = ((ulong)drop << 52) + exact_drop_bits(magnitude, first, last, drop);
@@ -85,7 +84,6 @@ FN ulong exact_round_float64(LOCAL const long* magnitude, int first, int last) {
 // The same for the nearest float32.
 FN uint exact_round_float32(LOCAL const long* magnitude, int first, int last) {
   int top = exact_top_bit(magnitude, first, last);
-  if (top < 0) return 0;
   int drop = top - 23 > EXACT_FLOAT32_SHIFT ? top - 23 : EXACT_FLOAT32_SHIFT;  // denormals share the lowest binade's spacing
   int exponent = drop - EXACT_FLOAT32_SHIFT;
   if (exponent > 254) return 0x7f800000u;

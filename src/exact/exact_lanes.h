@@ -17,10 +17,11 @@ typedef struct {
   uint is_lowest;  // whether it is -2^63
 } ROUNDED;
 
-// By one work-item; `scratch` has EXACT_DIGITS places.
+// By one work-item; `scratch` has EXACT_DIGITS places, or count + 3 where `base` is negative.
 FN ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
-  const int first = base / 32;
-  const int last = first + count + 2 < EXACT_DIGITS ? first + count + 2 : EXACT_DIGITS - 1;
+  const int first = base >> 5;
+  const int last = first < 0 || first + count + 2 < EXACT_DIGITS ? first + count + 2 : EXACT_DIGITS - 1;
+  if (first < 0) scratch -= first;
   for (int i = first; i <= last; ++i) scratch[i] = 0;
   for (int i = 0; i < count; ++i) exact_add_scaled(scratch, digits[i], base + 32 * i);
   exact_normalize(scratch, first, last);

@@ -53,20 +53,13 @@ constexpr Layout layout_of(DType type, bool in_float64) {
   }
 }
 
-std::vector<std::string_view> files_of(DType type, bool window) {
+std::vector<std::string_view> files_of(DType type) {
   const std::string_view elements = type == DType::float32   ? "reduce/elements_float32.cl"
                                     : type == DType::float64 ? "reduce/elements_float64.cl"
                                     : is_integer(type)       ? "reduce/elements_integer.cl"
                                     : type == DType::float16 ? "reduce/elements_float16.cl"
                                                              : "reduce/elements_bfloat16.cl";
-  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_finish.h"};
-  if (!window) {
-    files.emplace_back("reduce/sum_exact.cl");
-  } else {
-    files.emplace_back(type == DType::float32 ? "reduce/window_float32.cl" : "reduce/window_float64.cl");
-    files.emplace_back("reduce/sum_window.cl");
-  }
-  return files;
+  return {"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_finish.h", "reduce/sum_exact.cl"};
 }
 
 // On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64; for
@@ -77,34 +70,6 @@ constexpr std::uint32_t kSmallGroupSize = 256;
 constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType::float64 ? 1024 : 2048; }
 constexpr std::uint32_t loads_of(DType type) { return type == DType::float64 ? 4 : 2; }
 constexpr std::uint32_t kCpuGroupSize = 64;
-
-// Little data are summed in registers, where a device has what sum_window.cl needs. These were the fastest on an H100. Beyond, sum_exact.cl
-// is as fast, and faster where elements have all exponents; but not with float64, up to the last size.
-struct WindowShape {
-  std::uint64_t bytes;  // of so much data at most
-  std::uint32_t group_size;
-  std::uint32_t loads;
-  std::uint32_t resident;  // groups to a compute unit
-  bool stream = false;     // more tiles than groups
-  bool only_float64 = false;
-};
-constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-constexpr WindowShape kWindowShapes[] = {
-    {4_KiB, 256, 1, 4},    {8_KiB, 256, 2, 4},    {16_KiB, 256, 4, 4},           {32_KiB, 512, 4, 2},
-    {128_KiB, 256, 1, 4},  {256_KiB, 256, 2, 4},  {512_KiB, 256, 4, 4},          {1024_KiB, 512, 2, 2},
-    {2048_KiB, 512, 4, 2}, {8192_KiB, 512, 8, 2}, {32768_KiB, 1024, 2, 1, true}, {131072_KiB, 1024, 4, 1, true, true}};
-constexpr std::uint32_t kWindowGroups = 1024;                           // at most, and
-constexpr std::uint64_t kWindowGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
-constexpr std::uint64_t kWindowLocalBytes = 24 << 10;                   // at most
-// Of two limbs for each digit and the counters; and of a slot.
-constexpr std::uint32_t window_words(std::uint32_t entries) { return 2 * (entries - kCounters) + kCounters + 8; }
-
-bool has_window(const DeviceInfo& info, DType type) {
-  if (type != DType::float32 && type != DType::float64) return false;
-  if (info.local_bytes < kWindowLocalBytes) return false;
-  return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
-         info.has(Capability::denormals);
-}
 
 // Host data go through in chunks of this size: large enough for full speed, small enough for any device.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
@@ -137,22 +102,18 @@ std::uint32_t choose_group_size(const device::Device& device, DType type, std::u
 
 }  // namespace
 
-std::string SumConfiguration::text() const {
-  return fmt::format("groups={} group_size={} {}={}", groups, group_size, window ? "loads" : "columns", window ? loads : columns);
-}
+std::string SumConfiguration::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
 
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration) {
-  device::Source source{
-      files_of(type, configuration.window),
-      {{"LOADS", std::to_string(configuration.loads)},
-       {"GROUP_SIZE", std::to_string(configuration.group_size)},
-       {"RESIDENT", std::to_string(configuration.window ? configuration.resident : resident_of(type, configuration.group_size))},
-       {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
-       {"STREAM", configuration.stream ? "1" : "0"},
-       {"STRIDED", configuration.strided ? "1" : "0"},
-       {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
-       {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
-       {"INTEGERS", is_integer(type) ? "1" : "0"}}};
+  device::Source source{files_of(type),
+                        {{"LOADS", std::to_string(configuration.loads)},
+                         {"GROUP_SIZE", std::to_string(configuration.group_size)},
+                         {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
+                         {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
+                         {"STRIDED", configuration.strided ? "1" : "0"},
+                         {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
+                         {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
+                         {"INTEGERS", is_integer(type) ? "1" : "0"}}};
   if (is_integer(type)) {
     source.defines.emplace_back("INTEGER_BITS", std::to_string(8 * size_of(type)));
     source.defines.emplace_back("INTEGER_SIGNED", is_signed(type) ? "1" : "0");
@@ -171,57 +132,8 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
     merged_ = device.allocate(std::uint64_t{8} * entries_ * kSpacing);
     device.write(merged_, 0, zeros.data(), merged_.bytes);
   }
-  if (!prepare_window(elements)) prepare_any(elements);
-}
-
-// Whether so many elements are for sum_window.cl.
-bool DeviceSum::prepare_window(std::uint64_t elements) {
-  const WindowShape* const shape = std::find_if(std::begin(kWindowShapes), std::end(kWindowShapes),
-                                                [&](const WindowShape& candidate) { return elements * size_of(type_) <= candidate.bytes; });
-  const bool asked_otherwise = options_.group_size != 0 || options_.groups != 0;
-
-  if (shape == std::end(kWindowShapes) || asked_otherwise || !has_window(device_.info(), type_)) return false;
-  if (shape->only_float64 && type_ != DType::float64) return false;
-  if (shape->group_size > device_.info().max_group_size) return false;
-  Window window;
-  SumConfiguration& configuration = window.configuration;
-  configuration.window = true;
-  configuration.group_size = shape->group_size;
-  configuration.loads = shape->loads;
-  configuration.resident = shape->resident;
-  configuration.stream = shape->stream;
-  configuration.columns = 32;
-  window.kernel = device::build(device_, sum_exact_source(type_, configuration), "sum_window");
-  const std::uint32_t resident = device_.resident_groups(window.kernel, configuration.group_size).value_or(0);
-  if (resident < 2) return false;  // the last group waits for the others
-  configuration.groups = shape->stream ? std::min(resident, kWindowGroups) : kWindowGroups;
-  window.tile_elements = std::uint64_t{shape->group_size} * shape->loads * (16 / size_of(type_));
-  const std::vector<std::uint64_t> zeros(std::uint64_t{configuration.groups} * window_words(entries_));
-  window.slots = device_.allocate(8 * zeros.size());
-  device_.write(window.slots, 0, zeros.data(), window.slots.bytes);
-  window_ = std::move(window);
-  return true;
-}
-
-// Whether there were not too many elements for the window.
-bool DeviceSum::launch_window(const device::Array& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset) {
-  if (!window_) return false;
-  Window& window = *window_;
-  const std::uint64_t group_elements = window.configuration.stream ? kWindowGroupElements : window.tile_elements;
-  if (data.count > group_elements * window.configuration.groups) return false;
-  const bool contiguous = data.count <= 1 || data.stride == static_cast<std::int64_t>(size_of(type_));
-  const bool strided = !contiguous || (device_.misalignment(data.memory) + data.offset) % 16 != 0;
-  if (strided && window.strided_kernel.handle == nullptr) {
-    window.configuration.strided = true;
-    window.strided_kernel = device::build(device_, sum_exact_source(type_, window.configuration), "sum_window");
-    window.configuration.strided = false;
-  }
-  const std::uint64_t tiles = (data.count + window.tile_elements - 1) / window.tile_elements;
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, window.configuration.groups));
-  const device::Argument arguments[] = {
-      data.memory, data.offset, data.stride, data.count, window.slots, result_, to, to_offset, static_cast<std::int32_t>(skip_nans)};
-  device_.launch(strided ? window.strided_kernel : window.kernel, {groups, window.configuration.group_size}, arguments);
-  return true;
+  if (options.group_size == 0 && options.groups == 0) window_ = DeviceWindow::prepare(device, type, Terms::elements, elements);
+  if (!window_) prepare_any(elements);
 }
 
 void DeviceSum::prepare_any(std::uint64_t elements) {
@@ -264,7 +176,7 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : std::uint64_t{8} * entries_;
-  if (launch_window(data, skip != 0, to, to_offset)) return;
+  if (window_ && window_->launch(data, data, skip != 0, result_, to, to_offset)) return;
   if (tile_elements_ == 0) prepare_any(data.count);
   const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
@@ -350,7 +262,7 @@ Accumulator sum_on_device(View data, device::Device& device, const SumOptions& o
     seconds += device.seconds_between(marks[i + 1], marks[i + 2]);
   }
   if (report != nullptr) {
-    report->configuration = lanes.front().sum.configuration().text();
+    report->configuration = lanes.front().sum.configuration();
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;
   }

@@ -4,6 +4,7 @@
 #include "device/array.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
+#include "reduce/window_device.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/sum.hpp>
@@ -19,12 +20,9 @@ struct SumConfiguration {
   std::uint32_t groups = 0;  // at most: small data take fewer
   std::uint32_t group_size = 0;
   std::uint32_t columns = 0;
-  std::uint32_t loads = 0;     // of 16 bytes, that a work-item has in flight
-  bool strided = false;        // the elements do not follow one another
-  bool in_float64 = false;     // float16 is added up in float64
-  bool window = false;         // in registers (sum_window.cl)
-  std::uint32_t resident = 0;  // there, groups to a compute unit
-  bool stream = false;         // there, with more tiles than groups
+  std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
+  bool strided = false;     // the elements do not follow one another
+  bool in_float64 = false;  // float16 is added up in float64
 
   std::string text() const;
 };
@@ -53,23 +51,14 @@ class DeviceSum {
   /// Waits for the last launch.
   DeviceSumResult result();
 
-  const SumConfiguration& configuration() const noexcept { return window_ ? window_->configuration : configuration_; }
+  /// "groups=264 group_size=1024 columns=32"
+  std::string configuration() const { return window_ ? window_->text() : configuration_.text(); }
 
  private:
   struct Kernels {
     device::Kernel sum;
     device::Kernel finish;  // the second launch, where one is needed
   };
-  // The kernel for little data.
-  struct Window {
-    SumConfiguration configuration;
-    std::uint64_t tile_elements = 0;
-    device::Kernel kernel{};
-    device::Kernel strided_kernel{};  // for what is not contiguous, or not aligned to 16 bytes
-    device::Memory slots{};
-  };
-  bool launch_window(const device::Array& data, bool skip_nans, const device::Memory& to, std::uint64_t to_offset);
-  bool prepare_window(std::uint64_t elements);
   void prepare_any(std::uint64_t elements);
   Kernels build();
   const Kernels& kernels_for(bool strided);
@@ -77,7 +66,7 @@ class DeviceSum {
   device::Device& device_;
   SumOptions options_;
   SumConfiguration configuration_;
-  std::optional<Window> window_;
+  std::optional<DeviceWindow> window_;  // for little data
   Kernels kernels_;
   Kernels strided_kernels_;
   device::Memory merged_;  // what the groups hand on, to the one that finishes
@@ -89,7 +78,7 @@ class DeviceSum {
   std::uint64_t count_ = 0;
 };
 
-/// The source of the exact kernel for `type`: entries sum_exact and sum_exact_finish, or sum_window.
+/// The source of the exact kernel for `type`: entries sum_exact and sum_exact_finish.
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration);
 
 /// The exact sum of data in host memory on `device`, in chunks that fit into it.

@@ -188,6 +188,7 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, long stride, uint head, u
   } else if (local_id() == 0) {
     schedule[TILES] = 0;
   }
+  take_off_offsets(entries, count);
   finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)storage);
 #else
   for (uint i = local_id(); i < ENTRIES; i += LANES) merged[group_id() * ENTRIES + i] = (ulong)entries[i];
@@ -206,5 +207,6 @@ void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* sche
     entries[i] = (long)sum;
   }
   if (local_id() == 0) schedule[TILES] = 0;
+  take_off_offsets(entries, count);
   finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, scratch);
 }

@@ -10,16 +10,22 @@
 // Entries lie apart where groups add to them, as the device adds to one line of memory one after the other.
 #define SPACING 16
 
-// The first sub-group rounds what `entries` add up to: they go to `result`, and a SumRecord (samesum/sum.hpp) to `record`.
-FN void finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
-  lanes_sync();
 #if INTEGERS && INTEGER_SIGNED
-  if (local_id() == 0) {  // each element was counted 2^(INTEGER_BITS - 1) too high
+// Takes off what each element was counted too high: 2^(INTEGER_BITS - 1). By the first sub-group.
+FN void take_off_offsets(LOCAL long* entries, ulong count) {
+  lanes_sync();
+  if (local_id() == 0) {
     exact_add_scaled(entries, -(long)(count & 0xffffffffu), INTEGER_BITS - 1);
     exact_add_scaled(entries, -(long)(count >> 32), INTEGER_BITS - 1 + 32);
   }
-  lanes_sync();
+}
+#else
+#define take_off_offsets(entries, count)
 #endif
+
+// The first sub-group rounds what `entries` add up to: they go to `result`, and a SumRecord (samesum/sum.hpp) to `record`.
+FN void finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
+  lanes_sync();
   for (uint i = local_id(); i < ENTRIES; i += LANES) result[i] = entries[i];
   LOCAL const long* counters = entries + DIGITS;
   int special = exact_special(count, (ulong)counters[NANS], (ulong)counters[POSITIVE_INFINITIES], (ulong)counters[NEGATIVE_INFINITIES],

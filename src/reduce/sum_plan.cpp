@@ -75,7 +75,7 @@ Accumulator SumPlan::result() const {
 }
 
 std::string SumPlan::configuration() const {
-  return state_->on_device ? state_->on_device->configuration().text() : fmt::format("threads={}", state_->options.threads);
+  return state_->on_device ? state_->on_device->configuration() : fmt::format("threads={}", state_->options.threads);
 }
 
 Accumulator accumulate(const BufferView& data, const SumOptions& options, SumReport* report) {
@@ -90,7 +90,7 @@ Accumulator accumulate(const BufferView& data, const SumOptions& options, SumRep
   const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
   Accumulator total = sum.result().accumulator;
   if (report != nullptr) {
-    *report = {device.info().selector, variant, sum.configuration().text(), data.bytes(), 0, queue.seconds_between(before, after)};
+    *report = {device.info().selector, variant, sum.configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
   }
   return total;
 }

@@ -1,13 +1,14 @@
 // The exact sum of little data, in one short launch: work-items add up in registers what they have loaded, by floating-point additions that
-// prove themselves exact (window_*.cl, after which this file stands). What no such addition can take, and what is no number, goes to
-// columns of limbs: slower, never wrong. All sums meet in limbs of 16 bits, of which limb i weighs 2^(ROW_BASE + 16 i - 1074).
+// prove themselves exact (window_*.cl and products_*.cl, after which this file stands). A work-item whose additions do not, as with what is
+// no number, reads its terms again and adds them to columns of limbs: slower, never wrong. All sums meet in limbs of 16 bits, of which limb i
+// weighs 2^(ROW_BASE + 16 i - 1074).
 //
 // Each group leaves its limbs in a slot, from which the last group takes them. Nobody fences, as each word of a slot says of itself that it
 // is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
-// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; STREAM, whether a group has more than one tile. No limb overflows where a
-// group has 2^19 elements and there are MOST_GROUPS at most.
+// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
+// one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
 #define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
@@ -17,49 +18,54 @@
 #define WIDE (LIMBS + COUNTERS)  // words of what does not fit
 
 // What a group has in local memory.
-#define STORAGE_COLUMNS 0
-#define STORAGE_LIMBS ((COUNTERS + LIMBS) * COLUMNS)
+#define STORAGE_LIMBS 0
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
 #define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
 #define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
-#define STORAGE (STORAGE_MARKS + MOST_GROUPS / 4)
+#define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
+#define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
 
-// The tile's elements; beyond the last there is -0.0, which counts for nothing. STRIDED: one every `stride` bytes; else they are
-// contiguous, and the first lies at a multiple of 16 bytes.
-#if STRIDED
-FN void load_tile(REAL* v, GLOBAL const uchar* data, long stride, ulong first, ulong count) {
-#pragma unroll
-  for (int i = 0; i < REALS; ++i) {
-    const ulong at = first + local_id() + i * GROUP_SIZE;
-    v[i] = at < count ? *(GLOBAL const REAL*)(data + (long)at * stride) : -(REAL)0;
-  }
-}
-#else
-FN void load_tile(REAL* v, GLOBAL const uchar* data, ulong first, ulong count) {
-  GLOBAL const REAL* reals = (GLOBAL const REAL*)data + first + local_id() * REALS_PER_LOAD;
+// The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
+// nothing. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a multiple of 16 bytes.
+#define NEGATIVE_ZERO ((ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))
+typedef struct {
+  GLOBAL const uchar* first;
+  long stride;
+} ARRAY;
+
+FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
+#if !STRIDED
   if (first + TILE <= count) {
+    GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
+    GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
-      GLOBAL const uint4* load = (GLOBAL const uint4*)(reals + i * GROUP_SIZE * REALS_PER_LOAD);
-      unpack(v + i * REALS_PER_LOAD, STREAM ? load_once(load) : *load);
-    }
-  } else {
+      const uint4 x = STREAM ? load_once(&a_loads[i * GROUP_SIZE]) : a_loads[i * GROUP_SIZE];
+      const uint4 y = !DOT ? x : STREAM ? load_once(&b_loads[i * GROUP_SIZE]) : b_loads[i * GROUP_SIZE];
 #pragma unroll
-    for (int i = 0; i < REALS; ++i) {
-      const ulong at = i / REALS_PER_LOAD * (GROUP_SIZE * REALS_PER_LOAD) + i % REALS_PER_LOAD;
-      v[i] = first + local_id() * REALS_PER_LOAD + at < count ? reals[at] : -(REAL)0;
+      for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) v[i * ELEMENTS_PER_LOAD + k] = real_of(element_of(x, k), element_of(y, k));
     }
+    return;
+  }
+#endif
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+#if STRIDED
+    const ulong at = first + local_id() + i * GROUP_SIZE;
+#else
+    const ulong at = first + local_id() * ELEMENTS_PER_LOAD + i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
+#endif
+    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
+    v[i] = real_of(x, at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0);
   }
 }
-#define load_tile(v, data, stride, first, count) load_tile(v, data, first, count)
-#endif
 
-// Adds the tile, to columns where need be; says whether anything went there: 2 where that was anything but -0.0 and NaN.
-FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
-  if (!add_reals(share, v)) return 0;
-  // Little code, as what comes next should not be far away: a loop, and elements that move up.
+// Adds the tile to the work-item's column; says whether there was anything but -0.0 and NaN.
+FN uint add_to_columns(LOCAL uint* storage, const REAL* v) {
+  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
+  // Little code: a loop, and terms that move up.
   REAL left[REALS];
 #pragma unroll
   for (int i = 0; i < REALS; ++i) left[i] = v[i];
@@ -70,28 +76,29 @@ FN uint add_tile(SHARE* share, const REAL* v, LOCAL uint* column) {
 #pragma unroll
     for (int k = 0; k < REALS - 1; ++k) left[k] = left[k + 1];
   }
-  return 1 + (other != 0);
+  return other;
 }
 
 // Adds the sub-group's sums to limbs.
 //
 // With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its own bits, as an integer, are those of C plus
 // that multiple. So integers add up the upper part of each sum, and x - ((x + C) - C) is the exact rest, for which a smaller C is next.
+#define LOWEST_FIELD (ROW_BASE < 0 ? 0u : ROW_BASE + 1u)
 FN void spread(double* sums, LOCAL uint* storage) {
   const uint lane = local_id() & (SUBGROUP - 1);
   for (;;) {
     uint greatest = 0;
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) greatest = max_u32(greatest, (uint)(as_ulong(sums[i]) >> 32) & 0x7fffffffu);
-#if ROW_BASE == 0  // where there are denormal numbers
+#if ROW_BASE <= 0  // where there are denormal numbers
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) greatest |= (uint)as_ulong(sums[i]) != 0;
 #endif
     greatest = subgroup_max_u32(greatest);
     if (greatest == 0) break;
     // C's last bit is not below that of limb 0. That is the same in the lowest two binades: there C may be in the first and go down.
-    const uint lowest = ROW_BASE == 0 && greatest >> 20 == 0;
-    const uint field = lowest ? 1 : max_u32((greatest >> 20) + 1 + SUMS, ROW_BASE + 1);
+    const uint lowest = ROW_BASE <= 0 && greatest >> 20 == 0;
+    const uint field = lowest ? 1 : max_u32((greatest >> 20) + 1 + SUMS, LOWEST_FIELD);
     const ulong c = (ulong)(field << 20 | (lowest ? 0 : 0x00080000u)) << 32;
     long sum = 0;
     ulong left = 0;
@@ -105,7 +112,7 @@ FN void spread(double* sums, LOCAL uint* storage) {
     const uint more = subgroup_ballot(left != 0);
     const long low = subgroup_add_s32((int)sum & 0x3ffffff), high = subgroup_add_s32((int)(sum >> 26));
     const long all = low + (long)((ulong)high << 26);
-    const uint position = field - 1 - ROW_BASE, shift = position & 15, first = position >> 4;
+    const uint position = (uint)((int)field - 1 - (ROW_BASE)), shift = position & 15, first = position >> 4;
     if (lane < 5) {
       const uint piece = lane == 4 ? (uint)((all >> 1) >> (63 - shift)) : (uint)(((ulong)all << shift) >> (16 * lane)) & 0xffffu;
       atomic_add_local32(&storage[STORAGE_LIMBS + first + lane], piece);
@@ -149,6 +156,7 @@ FN uint used_limbs(LOCAL const uint* storage) {
 #define HAS_OTHER ((ulong)1 << 62)  // there was anything but -0.0
 #define IS_WIDE ((ulong)1 << 61)    // all is in the words for that
 #define LIMB_SHIFT 48
+#define LIMB_MASK 0x1fffu
 
 // By a sub-group.
 FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
@@ -197,7 +205,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
       for (int i = 0; i < BATCH; ++i) complete &= (uint)(words[i] >> 63);
     } while (!complete);
     // Those at the same limb first add up in a register.
-    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
     long sum = 0;
     uint apart = 0;
 #pragma unroll
@@ -207,7 +215,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
       if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
       if (words[i] & IS_WIDE) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
       const long value = (long)(words[i] << 16) >> 16;
-      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & 0xffu) == limb;
+      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & LIMB_MASK) == limb;
       sum += same ? value : 0;
       apart |= !same && value != 0;
     }
@@ -217,7 +225,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
     for (int i = 1; i < BATCH; ++i) {
 #pragma unroll
       for (int k = 0; k < BATCH - 1; ++k) words[k] = words[k + 1];
-      const uint other = (uint)(words[0] >> LIMB_SHIFT) & 0xffu;
+      const uint other = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
       if (other != limb) add_word(storage, other, (long)(words[0] << 16) >> 16);
     }
   }
@@ -308,20 +316,26 @@ FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLO
   return 1;
 }
 
-// `slots` are zero before and after each launch. The first element lies at byte `offset` of `data`, the others `stride` bytes apart.
+// `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
+// alike, is looked at for products.
 // STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count, GLOBAL ulong* slots, GLOBAL long* result,
-                GLOBAL uchar* record, ulong record_offset, int skip_nans) {
+void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
+                GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
   ulong first = (ulong)group_id() * TILE;
   REAL v[REALS];
-  load_tile(v, data + offset, stride, first, count);  // on its way while local memory is cleared
+  ARRAY left, right;
+  left.first = a + a_offset;
+  left.stride = a_stride;
+  right.first = b + b_offset;
+  right.stride = b_stride;
+  load_tile(v, left, right, first, count);  // on its way while local memory is cleared
 #pragma unroll
-  for (int i = 0; i < STORAGE / 4; i += GROUP_SIZE) {
-    if (i + local_id() < STORAGE / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
+    if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
   barrier_local();
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
@@ -329,21 +343,32 @@ void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count
   // a sub-group's additions to one place together either.
   const uint zero = ((LOCAL const uint*)memory)[STORAGE_ZERO + (local_id() & 3)];
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
-  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
 
   SHARE share = empty_share(zero);
-  uint inexact = add_tile(&share, v, column);
+  add_reals(&share, v);
 #if STREAM
   for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    load_tile(v, data + offset, stride, first, count);
-    inexact |= add_tile(&share, v, column);
+    load_tile(v, left, right, first, count);
+    add_reals(&share, v);
   }
 #endif
-  if (has_other(&share) || inexact > 1) storage[STORAGE_OTHER] = 1;
+  const uint exact = is_exact(&share);
+  if (exact && has_other(&share)) storage[STORAGE_OTHER] = 1;
   double sums[SUMS];
   sums_of(&share, sums);
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) sums[i] = exact ? sums[i] : 0;
   spread(sums, storage);
-  if (barrier_or(inexact)) {
+  if (barrier_or(!exact)) {
+    for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
+    barrier_local();
+    uint other = 0;
+    for (first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
+      load_tile(v, left, right, first, count);
+      other |= add_to_columns(storage, v);
+    }
+    if (other) storage[STORAGE_OTHER] = 1;
+    barrier_local();
     add_up(storage);
     barrier_local();
   }
@@ -374,5 +399,5 @@ void sum_window(GLOBAL const uchar* data, ulong offset, long stride, ulong count
     }
   }
   for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
-  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)storage);
+  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
 }

@@ -1,28 +1,24 @@
 // Sums of float32 in registers, for sum_window.cl: added up as float64, once rounding down and once up. Where both come to the same,
 // nothing was rounded, as what once was apart stays apart.
 #define REAL float
-#define REALS_PER_LOAD 4
-#define REALS (LOADS * REALS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 1                          // in which a work-item leaves its share
+#define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
+#define SUMS 1                                // in which a work-item leaves its share
 
 typedef struct {
   double down, up;
+  float special;  // becomes a NaN with what is no number
   uint zero;
 } SHARE;
 
 FN SHARE empty_share(uint zero) {
   SHARE share;
   share.down = share.up = -0.0;
+  share.special = as_float(zero);
   share.zero = zero;
   return share;
 }
 
-FN void unpack(REAL* v, uint4 load) {
-  v[0] = as_float(load.x);
-  v[1] = as_float(load.y);
-  v[2] = as_float(load.z);
-  v[3] = as_float(load.w);
-}
+FN REAL real_of(ELEMENT x, ELEMENT y) { return as_float(x); }
 
 // The element times 2^-896, also where it is denormal: its bits, with an exponent field of three bits more.
 FN double widen(REAL value, uint zero) {
@@ -30,21 +26,16 @@ FN double widen(REAL value, uint zero) {
   return as_double((ulong)((uint)(x >> (3 + zero)) & 0x8fffffffu) << 32 | (uint)x * (0x20000000u + zero));
 }
 
-// Adds the elements, if their sum is exact, and says whether it is not.
-FN uint add_reals(SHARE* share, const REAL* v) {
-  SHARE next = *share;
-  float special = as_float(share->zero);  // becomes a NaN with what is no number
+FN void add_reals(SHARE* share, const REAL* v) {
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
-    next.down = add_down_f64(next.down, widen(v[i], share->zero));
-    next.up = add_up_f64(next.up, widen(v[i], share->zero));
-    special = fma_rn_f32(v[i], 0, special);
+    share->down = add_down_f64(share->down, widen(v[i], share->zero));
+    share->up = add_up_f64(share->up, widen(v[i], share->zero));
+    share->special = fma_rn_f32(v[i], 0, share->special);
   }
-  const uint inexact = !(next.down == next.up && special == 0);
-  share->down = inexact ? share->down : next.down;
-  share->up = inexact ? share->up : next.up;
-  return inexact;
 }
+
+FN uint is_exact(const SHARE* share) { return share->down == share->up && share->special == 0; }
 
 // Whether there was anything but -0.0: their sum, rounded up, is no other.
 FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x8000000000000000UL; }

@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace samesum::statistics {
@@ -158,30 +159,46 @@ device::Source pass_source(const KernelShape& shape) {
 }
 
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
-    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)) {
+    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), groups_(options.groups) {
   if (options.fields == Fields{true, false, false, false}) {
     extremes_.emplace(device, type, ReduceOptions{NanPolicy::propagate, options.group_size, options.groups}, elements);
     return;
   }
+  if (options.fields == Fields{false, false, true, false} && options.group_size == 0 && options.groups == 0) {
+    window_ = reduce::DeviceWindow::prepare(device, type, terms(), elements);
+  }
+  if (window_) {
+    window_result_ = device.allocate(std::uint64_t{8} * reduce::window_entries(type, terms()).words() + sizeof(SumRecord));
+  } else {
+    prepare();
+  }
+}
+
+void DevicePass::prepare() {
   const device::Source source = pass_source(shape_);
-  kernel_ = device::build(device, source, "statistics");
-  const bool merged = device.info().has(Capability::device_fence) && device.info().has(Capability::int64_atomics);
-  if (!merged) combine_ = device::build(device, source, "statistics_combine");
-  const std::uint32_t resident = device.resident_groups(kernel_, shape_.group_size)
-                                     .value_or(device.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
-  shape_.groups = std::max(options.groups != 0 ? options.groups : resident, 1u);
-  records_ = device.allocate(std::uint64_t{8} * (merged ? std::uint32_t{kNans} : record_words(shape_)) * shape_.groups);
+  kernel_ = device::build(device_, source, "statistics");
+  const DeviceInfo& info = device_.info();
+  const bool merged = info.has(Capability::device_fence) && info.has(Capability::int64_atomics);
+  if (!merged) combine_ = device::build(device_, source, "statistics_combine");
+  const std::uint32_t resident =
+      device_.resident_groups(kernel_, shape_.group_size).value_or(info.compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
+  shape_.groups = std::max(groups_ != 0 ? groups_ : resident, 1u);
+  records_ = device_.allocate(std::uint64_t{8} * (merged ? std::uint32_t{kNans} : record_words(shape_)) * shape_.groups);
   const std::vector<std::uint64_t> zeros(merged ? kSpacing * (record_words(shape_) - kNans) : 1);
-  merged_ = device.allocate(8 * zeros.size());
-  device.write(merged_, 0, zeros.data(), 8 * zeros.size());
-  result_ = device.allocate(std::uint64_t{8} * record_words(shape_));
-  schedule_ = device.allocate(sizeof(std::uint64_t));
-  device.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
+  merged_ = device_.allocate(8 * zeros.size());
+  device_.write(merged_, 0, zeros.data(), 8 * zeros.size());
+  result_ = device_.allocate(std::uint64_t{8} * record_words(shape_));
+  schedule_ = device_.allocate(sizeof(std::uint64_t));
+  device_.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
 }
 
 void DevicePass::launch(const device::Array& a, const device::Array& b) {
   count_ = a.count;
   if (extremes_) return extremes_->launch(a);
+  const std::uint64_t beyond_entries = window_ ? window_result_.bytes - sizeof(SumRecord) : 0;
+  in_window_ = window_ && window_->launch(a, shape_.dot ? b : a, false, window_result_, window_result_, beyond_entries);
+  if (in_window_) return;
+  if (kernel_.handle == nullptr) prepare();
   const std::uint64_t element = size_of(shape_.type);
   const auto beyond = [&](const device::Array& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
   const auto is_plain = [&](const device::Array& array) { return array.stride == static_cast<std::int64_t>(element); };
@@ -203,6 +220,7 @@ void DevicePass::launch(const device::Array& a, const device::Array& b) {
 
 Statistics::Contents DevicePass::result() {
   if (extremes_) return contents_of(extremes_->result(), count_, shape_.type);
+  if (in_window_) return products_of_window();
   std::vector<std::uint64_t> words(record_words(shape_));
   device_.read(result_, 0, words.data(), 8 * words.size());
   const Rows rows = rows_of(shape_);
@@ -249,6 +267,23 @@ Statistics::Contents DevicePass::result() {
       contents.squares.add_counts(count_, contents.nans, positive + negative, 0, count_ == contents.nans);
     }
   }
+  return contents;
+}
+
+Statistics::Contents DevicePass::products_of_window() {
+  const reduce::WindowEntries entries = reduce::window_entries(shape_.type, terms());
+  std::vector<std::int64_t> words(entries.words());
+  device_.read(window_result_, 0, words.data(), 8 * words.size());
+  Statistics::Contents contents;
+  contents.fields = shape_.fields;
+  contents.count = count_;
+  for (std::uint32_t i = 0; i < entries.digits; ++i) {
+    if (words[i] != 0) contents.squares.add_scaled(words[i], entries.base + 1074 + static_cast<int>(32 * i));
+  }
+  const auto counters = std::span(words).last(4);
+  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
+  contents.nans = count(0);
+  contents.squares.add_counts(count_, count(0), count(1), count(2), counters[3] == 0);
   return contents;
 }
 

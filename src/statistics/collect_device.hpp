@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/program.hpp"
+#include "reduce/window_device.hpp"
 #include "statistics/extremes_device.hpp"
 
 #include <samesum/statistics.hpp>
@@ -29,7 +30,7 @@ struct KernelShape {
 };
 
 /// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time. Where extremes alone
-/// are wanted, the kernel is theirs.
+/// are wanted, or products of little data, the kernel is theirs.
 class DevicePass {
  public:
   /// `elements`: for so many, or about so many, it is to be fast.
@@ -44,18 +45,26 @@ class DevicePass {
   Statistics::Contents result();
 
   /// "groups=528 group_size=256 columns=32"
-  std::string configuration() const { return extremes_ ? extremes_->shape().text() : shape_.text(); }
+  std::string configuration() const { return extremes_ ? extremes_->shape().text() : window_ ? window_->text() : shape_.text(); }
 
  private:
+  void prepare();
+  reduce::Terms terms() const { return shape_.dot ? reduce::Terms::products : reduce::Terms::squares; }
+  Statistics::Contents products_of_window();
+
   device::Device& device_;
   KernelShape shape_;
+  std::uint32_t groups_;  // asked for; 0: chosen
   std::optional<DeviceExtremes> extremes_;
+  std::optional<reduce::DeviceWindow> window_;
+  bool in_window_ = false;  // the last launch
   device::Kernel kernel_;
   device::Kernel combine_;
   device::Memory records_;
   device::Memory merged_;
   device::Memory result_;
   device::Memory schedule_;
+  device::Memory window_result_;
   std::uint64_t count_ = 0;
 };
 

@@ -26,18 +26,32 @@ constexpr std::uint32_t kCpuGroupSize = 64;
 // On an H100 these were the fastest, by the bytes of the array: of little data, a group to each tile; then a group to a compute unit; where
 // there is much, two that draw their tiles.
 ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes, bool polled, bool wide, bool places) {
+  const auto resident = [](std::uint32_t size, std::uint32_t loads) { return loads == 8 ? 1 : 1024 / size; };
+  const auto each = [&](std::uint32_t size, std::uint32_t loads) {
+    return ExtremesShape{256, size, loads, resident(size, loads), false, true, true};
+  };
+  const auto turns = [&](std::uint32_t size, std::uint32_t loads) {
+    return ExtremesShape{units, size, loads, resident(size, loads), false, true, false};
+  };
+  constexpr std::uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
   if (polled) {
-    if (bytes <= 4 << 10) return {128, 256, 1, 4, false, true, true};
-    if (bytes <= 8 << 10) return {128, 256, 2, 4, false, true, true};
-    if (bytes <= 64 << 10) return {128, 256, 4, 4, false, true, true};
-    if (bytes <= 1 << 20) return {128, 128, 4, 8, false, true, true};
-    if (bytes <= 4 << 20) return {128, 512, 4, 2, false, true, true};
-    if (bytes <= 16 << 20 && places) return {units, 512, 4, 2, false, true, false};
-    if (wide && bytes <= 64 << 20) return {units, 512, 4, 2, false, true, false};  // eight loads take too many registers
-    if (bytes <= 16 << 20) return {128, 1024, 8, 1, false, true, true};
-    if (bytes <= 64 << 20) return {units, places ? 512u : 1024u, 8, 1, false, true, false};
-  } else if (bytes <= 64 << 20) {
-    if (bytes <= 64 << 10) return {1, 512, 4, 1, false, false, false};
+    if (bytes <= 4 * kKiB) return each(256, 1);
+    if (bytes <= 8 * kKiB) return each(256, 2);
+    if (bytes <= 16 * kKiB) return each(256, 4);
+    if (bytes <= 32 * kKiB) return each(512, 4);
+    if (bytes <= 64 * kKiB) return wide ? each(256, 2) : each(512, 8);
+    if (bytes <= 256 * kKiB) return each(256, wide ? 2 : 4);
+    if (bytes <= 512 * kKiB) return each(256, 2);
+    if (bytes <= 1 * kMiB) return each(256, 4);
+    if (bytes <= 2 * kMiB) return each(512, 4);
+    if (bytes <= 4 * kMiB) return places ? each(512, wide ? 4 : 8) : wide ? turns(512, 2) : each(1024, 2);
+    if (bytes <= 8 * kMiB) return wide ? each(places ? 1024 : 512, 4) : each(512, 8);
+    if (bytes <= 16 * kMiB && !wide && !places) return each(1024, 8);
+    if (bytes <= 32 * kMiB) return turns(512, wide ? 4 : 8);
+    if (bytes <= 64 * kMiB) return wide ? turns(1024, 4) : turns(512, 8);
+    if (bytes <= 128 * kMiB && wide) return turns(1024, 4);
+  } else if (bytes <= 64 * kMiB) {
+    if (bytes <= 64 * kKiB) return {1, 512, 4, 1, false, false, false};
     return {units, 512, 4, 2, false, false, false};
   }
   return {0, 512, 4, 2, true, false, false};

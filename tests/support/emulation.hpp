@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -153,6 +154,16 @@ FN double add_down_f64(double a, double b) {
 }
 FN double add_up_f64(double a, double b) { return -add_down_f64(-a, -b); }
 FN float fma_rn_f32(float a, float b, float c) { return std::fma(a, b, c); }
+FN float max_magnitude_f32(float a, float b) { return std::fmax(std::fabs(a), std::fabs(b)); }
+FN double mul_rn_f64(double a, double b) { return a * b; }
+FN double fma_rn_f64(double a, double b, double c) { return std::fma(a, b, c); }
+FN double fma_down_f64(double a, double b, double c) {
+  std::fesetround(FE_DOWNWARD);
+  volatile double factor = a;
+  const volatile double sum = std::fma(factor, b, c);
+  std::fesetround(FE_TONEAREST);
+  return sum;
+}
 FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
 FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
@@ -160,8 +171,20 @@ FN double as_double(ulong x) { return std::bit_cast<double>(x); }
 FN uint clz32(uint x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint clz64(ulong x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint lowest_bit(uint x) { return static_cast<uint>(std::countr_zero(x)); }
+FN ulong mul_hi64(ulong a, ulong b) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<ulong>(static_cast<Wide>(a) * b >> 64);
+}
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
+FN uint dot4_u8(uint a, uint b, uint c) {
+  for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
+  return c;
+}
+FN int dot4_s8(uint a, uint b, int c) {
+  for (int i = 0; i < 32; i += 8) c += static_cast<std::int8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
+  return c;
+}
 FN uint min_u32(uint a, uint b) { return std::min(a, b); }
 FN uint max_u32(uint a, uint b) { return std::max(a, b); }
 
@@ -177,7 +200,9 @@ FN uint4 load_once(const uint4* p) {
 
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane % SUBGROUP]); }
-FN long subgroup_shuffle64(long value, uint lane) { return static_cast<long>(emulation.meet_subgroup(static_cast<ulong>(value))[lane % SUBGROUP]); }
+FN long subgroup_shuffle64(long value, uint lane) {
+  return static_cast<long>(emulation.meet_subgroup(static_cast<ulong>(value))[lane % SUBGROUP]);
+}
 FN uint subgroup_ballot(int condition) {
   const auto& values = emulation.meet_subgroup(condition != 0);
   uint ballot = 0;

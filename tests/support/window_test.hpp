@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace samesum::test {
@@ -22,8 +23,43 @@ struct WindowKernel {
   DType type;
   int digits, row_base, entries, slot_words, group_size;
   std::uint64_t tile, most_groups;
-  void (*sum)(const unsigned char* data, unsigned long offset, long stride, unsigned long count, unsigned long* slots, long* result,
-              unsigned char* record, unsigned long record_offset, int skip_nans);
+  void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
+              unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+};
+
+/// What the kernel leaves, and memory that says whether it left it clean.
+class WindowRun {
+ public:
+  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan) : result(kernel.entries, -1) {
+    const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
+    const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
+    slots_.resize(groups * kernel.slot_words);
+    const Place left(a, offset), right(b, offset);
+    dialect::emulation.run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {
+      const long stride = static_cast<long>(size_of(kernel.type));
+      kernel.sum(left.base, offset, stride, right.base, offset, stride, a.size(), slots_.data(), result.data(),
+                 reinterpret_cast<unsigned char*>(record), 0, nan == NanPolicy::skip);
+    });
+  }
+  bool clean() const {
+    return std::all_of(slots_.begin(), slots_.end(), [](unsigned long word) { return word == 0; });
+  }
+
+  std::vector<long> result;
+  unsigned long record[3] = {~0ul, ~0ul, ~0ul};
+
+ private:
+  // A copy of an array, `offset` bytes behind a multiple of 16.
+  struct Place {
+    Place(View data, std::size_t offset) : memory(data.bytes() / 16 + 8) {
+      base = reinterpret_cast<unsigned char*>(memory.data());
+      base += 16 - reinterpret_cast<std::uintptr_t>(base) % 16;
+      if (data.size() != 0) std::memcpy(base + offset, data.data(), data.bytes());
+    }
+    std::vector<dialect::uint4> memory;
+    unsigned char* base;
+  };
+  std::vector<unsigned long> slots_;
 };
 
 class WindowSum {
@@ -32,18 +68,8 @@ class WindowSum {
 
   /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle.
   void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
-    const std::uint64_t tiles = (data.size() + kernel_.tile - 1) / kernel_.tile;
-    const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel_.most_groups);
-    std::vector<unsigned long> slots(groups * kernel_.slot_words), record(3, ~0ul);
-    std::vector<long> result(kernel_.entries, -1);
-    std::vector<dialect::uint4> memory(data.bytes() / 16 + 8);
-    auto* const first =
-        reinterpret_cast<unsigned char*>(memory.data()) + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) + offset;
-    if (data.size() != 0) std::memcpy(first, data.data(), data.bytes());
-    dialect::emulation.run(static_cast<dialect::uint>(groups), kernel_.group_size, [&] {
-      kernel_.sum(first - offset, offset, static_cast<long>(size_of(kernel_.type)), data.size(), slots.data(), result.data(),
-                  reinterpret_cast<unsigned char*>(record.data()), 0, nan == NanPolicy::skip);
-    });
+    const WindowRun run(kernel_, data, data, offset, nan);
+    const auto& [result, record] = std::tie(run.result, run.record);
     Accumulator sum;
     for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);
     const long* counters = &result[kernel_.digits];
@@ -52,8 +78,7 @@ class WindowSum {
     const Expected rounded{record[0], static_cast<std::uint32_t>(record[2]), sum.nan_count()};
     ASSERT_EQ(rounded, gmp_oracle(data, nan)) << what;
     ASSERT_EQ(record[1], 0u) << what;
-    const auto zero = [](unsigned long word) { return word == 0; };
-    ASSERT_TRUE(std::all_of(slots.begin(), slots.end(), zero)) << what;
+    ASSERT_TRUE(run.clean()) << what;
   }
 
   void check_hard_cases() {

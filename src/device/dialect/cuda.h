@@ -92,6 +92,11 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
 FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
+// The greater magnitude; NaNs are left out.
+FN float max_magnitude_f32(float a, float b) { return fmaxf(fabsf(a), fabsf(b)); }
+FN double mul_rn_f64(double a, double b) { return __dmul_rn(a, b); }
+FN double fma_rn_f64(double a, double b, double c) { return __fma_rn(a, b, c); }
+FN double fma_down_f64(double a, double b, double c) { return __fma_rd(a, b, c); }
 FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
 FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -111,6 +116,7 @@ FN uint clz32(uint x) { return (uint)__clz((int)x); }
 // The index of the lowest set bit; x is not zero.
 FN uint lowest_bit(uint x) { return 31 - (uint)__clz((int)(x & (0 - x))); }
 FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
+FN ulong mul_hi64(ulong a, ulong b) { return __umul64hi(a, b); }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }

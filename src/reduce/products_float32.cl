@@ -1,0 +1,99 @@
+// Products of two elements of float32, float16 or bfloat16 (FRACTION_BITS 23, 10 or 7), for sum_window.cl. Each is exact as a float64; its
+// least bit is 2^-350.
+//
+// With a power of two far above a tile's products, each is cut in two: what is left of it in a sum that large is added up without rounding,
+// and the rest, which is exact, once rounding down and once up (Rump, Ogita, Oishi, "Accurate floating-point summation part I", SIAM J. Sci.
+// Comput. 31, 2008). Where both come to the same, nothing was lost.
+#define ELEMENTS_PER_LOAD (FRACTION_BITS == 23 ? 4 : 8)
+#define ROW_BITS 16
+#define ROW_BASE (1074 - 350)
+#define ROWS 38
+
+#if FRACTION_BITS == 23
+#define ELEMENT uint
+FN float number_of(ELEMENT x) { return as_float(x); }
+#elif FRACTION_BITS == 10
+#define ELEMENT ushort
+FN float number_of(ELEMENT x) { return half_to_float(x); }
+#else
+#define ELEMENT ushort
+FN float number_of(ELEMENT x) { return as_float((uint)x << 16); }
+#endif
+
+typedef struct {
+  float a, b;
+} FACTORS;
+#define REAL FACTORS
+#define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
+#define SUMS 2                             // in which a work-item leaves its share
+
+FN REAL real_of(ELEMENT x, ELEMENT y) {
+  REAL factors;
+  factors.a = number_of(x);
+  factors.b = number_of(y);
+  return factors;
+}
+FN double product_of(REAL v) { return mul_rn_f64(v.a, v.b); }
+
+#define SHARE RUNNING
+
+FN SHARE empty_share(uint zero) {
+  SHARE share = empty_running(zero);
+  share.up = share.sum;  // -0.0
+  return share;
+}
+
+FN void add_reals(SHARE* share, const REAL* v) {
+  float a_most = 0, b_most = 0;
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    a_most = max_magnitude_f32(a_most, v[i].a);
+    b_most = max_magnitude_f32(b_most, v[i].b);
+  }
+  // 1.5 times the power, to stay between it and its double, 64 products or fewer.
+  const uint field = (as_uint(a_most) >> 23) + (as_uint(b_most) >> 23) + 778;
+  const double start = as_double((ulong)(field << 20 | 0x00080000u) << 32);
+  double sum = start;
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    const double a = v[i].a, b = v[i].b, more = fma_rn_f64(a, b, sum);
+    const double rest = fma_rn_f64(a, b, -add_rn_f64(more, -sum));
+    sum = more;
+    share->down = add_down_f64(share->down, rest);
+    share->up = add_up_f64(share->up, rest);
+  }
+#if STREAM
+  sum = add_rn_f64(sum, -start);
+  if (sum != 0) *share = add_to_running(*share, sum);
+#else
+  share->sum = add_rn_f64(sum, -start);
+#endif
+}
+
+FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
+
+// Whether there was anything but -0.0: of that alone the rests' sum, rounded up, is no other.
+FN uint has_other(const SHARE* share) { return share->sum != 0 || as_ulong(share->up) != 0x8000000000000000UL; }
+
+FN void sums_of(const SHARE* share, double* sums) {
+  sums[0] = share->sum;
+  sums[1] = share->down;
+}
+
+FN uint is_special(uint high) { return (high & 0x7ff00000u) == 0x7ff00000u; }
+
+// Adds a product to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
+FN uint add_to_column(LOCAL uint* column, REAL factors) {
+  const ulong x = as_ulong(product_of(factors));
+  const uint high = (uint)(x >> 32);
+  if (is_special(high)) return count_kind(column, high >> 31, (high & 0x000fffffu) | (uint)x);
+  if (x << 1 == 0) return x == 0;
+  const uint position = (high >> 20 & 0x7ffu) - 1 - ROW_BASE, shift = position & 15;
+  const ulong mantissa = (ulong)((high & 0x000fffffu) | 0x00100000u) << 32 | (uint)x;
+  const uint sign = high >> 31 != 0 ? 0xffffffffu : 1;
+  LOCAL uint* limb = column + (position >> 4) * COLUMNS;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) atomic_add_local32(limb + i * COLUMNS, sign * ((uint)((mantissa << shift) >> (16 * i)) & 0xffffu));
+  atomic_add_local32(limb + 4 * COLUMNS, sign * (uint)((mantissa >> 1) >> (63 - shift)));
+  return 1;
+}

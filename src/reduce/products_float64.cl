@@ -1,0 +1,129 @@
+// Products of two elements of float64, for sum_window.cl, after running_sum.h: each as a float64 and the exact rest. With a power of two far
+// above a tile's products, and one 46 bits lower, both are cut in two, as in products_float32.cl. Products whose rest would lie below the least
+// float64, or that are beyond the greatest, go to columns, which reach as far as products do: from 2^-2148 on.
+#define ELEMENT ulong
+#define ELEMENTS_PER_LOAD 2
+#define ROW_BITS 16
+#define ROW_BASE (1074 - 2148)
+#define ROWS 263
+#define LEAST_HIGH 0x03700000u  // upper half of 2^-968: the rest of a product from there on has no bit below 2^-1074
+
+typedef struct {
+  double a, b;
+} FACTORS;
+#define REAL FACTORS
+#define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
+#define SUMS 4                                // in which a work-item leaves its share
+
+FN REAL real_of(ELEMENT x, ELEMENT y) {
+  REAL factors;
+  factors.a = as_double(x);
+  factors.b = as_double(y);
+  return factors;
+}
+
+typedef struct {
+  RUNNING products, rests;
+  uint inexact;
+} SHARE;
+
+FN SHARE empty_share(uint zero) {
+  SHARE share;
+  share.products = share.rests = empty_running(zero);
+  share.rests.up = share.rests.sum;  // -0.0
+  share.inexact = zero;
+  return share;
+}
+
+FN uint is_small(double product) { return ((uint)(as_ulong(product) >> 32) & 0x7fffffffu) < LEAST_HIGH; }
+
+// Adds a value to a sum that is far greater; what of it is below the sum's last bit.
+FN double add_upper(double* sum, double value) {
+  const double more = add_rn_f64(*sum, value);
+  const double rest = add_rn_f64(value, -add_rn_f64(more, -*sum));
+  *sum = more;
+  return rest;
+}
+FN void add_rest(SHARE* share, double rest) {
+  share->rests.down = add_down_f64(share->rests.down, rest);
+  share->rests.up = add_up_f64(share->rests.up, rest);
+}
+
+FN void add_reals(SHARE* share, const REAL* v) {
+  uint a_most = 0, b_most = 0;
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    a_most = max_u32(a_most, (uint)(as_ulong(v[i].a) >> 32) & 0x7fffffffu);
+    b_most = max_u32(b_most, (uint)(as_ulong(v[i].b) >> 32) & 0x7fffffffu);
+  }
+  // 1.5 times the powers, to stay between them and their doubles, 32 products or fewer; a NaN where that would be too great.
+  const uint field = min_u32(max_u32((a_most >> 20) + (b_most >> 20), 1014 + 110) - 1014, 0x7ffu);
+  const double upper_start = as_double((ulong)(field << 20 | 0x00080000u) << 32);
+  const double lower_start = as_double((ulong)((field - 46) << 20 | 0x00080000u) << 32);
+  double upper = upper_start, lower = lower_start;
+  uint small = 0;
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    const double product = mul_rn_f64(v[i].a, v[i].b);
+    small |= is_small(product);
+    add_rest(share, add_upper(&lower, add_upper(&upper, product)));
+    add_rest(share, add_upper(&lower, fma_down_f64(v[i].a, v[i].b, -product)));  // exact; down, so that there is no zero but -0.0
+  }
+  upper = add_rn_f64(upper, -upper_start);
+  lower = add_rn_f64(lower, -lower_start);
+#if STREAM
+  if (upper != 0) share->products = add_to_running(share->products, upper);
+  if (lower != 0) share->rests = add_to_running(share->rests, lower);
+#else
+  share->products.sum = upper;
+  share->rests.sum = lower;
+#endif
+  if (small) {  // zeros are not too small
+#pragma unroll
+    for (int i = 0; i < REALS; ++i) share->inexact |= is_small(mul_rn_f64(v[i].a, v[i].b)) && v[i].a != 0 && v[i].b != 0;
+  }
+}
+
+FN uint is_exact(const SHARE* share) {
+  return is_exact_running(share->products) && is_exact_running(share->rests) && !share->inexact;
+}
+
+// Whether there was anything but -0.0: of that alone the last rests' sum, rounded up, is no other.
+FN uint has_other(const SHARE* share) {
+  return share->products.sum != 0 || share->rests.sum != 0 || as_ulong(share->rests.up) != 0x8000000000000000UL;
+}
+
+FN void sums_of(const SHARE* share, double* sums) {
+  sums[0] = share->products.sum;
+  sums[1] = share->rests.sum;
+  sums[2] = share->rests.down;
+#if STREAM
+  sums[3] = share->products.down;
+#endif
+}
+
+FN uint is_special(ulong x) { return (x & 0x7ff0000000000000UL) == 0x7ff0000000000000UL; }
+FN ulong magnitude_of(ulong x) { return x & 0x7fffffffffffffffUL; }
+
+// Adds a product to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
+FN uint add_to_column(LOCAL uint* column, REAL factors) {
+  const ulong x = as_ulong(factors.a), y = as_ulong(factors.b);
+  const uint negative = (uint)((x ^ y) >> 63);
+  if (is_special(x) || is_special(y)) {
+    const double product = mul_rn_f64(factors.a, factors.b);  // infinity times zero is a NaN
+    return count_kind(column, negative, product != product);
+  }
+  if (magnitude_of(x) == 0 || magnitude_of(y) == 0) return !negative;
+  const ulong hidden = 0x0010000000000000UL;
+  const ulong x_unit = x & 0x7ff0000000000000UL ? hidden : 0, y_unit = y & 0x7ff0000000000000UL ? hidden : 0;
+  const ulong a = (x & (hidden - 1)) | x_unit, b = (y & (hidden - 1)) | y_unit;
+  const uint position = (uint)((magnitude_of(x) - x_unit) >> 52) + (uint)((magnitude_of(y) - y_unit) >> 52);
+  const uint shift = position & 15, sign = negative ? 0xffffffffu : 1;
+  // 106 bits, that move by up to 15.
+  const ulong low = a * b, high = mul_hi64(a, b);
+  const ulong words[2] = {low << shift, high << shift | (low >> 1) >> (63 - shift)};
+  LOCAL uint* limb = column + (position >> 4) * COLUMNS;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) atomic_add_local32(limb + i * COLUMNS, sign * ((uint)(words[i / 4] >> (16 * (i % 4))) & 0xffffu));
+  return 1;
+}

@@ -1,0 +1,135 @@
+#include "reduce/window_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace samesum::reduce {
+namespace {
+
+// These were the fastest on an H100, by the bytes of an array. Beyond, sum_exact.cl is as fast, and faster where elements have all
+// exponents; but not with float64, up to the last size.
+struct Row {
+  std::uint64_t bytes;  // of so much data at most
+  WindowShape shape;
+  bool only_float64 = false;
+};
+constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
+constexpr Row kRows[] = {
+    {4_KiB, {256, 1, 4}},    {8_KiB, {256, 2, 4}},    {16_KiB, {256, 4, 4}},           {32_KiB, {512, 4, 2}},
+    {128_KiB, {256, 1, 4}},  {256_KiB, {256, 2, 4}},  {512_KiB, {256, 4, 4}},          {1024_KiB, {512, 2, 2}},
+    {2048_KiB, {512, 4, 2}}, {8192_KiB, {512, 8, 2}}, {32768_KiB, {1024, 2, 1, true}}, {131072_KiB, {1024, 4, 1, true}, true}};
+
+constexpr std::uint32_t kMostGroups = 1024;                       // and
+constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
+constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
+// Of a slot; of two limbs for each digit, and the counters.
+constexpr std::uint32_t slot_words(WindowEntries entries) { return 8 + 2 * entries.digits + 4; }
+
+// What the kernel needs of local memory: columns of bins, entries, and some.
+constexpr std::uint64_t local_bytes(WindowEntries entries) {
+  return std::uint64_t{4} * 33 * (2 * entries.digits + 4) + std::uint64_t{8} * entries.words() + 2048;
+}
+
+bool can_run(const DeviceInfo& info, DType type, Terms terms) {
+  if (terms == Terms::elements && (type == DType::float16 || type == DType::bfloat16)) return false;
+  if (info.local_bytes < local_bytes(window_entries(type, terms))) return false;
+  return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
+         info.has(Capability::denormals);
+}
+
+std::vector<std::string_view> files_of(DType type, Terms terms) {
+  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h"};
+  const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
+  if (is_integer(type)) {
+    add({"reduce/elements_integer.cl", "reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_integers.cl"});
+    return files;
+  }
+  if (terms == Terms::elements && type == DType::float32) {
+    add({"reduce/elements_float32.cl", "reduce/window_float32.cl"});
+  } else if (terms == Terms::elements) {
+    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/window_float64.cl"});
+  } else if (type == DType::float64) {
+    add({"reduce/running_sum.h", "reduce/products_float64.cl"});
+  } else {
+    add({"reduce/running_sum.h", "reduce/products_float32.cl"});
+  }
+  add({"reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_window.cl"});
+  return files;
+}
+
+std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "sum_window"; }
+
+}  // namespace
+
+// As in elements_*.cl and products_*.cl.
+WindowEntries window_entries(DType type, Terms terms) {
+  const auto entries = [](int base, std::uint32_t bits) { return WindowEntries{base, (bits + 31) / 32 + 2}; };
+  if (is_integer(type)) return entries(1074, 8 * 16);
+  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8) : entries(0, 133 * 16);
+  return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);
+}
+
+device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
+  const int fraction_bits = type == DType::float16 ? 10 : type == DType::bfloat16 ? 7 : type == DType::float32 ? 23 : 52;
+  return {files_of(type, terms),
+          {{"PRODUCTS", terms != Terms::elements ? "1" : "0"},
+           {"DOT", terms == Terms::products ? "1" : "0"},
+           {"FRACTION_BITS", std::to_string(fraction_bits)},
+           {"GROUP_SIZE", std::to_string(shape.group_size)},
+           {"LOADS", std::to_string(shape.loads)},
+           {"RESIDENT", std::to_string(shape.resident)},
+           {"STREAM", shape.stream ? "1" : "0"},
+           {"STRIDED", strided ? "1" : "0"},
+           {"COLUMN_BITS", "5"},
+           {"IN_FLOAT64", "0"},
+           {"IN_FLOAT32", "0"},
+           {"INTEGERS", is_integer(type) ? "1" : "0"},
+           {"INTEGER_BITS", std::to_string(8 * size_of(type))},
+           {"INTEGER_SIGNED", is_signed(type) ? "1" : "0"}}};
+}
+
+std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
+  const Row* const row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) { return elements * size_of(type) <= candidate.bytes; });
+  if (row == std::end(kRows) || (row->only_float64 && type != DType::float64)) return {};
+  if (!can_run(device.info(), type, terms) || row->shape.group_size > device.info().max_group_size) return {};
+  DeviceWindow window(device, type, terms, row->shape);
+  window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), entry_of(type));
+  const std::uint32_t resident = device.resident_groups(window.kernel_, row->shape.group_size).value_or(0);
+  if (resident < 2) return {};  // the last group waits for the others
+  window.groups_ = row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
+  window.tile_elements_ = std::uint64_t{row->shape.group_size} * row->shape.loads * (16 / size_of(type));
+  const std::vector<std::uint64_t> zeros(std::uint64_t{window.groups_} * slot_words(window_entries(type, terms)));
+  window.slots_ = device.allocate(8 * zeros.size());
+  device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);
+  return window;
+}
+
+bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result,
+                          const device::Memory& to, std::uint64_t to_offset) {
+  const std::uint64_t group_elements = shape_.stream ? kGroupElements : tile_elements_;
+  if (a.count > group_elements * groups_ || (is_integer(type_) && a.count > kMostIntegers)) return false;
+  const auto in_loads = [&](const device::Array& array) {
+    const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
+    return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;
+  };
+  const bool strided = !in_loads(a) || !in_loads(b);
+  if (strided && strided_kernel_.handle == nullptr) {
+    strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
+  }
+  const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
+  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
+  const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
+                                        a.count,  slots_,   result,   to,       to_offset, static_cast<std::int32_t>(skip_nans)};
+  device_->launch(strided ? strided_kernel_ : kernel_, {groups, shape_.group_size}, arguments);
+  return true;
+}
+
+std::string DeviceWindow::text() const { return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads); }
+
+}  // namespace samesum::reduce

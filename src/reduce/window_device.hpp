@@ -1,0 +1,70 @@
+// Exact sums of little data on a device that runs kernels, in one short launch (sum_window.cl; sum_integers.cl): of elements, or of
+// products.
+#pragma once
+
+#include "device/array.hpp"
+#include "device/device.hpp"
+#include "device/program.hpp"
+
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace samesum::reduce {
+
+/// What is summed.
+enum class Terms { elements, squares, products };
+
+/// What the kernel leaves of a sum: digits, of which digit i weighs 2^(base + 32 i - 1074), and four counters: NaNs, infinities of either
+/// sign, whether there was anything but -0.0 and NaN. Behind these lies a SumRecord, unless it goes to another place.
+struct WindowEntries {
+  int base;
+  std::uint32_t digits;
+
+  constexpr std::uint32_t words() const noexcept { return digits + 4; }
+};
+WindowEntries window_entries(DType type, Terms terms);
+
+/// A configuration of the kernel: changes speed, never a bit.
+struct WindowShape {
+  std::uint32_t group_size = 0;
+  std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t resident = 0;  ///< groups to a compute unit
+  bool stream = false;         ///< more tiles than groups
+};
+device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
+
+/// Prepared once, launched as often as one likes. One launch at a time.
+class DeviceWindow {
+ public:
+  /// Nothing where so many elements are not for this kernel, or the device lacks what it needs.
+  /// @throws Error (device) where the kernel cannot be built.
+  static std::optional<DeviceWindow> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
+
+  /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: entries go to `result`, the SumRecord to
+  /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; but for
+  /// the first arrays that are not contiguous from a multiple of 16 bytes on, whose kernel is built.
+  bool launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
+              std::uint64_t to_offset);
+
+  /// "groups=1024 group_size=256 loads=2"
+  std::string text() const;
+
+ private:
+  DeviceWindow(device::Device& device, DType type, Terms terms, const WindowShape& shape)
+      : device_(&device), type_(type), terms_(terms), shape_(shape) {}
+
+  device::Device* device_;
+  DType type_;
+  Terms terms_;
+  WindowShape shape_;
+  std::uint32_t groups_ = 0;  // at most
+  std::uint64_t tile_elements_ = 0;
+  device::Kernel kernel_{};
+  device::Kernel strided_kernel_{};
+  device::Memory slots_{};
+};
+
+}  // namespace samesum::reduce

@@ -1,0 +1,27 @@
+// sum_integers.cl for products of uint64, run on the host.
+#include "support/integer_window_test.hpp"
+
+#define INTEGERS 1
+#define INTEGER_BITS 64
+#define INTEGER_SIGNED 0
+#define PRODUCTS 1
+#define DOT 1
+#define LOADS 2
+#define GROUP_SIZE 64
+#define STREAM 1
+#define ELEMENTS_FILE "reduce/elements_integer.cl"
+namespace samesum::dialect::integer64 {
+#include "support/window_kernel.inc"
+}  // namespace samesum::dialect::integer64
+
+namespace samesum::test {
+namespace {
+
+using namespace dialect::integer64;
+
+const WindowKernel kKernel{DType::uint64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_integers};
+
+TEST(IntegerWindow64, IsRight) { IntegerWindow<std::uint64_t>(kKernel, IntegerTerms::products).check_all(); }
+
+}  // namespace
+}  // namespace samesum::test
