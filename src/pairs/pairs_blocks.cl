@@ -3,8 +3,9 @@
 // split over groups, so that few x fill the device, too; pairs_combine puts the parts together, in their order.
 //
 // Defined by the host, beside what function.h and reduction.h want: REDUCTION, COMPENSATED, GROUP (work-items), RESIDENT (groups to a
-// compute unit), ITEMS, TILE (y, a multiple of CHUNK), CHUNK (y, a multiple of 2 STEP), POLYNOMIALS (a mask: which of 16 exponentials are
-// polynomials in fast sums; 0 where there may be NaN), UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over y).
+// compute unit), ITEMS, TOGETHER (a divisor of ITEMS: so many are taken component by component), TILE (y, a multiple of CHUNK), CHUNK (y, a
+// multiple of 2 STEP), POLYNOMIALS (a mask: which of 16 exponentials are polynomials in fast sums; 0 where there may be NaN),
+// UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over y).
 
 #if REAL_BYTES == 4
 #define VECTOR float4
@@ -67,29 +68,38 @@ FN float exp2_polynomial(float t) {
 }
 #endif
 
-// The sum, and this pair.
-FN REAL add_pair(REAL sum, uint item, const REAL* a, const REAL* b, REAL factor, REAL softening) {
+// Adds to the sums of TOGETHER x their pairs with one y.
+FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b, REAL factor, REAL softening) {
 #if F_ADDITIVE && !WEIGHTED
   UNROLL_COMPONENTS
-  for (uint d = 0; d < D; ++d) sum = f_next(sum, a[d], b[d]);
-  return sum;
+  for (uint d = 0; d < D; ++d) {
+#pragma unroll
+    for (uint i = 0; i < TOGETHER; ++i) sum[i] = f_next(sum[i], a[i * D + d], b[d]);
+  }
 #else
-  REAL s = f_first(a[0], b[0], softening);
+  REAL s[TOGETHER];
+#pragma unroll
+  for (uint i = 0; i < TOGETHER; ++i) s[i] = f_first(a[i * D], b[0], softening);
   UNROLL_COMPONENTS
-  for (uint d = 1; d < D; ++d) s = f_next(s, a[d], b[d]);
+  for (uint d = 1; d < D; ++d) {
+#pragma unroll
+    for (uint i = 0; i < TOGETHER; ++i) s[i] = f_next(s[i], a[i * D + d], b[d]);
+  }
 #if F == F_GAUSSIAN && REAL_BYTES == 4
-  s *= factor;  // log2(e) is in it
-  s = (POLYNOMIALS >> (item & 15)) & 1 ? exp2_polynomial(s) : exp2_special(s);
+#pragma unroll
+  for (uint i = 0; i < TOGETHER; ++i) s[i] *= factor;  // log2(e) is in it
+#endif
+#pragma unroll
+  for (uint i = 0; i < TOGETHER; ++i) {
+#if F == F_GAUSSIAN && REAL_BYTES == 4
+    s[i] = (POLYNOMIALS >> ((item + i) & 15)) & 1 ? exp2_polynomial(s[i]) : exp2_special(s[i]);
 #elif F == F_INVDIST
-  s = rsqrt(s);
+    s[i] = rsqrt(s[i]);
 #else
-  s = f_finish(s, factor);
+    s[i] = f_finish(s[i], factor);
 #endif
-#if WEIGHTED
-  return fma(b[D], s, sum);
-#else
-  return sum + s;
-#endif
+    sum[i] = WEIGHTED ? fma(b[USED - 1], s[i], sum[i]) : sum[i] + s[i];
+  }
 #endif
 }
 #endif
@@ -202,11 +212,11 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #pragma unroll
       for (uint k = 0; k < STEP; ++k) {
 #pragma unroll
-        for (uint i = 0; i < ITEMS; ++i) {
+        for (uint i = 0; i < ITEMS; i += TOGETHER) {
 #if COMPENSATED
           add_with_error(sum + i, rest + i, x + i * D, y + k * WIDTH, factor, softening);
 #else
-          sum[i] = add_pair(sum[i], i, x + i * D, y + k * WIDTH, factor, softening);
+          add_pairs(sum + i, i, x + i * D, y + k * WIDTH, factor, softening);
 #endif
         }
       }
@@ -215,11 +225,11 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     for (; j < count; ++j) {
       load_one(y, tile, j);
 #pragma unroll
-      for (uint i = 0; i < ITEMS; ++i) {
+      for (uint i = 0; i < ITEMS; i += TOGETHER) {
 #if COMPENSATED
         add_with_error(sum + i, rest + i, x + i * D, y, factor, softening);
 #else
-        sum[i] = add_pair(sum[i], i, x + i * D, y, factor, softening);
+        add_pairs(sum + i, i, x + i * D, y, factor, softening);
 #endif
       }
     }

@@ -17,6 +17,8 @@ namespace {
 // Of a GPU, by measurement (docs/pairs.md).
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kResident = 2;
+constexpr std::uint32_t kSpaceGroupSize = 128, kSpaceTogether = 5, kSpaceUnroll = 14;  // is_gaussian_in_space(): the best of 310 shapes
+constexpr std::uint32_t kUnitSize = kGroupSize * kResident;                            // with 128 registers each
 constexpr std::uint32_t kTileBytes = 16 << 10;
 constexpr std::uint32_t kPolynomials = 0x0101;  // of scalars: vectors have enough else to do
 constexpr std::uint64_t kManyX = 1 << 16;
@@ -62,15 +64,15 @@ bool is_clean(const Problem& p) {
   return most < 0.25 * static_cast<double>(std::numeric_limits<Real>::max());
 }
 
-// Where special functions are half of the work, groups wait for them, and more of them with fewer x each are better.
-bool wants_many_groups(const Problem& p) {
-  return p.f == PairFunction::gaussian && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast && p.components == 3 &&
-         p.type == DType::float32;
+// Sums of Gaussians in space: instructions and special functions take equally long, and how they mix counts for more than anything else.
+bool is_gaussian_in_space(const Problem& p) {
+  return p.f == PairFunction::gaussian && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast &&
+         (p.components == 3 || p.components == 4) && p.type == DType::float32;
 }
 
 std::uint32_t own_items(const Problem& p, bool keyed) {
   const std::uint64_t d = p.components;
-  if (wants_many_groups(p)) return 8;
+  if (is_gaussian_in_space(p)) return d == 3 ? 15 : 10;
   std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
@@ -83,6 +85,7 @@ std::uint32_t own_items(const Problem& p, bool keyed) {
 // Steps in which the loop over y is unrolled: the more, the better special functions are mixed with other work, while there is room for it.
 std::uint32_t own_unroll(const Problem& p) {
   if (p.reduction != PairReduction::sum) return 4;
+  if (is_gaussian_in_space(p)) return kSpaceUnroll;
   if (p.components == 1) return p.f == PairFunction::product ? 8 : p.f == PairFunction::gaussian ? 1 : 2;  // steps of four y
   return p.accuracy == PairAccuracy::fast && p.type == DType::float32 && p.components <= 16 ? 8 : 2;
 }
@@ -114,12 +117,16 @@ void DevicePairs::configure(Configuration wanted) {
   const DeviceInfo& info = device_.info();
   device::check_group_size(info, wanted.group_size, info.max_group_size);
   const bool keyed = !clean_ || problem_.f == PairFunction::product || problem_.f == PairFunction::difference;
-  const std::uint32_t own_size = info.is_cpu ? kCpuGroupSize : shape_ == Shape::exact ? kExactGroupSize : kGroupSize;
+  const bool space = is_gaussian_in_space(problem_);
+  const std::uint32_t own_size = info.is_cpu              ? kCpuGroupSize
+                                 : shape_ == Shape::exact ? kExactGroupSize
+                                 : space                  ? kSpaceGroupSize
+                                                          : kGroupSize;
   const auto bytes = static_cast<std::uint32_t>(size_of(problem_.type));
   Configuration& c = configuration_;
   c = wanted;
   if (c.group_size == 0) c.group_size = std::min(own_size, info.max_group_size);
-  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : wants_many_groups(problem_) ? 4 : kResident;
+  if (c.resident == 0) c.resident = problem_.components > 8 ? 1 : space ? std::max(kUnitSize / c.group_size, 1u) : kResident;
   if (c.polynomials == UINT32_MAX) c.polynomials = info.is_cpu ? 0 : problem_.components == 1 ? kPolynomials : 0;
   if (!clean_) c.polynomials = 0;
   if (c.unroll == 0) c.unroll = info.is_cpu ? 1 : own_unroll(problem_);
@@ -139,6 +146,7 @@ void DevicePairs::configure(Configuration wanted) {
     // Few x are not worth many in one work-item.
     while (c.items > 1 && std::uint64_t{c.group_size} * c.items / 2 >= problem_.x_count) c.items /= 2;
   }
+  if (c.together == 0) c.together = space && c.items % kSpaceTogether == 0 ? kSpaceTogether : 1;
   // As in pairs_blocks.cl.
   const std::uint64_t used = problem_.components + problem_.weighted();
   const std::uint64_t lanes = 16 / bytes;
@@ -190,6 +198,7 @@ device::Source DevicePairs::source() const {
     return source;
   }
   source.defines.insert(source.defines.end(), {{"ITEMS", number(configuration_.items)},
+                                               {"TOGETHER", number(configuration_.together)},
                                                {"CHUNK", number(std::min(configuration_.tile, kChunk))},
                                                {"UNROLL_STEPS", fmt::format("_Pragma(\"unroll {}\")", configuration_.unroll)},
                                                {"POLYNOMIALS", number(configuration_.polynomials)},

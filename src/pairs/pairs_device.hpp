@@ -15,6 +15,7 @@ namespace samesum::all_pairs {
 struct Configuration {
   std::uint32_t group_size = 0;
   std::uint32_t items = 0;                 ///< x of a work-item
+  std::uint32_t together = 0;              ///< of them whose differences are taken component by component; divides `items`
   std::uint32_t resident = 0;              ///< groups that are to be resident on a compute unit: caps registers
   std::uint32_t tile = 0;                  ///< y of a tile
   std::uint32_t parts = 0;                 ///< of the y
