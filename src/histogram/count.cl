@@ -52,16 +52,15 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
   if (share < shares) load_tile(loaded, data, share * STEPS);  // on its way while counters are cleared
-  // Local memory: two numbers of tiles, whether slots are hot, thresholds, trie, counters.
-  LOCAL uint* drawn = memory;
+  // Local memory: thresholds, trie, counters, two numbers of tiles, how many samples are in hot slots.
 #if EDGES_LOCAL
-  LOCAL Key* local_thresholds = (LOCAL Key*)(memory + 4);
-  LOCAL uint* local_trie = memory + 4 + threshold_count * (sizeof(Key) / 4);
+  LOCAL Key* local_thresholds = (LOCAL Key*)memory;
+  LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
   LOCAL uint* counters = local_trie + trie_words;
   for (uint i = local_id(); i < threshold_count; i += GROUP_SIZE) local_thresholds[i] = thresholds[i];
   for (uint i = local_id(); i < trie_words; i += GROUP_SIZE) local_trie[i] = trie[i];
 #else
-  LOCAL uint* counters = memory + 4;
+  LOCAL uint* counters = memory;
 #endif
   Plan values;
 #if EDGES_LOCAL
@@ -76,6 +75,9 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.upper = ((slots + 1) / 2 + 31) & ~31u;
   values.shift = shift;
   values.one = one;
+#if HOT
+  values.lane = opaque(UPPER * 4 | 128 | local_id() % 32 * 4);
+#endif
   values.first = first;
   values.span = span;
   values.flip = flip;
@@ -85,6 +87,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.tolerance = tolerance;
   values.last_tolerance = last_tolerance;
   const Plan* plan = &values;
+  LOCAL uint* drawn = counters + COUNTER_WORDS;
 #if COUNTERS != 2
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
 #endif
@@ -105,8 +108,12 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   watch = 0;
 #endif
 #if HOT
-  find_hot(plan, counters, loaded[0], share < shares, &drawn[2]);
-  const int hot = drawn[2] >= GROUP_SIZE * PER_VECTOR / 2;  // looking for tags takes time
+  // A look at samples of all over the data, but on few pages of memory: each sub-group's are in another part, beside other groups'.
+  const int enough = shares >= group_count();
+  uint4 sample = make_uint4(0, 0, 0, 0);
+  if (enough) sample = data[local_id() / 32 * (vectors / ((GROUP_SIZE + 31) / 32)) + group_id() * 32 + local_id() % 32];
+  find_hot(plan, counters, sample, enough, &drawn[2]);
+  const int hot = drawn[2] >= GROUP_SIZE * PER_VECTOR / 8;  // looking for tags takes time
 #endif
   uint turn = 0, unpassed = 0;
   while (share < shares) {

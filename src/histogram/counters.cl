@@ -27,26 +27,27 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 #define UPPER plan->upper
 #define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
 #endif
-#define COUNTER_WORDS (UPPER + (HOT ? TAGS * 33 : 0))
+#define COUNTER_WORDS (UPPER + (HOT ? TAGS * 64 : 0))
 FN uint word_of(const Plan* plan, uint slot) {
   uint pair = slot < UPPER ? slot : slot - UPPER;
   return SPREAD(pair);
 }
-// Slots that many samples are in have further words, one for each lane of a sub-group, or its lanes would wait for one another: tags behind
-// the counters tell which slots have them, and the words are behind the tags.
+// Slots that many samples are in have further words, one for each lane of a sub-group, or its lanes would wait for one another. They lie
+// behind the counters, where a hash of the slot says: 32 words that tell whose they are, so that no lanes meet in a bank when they look,
+// and 32 counters.
 #define TAGS 256
-#define TAG_BITS(slot) ((slot) ^ (slot) >> 8)  // the lowest byte: of one, or of two in the halves of a word
-FN uint tag_of(uint slot) { return TAG_BITS(slot) & 255; }
+#define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is the second byte: of one, or of two in the halves of a word
+FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & 255) * 64; }
 FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
   uint word = word_of(plan, slot);
   if (hot) {
-    const uint tag = tag_of(slot);
-    word = counters[UPPER + tag] == slot ? UPPER + TAGS + tag * 32 + local_id() % 32 : word;
+    const uint tag = UPPER + tag_of(slot) + local_id() % 32;
+    word = (counters[tag] & 65535) == slot ? tag + 32 : word;
   }
   return word;
 }
-FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number, const int hot) {
-  return atomic_add_local32(&counters[word_at(plan, counters, slot, hot)], slot < UPPER ? number : number * 0x10001u);
+FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number) {
+  return atomic_add_local32(&counters[word_of(plan, slot)], slot < UPPER ? number : number * 0x10001u);
 }
 FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, const int hot) {
   LOCAL uint* word = &counters[word_at(plan, counters, slot, hot)];
@@ -57,7 +58,7 @@ FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint 
   if (second != 0) atomic_add_global32(&counts[pair + UPPER], second);
 }
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
-  add_narrow(plan, counters, slot, number, 0);
+  add_narrow(plan, counters, slot, number);
 }
 #else
 #define COUNTER_WORDS 0
@@ -87,21 +88,38 @@ FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const 
 typedef int Watch;
 #endif
 
+#if ELEMENT == 1
+FN int all_same(uint4 vector) {
+  return vector.x == vector.y && vector.x == vector.z && vector.x == vector.w && (vector.x & 0xffff) == vector.x >> 16;
+}
+#endif
+
 #if ELEMENT == 1 && COUNTERS == 1
-// Two samples in few instructions, as there is hardly time for more: their words, and the additions to them.
-FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, uint* words, const int hot) {
-  const uint pairs = opaque(SPREAD(samples));
-  words[0] = opaque(pairs & 0xffff);
-  words[1] = opaque(pairs >> 16);
+// Two samples in few instructions, as there is hardly time for more: where they are counted, and the additions.
+#define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
+FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, LOCAL uint** words, const int hot) {
+  const uint pairs = opaque(SPREAD(samples)), word0 = opaque(pairs & 0xffff), word1 = opaque(pairs >> 16);
   if (hot) {
-    const uint bits = TAG_BITS(samples), tag0 = bits & 255, tag1 = bits >> 16 & 255, lane = UPPER + TAGS + local_id() % 32;
-    words[0] = counters[UPPER + tag0] == (samples & 65535) ? tag0 * 32 + lane : words[0];
-    words[1] = counters[UPPER + tag1] == samples >> 16 ? tag1 * 32 + lane : words[1];
+    const uint bits = TAG_BITS(samples), lane = plan->lane;
+    LOCAL uint* const hot0 = AT(counters, (bits & 0xff00) | lane);
+    LOCAL uint* const hot1 = AT(counters, (bits >> 16 & 0xff00) | lane);
+    words[0] = opaque((hot0[-32] ^ samples) & 0xffff) == 0 ? hot0 : &counters[word0];
+    words[1] = ((hot1[-32] ^ samples) & 0xffff0000u) == 0 ? hot1 : &counters[word1];
+  } else {
+    words[0] = &counters[word0];
+    words[1] = &counters[word1];
   }
 }
-FN void add_two(const Plan* plan, LOCAL uint* counters, uint samples, const uint* words, uint* old) {
-  old[0] = atomic_add_local32(&counters[words[0]], (samples << 1 & 0x10000) | plan->one);
-  old[1] = atomic_add_local32(&counters[words[1]], (samples >> 15 & 0x10000) | plan->one);
+// Of all before the first addition, which no look at a tag passes.
+FN void words_of(const Plan* plan, LOCAL uint* counters, uint4 vector, LOCAL uint** words, const int hot) {
+  words_of_two(plan, counters, vector.x, words, hot);
+  words_of_two(plan, counters, vector.y, words + 2, hot);
+  words_of_two(plan, counters, vector.z, words + 4, hot);
+  words_of_two(plan, counters, vector.w, words + 6, hot);
+}
+FN void add_two(const Plan* plan, uint samples, LOCAL uint** words, uint* old) {
+  old[0] = atomic_add_local32(words[0], (samples << 1 & 0x10000) | plan->one);
+  old[1] = atomic_add_local32(words[1], (samples >> 15 & 0x10000) | plan->one);
 }
 #endif
 
@@ -138,7 +156,7 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
 #if ELEMENT == 1
-  int same = vector.x == vector.y && vector.x == vector.z && vector.x == vector.w && slots[0] == slots[1];
+  int same = all_same(vector);
 #else
   int same = 1;
   _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) same &= slots[k] == slots[0];
@@ -149,21 +167,24 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   const Watch before = *watch;
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
+#if ELEMENT == 1
+  LOCAL uint* words[PER_VECTOR];
+  if (hot) {
+    words_of(plan, counters, vector, words, 1);
+    same = same && words[0] < counters + UPPER;  // where each lane has a word there is no need
+  }
+#endif
   if (same) {
-    watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR, hot);
+    watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR);
   } else {
 #if ELEMENT == 1
-    uint words[PER_VECTOR];  // of all before the first addition, which no look at a tag passes
-    words_of_two(plan, counters, vector.x, words, hot);
-    words_of_two(plan, counters, vector.y, words + 2, hot);
-    words_of_two(plan, counters, vector.z, words + 4, hot);
-    words_of_two(plan, counters, vector.w, words + 6, hot);
-    add_two(plan, counters, vector.x, words, watch->old);
-    add_two(plan, counters, vector.y, words + 2, watch->old + 2);
-    add_two(plan, counters, vector.z, words + 4, watch->old + 4);
-    add_two(plan, counters, vector.w, words + 6, watch->old + 6);
+    if (!hot) words_of(plan, counters, vector, words, 0);
+    add_two(plan, vector.x, words, watch->old);
+    add_two(plan, vector.y, words + 2, watch->old + 2);
+    add_two(plan, vector.z, words + 4, watch->old + 4);
+    add_two(plan, vector.w, words + 6, watch->old + 6);
 #else
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1);
 #endif
   }
   look(plan, counters, counts, &before, hot);
@@ -177,25 +198,24 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 }
 
 #if HOT
-// Tags the slots that more than a sixteenth of the first samples are in; `found` is how many samples all of them have.
+// Gives words of their own to the slots of values that more than about a sixteenth of the samples have (somewhat less, so that of sixteen
+// values all get them), as far as some of the samples tell: those of `vector`, if it is `there`. `found` is how many of these have such
+// values. Loads of equal samples do not count: they are one addition.
 FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL uint* found) {
-  if (there) {
-    uint slots[PER_VECTOR];
-    slots_of(plan, vector, slots);
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], 1, 0);
-  }
+  uint slots[PER_VECTOR];
+  slots_of(plan, vector, slots);
+  const uint one = there && !all_same(vector) ? 1 : 0;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one);
   barrier_local();
   for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
     const uint pair = SPREAD(word), both = counters[word] & 65535, second = counters[word] >> 16;
     counters[word] = 0;
-    const uint many = GROUP_SIZE * PER_VECTOR / 16;
-    if (both - second >= many) {
-      counters[UPPER + tag_of(pair)] = pair;
-      atomic_add_local32(found, both - second);
-    }
-    if (second >= many) {
-      counters[UPPER + tag_of(pair + UPPER)] = pair + UPPER;
-      atomic_add_local32(found, second);
+    for (uint upper = 0; upper < 2; ++upper) {
+      const uint slot = pair + upper * UPPER, number = upper != 0 ? second : both - second;
+      if (number >= GROUP_SIZE * PER_VECTOR / 18) {
+        for (uint lane = 0; lane < 32; ++lane) counters[UPPER + tag_of(slot) + lane] = slot * 0x10001u;
+        atomic_add_local32(found, number);
+      }
     }
   }
   barrier_local();
@@ -224,8 +244,9 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
   const uint begin = (group_id() * GROUP_SIZE % slots) & ~31u;
 #if HOT
   for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
-    const uint number = counters[UPPER + TAGS + i] & 65535;  // a second slot's are in both halves
-    if (number != 0) atomic_add_global32(&counts[counters[UPPER + i / 32]], number);
+    LOCAL uint* tag = counters + UPPER + i / 32 * 64 + i % 32;
+    const uint number = tag[32] & 65535;  // a second slot's are in both halves
+    if (number != 0) atomic_add_global32(&counts[*tag & 65535], number);
   }
 #endif
   for (uint i = local_id(); i < slots; i += GROUP_SIZE) {

@@ -20,7 +20,7 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint64_t kHotWords = 256 * 33;  // as counters.cl has them
+constexpr std::uint64_t kHotWords = 256 * 64;  // as counters.cl has them
 constexpr std::uint64_t kManyTiles = 64;       // for each compute unit: so many that they can be drawn in fours
 constexpr std::uint32_t kFewerGroupSize =
     768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always

@@ -30,6 +30,7 @@ typedef struct {
   EDGES const uint* trie;
   uint threshold_count, nan_slot, upper, shift;
   uint one;  // 1: from the host, and so in a register, whatever compilers think of it
+  uint lane;  // of HOT: where this work-item's words of slot 0 begin, in bytes
   Key first, span, flip;
   Real low, scale, top, tolerance, last_tolerance;
 } Plan;
