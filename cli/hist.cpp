@@ -133,6 +133,7 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
     for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];
     total.others += counts.others;
   }
+  if (!options.plot.empty()) save(options.plot, svg_of(path == "-" ? "standard input" : path, total, options.log));
   if (options.json) {
     Json object = {{"file", path}, {"names", total.names}, {"counts", total.counts}, {"others", total.others}};
     out.print("{}\n", to_text(object));
@@ -143,7 +144,7 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
       out.print("{},{}\n", quoted ? (total.names[i] == "\"" ? "\"\"\"\"" : "\"" + total.names[i] + "\"") : total.names[i], total.counts[i]);
     }
     out.print("others,{}\n", total.others);
-  } else {
+  } else if (options.plot.empty()) {
     draw(out, total, options.log, terminal_width());
   }
   return kExitOk;

@@ -78,19 +78,24 @@ void draw_columns(Output& out, const Histogram& histogram, bool logarithmic, std
   out.print("{:>{}}  {}{:{}}{}\n", "", scale_width, low, "", gap, high);
 }
 
-std::string summary(const Histogram& histogram) {
+}  // namespace
+
+std::string summary_of(const Histogram& histogram) {
   std::string text = fmt::format("{} in {}", grouped(histogram.inside()), counted(histogram.bins().count(), "bin"));
   if (histogram.under() != 0) text += fmt::format(", {} below {:.6g}", grouped(histogram.under()), histogram.bins().low());
   if (histogram.over() != 0) text += fmt::format(", {} above {:.6g}", grouped(histogram.over()), histogram.bins().high());
   if (histogram.nan() != 0) text += fmt::format(", {} NaN", grouped(histogram.nan()));
   if (histogram.total() != histogram.nan()) {
     const Quantile median = histogram.quantile(0.5);
-    text += fmt::format("; median in {:.6g} .. {:.6g}", median.low, median.high);
+    std::string low, high;
+    for (int digits = 6; digits <= 17 && low == high; ++digits) {
+      low = fmt::format("{:.{}g}", median.low, digits);
+      high = fmt::format("{:.{}g}", median.high, digits);
+    }
+    text += fmt::format("; median in {} .. {}", low, high);
   }
   return text;
 }
-
-}  // namespace
 
 std::uint32_t terminal_width() {
   winsize size{};
@@ -123,7 +128,7 @@ void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width
     } else {
       draw_columns(out, histogram, logarithmic, width);
     }
-    out.print("  {}\n", out.dim(summary(histogram) + (logarithmic ? "; logarithmic bars" : "")));
+    out.print("  {}\n", out.dim(summary_of(histogram) + (logarithmic ? "; logarithmic bars" : "")));
   }
 }
 

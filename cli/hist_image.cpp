@@ -53,6 +53,7 @@ class BandCounter {
     ImageOptions how;
     how.alpha = options_.alpha;
     how.histogram = options_.histogram;
+    if (how.histogram.threads == 0) how.histogram.threads = 1;  // which counts several times as fast as another one decodes
     std::uint64_t done = 0;
     for (;;) {
       std::unique_lock lock(mutex_);

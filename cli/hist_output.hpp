@@ -42,6 +42,10 @@ std::string csv_of(const std::vector<Chart>& charts);
 
 /// A drawing with axes and labels.
 std::string svg_of(const Chart& chart, bool logarithmic);
+std::string svg_of(const std::string& title, const CharacterCounts& counts, bool logarithmic);
+
+/// How many samples there are inside, and outside; where their median lies.
+std::string summary_of(const Histogram& histogram);
 
 /// Samples that share a bar: bins put together so that there are at most `most` bars.
 std::vector<std::uint64_t> bars_of(const Histogram& histogram, std::size_t most);

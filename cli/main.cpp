@@ -47,7 +47,8 @@ int complain(const CLI::App& program, const CLI::ParseError& error) {
   return complain(fmt::format("{}\nTry '{} --help'.", message, name), kExitUsage);
 }
 
-void describe(CLI::App& program, Action& action) {
+// Describing a command takes time, which all that are not asked for would cost every start: `wanted` ends it, where it is a command's name.
+void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.get_formatter()->column_width(24);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
   program.get_formatter()->label("Positionals", "Arguments");
@@ -55,16 +56,11 @@ void describe(CLI::App& program, Action& action) {
   program.set_version_flag("--version", std::string("samesum ") + version(), "print the version");
   program.require_subcommand(1);
   program.footer(kFooter);
-  add_sum(program, action);
-  add_hist(program, action);
-  add_statistics(program, action);
-  add_merge(program, action);
-  add_compare(program, action);
-  add_pairs(program, action);
-  add_devices(program, action);
-  add_selftest(program, action);
-  add_bench(program, action);
-  add_kernel(program, action);
+  for (const auto add :
+       {add_sum, add_hist, add_statistics, add_merge, add_compare, add_pairs, add_devices, add_selftest, add_bench, add_kernel}) {
+    add(program, action);
+    if (!program.get_subcommands([&](const CLI::App* command) { return command->get_name() == wanted; }).empty()) break;
+  }
   for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) command->group("Commands");
 }
 
@@ -74,7 +70,7 @@ int run(int argument_count, const char* const* arguments) {
       "device, in any order, on any number of machines.",
       "samesum");
   Action action;
-  describe(program, action);
+  describe(program, action, argument_count > 1 ? arguments[1] : "");
   Output out;
   try {
     program.parse(argument_count, arguments);

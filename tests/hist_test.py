@@ -104,6 +104,21 @@ class Hist(Case):
                          {"a-d": 5, "e-h": 4, "i-l": 4, "m-p": 5, "q-t": 4, "u-x": 5, "y-z": 2})
         self.assertEqual(found["others"], 8)
         self.assertEqual(sum(self.json("t.txt", "--characters")["counts"]), 37)
+        self.assertEqual(self.succeed("t.txt", "--letters", "4", "--plot", "t.svg"), "")
+        texts = self.texts_of("t.svg")
+        for text in ("t.txt", "29 counted, 8 other bytes", "a-d", "y-z", "bytes", "5"):
+            self.assertIn(text, texts)
+
+    def texts_of(self, drawing):
+        root = xml.etree.ElementTree.parse(self.path(drawing)).getroot()
+        return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_labels_differ(self):
+        self.save(1e9 + numpy.linspace(-4000, 4000, 1000), "far <off> & \u00e4.npy")
+        self.succeed("far <off> & \u00e4.npy", "--plot", "far.svg")
+        texts = self.texts_of("far.svg")
+        for text in ("far <off> & \u00e4.npy", "999998000", "1000000000", "1000002000"):
+            self.assertIn(text, texts)
 
     def test_images(self):
         pixels = numpy.random.default_rng(4).integers(0, 256, (40, 50, 3)).astype(numpy.uint8)
@@ -120,11 +135,14 @@ class Hist(Case):
         self.assertEqual(tile["channels"][1]["counts"], numpy.bincount(part.ravel(), minlength=256).tolist())
         self.assertEqual(len(self.succeed("a.png", "--tiles", "2x2", "--csv").splitlines()), 1 + 4 * 259)
         self.succeed("a.png", "--by-channel", "--plot", "a.svg")
-        drawing = xml.etree.ElementTree.parse(self.path("a.svg")).getroot()
-        texts = [node.text for node in drawing.iter("{http://www.w3.org/2000/svg}text")]
+        texts = self.texts_of("a.svg")
         for text in ("a.png", "red", "green", "blue", "value", "samples a bin", "0", "200"):
             self.assertIn(text, texts)
         self.assertIn("damaged", self.refuse(self.write("bad.png", png(pixels)[:200])))
+        large = numpy.random.default_rng(5).integers(0, 256, (700, 500, 3)).astype(numpy.uint8)  # counted while it is decoded
+        self.write("large.png", png(large))
+        self.assertEqual(self.json("large.png")["channels"][0]["counts"], numpy.bincount(large.ravel(), minlength=256).tolist())
+        self.assertIn("damaged", self.refuse(self.write("bad.png", png(large)[:600000])))
         self.assertIn("--tiles", self.refuse("a.png", "--tiles", "3"))
 
     def test_drawings_fit(self):

@@ -39,7 +39,7 @@ TEST(Image, IsReadAsItWasWritten) {
 }
 
 // Rows are told of in order, when they are there, and up to the last one.
-TEST(Image, RowsOfJpegAreToldOf) {
+TEST(Image, RowsAreToldOf) {
   for (const ImageFile& file : test::image_files()) {
     std::vector<std::uint8_t> seen;
     std::uint64_t done = 0;
@@ -49,9 +49,10 @@ TEST(Image, RowsOfJpegAreToldOf) {
       seen.insert(seen.end(), pixels + seen.size(), pixels + rows * image.width * image.channels);
       done = rows;
     });
-    if (whole.format != "jpeg") continue;
-    EXPECT_EQ(done, whole.height);
-    EXPECT_EQ(std::memcmp(seen.data(), whole.pixels.get(), seen.size()), 0);
+    const bool interlaced = file.name == "png 8 bits x 3";
+    const bool told = whole.format == "jpeg" || (whole.format == "png" && whole.type == DType::uint8 && !interlaced);
+    EXPECT_EQ(done, told ? whole.height : 0) << file.name;
+    EXPECT_EQ(std::memcmp(seen.data(), whole.pixels.get(), seen.size()), 0) << file.name;
   }
 }
 

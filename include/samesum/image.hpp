@@ -34,8 +34,8 @@ using RowsReady = std::function<void(const Image& image, std::uint64_t rows)>;
 
 /// Reads the first image of a file. Samples are as the file has them: palettes become RGB, less than 8 bits become 8 bits, 16 stay 16, and
 /// nothing is done about gamma or colour profiles. JPEG's colours become RGB, but for grey ones.
-/// `rows_ready` is called for JPEG alone, now and then and at the end: its decoding is quick enough that work on an image is best done
-/// meanwhile.
+/// `rows_ready` is called for JPEG, and for PNG with 8 bits a channel that is not interlaced, now and then and at the end: work on an image
+/// is best done meanwhile.
 /// @throws Error (usage) for a file that is damaged, too large (over 2^40 bytes), or of a kind that is not read (CMYK, say).
 Image load_image(const std::string& path, const RowsReady& rows_ready = {});
 

@@ -2,6 +2,15 @@
 
 #include <atomic>
 
+// The C library has asked the processor before: virtual machines trap the question, so that asking it all again, as the compiler's own
+// functions do whenever a program starts, takes a tenth of a millisecond and more.
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#define HAS(name, feature) CPU_FEATURE_ACTIVE(feature)
+#else
+#define HAS(name, feature) __builtin_cpu_supports(name)
+#endif
+
 namespace samesum::simd {
 namespace {
 
@@ -12,16 +21,13 @@ std::atomic<Level>& current() {
 
 }  // namespace
 
-// What Highway's headers let the compiler use under these names (hwy/ops/set_macros-inl.h). __builtin_cpu_supports also asks whether the
-// system saves the registers.
+// What Highway's headers let the compiler use under these names (hwy/ops/set_macros-inl.h), where the system saves the registers, too.
 Level detect() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
-  const bool sse4 = __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
-                    __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
-  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  const bool sse4 = HAS("ssse3", SSSE3) && HAS("sse4.1", SSE4_1) && HAS("sse4.2", SSE4_2) && HAS("pclmul", PCLMULQDQ) && HAS("aes", AES);
+  const bool avx2 = sse4 && HAS("avx2", AVX2) && HAS("fma", FMA) && HAS("bmi", BMI1) && HAS("bmi2", BMI2) && HAS("f16c", F16C);
+  const bool avx512 =
+      avx2 && HAS("avx512f", AVX512F) && HAS("avx512vl", AVX512VL) && HAS("avx512dq", AVX512DQ) && HAS("avx512bw", AVX512BW);
   return avx512 ? Level::avx512 : avx2 ? Level::avx2 : sse4 ? Level::sse4 : Level::baseline;
 #else
   return Level::baseline;

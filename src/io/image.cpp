@@ -75,6 +75,11 @@ Image load_image(const std::string& path, const RowsReady& rows_ready) {
 
 namespace io {
 
+std::uint64_t rows_of_band(const Image& image) noexcept {
+  constexpr std::uint64_t kBandBytes = std::uint64_t{1} << 18;
+  return std::max<std::uint64_t>(kBandBytes / (image.width * image.channels), 1);
+}
+
 std::shared_ptr<void> make_pixels(const Image& image) {
   constexpr double kMost = 0x1p40;
   const double bytes =

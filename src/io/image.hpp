@@ -13,6 +13,9 @@ namespace samesum::io {
 /// than this machine gives.
 std::shared_ptr<void> make_pixels(const Image& image);
 
+/// So many rows of an image with bytes for samples are decoded before `rows_ready` is told: what fits the second-level cache.
+std::uint64_t rows_of_band(const Image& image) noexcept;
+
 // Each takes a whole file, and throws Error (usage) with what is wrong, without the file's name.
 Image decode_png(std::span<const std::byte> file, const RowsReady& rows_ready);
 Image decode_jpeg(std::span<const std::byte> file, const RowsReady& rows_ready);

@@ -79,8 +79,7 @@ Image decode_jpeg(std::span<const std::byte> file, const RowsReady& rows_ready) 
   if (!begin(reading, file, image)) refuse();
   const std::shared_ptr<void> pixels = make_pixels(image);
   image.pixels = pixels;
-  constexpr std::uint64_t kBandBytes = std::uint64_t{1} << 20;
-  const std::uint64_t band = std::max<std::uint64_t>(kBandBytes / (image.width * image.channels), 1);
+  const std::uint64_t band = rows_of_band(image);
   for (std::uint64_t rows = 0; rows < image.height;) {
     rows = std::min(rows + band, image.height);
     if (!read_rows(reading, static_cast<JSAMPROW>(pixels.get()), rows)) refuse();

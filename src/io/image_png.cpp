@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <png.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstring>
 #include <string>
@@ -41,14 +42,14 @@ void read(png_structp png, png_bytep to, std::size_t count) {
   left = left.subspan(count);
 }
 
-bool begin(Reading& reading, Image& image) {
+bool begin(Reading& reading, Image& image, bool& interlaced) {
   if (setjmp(reading.failed) != 0) return false;
   png_set_read_fn(reading.png, &reading, read);
   png_set_user_limits(reading.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_read_info(reading.png, reading.info);
   png_set_expand(reading.png);  // palettes to RGB, fewer bits to 8, a transparent colour to alpha
   png_set_swap(reading.png);    // 16 bits are big-endian
-  png_set_interlace_handling(reading.png);
+  interlaced = png_set_interlace_handling(reading.png) > 1;
   png_read_update_info(reading.png, reading.info);
   image.width = png_get_image_width(reading.png, reading.info);
   image.height = png_get_image_height(reading.png, reading.info);
@@ -57,16 +58,27 @@ bool begin(Reading& reading, Image& image) {
   return true;
 }
 
-bool finish(Reading& reading, png_bytep* rows) {
+bool read_image(Reading& reading, png_bytep* rows) {
   if (setjmp(reading.failed) != 0) return false;
   png_read_image(reading.png, rows);
+  return true;
+}
+
+bool read_rows(Reading& reading, png_bytep* rows, std::uint64_t count) {
+  if (setjmp(reading.failed) != 0) return false;
+  png_read_rows(reading.png, rows, nullptr, static_cast<png_uint_32>(count));
+  return true;
+}
+
+bool finish(Reading& reading) {
+  if (setjmp(reading.failed) != 0) return false;
   png_read_end(reading.png, nullptr);
   return true;
 }
 
 }  // namespace
 
-Image decode_png(std::span<const std::byte> file, const RowsReady&) {
+Image decode_png(std::span<const std::byte> file, const RowsReady& rows_ready) {
   Reading reading;
   reading.left = file;
   reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, fail, ignore);
@@ -75,7 +87,8 @@ Image decode_png(std::span<const std::byte> file, const RowsReady&) {
   Image image;
   image.format = "png";
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a damaged PNG image: {}", reading.message)); };
-  if (!begin(reading, image)) refuse();
+  bool interlaced = false;
+  if (!begin(reading, image, interlaced)) refuse();
   // No deflated byte stands for more than 1032; a bit a channel is the least.
   constexpr double kMostRatio = 1032 * 8;
   const double pixels = static_cast<double>(image.width) * static_cast<double>(image.height);
@@ -86,8 +99,19 @@ Image decode_png(std::span<const std::byte> file, const RowsReady&) {
   std::vector<png_bytep> rows(image.height);
   const std::size_t row_bytes = image.width * image.channels * size_of(image.type);
   for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = static_cast<png_bytep>(pixels_memory.get()) + y * row_bytes;
-  if (!finish(reading, rows.data())) refuse();
   image.pixels = pixels_memory;
+  if (interlaced || image.type != DType::uint8) {
+    if (!read_image(reading, rows.data())) refuse();
+  } else {
+    const std::uint64_t band = rows_of_band(image);
+    for (std::uint64_t done = 0; done < image.height;) {
+      const std::uint64_t count = std::min(band, image.height - done);
+      if (!read_rows(reading, rows.data() + done, count)) refuse();
+      done += count;
+      if (rows_ready) rows_ready(image, done);
+    }
+  }
+  if (!finish(reading)) refuse();
   return image;
 }
 
