@@ -290,7 +290,7 @@ Statistics::Contents DevicePass::sum_of_window() {
     if (words[i] == 0) continue;
     shape_.fields.sum ? contents.sum.add_scaled(words[i], position) : contents.squares.add_scaled(words[i], position + 1074);
   }
-  const bool only_negative_zeros = counters[3] == 0;
+  const bool only_negative_zeros = shape_.fields.sum || shape_.dot ? counters[3] == 0 : count_ == contents.nans;
   if (!shape_.fields.sum) {
     contents.squares.add_counts(count_, count(0), count(1), count(2), only_negative_zeros);
   } else if (is_integer(shape_.type)) {
