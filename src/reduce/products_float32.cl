@@ -43,6 +43,13 @@ FN SHARE empty_share(uint zero) {
   return share;
 }
 
+// The same number, as bits alone: an exponent field of three bits more, and what that is off by. Conversions are slow, and this is no slower
+// than waiting for another one. Infinities and NaNs become numbers.
+FN double widen(float value) {
+  const int x = (int)as_uint(value);
+  return mul_rn_f64(as_double((ulong)((uint)(x >> 3) & 0x8fffffffu) << 32 | (uint)x << 29), 0x1p896);
+}
+
 FN void add_reals(SHARE* share, const REAL* v) {
   float a_most = 0, b_most = 0;
 #pragma unroll
@@ -54,19 +61,21 @@ FN void add_reals(SHARE* share, const REAL* v) {
   const uint field = (as_uint(a_most) >> 23) + (as_uint(b_most) >> 23) + 778;
   const double start = as_double((ulong)(field << 20 | 0x00080000u) << 32);
   double sum = start;
+  float special = 0;  // becomes a NaN with what is no number
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
-    const double a = v[i].a, b = v[i].b, more = fma_rn_f64(a, b, sum);
+    if (DOT) special = fma_rn_f32(v[i].a, 0, special);
+    const double b = v[i].b, a = DOT ? widen(v[i].a) : b, more = fma_rn_f64(a, b, sum);
     const double rest = fma_rn_f64(a, b, -add_rn_f64(more, -sum));
     sum = more;
     share->down = add_down_f64(share->down, rest);
     share->up = add_up_f64(share->up, rest);
   }
+  sum = add_rn_f64(add_rn_f64(sum, -start), special);
 #if STREAM
-  sum = add_rn_f64(sum, -start);
   if (sum != 0) *share = add_to_running(*share, sum);
 #else
-  share->sum = add_rn_f64(sum, -start);
+  share->sum = sum;
 #endif
 }
 

@@ -13,7 +13,7 @@ typedef struct {
 } FACTORS;
 #define REAL FACTORS
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 4                                // in which a work-item leaves its share
+#define SUMS (STREAM ? 4 : 3)              // in which a work-item leaves its share
 
 FN REAL real_of(ELEMENT x, ELEMENT y) {
   REAL factors;

@@ -28,8 +28,9 @@
 #define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
 
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
-// nothing. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a multiple of 16 bytes.
-#define NEGATIVE_ZERO ((ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))
+// nothing; of squares zero, whose sign nobody asks for. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a
+// multiple of 16 bytes.
+#define ABSENT_X (PRODUCTS && !DOT ? 0 : (ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))
 typedef struct {
   GLOBAL const uchar* first;
   long stride;
@@ -57,8 +58,9 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
 #else
     const ulong at = first + local_id() * ELEMENTS_PER_LOAD + i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
 #endif
-    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : NEGATIVE_ZERO;
-    v[i] = real_of(x, at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0);
+    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : ABSENT_X;
+    const ELEMENT y = !DOT ? x : at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0;
+    v[i] = real_of(x, y);
   }
 }
 

@@ -4,25 +4,43 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <iterator>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace samesum::reduce {
 namespace {
 
-// These were the fastest on an H100, by the bytes of an array. Beyond, sum_exact.cl is as fast, and faster where elements have all
-// exponents; but not with float64, up to the last size.
+// These were the fastest on an H100, by the bytes of an array. Beyond, kernels that draw their tiles are as fast, and faster where elements
+// have all exponents; but not with float64, up to the last size.
+enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
   WindowShape shape;
-  bool only_float64 = false;
+  Width width = Width::any;
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-constexpr Row kRows[] = {
-    {4_KiB, {256, 1, 4}},    {8_KiB, {256, 2, 4}},    {16_KiB, {256, 4, 4}},           {32_KiB, {512, 4, 2}},
-    {128_KiB, {256, 1, 4}},  {256_KiB, {256, 2, 4}},  {512_KiB, {256, 4, 4}},          {1024_KiB, {512, 2, 2}},
-    {2048_KiB, {512, 4, 2}}, {8192_KiB, {512, 8, 2}}, {32768_KiB, {1024, 2, 1, true}}, {131072_KiB, {1024, 4, 1, true}, true}};
+constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
+constexpr Row kSums[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},         {16_KiB, {256, 4, 4}},
+                         {32_KiB, {512, 4, 2}},  {128_KiB, {256, 1, 4}},       {256_KiB, {256, 2, 4}},
+                         {512_KiB, {256, 4, 4}}, {1_MiB, {512, 2, 2}},         {2_MiB, {512, 4, 2}},
+                         {8_MiB, {512, 8, 2}},   {32_MiB, {1024, 2, 1, true}}, {128_MiB, {1024, 4, 1, true}, Width::wide}};
+constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
+                             {8_KiB, {256, 2, 4}},
+                             {16_KiB, {256, 4, 4}},
+                             {512_KiB, {256, 1, 4}},
+                             {1_MiB, {256, 2, 4}},
+                             {2_MiB, {256, 4, 4}},
+                             {8_MiB, {512, 4, 2}},
+                             {128_MiB, {512, 4, 2, true}, Width::narrow},
+                             {128_MiB, {512, 2, 2, true}, Width::wide}};
+constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},        {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},       {32_KiB, {512, 4, 2}},
+                             {64_KiB, {1024, 4, 1}},      {512_KiB, {256, 2, 4}}, {1_MiB, {256, 4, 4}},        {8_MiB, {512, 4, 2}},
+                             {16_MiB, {512, 4, 2, true}}, {32_MiB, {1024, 4, 1}}, {128_MiB, {512, 4, 2, true}}};
+std::span<const Row> rows_for(DType type, Terms terms) {
+  if (is_integer(type)) return kIntegers;
+  return terms == Terms::elements ? std::span<const Row>(kSums) : kProducts;
+}
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
@@ -94,9 +112,12 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
 }
 
 std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
-  const Row* const row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) { return elements * size_of(type) <= candidate.bytes; });
-  if (row == std::end(kRows) || (row->only_float64 && type != DType::float64)) return {};
+  const std::span<const Row> rows = rows_for(type, terms);
+  const Width width = size_of(type) == 8 ? Width::wide : Width::narrow;
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) {
+    return elements * size_of(type) <= candidate.bytes && (candidate.width == Width::any || candidate.width == width);
+  });
+  if (row == rows.end()) return {};
   if (!can_run(device.info(), type, terms) || row->shape.group_size > device.info().max_group_size) return {};
   DeviceWindow window(device, type, terms, row->shape);
   window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), entry_of(type));

@@ -2,7 +2,7 @@
 // nothing was rounded, as what once was apart stays apart.
 #define REAL float
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 1                                // in which a work-item leaves its share
+#define SUMS 1                             // in which a work-item leaves its share
 
 typedef struct {
   double down, up;

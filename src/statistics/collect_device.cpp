@@ -164,7 +164,8 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
     extremes_.emplace(device, type, ReduceOptions{NanPolicy::propagate, options.group_size, options.groups}, elements);
     return;
   }
-  if (options.fields == Fields{false, false, true, false} && options.group_size == 0 && options.groups == 0) {
+  const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
+  if (one_sum && options.group_size == 0 && options.groups == 0) {
     window_ = reduce::DeviceWindow::prepare(device, type, terms(), elements);
   }
   if (window_) {
@@ -220,7 +221,7 @@ void DevicePass::launch(const device::Array& a, const device::Array& b) {
 
 Statistics::Contents DevicePass::result() {
   if (extremes_) return contents_of(extremes_->result(), count_, shape_.type);
-  if (in_window_) return products_of_window();
+  if (in_window_) return sum_of_window();
   std::vector<std::uint64_t> words(record_words(shape_));
   device_.read(result_, 0, words.data(), 8 * words.size());
   const Rows rows = rows_of(shape_);
@@ -270,20 +271,33 @@ Statistics::Contents DevicePass::result() {
   return contents;
 }
 
-Statistics::Contents DevicePass::products_of_window() {
+reduce::Terms DevicePass::terms() const {
+  return shape_.fields.sum ? reduce::Terms::elements : shape_.dot ? reduce::Terms::products : reduce::Terms::squares;
+}
+
+Statistics::Contents DevicePass::sum_of_window() {
   const reduce::WindowEntries entries = reduce::window_entries(shape_.type, terms());
   std::vector<std::int64_t> words(entries.words());
   device_.read(window_result_, 0, words.data(), 8 * words.size());
+  const auto counters = std::span(words).last(4);
+  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  for (std::uint32_t i = 0; i < entries.digits; ++i) {
-    if (words[i] != 0) contents.squares.add_scaled(words[i], entries.base + 1074 + static_cast<int>(32 * i));
-  }
-  const auto counters = std::span(words).last(4);
-  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
   contents.nans = count(0);
-  contents.squares.add_counts(count_, count(0), count(1), count(2), counters[3] == 0);
+  for (std::uint32_t i = 0; i < entries.digits; ++i) {
+    const int position = entries.base + static_cast<int>(32 * i);
+    if (words[i] == 0) continue;
+    shape_.fields.sum ? contents.sum.add_scaled(words[i], position) : contents.squares.add_scaled(words[i], position + 1074);
+  }
+  const bool only_negative_zeros = shape_.fields.sum || shape_.dot ? counters[3] == 0 : count_ == contents.nans;
+  if (!shape_.fields.sum) {
+    contents.squares.add_counts(count_, count(0), count(1), count(2), only_negative_zeros);
+  } else if (is_integer(shape_.type)) {
+    contents.sum.add_integer_count(count_, is_signed(shape_.type));
+  } else {
+    contents.sum.add_counts(count_, count(0), count(1), count(2), only_negative_zeros);
+  }
   return contents;
 }
 

@@ -30,7 +30,7 @@ struct KernelShape {
 };
 
 /// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time. Where extremes alone
-/// are wanted, or products of little data, the kernel is theirs.
+/// are wanted, or one sum of little data, the kernel is theirs.
 class DevicePass {
  public:
   /// `elements`: for so many, or about so many, it is to be fast.
@@ -49,8 +49,8 @@ class DevicePass {
 
  private:
   void prepare();
-  reduce::Terms terms() const { return shape_.dot ? reduce::Terms::products : reduce::Terms::squares; }
-  Statistics::Contents products_of_window();
+  reduce::Terms terms() const;
+  Statistics::Contents sum_of_window();
 
   device::Device& device_;
   KernelShape shape_;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -157,12 +156,10 @@ FN float fma_rn_f32(float a, float b, float c) { return std::fma(a, b, c); }
 FN float max_magnitude_f32(float a, float b) { return std::fmax(std::fabs(a), std::fabs(b)); }
 FN double mul_rn_f64(double a, double b) { return a * b; }
 FN double fma_rn_f64(double a, double b, double c) { return std::fma(a, b, c); }
+// Rounded down, where nothing is rounded: then only the sign of a zero tells.
 FN double fma_down_f64(double a, double b, double c) {
-  std::fesetround(FE_DOWNWARD);
-  volatile double factor = a;
-  const volatile double sum = std::fma(factor, b, c);
-  std::fesetround(FE_TONEAREST);
-  return sum;
+  const double sum = std::fma(a, b, c);
+  return sum == 0 ? -0.0 : sum;
 }
 FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
 FN float as_float(uint x) { return std::bit_cast<float>(x); }

@@ -52,7 +52,7 @@ class WindowProducts {
       if (run.result[i] != 0) sum.add_scaled(run.result[i], kernel_.row_base + 1074 + 32 * i);
     }
     const long* counters = &run.result[kernel_.digits];
-    sum.add_counts(a.size(), counters[0], counters[1], counters[2], counters[3] == 0);
+    sum.add_counts(a.size(), counters[0], counters[1], counters[2], squares_ ? a.size() == std::uint64_t(counters[0]) : counters[3] == 0);
     const std::vector<double> left = numbers(a), right = numbers(b);
     std::vector<double> kept_left, kept_right;
     bool finite = true;
