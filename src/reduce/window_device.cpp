@@ -21,10 +21,19 @@ struct Row {
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-constexpr Row kSums[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},         {16_KiB, {256, 4, 4}},
-                         {32_KiB, {512, 4, 2}},  {128_KiB, {256, 1, 4}},       {256_KiB, {256, 2, 4}},
-                         {512_KiB, {256, 4, 4}}, {1_MiB, {512, 2, 2}},         {2_MiB, {512, 4, 2}},
-                         {8_MiB, {512, 8, 2}},   {32_MiB, {1024, 2, 1, true}}, {128_MiB, {1024, 4, 1, true}, Width::wide}};
+constexpr Row kSums[] = {{4_KiB, {256, 1, 4}},
+                         {8_KiB, {256, 2, 4}},
+                         {16_KiB, {256, 4, 4}},
+                         {32_KiB, {256, 8, 2}},
+                         {64_KiB, {256, 2, 4}},
+                         {128_KiB, {256, 1, 4}},
+                         {256_KiB, {256, 2, 4}},
+                         {512_KiB, {256, 4, 4}},
+                         {1_MiB, {512, 2, 2}},
+                         {2_MiB, {512, 4, 2}},
+                         {8_MiB, {512, 8, 2}},
+                         {32_MiB, {1024, 2, 1, true}},
+                         {128_MiB, {1024, 4, 1, true}, Width::wide}};
 constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {8_KiB, {256, 2, 4}},
                              {16_KiB, {256, 4, 4}},
