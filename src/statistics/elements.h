@@ -52,7 +52,11 @@ FN uint4 load_of(WORD x) {
 #define HIDDEN ((WORD)1 << FRACTION_BITS)
 #define INFINITE ((((WORD)1 << EXPONENT_BITS) - 1) << FRACTION_BITS)
 FN WORD magnitude_of(WORD x) { return x & (SIGN_BIT - 1); }
+#if BITS == 64 && defined(is_nan_f64)
+FN uint is_nan(WORD x) { return is_nan_f64(x); }
+#else
 FN uint is_nan(WORD x) { return magnitude_of(x) > INFINITE; }
+#endif
 #if BITS == 32
 FN uint is_special(WORD x) { return !is_finite_f32(x); }
 #else

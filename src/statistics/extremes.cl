@@ -8,6 +8,9 @@
 // 3% over equal shares where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
+// Data that are read again are found in the cache where they fit; where they do not, each part would push out the next that is asked for:
+// so the first 32 MiB may stay, and the rest need not. That is worth it where they are a large part of what there is (POLLED).
+#define IS_KEPT(tile) (POLLED && (tile) < (32u << 16) / TILE)
 
 // The result (ExtremesRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
 // was found by the launches before.
@@ -19,7 +22,8 @@
 #define NAN_COUNT 5
 
 FN ulong whole_index(uint place, ulong base) { return place == NOWHERE ? ~(ulong)0 : PLACES ? base + place : 0; }
-FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) {
+// Of `count` elements; where nothing was better than nothing.
+FN FOUND completed(FOUND found, uint count) {
 #if !PLACES  // only whether there is one
   found.at_greatest = GREATEST && (FLOATS ? found.greatest != KEY_LEAST : count != 0) ? 0 : NOWHERE;
   found.at_least = LEAST && (FLOATS ? found.least != KEY_LEAST : count != 0) ? 0 : NOWHERE;
@@ -29,6 +33,10 @@ FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) 
   found.at_greatest = found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
   found.at_least = found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
 #endif
+  return found;
+}
+FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) {
+  found = completed(found, count);
   const uint is_first_least = base == 0 || result[AT_LEAST] == ~(ulong)0;
   if (is_first_least || (found.at_least != NOWHERE && found.least > turned(key_of((WORD)result[LEAST_ELEMENT])))) {
     result[LEAST_ELEMENT] = found.at_least == NOWHERE ? 0 : (ulong)element_with(turned(found.least));
@@ -51,7 +59,7 @@ FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) 
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, uint count, GLOBAL ulong* records, GLOBAL uint* schedule,
               GLOBAL uchar* results, ulong result_offset, ulong base) {
-  LOCAL_VAR FOUND best[GROUP_SIZE / LANES];
+  LOCAL_VAR BEST best;
 #if DRAWN
   LOCAL_VAR uint drawn[2];
 #endif
@@ -80,7 +88,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
     const uint first = tile * TILE + local_id();
     uint4 v[LOADS];
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&aligned[first + k * GROUP_SIZE]);
+    for (int k = 0; k < LOADS; ++k) v[k] = IS_KEPT(tile) ? aligned[first + k * GROUP_SIZE] : load_once(&aligned[first + k * GROUP_SIZE]);
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       state = take_load(state, v[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
@@ -101,7 +109,11 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   }
 #endif
 
-  FOUND found = combine_group(best, found_by(state));
+  FOUND found = found_by(state);
+#if POLLED
+  if (group_count() > 1 && group_id() == group_count() - 1) found = take_slots(records, found);
+#endif
+  found = combine_group(&best, found);
   if (local_id() >= LANES) return;
   if (group_count() == 1) {
     if (local_id() == 0) write_result(result, found, count, base);
@@ -115,7 +127,6 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
     leave(records + group_id() * EXTREMES_WORDS, found);
     return;
   }
-  found = take_slots(records, found);
   if (local_id() == 0) write_result(result, found, count, base);
 #if DRAWN
   if (local_id() == 0) schedule[TILES] = 0;

@@ -91,15 +91,25 @@ FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
 #else
   KEY high = key_of(element_of(v, 0));
   KEY low = high;
+#ifdef is_nan_f64
+  uint nan = is_nan(element_of(v, 0));
+#endif
 #pragma unroll
   for (int i = 1; i < count; ++i) {
     const KEY key = key_of(element_of(v, i));
     high = key > high ? key : high;
     low = key < low ? key : low;
+#ifdef is_nan_f64
+    nan |= is_nan(element_of(v, i));
+#endif
   }
   *greatest = high;
   *least = turned(low);
+#if FLOATS && BITS == 64 && defined(is_nan_f64)
+  return nan;
+#else
   return FLOATS && (high > GREATEST_NUMBER || turned(low) > GREATEST_NUMBER);
+#endif
 #endif
 }
 
@@ -135,13 +145,22 @@ typedef struct {
 } FOUND;
 
 FN uint is_better(KEY key, uint place, KEY than, uint than_place) { return key > than || (key == than && place < than_place); }
-FN FOUND combine(FOUND a, FOUND b) {
+FN FOUND combine_ends(FOUND a, FOUND b) {
+#if PLACES
   const uint greater = is_better(b.greatest, b.at_greatest, a.greatest, a.at_greatest);
   const uint less = is_better(b.least, b.at_least, a.least, a.at_least);
+#else
+  const uint greater = b.greatest > a.greatest;
+  const uint less = b.least > a.least;
+#endif
   a.greatest = greater ? b.greatest : a.greatest;
   a.at_greatest = greater ? b.at_greatest : a.at_greatest;
   a.least = less ? b.least : a.least;
   a.at_least = less ? b.at_least : a.at_least;
+  return a;
+}
+FN FOUND combine(FOUND a, FOUND b) {
+  a = combine_ends(a, b);
   a.nans += b.nans;
   a.first_nan = min_u32(a.first_nan, b.first_nan);
   return a;
@@ -208,6 +227,39 @@ FN FOUND with_places(FOUND found, GLOBAL const uchar* data, long stride, uint co
   return found;
 }
 
+// What a group's sub-groups found, or its work-items, where there are no sub-groups.
+#define MEMBERS (GROUP_SIZE / LANES)
+typedef struct {
+  KEY greatest[MEMBERS], least[MEMBERS];
+  uint at_greatest[MEMBERS], at_least[MEMBERS], nans[MEMBERS], first_nan[MEMBERS];
+} BEST;
+
+FN void put_ends(LOCAL BEST* best, uint part, FOUND found) {
+  if (GREATEST) best->greatest[part] = found.greatest;
+  if (LEAST) best->least[part] = found.least;
+  if (GREATEST && PLACES) best->at_greatest[part] = found.at_greatest;
+  if (LEAST && PLACES) best->at_least[part] = found.at_least;
+}
+FN void put_nans(LOCAL BEST* best, uint part, FOUND found) {
+  best->nans[part] = found.nans;
+  best->first_nan[part] = found.first_nan;
+}
+FN FOUND ends_in(LOCAL const BEST* best, uint part) {
+  FOUND found = nothing();
+  if (GREATEST) found.greatest = best->greatest[part];
+  if (LEAST) found.least = best->least[part];
+  if (GREATEST && PLACES) found.at_greatest = best->at_greatest[part];
+  if (LEAST && PLACES) found.at_least = best->at_least[part];
+  return found;
+}
+
+FN FOUND found_in(LOCAL const BEST* best, uint part) {
+  FOUND found = ends_in(best, part);
+  found.nans = best->nans[part];
+  found.first_nan = best->first_nan[part];
+  return found;
+}
+
 #if LANES > 1
 FN KEY subgroup_max_key(KEY key) {
 #if BITS == 64
@@ -218,39 +270,72 @@ FN KEY subgroup_max_key(KEY key) {
   return subgroup_max_s32(key);
 #endif
 }
-FN FOUND combine_lanes(FOUND found) {
+FN FOUND combine_ends_of_lanes(FOUND found) {
   const KEY greatest = GREATEST ? subgroup_max_key(found.greatest) : KEY_LEAST;
   const KEY least = LEAST ? subgroup_max_key(found.least) : KEY_LEAST;
   if (PLACES && GREATEST) found.at_greatest = subgroup_min_u32(found.greatest == greatest ? found.at_greatest : NOWHERE);
   if (PLACES && LEAST) found.at_least = subgroup_min_u32(found.least == least ? found.at_least : NOWHERE);
   found.greatest = greatest;
   found.least = least;
-  if (FLOATS && subgroup_ballot(found.first_nan != NOWHERE) != 0) {
-    found.first_nan = subgroup_min_u32(found.first_nan);
-    for (uint distance = 1; distance < LANES; distance *= 2) found.nans += subgroup_shuffle(found.nans, local_id() ^ distance);
-  }
   return found;
+}
+// NaNs are rare.
+FN uint any_nan_in_lanes(FOUND found) { return FLOATS && subgroup_ballot(found.first_nan != NOWHERE) != 0; }
+FN FOUND combine_nans(FOUND found) {
+  found.first_nan = subgroup_min_u32(found.first_nan);
+  for (uint distance = 1; distance < LANES; distance *= 2) found.nans += subgroup_shuffle(found.nans, local_id() ^ distance);
+  return found;
+}
+FN FOUND combine_lanes(FOUND found) {
+  const uint any_nan = any_nan_in_lanes(found);
+  found = combine_ends_of_lanes(found);
+  return any_nan ? combine_nans(found) : found;
 }
 #else
 FN FOUND combine_lanes(FOUND found) { return found; }
 #endif
 
-// Of all work-items of the group, each of which comes here: known to the first sub-group. `best` has a place for each sub-group.
-FN FOUND combine_group(LOCAL FOUND* best, FOUND found) {
+// Of all work-items of the group, each of which comes here: known to the first sub-group.
+FN FOUND combine_group(LOCAL BEST* best, FOUND found) {
 #if LANES > 1
-  found = combine_lanes(found);
-  if ((local_id() & (LANES - 1)) == 0) best[local_id() / LANES] = found;
+  const uint lane = local_id() & (LANES - 1);
+  uint any_nan = any_nan_in_lanes(found);
+  found = combine_ends_of_lanes(found);
+  put_ends(best, local_id() / LANES, found);  // by all lanes, who know it: sooner than by one
+  if (any_nan) found = combine_nans(found);
+  if (FLOATS) put_nans(best, local_id() / LANES, found);
   barrier_local();
-  return local_id() < LANES ? combine_lanes(local_id() < GROUP_SIZE / LANES ? best[local_id()] : nothing()) : found;
+  if (local_id() >= LANES) return found;
+  found = nothing();
+  if (FLOATS && lane < MEMBERS) found.first_nan = best->first_nan[lane];
+#if !PLACES && MEMBERS <= (BITS == 64 ? 8 : 16)  // sooner than by the sub-group
+  any_nan = any_nan_in_lanes(found);
+#pragma unroll
+  for (uint i = 0; i < MEMBERS; ++i) found = combine_ends(found, ends_in(best, i));
 #else
-  best[local_id()] = found;
+  if (lane < MEMBERS) found = combine_ends(found, ends_in(best, lane));
+  any_nan = any_nan_in_lanes(found);
+  found = combine_ends_of_lanes(found);
+#endif
+  if (any_nan) {
+    if (lane < MEMBERS) found.nans = best->nans[lane];
+    found = combine_nans(found);
+  }
+  return found;
+#else
+  put_ends(best, local_id(), found);
+  put_nans(best, local_id(), found);
   for (uint step = GROUP_ROUNDED / 2; step > 0; step /= 2) {
     barrier_local();
     const uint with = local_id() + step;
-    if (local_id() < step && with < GROUP_SIZE) best[local_id()] = combine(best[local_id()], best[with]);
+    if (local_id() < step && with < GROUP_SIZE) {
+      const FOUND both = combine(found_in(best, local_id()), found_in(best, with));
+      put_ends(best, local_id(), both);
+      put_nans(best, local_id(), both);
+    }
   }
   barrier_local();
-  return best[0];
+  return found_in(best, 0);
 #endif
 }
 
@@ -301,7 +386,7 @@ FN void leave(GLOBAL ulong* slot, FOUND found) {
 #endif
   if (lane < EXTREMES_WORDS) atomic_store_global64(&slot[lane], word);
 }
-FN FOUND found_in(ulong word0, ulong word1, ulong word2, ulong word3) {
+FN FOUND found_by_words(ulong word0, ulong word1, ulong word2, ulong word3) {
   FOUND found;
   found.at_greatest = low_of(word0);
 #if BITS == 64
@@ -320,36 +405,22 @@ FN FOUND found_in(ulong word0, ulong word1, ulong word2, ulong word3) {
   return found;
 }
 
-// What all groups found, of which this is the last one: waits for the slots of the others, which wait for nothing, and clears them. By a
-// sub-group.
-#define BATCH 5  // slots that a lane waits for at once
+// Adds what the other groups found, of which this is the last one, to what its work-items did: they wait for the slots of the others, which
+// wait for nothing, and clear them.
 FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
-  const uint others = group_count() - 1;
-  if (local_id() != 0) found = nothing();
-  for (uint first = local_id(); first < others; first += BATCH * LANES) {
-    ulong words[BATCH][EXTREMES_WORDS];
-    uint complete;
-    do {
-      complete = 1;
-#pragma unroll
-      for (uint i = 0; i < BATCH; ++i) {
-        GLOBAL ulong* slot = slots + (first + i * LANES < others ? first + i * LANES : first) * EXTREMES_WORDS;
-        atomic_load_pair_global64(slot, &words[i][0], &words[i][1]);
-        atomic_load_pair_global64(slot + 2, &words[i][2], &words[i][3]);
-      }
-#pragma unroll
-      for (uint i = 0; i < BATCH; ++i) complete &= (uint)(words[i][0] & words[i][1] & words[i][2] & words[i][3]);
-    } while (complete == 0);
-#pragma unroll
-    for (uint i = 0; i < BATCH; ++i) {
-      const uint group = first + i * LANES;
-      if (group >= others) break;
-      GLOBAL uint4* slot = (GLOBAL uint4*)(slots + group * EXTREMES_WORDS);
-      slot[0] = slot[1] = make_uint4(0, 0, 0, 0);
-      found = combine(found, found_in(words[i][0], words[i][1], words[i][2], words[i][3]));
-    }
+  const uint others = group_count() - 1, lane = local_id() & (LANES - 1);
+  for (uint first = local_id() - lane; first < others; first += GROUP_SIZE) {
+    GLOBAL ulong* slot = slots + min_u32(first + lane, others - 1) * EXTREMES_WORDS;
+    ulong words[EXTREMES_WORDS];
+    do {  // together, as what comes next is done together
+      atomic_load_pair_global64(slot, &words[0], &words[1]);
+      atomic_load_pair_global64(slot + 2, &words[2], &words[3]);
+    } while (subgroup_ballot(!((uint)words[0] & (uint)words[1] & (uint)words[2] & (uint)words[3] & 1)) != 0);
+    if (first + lane >= others) break;
+    ((GLOBAL uint4*)slot)[0] = ((GLOBAL uint4*)slot)[1] = make_uint4(0, 0, 0, 0);
+    found = combine(found, found_by_words(words[0], words[1], words[2], words[3]));
   }
   subgroup_sync();
-  return combine_lanes(found);
+  return found;
 }
 #endif

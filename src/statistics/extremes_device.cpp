@@ -25,33 +25,42 @@ constexpr std::uint32_t kCpuGroupSize = 64;
 
 // On an H100 these were the fastest, by the bytes of the array: of little data, a group to each tile; then a group to a compute unit; where
 // there is much, two that draw their tiles.
+struct Row {
+  std::uint64_t bytes;  // of so much data at most
+  std::uint32_t group_size, loads;
+  enum class Width { any, narrow, wide } width = Width::any;  // of elements: 8 bytes are wide
+  enum class Places { any, unwanted } places = Places::any;
+};
+constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
+constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
+constexpr std::uint64_t kLittleBytes = 16_MiB;
+constexpr Row kPolled[] = {{4_KiB, 256, 1},
+                           {8_KiB, 256, 2},
+                           {16_KiB, 256, 4},
+                           {32_KiB, 512, 4},
+                           {64_KiB, 1024, 4, Row::Width::narrow, Row::Places::unwanted},
+                           {128_KiB, 256, 2},
+                           {256_KiB, 256, 1, Row::Width::narrow},
+                           {1_MiB, 256, 2},
+                           {2_MiB, 256, 4},
+                           {8_MiB, 512, 4},
+                           {kLittleBytes, 512, 8},
+                           {128_MiB, 512, 8, Row::Width::narrow},
+                           {128_MiB, 1024, 4}};
+constexpr std::uint32_t kMostLittleGroups = 256;
+
 ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes, bool polled, bool wide, bool places) {
-  const auto resident = [](std::uint32_t size, std::uint32_t loads) { return loads == 8 ? 1 : 1024 / size; };
-  const auto each = [&](std::uint32_t size, std::uint32_t loads) {
-    return ExtremesShape{256, size, loads, resident(size, loads), false, true, true};
-  };
-  const auto turns = [&](std::uint32_t size, std::uint32_t loads) {
-    return ExtremesShape{units, size, loads, resident(size, loads), false, true, false};
-  };
-  constexpr std::uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
   if (polled) {
-    if (bytes <= 4 * kKiB) return each(256, 1);
-    if (bytes <= 8 * kKiB) return each(256, 2);
-    if (bytes <= 16 * kKiB) return each(256, 4);
-    if (bytes <= 32 * kKiB) return each(512, 4);
-    if (bytes <= 64 * kKiB) return wide ? each(256, 2) : each(512, 8);
-    if (bytes <= 256 * kKiB) return each(256, wide ? 2 : 4);
-    if (bytes <= 512 * kKiB) return each(256, 2);
-    if (bytes <= 1 * kMiB) return each(256, 4);
-    if (bytes <= 2 * kMiB) return each(512, 4);
-    if (bytes <= 4 * kMiB) return places ? each(512, wide ? 4 : 8) : wide ? turns(512, 2) : each(1024, 2);
-    if (bytes <= 8 * kMiB) return wide ? each(places ? 1024 : 512, 4) : each(512, 8);
-    if (bytes <= 16 * kMiB && !wide && !places) return each(1024, 8);
-    if (bytes <= 32 * kMiB) return turns(512, wide ? 4 : 8);
-    if (bytes <= 64 * kMiB) return wide ? turns(1024, 4) : turns(512, 8);
-    if (bytes <= 128 * kMiB && wide) return turns(1024, 4);
-  } else if (bytes <= 64 * kMiB) {
-    if (bytes <= 64 * kKiB) return {1, 512, 4, 1, false, false, false};
+    const Row::Width width = wide ? Row::Width::wide : Row::Width::narrow;
+    for (const Row& row : kPolled) {
+      if (bytes > row.bytes || (row.width != Row::Width::any && row.width != width)) continue;
+      if (places && row.places == Row::Places::unwanted) continue;
+      const bool little = row.bytes <= kLittleBytes;
+      const std::uint32_t resident = row.loads == 8 ? 1 : 1024 / row.group_size;
+      return {little ? kMostLittleGroups : units, row.group_size, row.loads, resident, false, true, little};
+    }
+  } else if (bytes <= 64_MiB) {
+    if (bytes <= 64_KiB) return {1, 512, 4, 1, false, false, false};
     return {units, 512, 4, 2, false, false, false};
   }
   return {0, 512, 4, 2, true, false, false};

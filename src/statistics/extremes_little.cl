@@ -1,46 +1,89 @@
 // The extremes of little data, as extremes.cl has them: a group for each tile, which it holds in registers. There are no loops, as nothing
 // here would hide what a processor takes to fetch them.
-//
+
+// The ends of a tile's loads, of which load k begins with element `places[k]`, and whether there is a NaN: then they mean nothing.
+FN uint ends_of_tile(const uint4* v, const uint* places, EXTREMES_STATE* state) {
+#if !PLACES && FLOATS && BITS == 32 && NAN_EXTREMES
+  uint high = v[0].x;
+  uint low = v[0].x;
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) {
+    high = max_nan_f32(high, max_nan_f32(max_nan_f32(v[k].x, v[k].y), max_nan_f32(v[k].z, v[k].w)));
+    low = min_nan_f32(low, min_nan_f32(min_nan_f32(v[k].x, v[k].y), min_nan_f32(v[k].z, v[k].w)));
+  }
+  state->greatest.key = key_of(high);
+  state->least.key = turned(key_of(low));
+  return is_nan(GREATEST ? high : low);
+#else
+  uint nan = 0;
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) {
+    KEY greatest, least;
+    nan |= ends_of(v[k], ELEMENTS_PER_LOAD, &greatest, &least);
+    state->greatest = take(state->greatest, greatest, places[k], v[k]);
+    state->least = take(state->least, least, places[k], v[k]);
+  }
+  return nan;
+#endif
+}
+
+// By a sub-group, whose lanes all know what was found: a lane for each word of the result.
+FN void write_words(GLOBAL ulong* result, FOUND found, uint count) {
+  const uint lane = local_id();
+  found = completed(found, count);
+  ulong word = lane == NAN_COUNT ? found.nans : whole_index(found.first_nan, 0);
+  word = lane == LEAST_ELEMENT ? (found.at_least == NOWHERE ? 0 : (ulong)element_with(turned(found.least))) : word;
+  word = lane == AT_LEAST ? whole_index(found.at_least, 0) : word;
+  word = lane == GREATEST_ELEMENT ? (found.at_greatest == NOWHERE ? 0 : (ulong)element_with(found.greatest)) : word;
+  word = lane == AT_GREATEST ? whole_index(found.at_greatest, 0) : word;
+  if (lane <= NAN_COUNT) result[lane] = word;
+}
+
 // Of contiguous elements, one load of 16 bytes at least. Work-items beyond the last load take that one again, which changes no extreme.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint count, GLOBAL ulong* slots, GLOBAL uchar* results,
                      ulong result_offset) {
-  LOCAL_VAR FOUND best[GROUP_SIZE / LANES];
+  LOCAL_VAR BEST best;
+  const uint others = known_here(group_count() - 1), is_last = group_id() == others;
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
   const uint last = (count - head) / ELEMENTS_PER_LOAD - 1;
   const uint first = group_id() * TILE + local_id();
+  const uint whole = head == 0 && count % ELEMENTS_PER_LOAD == 0 && (group_id() + 1) * TILE <= last + 1;
   uint4 v[LOADS];
+  uint places[LOADS];
+  if (whole) {
 #pragma unroll
-  for (int k = 0; k < LOADS; ++k) v[k] = load_once(&aligned[min_u32(first + k * GROUP_SIZE, last)]);
-  EXTREMES_STATE state = empty_extremes();
-  if (global_id() < head) state = take_load(state, load_of((WORD)elements[global_id()]), (uint)global_id(), 1);
-  uint nans = 0;
+    for (int k = 0; k < LOADS; ++k) v[k] = ((GLOBAL const uint4*)elements)[first + k * GROUP_SIZE];
+  } else {
 #pragma unroll
-  for (int k = 0; k < LOADS; ++k) {
-    KEY greatest, least;
-    nans |= ends_of(v[k], ELEMENTS_PER_LOAD, &greatest, &least);
-    const uint place = head + min_u32(first + k * GROUP_SIZE, last) * ELEMENTS_PER_LOAD;
-    state.greatest = take(state.greatest, greatest, place, v[k]);
-    state.least = take(state.least, least, place, v[k]);
+    for (int k = 0; k < LOADS; ++k) v[k] = aligned[min_u32(first + k * GROUP_SIZE, last)];
   }
-  if (nans) {  // once more, with more care, and each load by one work-item
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) places[k] = head + min_u32(first + k * GROUP_SIZE, last) * ELEMENTS_PER_LOAD;
+  EXTREMES_STATE state = empty_extremes();
+  if (ends_of_tile(v, places, &state)) {  // once more, with more care, and each load by one work-item
     state = empty_extremes();
-    if (global_id() < head) state = take_load(state, load_of((WORD)elements[global_id()]), (uint)global_id(), 1);
 #pragma unroll 1
     for (uint at = first; at < first + TILE - local_id() && at <= last; at += GROUP_SIZE) {
       state = take_load(state, aligned[at], head + at * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
     }
   }
-  const uint rest = head + (last + 1) * ELEMENTS_PER_LOAD + (uint)global_id();
-  if (rest < count) state = take_load(state, load_of((WORD)elements[rest]), rest, 1);
-
-  FOUND found = combine_group(best, found_by(state));
-  if (local_id() >= LANES) return;
-  if (group_id() != group_count() - 1) {
-    leave(slots + group_id() * EXTREMES_WORDS, found);
-    return;
+  FOUND found = found_by(state);
+  if (!whole) {  // elements before the first load, and behind the last
+    const uint item = group_id() * GROUP_SIZE + local_id();
+    const uint rest = head + (last + 1) * ELEMENTS_PER_LOAD + item;
+    state = empty_extremes();
+    if (item < head) state = take_load(state, load_of((WORD)elements[item]), item, 1);
+    if (rest < count) state = take_load(state, load_of((WORD)elements[rest]), rest, 1);
+    found = combine(found, found_by(state));
   }
-  if (group_count() > 1) found = take_slots(slots, found);
-  if (local_id() == 0) write_result((GLOBAL ulong*)(results + result_offset), found, count, 0);
+  if (is_last && others != 0) found = take_slots(slots, found);
+  found = combine_group(&best, found);
+  if (local_id() >= LANES) return;
+  if (is_last) {
+    write_words((GLOBAL ulong*)(results + result_offset), found, count);
+  } else {
+    leave(slots + group_id() * EXTREMES_WORDS, found);
+  }
 }

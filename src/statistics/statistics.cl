@@ -88,7 +88,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL_VAR uint counters[COUNTER_WORDS];
   LOCAL_VAR uint drawn[2];
   LOCAL uint* bins = (LOCAL uint*)storage;
-  LOCAL FOUND* best = (LOCAL FOUND*)storage;
+  LOCAL BEST* best = (LOCAL BEST*)storage;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
   GLOBAL const uint4* a_loads = (GLOBAL const uint4*)(a + (a_offset + head * sizeof(ELEMENT)));
   GLOBAL const uint4* b_loads = (GLOBAL const uint4*)(b + (b_offset + head * sizeof(ELEMENT)));
@@ -217,12 +217,12 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
 // The second launch, where groups cannot add to the same words: a work-item for each of them.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result) {
-  LOCAL_VAR FOUND best[GROUP_SIZE / LANES];
+  LOCAL_VAR BEST best;
   if (local_id() == 0) schedule[TILES] = 0;
 #if EXTREMES
   FOUND found = nothing();
   for (uint i = local_id(); i < groups; i += GROUP_SIZE) found = combine(found, read_record(records + (ulong)i * RECORD));
-  found = combine_group(best, found);
+  found = combine_group(&best, found);
   if (local_id() == 0) write_record(result, found);
 #endif
   for (uint word = COUNTERS + local_id(); word < RECORD; word += GROUP_SIZE) {

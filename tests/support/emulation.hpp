@@ -172,6 +172,20 @@ FN ulong mul_hi64(ulong a, ulong b) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<ulong>(static_cast<Wide>(a) * b >> 64);
 }
+FN void add_product96(uint* sum, uint a, uint b) {
+  const ulong product = static_cast<ulong>(a) * b, low = (product & 0xffffffffu) + sum[0];
+  const ulong middle = (product >> 32) + sum[1] + (low >> 32);
+  sum[0] = static_cast<uint>(low);
+  sum[1] = static_cast<uint>(middle);
+  sum[2] += static_cast<uint>(middle >> 32);
+}
+FN void add_two96(uint* sum, uint a_low, uint a_high, uint b_low, uint b_high) {
+  const ulong low = static_cast<ulong>(sum[0]) + a_low + b_low, middle = static_cast<ulong>(sum[1]) + a_high + b_high + (low >> 32);
+  sum[0] = static_cast<uint>(low);
+  sum[1] = static_cast<uint>(middle);
+  sum[2] += static_cast<uint>(middle >> 32);
+}
+FN uint opaque(uint x) { return x; }
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
 FN uint dot4_u8(uint a, uint b, uint c) {
@@ -182,8 +196,19 @@ FN int dot4_s8(uint a, uint b, int c) {
   for (int i = 0; i < 32; i += 8) c += static_cast<std::int8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
   return c;
 }
+FN uint known_here(uint x) { return x; }
 FN uint min_u32(uint a, uint b) { return std::min(a, b); }
 FN uint max_u32(uint a, uint b) { return std::max(a, b); }
+#define NAN_EXTREMES 1
+FN uint max_nan_f32(uint a, uint b) {
+  if (std::isnan(as_float(a)) || std::isnan(as_float(b))) return 0x7fffffffu;
+  const auto key = [](uint x) { return static_cast<int>(x) < 0 ? static_cast<int>(x ^ 0x7fffffffu) : static_cast<int>(x); };
+  return key(a) > key(b) ? a : b;
+}
+FN uint min_nan_f32(uint a, uint b) {
+  const uint high = max_nan_f32(a, b);
+  return high == 0x7fffffffu ? high : high == a ? b : a;
+}
 
 struct uint4 {
   uint x, y, z, w;

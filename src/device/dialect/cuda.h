@@ -117,12 +117,31 @@ FN uint clz32(uint x) { return (uint)__clz((int)x); }
 FN uint lowest_bit(uint x) { return 31 - (uint)__clz((int)(x & (0 - x))); }
 FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
 FN ulong mul_hi64(ulong a, ulong b) { return __umul64hi(a, b); }
+// Adds to a sum of 96 bits: the product of two numbers, two numbers of 64 bits.
+FN void add_product96(uint* sum, uint a, uint b) {
+  asm("mad.lo.cc.u32 %0, %3, %4, %0; madc.hi.cc.u32 %1, %3, %4, %1; addc.u32 %2, %2, 0;"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2])
+      : "r"(a), "r"(b));
+}
+FN void add_two96(uint* sum, uint a_low, uint a_high, uint b_low, uint b_high) {
+  asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, %2, 0;"
+      "add.cc.u32 %0, %0, %5; addc.cc.u32 %1, %1, %6; addc.u32 %2, %2, 0;"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2])
+      : "r"(a_low), "r"(a_high), "r"(b_low), "r"(b_high));
+}
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
+// Whether these are the bits of a NaN: one comparison.
+#define is_nan_f64(bits) (__longlong_as_double((long)(bits)) != __longlong_as_double((long)(bits)))
 // The same number; but the compiler cannot know, and leaves expressions before and after it as they are.
 FN uint opaque(uint x) {
   asm("" : "+r"(x));
+  return x;
+}
+// The same number, known from here on: compilers put off what is not asked for yet, to where others wait for it.
+FN uint known_here(uint x) {
+  asm volatile("" : "+r"(x));
   return x;
 }
 FN uint min_u32(uint a, uint b) { return min(a, b); }

@@ -113,6 +113,7 @@ FN uint opaque(uint x) {
 #else
 FN uint opaque(uint x) { return x; }
 #endif
+FN uint known_here(uint x) { return x; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
