@@ -223,8 +223,9 @@ FN uint scaled_f32(uint bits, uint power) {
   return scaled < 0x7f800000u ? scaled : 0x7f800000u;
 }
 
-// Leaves the sum as a SumRecord (samesum/sum.hpp). By a sub-group, whose lanes know it.
-FN void round_sum(const long* sums, GLOBAL ulong* record) {
+// What is left of a sum: its entries, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum.
+#define LEFT_WORDS (ENTRIES + 3)
+FN void leave_sum(const long* sums, ulong count, GLOBAL ulong* to) {
   // As 192 bits.
 #if PIECES == 1
   const ulong low = (ulong)sums[0];
@@ -255,7 +256,11 @@ FN void round_sum(const long* sums, GLOBAL ulong* record) {
     integer = 0;
   }
   const uint lane = local_id();
-  if (lane < 3) record[lane] = lane == 0 ? float64 : lane == 1 ? integer : float32;
+  ulong word = lane == DIGITS + OTHERS && count != 0;
+#pragma unroll
+  for (int p = 0; p < PIECES; ++p) word = lane == p ? (ulong)sums[p] : word;
+  word = lane == ENTRIES ? float64 : lane == ENTRIES + 1 ? integer : lane == ENTRIES + 2 ? float32 : word;
+  if (lane < LEFT_WORDS) atomic_store_global64(to, word);
 }
 
 // Arguments are sum_window.cl's.
@@ -263,7 +268,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR long storage[PIECES * SUBGROUPS];
-  const uint others = known_here(group_count() - 1), last = group_id() == others;
+  const uint lane = local_id(), others = known_here(group_count() - 1), last = group_id() == others;
   SUMS tiles = no_sums();
   uint first = group_id() * TILE;
   add_tile(&tiles, a + a_offset, a_stride, b + b_offset, b_stride, first, (uint)count);
@@ -274,9 +279,10 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
 #endif
   long sums[PIECES];
   cut(&tiles, sums);
+  GLOBAL ulong* const words = (GLOBAL ulong*)(lane < ENTRIES ? (GLOBAL uchar*)result : record + record_offset);
+  GLOBAL ulong* const to = address_known_here(words + (lane < ENTRIES ? lane : lane < LEFT_WORDS ? lane - ENTRIES : 0));
   if (last && others != 0) take_slots(slots, sums);
   add_up(sums, storage);
-  const uint lane = local_id();
   if (lane >= SUBGROUP) return;
   if (!last) {
 #pragma unroll
@@ -285,9 +291,5 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
     }
     return;
   }
-  long entry = lane == DIGITS + OTHERS && count != 0;
-#pragma unroll
-  for (int p = 0; p < PIECES; ++p) entry = lane == p ? sums[p] : entry;
-  if (lane < ENTRIES) result[lane] = entry;
-  round_sum(sums, (GLOBAL ulong*)(record + record_offset));
+  leave_sum(sums, count, to);
 }

@@ -44,8 +44,10 @@ constexpr Row kPolled[] = {{4_KiB, 256, 1},
                            {1_MiB, 256, 2},
                            {2_MiB, 256, 4},
                            {8_MiB, 512, 4},
-                           {kLittleBytes, 512, 8},
+                           {kLittleBytes, 512, 8, Row::Width::narrow},
+                           {kLittleBytes, 512, 8, Row::Width::wide, Row::Places::unwanted},
                            {128_MiB, 512, 8, Row::Width::narrow},
+                           {32_MiB, 512, 4},
                            {128_MiB, 1024, 4}};
 constexpr std::uint32_t kMostLittleGroups = 256;
 

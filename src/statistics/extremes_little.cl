@@ -28,7 +28,7 @@ FN uint ends_of_tile(const uint4* v, const uint* places, EXTREMES_STATE* state) 
 }
 
 // By a sub-group, whose lanes all know what was found: a lane for each word of the result.
-FN void write_words(GLOBAL ulong* result, FOUND found, uint count) {
+FN void write_words(GLOBAL ulong* to, FOUND found, uint count) {
   const uint lane = local_id();
   found = completed(found, count);
   ulong word = lane == NAN_COUNT ? found.nans : whole_index(found.first_nan, 0);
@@ -36,7 +36,7 @@ FN void write_words(GLOBAL ulong* result, FOUND found, uint count) {
   word = lane == AT_LEAST ? whole_index(found.at_least, 0) : word;
   word = lane == GREATEST_ELEMENT ? (found.at_greatest == NOWHERE ? 0 : (ulong)element_with(found.greatest)) : word;
   word = lane == AT_GREATEST ? whole_index(found.at_greatest, 0) : word;
-  if (lane <= NAN_COUNT) result[lane] = word;
+  if (lane <= NAN_COUNT) atomic_store_global64(to, word);
 }
 
 // Of contiguous elements, one load of 16 bytes at least. Work-items beyond the last load take that one again, which changes no extreme.
@@ -45,6 +45,7 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
                      ulong result_offset) {
   LOCAL_VAR BEST best;
   const uint others = known_here(group_count() - 1), is_last = group_id() == others;
+  GLOBAL ulong* const to = address_known_here((GLOBAL ulong*)(results + result_offset) + min_u32(local_id(), NAN_COUNT));
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
   const uint last = (count - head) / ELEMENTS_PER_LOAD - 1;
@@ -82,7 +83,7 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
   found = combine_group(&best, found);
   if (local_id() >= LANES) return;
   if (is_last) {
-    write_words((GLOBAL ulong*)(results + result_offset), found, count);
+    write_words(to, found, count);
   } else {
     leave(slots + group_id() * EXTREMES_WORDS, found);
   }

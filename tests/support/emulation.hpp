@@ -197,6 +197,7 @@ FN int dot4_s8(uint a, uint b, int c) {
   return c;
 }
 FN uint known_here(uint x) { return x; }
+FN ulong* address_known_here(ulong* p) { return p; }
 FN uint min_u32(uint a, uint b) { return std::min(a, b); }
 FN uint max_u32(uint a, uint b) { return std::max(a, b); }
 #define NAN_EXTREMES 1

@@ -144,6 +144,10 @@ FN uint known_here(uint x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+FN ulong* address_known_here(ulong* p) {  // of a word for atomic_store_global64
+  asm volatile("" : "+l"(p));
+  return p;
+}
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 // The greater and the lesser of two floats, by their bits; -0.0 is less than +0.0, and what a NaN goes into is one.
 #if __CUDA_ARCH__ >= 800

@@ -114,6 +114,7 @@ FN uint opaque(uint x) {
 FN uint opaque(uint x) { return x; }
 #endif
 FN uint known_here(uint x) { return x; }
+FN GLOBAL ulong* address_known_here(GLOBAL ulong* p) { return p; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
