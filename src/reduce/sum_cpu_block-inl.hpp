@@ -76,6 +76,16 @@ HWY_INLINE void prefetch(const std::byte* unit, std::size_t ahead) {
   }
 }
 
+// Has the compiler compute a sum here: it would put additions off, and run out of registers.
+template <class V>
+HWY_INLINE void compute_now([[maybe_unused]] V& sum) {
+#if HWY_ARCH_X86
+  auto raw = sum.raw;  // a register, where the array of sums is to be registers
+  asm volatile("" : "+v"(raw));
+  sum.raw = raw;
+#endif
+}
+
 // Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
 template <std::size_t n, class Body>
 HWY_INLINE void unrolled(const Body& body) {

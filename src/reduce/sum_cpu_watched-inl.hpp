@@ -27,16 +27,6 @@ constexpr std::size_t kWatchedBytes = 16384;
 // Sums of float64 grow by a bit with every other block; those of float32 have more room.
 constexpr int kWatchedBlocks = 8;
 
-// Has the compiler compute a sum here: it would put additions off, and run out of registers.
-template <class V>
-HWY_INLINE void compute_now([[maybe_unused]] V& sum) {
-#if HWY_ARCH_X86
-  auto raw = sum.raw;  // a register, where the array of sums is to be registers
-  asm volatile("" : "+v"(raw));
-  sum.raw = raw;
-#endif
-}
-
 // Adds a unit: each vector of doubles to sums of its own, as one addition has to wait for another.
 HWY_INLINE void add_unit(const std::byte* unit, float, hn::Vec<Doubles>* sums) {
   static_assert(WatchedSums::kSums * kLanes == kUnit<float>);
