@@ -81,12 +81,12 @@ template <class T, std::size_t count>
 bool add_watched(const Block<count>& block, PartialSum<T>& partial) {
   if (partial.unwatched > 0 || !core::RoundingWatch::works()) return false;
   if (add_without_rounding<T>(block, partial.watched)) {
-    partial.last_unwatched = 0;
+    partial.last_unwatched /= 2;
     if (partial.watched.blocks == kWatchedBlocks) partial.flush_watched();
     return true;
   }
   partial.flush_watched();  // smaller sums leave more room
-  partial.unwatched = partial.last_unwatched = std::clamp(2 * partial.last_unwatched, 4, 512);
+  partial.unwatched = partial.last_unwatched = std::clamp(8 * partial.last_unwatched, 4, 512);
   return false;
 }
 
