@@ -64,14 +64,17 @@ void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
   LOCAL_VAR REAL subtrees[SUBTREES];
   GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
   GLOBAL REAL* products = (GLOBAL REAL*)results;
-  const ulong rounds = (tiles + group_count() - 1) / group_count();
+  const ulong rounds = (tiles + group_count() - 1) / group_count(), kept = kept_loads(tiles * TILE);
   for (ulong round = 0; round < rounds; ++round) {
     const ulong tile = round * group_count() + group_id();
     const ulong present = tile < tiles ? tile : tiles - 1;
     REAL q[LOADS];
     uint4 v[LOADS];
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k) v[k] = load_once(&loads[present * TILE + k * GROUP_SIZE + local_id()]);
+    for (int k = 0; k < LOADS; ++k) {
+      GLOBAL const uint4* load = &loads[present * TILE + k * GROUP_SIZE + local_id()];
+      v[k] = present * TILE < kept ? *load : load_once(load);
+    }
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) q[k] = product_of_load(v[k]);
 #if SUBTREES < TILE

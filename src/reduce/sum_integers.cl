@@ -6,9 +6,8 @@
 // in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
-// Data that are read again are found in the cache where they fit; where they do not, each part would push out the next that is asked for:
-// so the first 32 MiB, two arrays together, may stay, and the rest need not.
-#define IS_KEPT(first) (!STREAM || (first) < (32u << 20) / (INTEGER_BITS / 8) / (DOT ? 2 : 1))
+// Whether loads of the tile from element `first` on may stay in the cache (kept.h); of two arrays half as many of each.
+#define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 // A term is cut into pieces of 32 bits, the highest with the sign; of each there is a sum.
 #define TERM_BITS (PRODUCTS ? 2 * INTEGER_BITS : INTEGER_BITS)
 #define PIECES (TERM_BITS <= 32 ? 1 : TERM_BITS / 32)

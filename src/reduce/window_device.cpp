@@ -43,9 +43,9 @@ constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {8_MiB, {512, 4, 2}},
                              {128_MiB, {512, 4, 2, true}, Width::narrow},
                              {128_MiB, {512, 2, 2, true}, Width::wide}};
-constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},        {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},       {32_KiB, {512, 4, 2}},
-                             {64_KiB, {1024, 4, 1}},      {512_KiB, {256, 2, 4}}, {1_MiB, {256, 4, 4}},        {8_MiB, {512, 4, 2}},
-                             {16_MiB, {512, 4, 2, true}}, {32_MiB, {1024, 4, 1}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},  {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
+                             {32_KiB, {512, 4, 2}}, {64_KiB, {1024, 4, 1}}, {512_KiB, {256, 2, 4}},
+                             {1_MiB, {256, 4, 4}},  {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
 std::span<const Row> rows_for(DType type, Terms terms) {
   if (is_integer(type)) return kIntegers;
   return terms == Terms::elements ? std::span<const Row>(kSums) : kProducts;
@@ -73,7 +73,7 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
-    add({"reduce/elements_integer.cl", "reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_integers.cl"});
+    add({"reduce/elements_integer.cl", "device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_integers.cl"});
     return files;
   }
   if (terms == Terms::elements && type == DType::float32) {

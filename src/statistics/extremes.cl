@@ -8,9 +8,7 @@
 // 3% over equal shares where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
-// Data that are read again are found in the cache where they fit; where they do not, each part would push out the next that is asked for:
-// so the first 32 MiB may stay, and the rest need not. That is worth it where they are a large part of what there is (POLLED).
-#define IS_KEPT(tile) (POLLED && (tile) < (32u << 16) / TILE)
+#define IS_KEPT(tile) (POLLED && (tile) < KEPT_LOADS / TILE)  // not of more than 128 MiB
 
 // The result (ExtremesRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
 // was found by the launches before.

@@ -107,7 +107,7 @@ std::string ExtremesShape::text() const { return fmt::format("groups={} group_si
 device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends, bool strided) {
   const int exponent_bits = type == DType::float64 ? 11 : type == DType::float16 ? 5 : 8;
   const int fraction_bits = static_cast<int>(8 * size_of(type)) - 1 - exponent_bits;
-  std::vector<std::string_view> files{"statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"};
+  std::vector<std::string_view> files{"device/kept.h", "statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"};
   if (shape.little && !strided) files.emplace_back("statistics/extremes_little.cl");
   return {std::move(files),
           {{"LEAST", ends.least ? "1" : "0"},

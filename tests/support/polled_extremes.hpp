@@ -41,6 +41,7 @@
 namespace samesum::dialect {
 namespace {  // another kernel in each file
 // clang-format off
+#include "device/kept.h"
 #include "statistics/elements.h"
 #include "statistics/extremes.h"
 #include "statistics/extremes.cl"
