@@ -223,8 +223,7 @@ FN uint scaled_f32(uint bits, uint power) {
 }
 
 // What is left of a sum: its entries, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum.
-#define LEFT_WORDS (ENTRIES + 3)
-FN void leave_sum(const long* sums, ulong count, GLOBAL ulong* to) {
+FN void leave_sum(const long* sums, ulong count, GLOBAL ulong* result, GLOBAL ulong* record) {
   // As 192 bits.
 #if PIECES == 1
   const ulong low = (ulong)sums[0];
@@ -259,7 +258,8 @@ FN void leave_sum(const long* sums, ulong count, GLOBAL ulong* to) {
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) word = lane == p ? (ulong)sums[p] : word;
   word = lane == ENTRIES ? float64 : lane == ENTRIES + 1 ? integer : lane == ENTRIES + 2 ? float32 : word;
-  if (lane < LEFT_WORDS) atomic_store_global64(to, word);
+  GLOBAL ulong* to = lane < ENTRIES ? result + lane : record + (lane - ENTRIES);
+  if (lane < ENTRIES + 3) *to = word;
 }
 
 // Arguments are sum_window.cl's.
@@ -278,8 +278,6 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
 #endif
   long sums[PIECES];
   cut(&tiles, sums);
-  GLOBAL ulong* const words = (GLOBAL ulong*)(lane < ENTRIES ? (GLOBAL uchar*)result : record + record_offset);
-  GLOBAL ulong* const to = address_known_here(words + (lane < ENTRIES ? lane : lane < LEFT_WORDS ? lane - ENTRIES : 0));
   if (last && others != 0) take_slots(slots, sums);
   add_up(sums, storage);
   if (lane >= SUBGROUP) return;
@@ -290,5 +288,5 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
     }
     return;
   }
-  leave_sum(sums, count, to);
+  leave_sum(sums, count, (GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset));
 }

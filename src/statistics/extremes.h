@@ -11,11 +11,15 @@
 #define LANES 1
 #endif
 
+// Of two elements to a load it is known at once which one it was. Of more the load is kept, or read again, and asked in the end.
+#define KNOWN_PLACES (BITS == 64)
+#define LOADS_KEPT (KEEP_LOADS && !KNOWN_PLACES)
+
 // One end. The least elements are those with the greatest keys turned round.
 typedef struct {
   KEY key;
-  uint place;  // the load's first element
-#if KEEP_LOADS
+  uint place;  // the load's first element, or the element
+#if LOADS_KEPT
   uint4 load;
 #endif
 } END;
@@ -37,7 +41,7 @@ FN END empty_end(void) {
   END end;
   end.key = KEY_LEAST;
   end.place = NOWHERE;
-#if KEEP_LOADS
+#if LOADS_KEPT
   end.load = make_uint4(0, 0, 0, 0);
 #endif
   return end;
@@ -48,7 +52,7 @@ FN END take(END end, KEY key, uint place, uint4 load) {
   const uint better = key > end.key;
   end.key = better ? key : end.key;
   end.place = better ? place : end.place;
-#if KEEP_LOADS
+#if LOADS_KEPT
   end.load.x = better ? load.x : end.load.x;
   end.load.y = better ? load.y : end.load.y;
   end.load.z = better ? load.z : end.load.z;
@@ -57,8 +61,13 @@ FN END take(END end, KEY key, uint place, uint4 load) {
   return end;
 }
 
-// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing.
-FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
+// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing. `at` is which elements they
+// are, where that is known.
+typedef struct {
+  uint greatest, least;
+} WHICH;
+FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least, WHICH* at) {
+  at->greatest = at->least = 0;
 #if PACKED
   if (count == ELEMENTS_PER_LOAD) {
     uint high = 0;
@@ -97,6 +106,10 @@ FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
 #pragma unroll
   for (int i = 1; i < count; ++i) {
     const KEY key = key_of(element_of(v, i));
+#if KNOWN_PLACES
+    at->greatest = key > high ? i : at->greatest;
+    at->least = key < low ? i : at->least;
+#endif
     high = key > high ? key : high;
     low = key < low ? key : low;
 #ifdef is_nan_f64
@@ -117,7 +130,8 @@ FN uint ends_of(uint4 v, int count, KEY* greatest, KEY* least) {
 FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count) {
   KEY greatest;
   KEY least;
-  const uint any_nan = ends_of(v, count, &greatest, &least);
+  WHICH at;
+  const uint any_nan = ends_of(v, count, &greatest, &least, &at);
 #if FLOATS
   if (any_nan) {
     greatest = least = KEY_LEAST;
@@ -127,13 +141,17 @@ FN EXTREMES_STATE take_load(EXTREMES_STATE state, uint4 v, uint place, int count
       const KEY key = key_of(element_of(v, i));
       state.nans += COUNT_NANS ? nan : 0;
       if (nan && place + i < state.first_nan) state.first_nan = place + i;
+#if KNOWN_PLACES
+      at.greatest = !nan && key > greatest ? i : at.greatest;
+      at.least = !nan && turned(key) > least ? i : at.least;
+#endif
       greatest = !nan && key > greatest ? key : greatest;
       least = !nan && turned(key) > least ? turned(key) : least;
     }
   }
 #endif
-  state.greatest = take(state.greatest, greatest, place, v);
-  state.least = take(state.least, least, place, v);
+  state.greatest = take(state.greatest, greatest, place + at.greatest, v);
+  state.least = take(state.least, least, place + at.least, v);
   return state;
 }
 
@@ -181,7 +199,7 @@ FN EXTREMES_STATE empty_extremes(void) {
   return state;
 }
 
-#if KEEP_LOADS
+#if LOADS_KEPT
 // The first element with the end's key.
 FN uint place_of(END end, uint least) {
   uint at = end.place;
@@ -219,7 +237,7 @@ FN uint place_again(KEY key, uint place, uint least, GLOBAL const uchar* data, l
   return at;
 }
 FN FOUND with_places(FOUND found, GLOBAL const uchar* data, long stride, uint count) {
-#if !KEEP_LOADS
+#if !KEEP_LOADS && !KNOWN_PLACES
   if (count == 0) return found;
   found.at_greatest = place_again(found.greatest, found.at_greatest, 0, data, stride, count);
   found.at_least = place_again(found.least, found.at_least, 1, data, stride, count);

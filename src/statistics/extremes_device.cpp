@@ -47,7 +47,6 @@ constexpr Row kPolled[] = {{4_KiB, 256, 1},
                            {kLittleBytes, 512, 8, Row::Width::narrow},
                            {kLittleBytes, 512, 8, Row::Width::wide, Row::Places::unwanted},
                            {128_MiB, 512, 8, Row::Width::narrow},
-                           {32_MiB, 512, 4},
                            {128_MiB, 1024, 4}};
 constexpr std::uint32_t kMostLittleGroups = 256;
 

@@ -19,9 +19,10 @@ FN uint ends_of_tile(const uint4* v, const uint* places, EXTREMES_STATE* state) 
 #pragma unroll
   for (int k = 0; k < LOADS; ++k) {
     KEY greatest, least;
-    nan |= ends_of(v[k], ELEMENTS_PER_LOAD, &greatest, &least);
-    state->greatest = take(state->greatest, greatest, places[k], v[k]);
-    state->least = take(state->least, least, places[k], v[k]);
+    WHICH at;
+    nan |= ends_of(v[k], ELEMENTS_PER_LOAD, &greatest, &least, &at);
+    state->greatest = take(state->greatest, greatest, places[k] + at.greatest, v[k]);
+    state->least = take(state->least, least, places[k] + at.least, v[k]);
   }
   return nan;
 #endif
