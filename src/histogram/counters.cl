@@ -278,8 +278,8 @@ FN int hot_of(LOCAL const Found* found) {
 #endif
 }
 
-// Gives words of their own to slots that many samples are in, as far as some of the samples tell: those of `vector`, if it is `there`. Loads
-// of equal samples do not count: they are one addition.
+// Gives words of their own to slots that many samples are in, as far as some of the samples tell: those of `vector`, if it is `there`.
+// Loads of equal samples do not count: they are one addition.
 FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL Found* found) {
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
