@@ -61,8 +61,8 @@ FN END take(END end, KEY key, uint place, uint4 load) {
   return end;
 }
 
-// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing. `at` is which elements they
-// are, where that is known.
+// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing. `at` is which elements
+// they are, where that is known.
 typedef struct {
   uint greatest, least;
 } WHICH;
