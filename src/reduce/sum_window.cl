@@ -81,6 +81,14 @@ FN uint add_to_columns(LOCAL uint* storage, const REAL* v) {
   return other;
 }
 
+// Adds a value to limbs, by a sub-group.
+FN void add_limbs(LOCAL uint* storage, long value, uint position) {
+  const uint lane = local_id() & (SUBGROUP - 1), shift = position & 15;
+  if (lane >= 5) return;
+  const uint piece = lane == 4 ? (uint)((value >> 1) >> (63 - shift)) : (uint)(((ulong)value << shift) >> (16 * lane)) & 0xffffu;
+  atomic_add_local32(&storage[STORAGE_LIMBS + (position >> 4) + lane], piece);
+}
+
 // Adds the sub-group's sums to limbs.
 //
 // With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its own bits, as an integer, are those of C plus
@@ -114,12 +122,96 @@ FN void spread(double* sums, LOCAL uint* storage) {
     const uint more = subgroup_ballot(left != 0);
     const long low = subgroup_add_s32((int)sum & 0x3ffffff), high = subgroup_add_s32((int)(sum >> 26));
     const long all = low + (long)((ulong)high << 26);
-    const uint position = (uint)((int)field - 1 - (ROW_BASE)), shift = position & 15, first = position >> 4;
-    if (lane < 5) {
-      const uint piece = lane == 4 ? (uint)((all >> 1) >> (63 - shift)) : (uint)(((ulong)all << shift) >> (16 * lane)) & 0xffffu;
-      atomic_add_local32(&storage[STORAGE_LIMBS + first + lane], piece);
-    }
+    add_limbs(storage, all, (uint)((int)field - 1 - (ROW_BASE)));
     if (more == 0) break;
+  }
+}
+
+// Sums as multiples of two powers of two, for sums that fit: MOST bits of each, FIXED_SPACING bits between.
+#define FIXED_WORDS 8
+#define FIXED_FAILED 6
+#define FIXED_OTHER 7
+#define PIECE_BITS 21
+#define PIECE_MASK 0x1fffffu
+FN double middle_of(uint field) { return as_double((ulong)(field << 20 | 0x00080000u) << 32); }
+
+// Adds the sub-group's multiples to the group's.
+FN void add_fixed(LOCAL uint* fixed, long upper, long lower, const int upper_pieces) {
+  const uint lane = local_id() & (SUBGROUP - 1);
+  const uint low = (uint)(lower >> PIECE_BITS), high = (uint)(upper >> PIECE_BITS);
+  uint mine = subgroup_add_u32((uint)lower & PIECE_MASK);
+  const uint low1 = subgroup_add_u32(LOWER_PIECES == 2 ? low : low & PIECE_MASK);
+  mine = lane == 1 ? low1 : mine;
+#if LOWER_PIECES == 3
+  const uint low2 = subgroup_add_u32((uint)(lower >> (2 * PIECE_BITS)));
+  mine = lane == 2 ? low2 : mine;
+#endif
+  const uint high0 = subgroup_add_u32((uint)upper & PIECE_MASK);
+  mine = lane == 3 ? high0 : mine;
+  const uint high1 = subgroup_add_u32(upper_pieces == 2 ? high : high & PIECE_MASK);
+  mine = lane == 4 ? high1 : mine;
+  if (upper_pieces == 3) {
+    const uint high2 = subgroup_add_u32((uint)(upper >> (2 * PIECE_BITS)));
+    mine = lane == 5 ? high2 : mine;
+  }
+  if (lane < 6) atomic_add_local32(&fixed[lane], mine);
+}
+
+typedef struct {
+  long upper, lower;
+  uint failed, other;
+} FIXED;
+
+FN long join_pieces(uint low, uint middle, uint high) {
+  return (int)low + (long)((ulong)(long)(int)middle << PIECE_BITS) + (long)((ulong)(long)(int)high << (2 * PIECE_BITS));
+}
+
+FN FIXED fixed_of(LOCAL const uint4* words, FIXED more, const int upper_pieces) {
+  const uint4 a = words[0], b = words[1];
+  const long lower = join_pieces(a.x, a.y, LOWER_PIECES == 3 ? a.z : 0) + more.lower;
+  FIXED sum;
+  sum.upper = join_pieces(a.w, b.x, upper_pieces == 3 ? b.y : 0) + more.upper + (lower >> FIXED_SPACING);
+  sum.lower = lower & (((long)1 << FIXED_SPACING) - 1);
+  sum.failed = (more.failed | b.z) != 0 || (ulong)(sum.upper + ((long)1 << 51)) >> 52 != 0;
+  sum.other = more.other | b.w;
+  return sum;
+}
+
+#define FIXED_PRESENT ((ulong)1 << 63)
+#define FIXED_IS_FAILED ((ulong)1 << 62)
+#define FIXED_HAS_OTHER ((ulong)1 << 61)
+
+// Adds up what all other groups left.
+FN void take_fixed(GLOBAL ulong* slots, LOCAL uchar* marks, LOCAL uint* fixed) {
+  const uint others = group_count() - 1;
+  for (uint first = local_id() / SUBGROUP * SUBGROUP; first < others; first += GROUP_SIZE) {
+    const uint at = first + (local_id() & (SUBGROUP - 1));
+    ulong low = FIXED_PRESENT, high = FIXED_PRESENT;
+    do {
+      if (at < others) atomic_load_pair_global64(&slots[2 * at], &low, &high);
+    } while (subgroup_ballot((low & high) >> 63 == 0) != 0);
+    if (low & FIXED_IS_FAILED) fixed[FIXED_FAILED] = marks[at] = 1;
+    if (low & FIXED_HAS_OTHER) fixed[FIXED_OTHER] = 1;
+    add_fixed(fixed, (long)(high << 1) >> 1, (long)(low & (((ulong)1 << FIXED_SPACING) - 1)), 3);
+    if (at < others) slots[2 * at] = slots[2 * at + 1] = 0;
+  }
+}
+
+// The sum, rounded.
+FN void round_fixed(FIXED sum, double upper, double lower, uint none, uint field, GLOBAL long* result, GLOBAL ulong* record) {
+  const double a = add_rn_f64(as_double(as_ulong(upper) + (ulong)sum.upper), -upper);
+  const double b = add_rn_f64(as_double(as_ulong(lower) + (ulong)sum.lower), -lower);
+  const double down = add_down_f64(a, b), up = add_up_f64(a, b), odd = as_ulong(down) & 1 ? down : up;
+  double nearest = add_rn_f64(a, b);
+  if (nearest == 0) nearest = sum.other || none ? 0.0 : -0.0;
+  if (local_id() == 0) {
+    record[0] = as_ulong(nearest * FIXED_SCALE);
+    record[1] = 0;
+    record[2] = as_uint((float)((nearest == 0 ? nearest : odd) * FIXED_SCALE));
+    result[0] = sum.lower;
+    result[1] = sum.upper;
+    result[2] = sum.other;
+    result[ENTRIES] = field;
   }
 }
 
@@ -161,12 +253,12 @@ FN uint used_limbs(LOCAL const uint* storage) {
 #define LIMB_MASK 0x1fffu
 
 // By a sub-group.
-FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
+FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
   const uint lane = local_id();
   LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
   const uint used = used_limbs(storage), first = used & 0xffffu;
-  const uint wide = storage[STORAGE_WIDE] || (used >> 16) > first + 2 * SLOT;
-  if (lane < SLOT) {
+  const uint wide = only_wide || storage[STORAGE_WIDE] || (used >> 16) > first + 2 * SLOT;
+  if (lane < SLOT && !only_wide) {
     const uint limb = first + 2 * lane;
     ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
     word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
@@ -177,7 +269,8 @@ FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage) {
   GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
   for (uint i = lane; i < WIDE; i += SUBGROUP) {
     const uint value =
-        i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0) : storage[STORAGE_COUNTERS + i - LIMBS];
+        i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0)
+        : i == LIMBS + OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - LIMBS];
     atomic_store_global64(&place[i], PRESENT | value);
   }
 }
@@ -254,7 +347,7 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE, place = at % WIDE;
       if (at >= all || (uint)words[i] == 0) continue;
-      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
+      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : place == LIMBS + OTHERS ? STORAGE_OTHER : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
     }
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
@@ -276,7 +369,7 @@ FN long entry_of(LOCAL const uint* storage, uint i) {
 FN long three_limbs(LOCAL const int* limbs) {
   return (long)((ulong)(long)limbs[0] + ((ulong)(long)limbs[1] << 16) + ((ulong)(long)limbs[2] << 32));
 }
-FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLOBAL ulong* record) {
+FN ulong round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLOBAL ulong* record) {
   // Words of 48 bits, the last with the sign and more.
   const long word_0 = three_limbs(limbs), word_1 = three_limbs(limbs + 3) + (word_0 >> 48);
   const ulong w0 = (ulong)word_0 & 0xffffffffffffUL, w1 = (ulong)word_1 & 0xffffffffffffUL;
@@ -315,7 +408,16 @@ FN uint round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GLO
     record[1] = 0;
     record[2] = as_uint((float)as_double(odd));
   }
-  return 1;
+  return float64 | 1;
+}
+
+// What a launch leaves to the next: the field of the greater power, how many launches are to go by without trying, and how many the last
+// failure cost.
+#define STATE_WORDS 8
+FN ulong next_state(ulong float64, uint pause, uint waits) {
+  const int field = (int)(float64 >> 52 & 0x7ffu) - FIXED_SHIFT + FIXED_ROOM;
+  const int least = FIXED_SPACING + 1 + (ROW_BASE) - FIXED_SHIFT;
+  return (ulong)(field < least ? least : field > 2030 ? 2030 : field) | (ulong)pause << 16 | (ulong)waits << 32;
 }
 
 // `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
@@ -325,6 +427,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
+  LOCAL_VAR uint4 fixed_memory[4];
   LOCAL_VAR long entries[ENTRIES];
 
   ulong first = (ulong)group_id() * TILE;
@@ -335,10 +438,15 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   right.first = b + b_offset;
   right.stride = b_stride;
   load_tile(v, left, right, first, count);  // on its way while local memory is cleared
+  const ulong state = atomic_load_global64(slots);
+  GLOBAL ulong* fixed_slots = slots + STATE_WORDS;
+  slots = fixed_slots + 2 * group_count();
+  LOCAL uint* fixed = (LOCAL uint*)fixed_memory;
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
     if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
+  if (local_id() < 4) fixed_memory[local_id()] = make_uint4(0, 0, 0, 0);
   barrier_local();
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
   // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
@@ -354,14 +462,58 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     add_reals(&share, v);
   }
 #endif
+  close_share(&share);
+  const uint is_last = group_id() == group_count() - 1, others = group_count() - 1;
+  const uint field = (uint)state & 0xffffu, fast = field != 0 && ((uint)state >> 16) == 0;
+  uint own = 1;  // whether this group's sum is still to be added
+  if (fast) {
+    const double upper = middle_of(field), lower = middle_of(field - FIXED_SPACING);
+    FIXED sum;
+    const uint fits = to_fixed(&share, upper, lower, &sum.upper, &sum.lower);
+    if (!fits) fixed[FIXED_FAILED] = 1;
+    if (has_other(&share)) fixed[FIXED_OTHER] = 1;
+    add_fixed(fixed + zero, sum.upper, sum.lower, UPPER_PIECES);
+    barrier_local();
+    sum.upper = sum.lower = sum.failed = sum.other = 0;
+    sum = fixed_of(fixed_memory, sum, UPPER_PIECES);
+    own = sum.failed;
+    if (!is_last) {
+      if (local_id() < 2) {
+        ulong word = local_id() == 0 ? (ulong)sum.lower | (sum.other ? FIXED_HAS_OTHER : 0) : (ulong)sum.upper;
+        if (own) word = local_id() == 0 ? FIXED_IS_FAILED : 0;
+        atomic_store_global64(&fixed_slots[2 * group_id() + local_id()], FIXED_PRESENT | word);
+      }
+      if (!own) return;
+    } else {
+      if (own) sum.upper = sum.lower = sum.other = 0;
+      if (others != 0) {
+        take_fixed(fixed_slots, (LOCAL uchar*)(storage + STORAGE_MARKS), fixed + FIXED_WORDS + zero);
+        barrier_local();
+        sum = fixed_of(fixed_memory + 2, sum, 3);
+      }
+      if (!sum.failed) {
+        if (local_id() < SUBGROUP) {
+          round_fixed(sum, upper, lower, count == 0, field, result, (GLOBAL ulong*)(record + record_offset));
+          if (state >> 16 != 0 && local_id() == 0) fixed_slots[-STATE_WORDS] = field;
+        }
+        return;
+      }
+      if (local_id() < SUBGROUP) {
+        const uint position = field - FIXED_SPACING - 1 + FIXED_SHIFT - (ROW_BASE);
+        add_limbs(storage, sum.lower, position);
+        add_limbs(storage, sum.upper, position + FIXED_SPACING);
+        if (sum.other) storage[STORAGE_OTHER] = 1;
+      }
+    }
+  }
   const uint exact = is_exact(&share);
-  if (exact && has_other(&share)) storage[STORAGE_OTHER] = 1;
+  if (own && exact && has_other(&share)) storage[STORAGE_OTHER] = 1;
   double sums[SUMS];
   sums_of(&share, sums);
 #pragma unroll
-  for (int i = 0; i < SUMS; ++i) sums[i] = exact ? sums[i] : 0;
+  for (int i = 0; i < SUMS; ++i) sums[i] = exact && own ? sums[i] : 0;
   spread(sums, storage);
-  if (barrier_or(!exact)) {
+  if (barrier_or(!exact && own)) {
     for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
     barrier_local();
     uint other = 0;
@@ -374,12 +526,16 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     add_up(storage);
     barrier_local();
   }
-  if (group_id() != group_count() - 1) {
-    if (local_id() < SUBGROUP) leave(slots, storage);
+  if (!is_last) {
+    if (local_id() < SUBGROUP) leave(slots, storage, fast);
     return;
   }
-  if (group_count() > 1) {
-    take_slots(slots, storage);
+  if (others != 0) {
+    if (fast) {
+      if (local_id() == 0) storage[STORAGE_WIDE] = 1;
+    } else {
+      take_slots(slots, storage);
+    }
     barrier_local();
     if (storage[STORAGE_WIDE] != 0) {
       take_wide(slots, storage);
@@ -390,16 +546,23 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
 
   // One sub-group rounds, meanwhile the next one leaves the entries.
   if (local_id() >= SUBGROUP) {
-    for (uint i = local_id() - SUBGROUP; i < ENTRIES; i += SUBGROUP) result[i] = entry_of(storage, i);
+    for (uint i = local_id() - SUBGROUP; i <= ENTRIES; i += SUBGROUP) result[i] = i < ENTRIES ? entry_of(storage, i) : 0;
     return;
   }
   const uint used = used_limbs(storage), lowest = used & 0xffffu;
+  ulong rounded = 0;
   if (storage[STORAGE_WIDE] == 0 && (used >> 16) <= lowest + ROUND_LIMBS) {
-    if (round_limbs((LOCAL const int*)storage + STORAGE_LIMBS + lowest, ROW_BASE + 16 * (int)lowest - 1074,
-                    storage[STORAGE_OTHER] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset))) {
-      return;
-    }
+    rounded = round_limbs((LOCAL const int*)storage + STORAGE_LIMBS + lowest, ROW_BASE + 16 * (int)lowest - 1074,
+                          storage[STORAGE_OTHER] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset));
   }
-  for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
-  finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
+  if (rounded == 0) {
+    for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
+    rounded = finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
+  }
+  if (local_id() == 0) {
+    const uint pause = (uint)(state >> 16) & 0xffffu, waits = (uint)(state >> 32);
+    const uint longer = waits >= 32 ? 63 : 2 * waits + 1;
+    fixed_slots[-STATE_WORDS] =
+        fast ? next_state(rounded, waits, longer) : next_state(rounded, pause > 0 ? pause - 1 : 0, waits);
+  }
 }

@@ -4,8 +4,14 @@
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 1                             // in which a work-item leaves its share
 
+#ifndef CONVERTED
+#define CONVERTED 0
+#endif
 typedef struct {
   double down, up;
+#if CONVERTED
+  double more_down, more_up;
+#endif
   float special;  // becomes a NaN with what is no number
   uint zero;
 } SHARE;
@@ -13,6 +19,9 @@ typedef struct {
 FN SHARE empty_share(uint zero) {
   SHARE share;
   share.down = share.up = -0.0;
+#if CONVERTED
+  share.more_down = share.more_up = -0.0;
+#endif
   share.special = as_float(zero);
   share.zero = zero;
   return share;
@@ -29,11 +38,28 @@ FN double widen(REAL value, uint zero) {
 FN void add_reals(SHARE* share, const REAL* v) {
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
+#if CONVERTED
+    if (CONVERTED > (i & 3)) {
+      const double x = v[i];
+      share->more_down = add_down_f64(share->more_down, x);
+      share->more_up = add_up_f64(share->more_up, x);
+      continue;
+    }
+#endif
     share->down = add_down_f64(share->down, widen(v[i], share->zero));
     share->up = add_up_f64(share->up, widen(v[i], share->zero));
     share->special = fma_rn_f32(v[i], 0, share->special);
   }
 }
+
+#if CONVERTED
+FN void close_share(SHARE* share) {
+  share->down = add_down_f64(share->down, share->more_down * 0x1p-896);
+  share->up = add_up_f64(share->up, share->more_up * 0x1p-896);
+}
+#else
+#define close_share(share)
+#endif
 
 FN uint is_exact(const SHARE* share) { return share->down == share->up && share->special == 0; }
 
@@ -41,6 +67,21 @@ FN uint is_exact(const SHARE* share) { return share->down == share->up && share-
 FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x8000000000000000UL; }
 
 FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p896; }
+
+#define FIXED_SPACING 42
+#define UPPER_PIECES 2
+#define LOWER_PIECES 2
+#define FIXED_SHIFT 896
+#define FIXED_ROOM 16
+#define FIXED_SCALE 0x1p896
+// The share as multiples.
+FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
+  const double t = add_rn_f64(share->down, upper), rest = add_rn_f64(share->down, -add_rn_f64(t, -upper));
+  const double u = add_rn_f64(rest, lower);
+  *high = (long)(as_ulong(t) - as_ulong(upper));
+  *low = (long)(as_ulong(u) - as_ulong(lower));
+  return is_exact(share) && (uint)(*high >> 32) + 512 < 1024 && add_rn_f64(u, -lower) == rest;
+}
 
 // Adds an element to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
 FN uint add_to_column(LOCAL uint* column, REAL value) {

@@ -13,6 +13,7 @@ FN void add_reals(SHARE* share, const REAL* v) {
   for (int i = 0; i < REALS; ++i) *share = add_to_running(*share, v[i]);
 }
 
+#define close_share(share)
 FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
 
 // Whether there was anything but -0.0.
@@ -21,6 +22,22 @@ FN uint has_other(const SHARE* share) { return as_ulong(share->sum) != 0x8000000
 FN void sums_of(const SHARE* share, double* sums) {
   sums[0] = share->sum;
   sums[1] = share->down;
+}
+
+#define FIXED_SPACING 50
+#define UPPER_PIECES 3
+#define LOWER_PIECES 3
+#define FIXED_SHIFT 0
+#define FIXED_ROOM 4
+#define FIXED_SCALE 1.0
+FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
+  const double t = add_rn_f64(share->sum, upper), rest = add_rn_f64(share->sum, -add_rn_f64(t, -upper));
+  const double u = add_rn_f64(rest, lower), w = add_rn_f64(share->down, lower);
+  const long lost = (long)(as_ulong(w) - as_ulong(lower));
+  *high = (long)(as_ulong(t) - as_ulong(upper));
+  *low = (long)(as_ulong(u) - as_ulong(lower)) + lost;
+  return is_exact(share) && (uint)(*high >> 32) + 0x40000 < 0x80000 && (uint)(lost >> 32) + 0x20000 < 0x40000 &&
+         add_rn_f64(u, -lower) == rest && add_rn_f64(w, -lower) == share->down;
 }
 
 FN uint add_to_column(LOCAL uint* column, REAL value) {

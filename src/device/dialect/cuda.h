@@ -163,6 +163,7 @@ FN uint subgroup_min_u32(uint value) { return __reduce_min_sync(0xffffffffu, val
 FN uint subgroup_max_u32(uint value) { return __reduce_max_sync(0xffffffffu, value); }
 FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
 FN int subgroup_add_s32(int value) { return __reduce_add_sync(0xffffffffu, value); }
+FN uint subgroup_add_u32(uint value) { return __reduce_add_sync(0xffffffffu, value); }
 #else
 #define SUBGROUP_REDUCE(T, name, combined)                           \
   FN T name(T value) {                                               \
@@ -176,5 +177,6 @@ SUBGROUP_REDUCE(uint, subgroup_min_u32, min(value, other))
 SUBGROUP_REDUCE(uint, subgroup_max_u32, max(value, other))
 SUBGROUP_REDUCE(int, subgroup_max_s32, max(value, other))
 SUBGROUP_REDUCE(int, subgroup_add_s32, value + other)
+SUBGROUP_REDUCE(uint, subgroup_add_u32, value + other)
 #undef SUBGROUP_REDUCE
 #endif
