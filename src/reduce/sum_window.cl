@@ -26,6 +26,10 @@
 #define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
 #define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
 #define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
+#ifndef DEPTH
+#define DEPTH 0
+#endif
+#define RING (STORAGE_COLUMNS + DEPTH * LOADS * (1 + DOT) * GROUP_SIZE * 4)
 
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
 // nothing; of squares zero, whose sign nobody asks for. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a
@@ -63,6 +67,29 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
     v[i] = real_of(x, y);
   }
 }
+
+#if DEPTH
+// Tiles on their way to local memory, each work-item's own part.
+FN void send_tile(LOCAL uint4* ring, ARRAY a, ARRAY b, ulong tile, ulong tiles) {
+  if (tile < tiles) {
+    const ulong first = tile * (LOADS * GROUP_SIZE) + local_id();
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+      send_copy(&ring[i * GROUP_SIZE], (GLOBAL const uint4*)a.first + first + i * GROUP_SIZE);
+      if (DOT) send_copy(&ring[(LOADS + i) * GROUP_SIZE], (GLOBAL const uint4*)b.first + first + i * GROUP_SIZE);
+    }
+  }
+  copies_sent();
+}
+FN void take_tile(REAL* v, LOCAL const uint4* ring) {
+#pragma unroll
+  for (int i = 0; i < LOADS; ++i) {
+    const uint4 x = ring[i * GROUP_SIZE], y = DOT ? ring[(LOADS + i) * GROUP_SIZE] : x;
+#pragma unroll
+    for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) v[i * ELEMENTS_PER_LOAD + k] = real_of(element_of(x, k), element_of(y, k));
+  }
+}
+#endif
 
 // Adds the tile to the work-item's column; says whether there was anything but -0.0 and NaN.
 FN uint add_to_columns(LOCAL uint* storage, const REAL* v) {
@@ -426,7 +453,7 @@ FN ulong next_state(ulong float64, uint pause, uint waits) {
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
-  LOCAL_VAR uint4 memory[STORAGE / 4];
+  LOCAL_VAR uint4 memory[(STORAGE > RING ? STORAGE : RING) / 4];
   LOCAL_VAR uint4 fixed_memory[4];
   LOCAL_VAR long entries[ENTRIES];
 
@@ -437,7 +464,16 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   left.stride = a_stride;
   right.first = b + b_offset;
   right.stride = b_stride;
+#if DEPTH
+  const ulong tiles = count / TILE;
+  LOCAL uint4* ring = memory + STORAGE_COLUMNS / 4 + local_id();
+#pragma unroll
+  for (uint i = 0; i < DEPTH; ++i) {
+    send_tile(ring + i * (LOADS * (1 + DOT) * GROUP_SIZE), left, right, group_id() + i * (ulong)group_count(), tiles);
+  }
+#else
   load_tile(v, left, right, first, count);  // on its way while local memory is cleared
+#endif
   const ulong state = atomic_load_global64(slots);
   GLOBAL ulong* fixed_slots = slots + STATE_WORDS;
   slots = fixed_slots + 2 * group_count();
@@ -455,16 +491,45 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
   SHARE share = empty_share(zero);
+  const uint field = (uint)state & 0xffffu, fast = field != 0 && ((uint)state >> 16) == 0;
+#if NEAR
+  const double near = middle_of(field);
+  if (fast) begin_near(&share, near);
+#define add_reals(share, v) \
+  if (fast) {               \
+    add_near(share, v, near); \
+  } else {                  \
+    add_reals(share, v);    \
+  }
+#endif
+#if DEPTH
+  uint place = 0;
+  for (ulong tile = group_id(); tile < tiles; tile += group_count()) {
+    copies_wait(DEPTH - 1);
+    take_tile(v, ring + place);
+    send_tile(ring + place, left, right, tile + DEPTH * (ulong)group_count(), tiles);
+    add_reals(&share, v);
+    place = place == (DEPTH - 1) * (LOADS * (1 + DOT) * GROUP_SIZE) ? 0 : place + LOADS * (1 + DOT) * GROUP_SIZE;
+  }
+  if (tiles * TILE < count && tiles % group_count() == group_id()) {
+    load_tile(v, left, right, tiles * TILE, count);
+    add_reals(&share, v);
+  }
+#else
   add_reals(&share, v);
-#if STREAM
+#endif
+#if STREAM && !DEPTH
   for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
     load_tile(v, left, right, first, count);
     add_reals(&share, v);
   }
 #endif
   close_share(&share);
+#if NEAR
+#undef add_reals
+  if (fast) end_near(&share, near);
+#endif
   const uint is_last = group_id() == group_count() - 1, others = group_count() - 1;
-  const uint field = (uint)state & 0xffffu, fast = field != 0 && ((uint)state >> 16) == 0;
   uint own = 1;  // whether this group's sum is still to be added
   if (fast) {
     const double upper = middle_of(field), lower = middle_of(field - FIXED_SPACING);

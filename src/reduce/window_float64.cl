@@ -2,10 +2,73 @@
 #define REAL double
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 2                                // in which a work-item leaves its share
+#ifndef NEAR
+#define NEAR 0
+#endif
+#if NEAR
+typedef struct {
+  double sum, down, up;
+  uint most;
+} SHARE;
+#else
 #define SHARE RUNNING
+#endif
 
 FN REAL real_of(ELEMENT x, ELEMENT y) { return as_double(x); }
 
+#if NEAR
+FN RUNNING running_of(const SHARE* share) {
+  RUNNING running;
+  running.sum = share->sum;
+  running.down = share->down;
+  running.up = share->up;
+  return running;
+}
+FN SHARE empty_share(uint zero) {
+  const RUNNING running = empty_running(zero);
+  SHARE share;
+  share.sum = running.sum;
+  share.down = running.down;
+  share.up = running.up;
+  share.most = zero;
+  return share;
+}
+FN void add_reals(SHARE* share, const REAL* v) {
+  RUNNING running = running_of(share);
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) running = add_to_running(running, v[i]);
+  share->sum = running.sum;
+  share->down = running.down;
+  share->up = running.up;
+}
+FN uint is_exact(const SHARE* share) { return is_exact_running(running_of(share)); }
+
+// The same to a sum that begins with a power far above all elements: what is below its last bit is its rest.
+FN void begin_near(SHARE* share, double upper) {
+  share->sum = upper;
+  share->up = share->down = -0.0;
+}
+FN void add_near(SHARE* share, const REAL* v, double upper) {
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    const double next = add_rn_f64(share->sum, v[i]);
+    const double rest = add_rn_f64(v[i], -add_rn_f64(next, -share->sum));
+    share->sum = next;
+    share->down = add_down_f64(share->down, rest);
+    share->up = add_up_f64(share->up, rest);
+    share->most = max_u32(share->most, (uint)(as_ulong(v[i]) >> 32) & 0x7fffffffu);
+  }
+  // Far from it, additions could have rounded.
+  const int off = (int)(as_ulong(share->sum) >> 32) - (int)(as_ulong(upper) >> 32);
+  if ((uint)(off + 0x40000) >= 0x80000u) share->most = 0x7fffffffu;
+}
+FN void end_near(SHARE* share, double upper) {
+  const uint limit = (uint)(as_ulong(upper) >> 32) - (6 << 20);
+  share->sum = add_rn_f64(share->sum, -upper);
+  if (share->sum == 0 && share->up == 0) share->sum = share->up;  // -0.0 where all are
+  if (share->most >= limit) share->up = as_double((ulong)0x7ff80000u << 32);
+}
+#else
 FN SHARE empty_share(uint zero) { return empty_running(zero); }
 
 FN void add_reals(SHARE* share, const REAL* v) {
@@ -13,8 +76,9 @@ FN void add_reals(SHARE* share, const REAL* v) {
   for (int i = 0; i < REALS; ++i) *share = add_to_running(*share, v[i]);
 }
 
-#define close_share(share)
 FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
+#endif
+#define close_share(share)
 
 // Whether there was anything but -0.0.
 FN uint has_other(const SHARE* share) { return as_ulong(share->sum) != 0x8000000000000000UL; }
@@ -28,8 +92,16 @@ FN void sums_of(const SHARE* share, double* sums) {
 #define UPPER_PIECES 3
 #define LOWER_PIECES 3
 #define FIXED_SHIFT 0
-#define FIXED_ROOM 4
+#define FIXED_ROOM 10
 #define FIXED_SCALE 1.0
+#if NEAR
+FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
+  const double t = add_rn_f64(share->sum, upper), u = add_rn_f64(share->down, lower);
+  *high = (long)(as_ulong(t) - as_ulong(upper));
+  *low = (long)(as_ulong(u) - as_ulong(lower));
+  return is_exact(share) && (uint)(*low >> 32) + 0x20000 < 0x40000 && add_rn_f64(u, -lower) == share->down;
+}
+#else
 FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
   const double t = add_rn_f64(share->sum, upper), rest = add_rn_f64(share->sum, -add_rn_f64(t, -upper));
   const double u = add_rn_f64(rest, lower), w = add_rn_f64(share->down, lower);
@@ -39,6 +111,7 @@ FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, lon
   return is_exact(share) && (uint)(*high >> 32) + 0x40000 < 0x80000 && (uint)(lost >> 32) + 0x20000 < 0x40000 &&
          add_rn_f64(u, -lower) == rest && add_rn_f64(w, -lower) == share->down;
 }
+#endif
 
 FN uint add_to_column(LOCAL uint* column, REAL value) {
   const ulong x = as_ulong(value);
@@ -46,13 +119,7 @@ FN uint add_to_column(LOCAL uint* column, REAL value) {
   if (is_special(high)) return count_kind(column, high >> 31, (high & 0x000fffffu) | (uint)x);
   if (x << 1 == 0) return x == 0;
   const uint unit = min_u32(high & 0x7ff00000u, 0x00100000u);
-  const uint position = ((high & 0x7fffffffu) - unit) >> 20;
-  const uint shift = position & 15;
   const ulong mantissa = (ulong)((high & 0x000fffffu) | unit) << 32 | (uint)x;
-  const uint sign = high >> 31 != 0 ? 0xffffffffu : 1;
-  LOCAL uint* limb = column + (position >> 4) * COLUMNS;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) atomic_add_local32(limb + i * COLUMNS, sign * ((uint)((mantissa << shift) >> (16 * i)) & 0xffffu));
-  atomic_add_local32(limb + 4 * COLUMNS, sign * (uint)((mantissa >> 1) >> (63 - shift)));
+  add_to_limbs(column, mantissa, ((high & 0x7fffffffu) - unit) >> 20, high >> 31);
   return 1;
 }
