@@ -16,10 +16,11 @@ namespace {
 
 using namespace dialect::float64z;
 
-const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, kSpacing, kShift, sum_window};
+const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(SumWindow64z, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow64z, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumWindow64z, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 
 }  // namespace
 }  // namespace samesum::test

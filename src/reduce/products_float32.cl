@@ -24,6 +24,7 @@ typedef struct {
   float a, b;
 } FACTORS;
 #define REAL FACTORS
+#define FIXED_POINT 0
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 2                             // in which a work-item leaves its share
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -125,7 +126,7 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
     : device_(device), options_(options), type_(type) {
   entries_ = layout_of(type, in_float64(device.info(), type)).entries();
   schedule_ = device.allocate(8);
-  result_ = device.allocate(std::uint64_t{8} * entries_ + sizeof(SumRecord));
+  result_ = device.allocate(record_offset() + sizeof(SumRecord));
   const std::vector<std::uint64_t> zeros(entries_ * kSpacing);
   device.write(schedule_, 0, zeros.data(), 8);
   if (device.info().has(Capability::int64_atomics)) {
@@ -175,8 +176,9 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
   count_ = data.count;
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;
-  const std::uint64_t to_offset = record != nullptr ? record->offset : std::uint64_t{8} * entries_;
-  if (window_ && window_->launch(data, data, skip != 0, result_, to, to_offset)) return;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : record_offset();
+  in_window_ = window_ && window_->launch(data, data, skip != 0, result_, to, to_offset);
+  if (in_window_) return;
   if (tile_elements_ == 0) prepare_any(data.count);
   const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
@@ -201,8 +203,9 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
 
 DeviceSumResult DeviceSum::result() {
   const Layout layout = layout_of(type_, in_float64(device_.info(), type_));
-  std::vector<std::int64_t> raw(entries_ + sizeof(SumRecord) / 8);
+  std::vector<std::int64_t> raw(result_.bytes / 8);
   device_.read(result_, 0, raw.data(), raw.size() * sizeof raw[0]);
+  if (in_window_) window_entries(type_, Terms::elements).unfold(std::span(raw).first(entries_ + 1));
   DeviceSumResult result;
   const std::int64_t* entry = raw.data();
   for (std::uint32_t i = 0; i < layout.digits(); ++i) result.accumulator.add_scaled(*entry++, static_cast<int>(layout.row_base + 32 * i));
@@ -211,7 +214,7 @@ DeviceSumResult DeviceSum::result() {
   } else {
     result.accumulator.add_counts(count_, entry[0], entry[1], entry[2], entry[3] == 0);
   }
-  std::memcpy(&result.record, entry + kCounters, sizeof result.record);
+  std::memcpy(&result.record, reinterpret_cast<const std::byte*>(raw.data()) + record_offset(), sizeof result.record);
   return result;
 }
 

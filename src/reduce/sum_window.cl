@@ -23,13 +23,12 @@
 #define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
-#define STORAGE_MARKS (STORAGE_ZERO + 4)             // bytes: which other groups are wide
+#define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
+#define STORAGE_GROUPS (STORAGE_GROUP + 8)           // and the last one of other groups'
+#define STORAGE_AGAIN (STORAGE_GROUPS + 8)           // what it has of them at the second attempt
+#define STORAGE_MARKS (STORAGE_AGAIN + 8)            // bytes: which other groups are wide
 #define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
 #define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
-#ifndef DEPTH
-#define DEPTH 0
-#endif
-#define RING (STORAGE_COLUMNS + DEPTH * LOADS * (1 + DOT) * GROUP_SIZE * 4)
 
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
 // nothing; of squares zero, whose sign nobody asks for. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a
@@ -68,26 +67,44 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
   }
 }
 
-#if DEPTH
-// Tiles on their way to local memory, each work-item's own part.
-FN void send_tile(LOCAL uint4* ring, ARRAY a, ARRAY b, ulong tile, ulong tiles) {
-  if (tile < tiles) {
-    const ulong first = tile * (LOADS * GROUP_SIZE) + local_id();
+#if FIXED_POINT
+// Adds up the work-item's terms, by float64 additions that prove themselves exact.
+FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper, double lower) {
+  begin_near(share, upper);
+  add_near(share, v, upper);
+#if STREAM
+  for (ulong first = ((ulong)group_id() + group_count()) * TILE; first < count; first += (ulong)group_count() * TILE) {
+    load_tile(v, a, b, first, count);
+    add_near(share, v, upper);
+  }
+#endif
+  end_near(share, upper);
+  return fixed_of_share(share, upper, lower);
+}
+
+// The same term by term, where those are not.
+FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper, double lower) {
+  FIXED sum = no_sum();
+  for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
+    load_tile(v, a, b, first, count);
+#pragma unroll 1
+    for (int i = 0; i < REALS; ++i) {
+      sum.failed |= !add_to_fixed(&sum, term_of(v[0]), upper, lower);
 #pragma unroll
-    for (int i = 0; i < LOADS; ++i) {
-      send_copy(&ring[i * GROUP_SIZE], (GLOBAL const uint4*)a.first + first + i * GROUP_SIZE);
-      if (DOT) send_copy(&ring[(LOADS + i) * GROUP_SIZE], (GLOBAL const uint4*)b.first + first + i * GROUP_SIZE);
+      for (int k = 0; k < REALS - 1; ++k) v[k] = v[k + 1];
     }
   }
-  copies_sent();
+  sum.failed |= !in_bits(sum.upper, UPPER_BITS);
+  return sum;
 }
-FN void take_tile(REAL* v, LOCAL const uint4* ring) {
-#pragma unroll
-  for (int i = 0; i < LOADS; ++i) {
-    const uint4 x = ring[i * GROUP_SIZE], y = DOT ? ring[(LOADS + i) * GROUP_SIZE] : x;
-#pragma unroll
-    for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) v[i * ELEMENTS_PER_LOAD + k] = real_of(element_of(x, k), element_of(y, k));
-  }
+
+// Adds up what the group's work-items have.
+FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED sum) {
+  if (sum.failed) storage[place + GROUP_FAILED] = 1;
+  if (sum.other) storage[place + GROUP_OTHER] = 1;
+  add_pieces(storage + place, sum, UPPER_PIECES);
+  barrier_local();
+  return sum_of_pieces(memory + place / 4, no_sum(), UPPER_PIECES);
 }
 #endif
 
@@ -151,94 +168,6 @@ FN void spread(double* sums, LOCAL uint* storage) {
     const long all = low + (long)((ulong)high << 26);
     add_limbs(storage, all, (uint)((int)field - 1 - (ROW_BASE)));
     if (more == 0) break;
-  }
-}
-
-// Sums as multiples of two powers of two, for sums that fit: MOST bits of each, FIXED_SPACING bits between.
-#define FIXED_WORDS 8
-#define FIXED_FAILED 6
-#define FIXED_OTHER 7
-#define PIECE_BITS 21
-#define PIECE_MASK 0x1fffffu
-FN double middle_of(uint field) { return as_double((ulong)(field << 20 | 0x00080000u) << 32); }
-
-// Adds the sub-group's multiples to the group's.
-FN void add_fixed(LOCAL uint* fixed, long upper, long lower, const int upper_pieces) {
-  const uint lane = local_id() & (SUBGROUP - 1);
-  const uint low = (uint)(lower >> PIECE_BITS), high = (uint)(upper >> PIECE_BITS);
-  uint mine = subgroup_add_u32((uint)lower & PIECE_MASK);
-  const uint low1 = subgroup_add_u32(LOWER_PIECES == 2 ? low : low & PIECE_MASK);
-  mine = lane == 1 ? low1 : mine;
-#if LOWER_PIECES == 3
-  const uint low2 = subgroup_add_u32((uint)(lower >> (2 * PIECE_BITS)));
-  mine = lane == 2 ? low2 : mine;
-#endif
-  const uint high0 = subgroup_add_u32((uint)upper & PIECE_MASK);
-  mine = lane == 3 ? high0 : mine;
-  const uint high1 = subgroup_add_u32(upper_pieces == 2 ? high : high & PIECE_MASK);
-  mine = lane == 4 ? high1 : mine;
-  if (upper_pieces == 3) {
-    const uint high2 = subgroup_add_u32((uint)(upper >> (2 * PIECE_BITS)));
-    mine = lane == 5 ? high2 : mine;
-  }
-  if (lane < 6) atomic_add_local32(&fixed[lane], mine);
-}
-
-typedef struct {
-  long upper, lower;
-  uint failed, other;
-} FIXED;
-
-FN long join_pieces(uint low, uint middle, uint high) {
-  return (int)low + (long)((ulong)(long)(int)middle << PIECE_BITS) + (long)((ulong)(long)(int)high << (2 * PIECE_BITS));
-}
-
-FN FIXED fixed_of(LOCAL const uint4* words, FIXED more, const int upper_pieces) {
-  const uint4 a = words[0], b = words[1];
-  const long lower = join_pieces(a.x, a.y, LOWER_PIECES == 3 ? a.z : 0) + more.lower;
-  FIXED sum;
-  sum.upper = join_pieces(a.w, b.x, upper_pieces == 3 ? b.y : 0) + more.upper + (lower >> FIXED_SPACING);
-  sum.lower = lower & (((long)1 << FIXED_SPACING) - 1);
-  sum.failed = (more.failed | b.z) != 0 || (ulong)(sum.upper + ((long)1 << 51)) >> 52 != 0;
-  sum.other = more.other | b.w;
-  return sum;
-}
-
-#define FIXED_PRESENT ((ulong)1 << 63)
-#define FIXED_IS_FAILED ((ulong)1 << 62)
-#define FIXED_HAS_OTHER ((ulong)1 << 61)
-
-// Adds up what all other groups left.
-FN void take_fixed(GLOBAL ulong* slots, LOCAL uchar* marks, LOCAL uint* fixed) {
-  const uint others = group_count() - 1;
-  for (uint first = local_id() / SUBGROUP * SUBGROUP; first < others; first += GROUP_SIZE) {
-    const uint at = first + (local_id() & (SUBGROUP - 1));
-    ulong low = FIXED_PRESENT, high = FIXED_PRESENT;
-    do {
-      if (at < others) atomic_load_pair_global64(&slots[2 * at], &low, &high);
-    } while (subgroup_ballot((low & high) >> 63 == 0) != 0);
-    if (low & FIXED_IS_FAILED) fixed[FIXED_FAILED] = marks[at] = 1;
-    if (low & FIXED_HAS_OTHER) fixed[FIXED_OTHER] = 1;
-    add_fixed(fixed, (long)(high << 1) >> 1, (long)(low & (((ulong)1 << FIXED_SPACING) - 1)), 3);
-    if (at < others) slots[2 * at] = slots[2 * at + 1] = 0;
-  }
-}
-
-// The sum, rounded.
-FN void round_fixed(FIXED sum, double upper, double lower, uint none, uint field, GLOBAL long* result, GLOBAL ulong* record) {
-  const double a = add_rn_f64(as_double(as_ulong(upper) + (ulong)sum.upper), -upper);
-  const double b = add_rn_f64(as_double(as_ulong(lower) + (ulong)sum.lower), -lower);
-  const double down = add_down_f64(a, b), up = add_up_f64(a, b), odd = as_ulong(down) & 1 ? down : up;
-  double nearest = add_rn_f64(a, b);
-  if (nearest == 0) nearest = sum.other || none ? 0.0 : -0.0;
-  if (local_id() == 0) {
-    record[0] = as_ulong(nearest * FIXED_SCALE);
-    record[1] = 0;
-    record[2] = as_uint((float)((nearest == 0 ? nearest : odd) * FIXED_SCALE));
-    result[0] = sum.lower;
-    result[1] = sum.upper;
-    result[2] = sum.other;
-    result[ENTRIES] = field;
   }
 }
 
@@ -438,51 +367,31 @@ FN ulong round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GL
   return float64 | 1;
 }
 
-// What a launch leaves to the next: the field of the greater power, how many launches are to go by without trying, and how many the last
-// failure cost.
-#define STATE_WORDS 8
-FN ulong next_state(ulong float64, uint pause, uint waits) {
-  const int field = (int)(float64 >> 52 & 0x7ffu) - FIXED_SHIFT + FIXED_ROOM;
-  const int least = FIXED_SPACING + 1 + (ROW_BASE) - FIXED_SHIFT;
-  return (ulong)(field < least ? least : field > 2030 ? 2030 : field) | (ulong)pause << 16 | (ulong)waits << 32;
-}
-
 // `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
 // alike, is looked at for products.
 // STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
-  LOCAL_VAR uint4 memory[(STORAGE > RING ? STORAGE : RING) / 4];
-  LOCAL_VAR uint4 fixed_memory[4];
+  LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
-  ulong first = (ulong)group_id() * TILE;
-  REAL v[REALS];
   ARRAY left, right;
   left.first = a + a_offset;
   left.stride = a_stride;
   right.first = b + b_offset;
   right.stride = b_stride;
-#if DEPTH
-  const ulong tiles = count / TILE;
-  LOCAL uint4* ring = memory + STORAGE_COLUMNS / 4 + local_id();
-#pragma unroll
-  for (uint i = 0; i < DEPTH; ++i) {
-    send_tile(ring + i * (LOADS * (1 + DOT) * GROUP_SIZE), left, right, group_id() + i * (ulong)group_count(), tiles);
-  }
-#else
-  load_tile(v, left, right, first, count);  // on its way while local memory is cleared
+  REAL v[REALS];
+  load_tile(v, left, right, (ulong)group_id() * TILE, count);  // on its way while local memory is cleared
+#if FIXED_POINT
+  GLOBAL ulong* const state_place = slots;
+  const ulong state = atomic_load_global64(state_place);
+  slots += STATE_WORDS + 2 * group_count();
 #endif
-  const ulong state = atomic_load_global64(slots);
-  GLOBAL ulong* fixed_slots = slots + STATE_WORDS;
-  slots = fixed_slots + 2 * group_count();
-  LOCAL uint* fixed = (LOCAL uint*)fixed_memory;
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
     if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
-  if (local_id() < 4) fixed_memory[local_id()] = make_uint4(0, 0, 0, 0);
   barrier_local();
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
   // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
@@ -491,85 +400,56 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
   SHARE share = empty_share(zero);
-  const uint field = (uint)state & 0xffffu, fast = field != 0 && ((uint)state >> 16) == 0;
-#if NEAR
-  const double near = middle_of(field);
-  if (fast) begin_near(&share, near);
-#define add_reals(share, v) \
-  if (fast) {               \
-    add_near(share, v, near); \
-  } else {                  \
-    add_reals(share, v);    \
-  }
-#endif
-#if DEPTH
-  uint place = 0;
-  for (ulong tile = group_id(); tile < tiles; tile += group_count()) {
-    copies_wait(DEPTH - 1);
-    take_tile(v, ring + place);
-    send_tile(ring + place, left, right, tile + DEPTH * (ulong)group_count(), tiles);
-    add_reals(&share, v);
-    place = place == (DEPTH - 1) * (LOADS * (1 + DOT) * GROUP_SIZE) ? 0 : place + LOADS * (1 + DOT) * GROUP_SIZE;
-  }
-  if (tiles * TILE < count && tiles % group_count() == group_id()) {
-    load_tile(v, left, right, tiles * TILE, count);
-    add_reals(&share, v);
-  }
-#else
-  add_reals(&share, v);
-#endif
-#if STREAM && !DEPTH
-  for (first += (ulong)group_count() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    load_tile(v, left, right, first, count);
-    add_reals(&share, v);
-  }
-#endif
-  close_share(&share);
-#if NEAR
-#undef add_reals
-  if (fast) end_near(&share, near);
-#endif
-  const uint is_last = group_id() == group_count() - 1, others = group_count() - 1;
-  uint own = 1;  // whether this group's sum is still to be added
-  if (fast) {
-    const double upper = middle_of(field), lower = middle_of(field - FIXED_SPACING);
-    FIXED sum;
-    const uint fits = to_fixed(&share, upper, lower, &sum.upper, &sum.lower);
-    if (!fits) fixed[FIXED_FAILED] = 1;
-    if (has_other(&share)) fixed[FIXED_OTHER] = 1;
-    add_fixed(fixed + zero, sum.upper, sum.lower, UPPER_PIECES);
-    barrier_local();
-    sum.upper = sum.lower = sum.failed = sum.other = 0;
-    sum = fixed_of(fixed_memory, sum, UPPER_PIECES);
+  const uint others = group_count() - 1, is_last = group_id() == others;
+  uint own = 1;  // whether this group's sum is to be added to limbs
+#if FIXED_POINT
+  const uint tried = field_of(state) != 0 && pause_of(state) == 0;
+  if (tried) {
+    const uint field = field_of(state);
+    const double upper = power_of(field), lower = power_of(field - LOWER_BITS);
+    FIXED part = add_fixed(&share, v, left, right, count, upper, lower);
+    part.other = has_other(&share);
+    FIXED sum = add_group(storage, memory, STORAGE_GROUP, part);
+    if (sum.failed) {
+      if (part.failed) part = add_each(v, left, right, count, upper, lower);
+      part.other = has_other(&share);
+      sum = add_group(storage, memory, STORAGE_AGAIN, part);
+    }
     own = sum.failed;
     if (!is_last) {
-      if (local_id() < 2) {
-        ulong word = local_id() == 0 ? (ulong)sum.lower | (sum.other ? FIXED_HAS_OTHER : 0) : (ulong)sum.upper;
-        if (own) word = local_id() == 0 ? FIXED_IS_FAILED : 0;
-        atomic_store_global64(&fixed_slots[2 * group_id() + local_id()], FIXED_PRESENT | word);
-      }
+      leave_fixed(state_place + STATE_WORDS, sum);
       if (!own) return;
     } else {
       if (own) sum.upper = sum.lower = sum.other = 0;
       if (others != 0) {
-        take_fixed(fixed_slots, (LOCAL uchar*)(storage + STORAGE_MARKS), fixed + FIXED_WORDS + zero);
+        take_fixed(state_place + STATE_WORDS, (LOCAL uchar*)(storage + STORAGE_MARKS), storage + STORAGE_GROUPS);
         barrier_local();
-        sum = fixed_of(fixed_memory + 2, sum, 3);
+        sum = sum_of_pieces(memory + STORAGE_GROUPS / 4, sum, 3);
       }
       if (!sum.failed) {
-        if (local_id() < SUBGROUP) {
-          round_fixed(sum, upper, lower, count == 0, field, result, (GLOBAL ulong*)(record + record_offset));
-          if (state >> 16 != 0 && local_id() == 0) fixed_slots[-STATE_WORDS] = field;
-        }
+        round_fixed(sum, field, count == 0, result, (GLOBAL ulong*)(record + record_offset));
+        if (local_id() == 0 && failures_of(state) != 0) *state_place = state_of(field, 0, failures_of(state) - 1);
         return;
       }
       if (local_id() < SUBGROUP) {
-        const uint position = field - FIXED_SPACING - 1 + FIXED_SHIFT - (ROW_BASE);
+        const uint position = field + TERM_SCALE - LOWER_BITS - 1 - (ROW_BASE);
         add_limbs(storage, sum.lower, position);
-        add_limbs(storage, sum.upper, position + FIXED_SPACING);
+        add_limbs(storage, sum.upper, position + LOWER_BITS);
         if (sum.other) storage[STORAGE_OTHER] = 1;
       }
     }
+  }
+#else
+  const uint tried = 0;
+#endif
+  if (!tried) {
+    add_reals(&share, v);
+#if STREAM
+    for (ulong first = ((ulong)group_id() + group_count()) * TILE; first < count; first += (ulong)group_count() * TILE) {
+      load_tile(v, left, right, first, count);
+      add_reals(&share, v);
+    }
+#endif
   }
   const uint exact = is_exact(&share);
   if (own && exact && has_other(&share)) storage[STORAGE_OTHER] = 1;
@@ -582,7 +462,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
     barrier_local();
     uint other = 0;
-    for (first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
+    for (ulong first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
       load_tile(v, left, right, first, count);
       other |= add_to_columns(storage, v);
     }
@@ -592,11 +472,11 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     barrier_local();
   }
   if (!is_last) {
-    if (local_id() < SUBGROUP) leave(slots, storage, fast);
+    if (local_id() < SUBGROUP) leave(slots, storage, tried);
     return;
   }
   if (others != 0) {
-    if (fast) {
+    if (tried) {
       if (local_id() == 0) storage[STORAGE_WIDE] = 1;
     } else {
       take_slots(slots, storage);
@@ -624,10 +504,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
     rounded = finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
   }
-  if (local_id() == 0) {
-    const uint pause = (uint)(state >> 16) & 0xffffu, waits = (uint)(state >> 32);
-    const uint longer = waits >= 32 ? 63 : 2 * waits + 1;
-    fixed_slots[-STATE_WORDS] =
-        fast ? next_state(rounded, waits, longer) : next_state(rounded, pause > 0 ? pause - 1 : 0, waits);
-  }
+#if FIXED_POINT
+  if (local_id() == 0) *state_place = state_after(state, tried, rounded);
+#endif
 }

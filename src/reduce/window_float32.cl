@@ -4,14 +4,8 @@
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 1                             // in which a work-item leaves its share
 
-#ifndef CONVERTED
-#define CONVERTED 0
-#endif
 typedef struct {
   double down, up;
-#if CONVERTED
-  double more_down, more_up;
-#endif
   float special;  // becomes a NaN with what is no number
   uint zero;
 } SHARE;
@@ -19,9 +13,6 @@ typedef struct {
 FN SHARE empty_share(uint zero) {
   SHARE share;
   share.down = share.up = -0.0;
-#if CONVERTED
-  share.more_down = share.more_up = -0.0;
-#endif
   share.special = as_float(zero);
   share.zero = zero;
   return share;
@@ -38,28 +29,11 @@ FN double widen(REAL value, uint zero) {
 FN void add_reals(SHARE* share, const REAL* v) {
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
-#if CONVERTED
-    if (CONVERTED > (i & 3)) {
-      const double x = v[i];
-      share->more_down = add_down_f64(share->more_down, x);
-      share->more_up = add_up_f64(share->more_up, x);
-      continue;
-    }
-#endif
     share->down = add_down_f64(share->down, widen(v[i], share->zero));
     share->up = add_up_f64(share->up, widen(v[i], share->zero));
     share->special = fma_rn_f32(v[i], 0, share->special);
   }
 }
-
-#if CONVERTED
-FN void close_share(SHARE* share) {
-  share->down = add_down_f64(share->down, share->more_down * 0x1p-896);
-  share->up = add_up_f64(share->up, share->more_up * 0x1p-896);
-}
-#else
-#define close_share(share)
-#endif
 
 FN uint is_exact(const SHARE* share) { return share->down == share->up && share->special == 0; }
 
@@ -68,20 +42,27 @@ FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x80000000
 
 FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p896; }
 
-#define FIXED_SPACING 42
+// As fixed-point numbers (fixed_point.h).
+#define FIXED_POINT 1
+#define LOWER_BITS 42
+#define UPPER_BITS 42
 #define UPPER_PIECES 2
 #define LOWER_PIECES 2
-#define FIXED_SHIFT 896
-#define FIXED_ROOM 16
-#define FIXED_SCALE 0x1p896
-// The share as multiples.
-FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
-  const double t = add_rn_f64(share->down, upper), rest = add_rn_f64(share->down, -add_rn_f64(t, -upper));
-  const double u = add_rn_f64(rest, lower);
-  *high = (long)(as_ulong(t) - as_ulong(upper));
-  *low = (long)(as_ulong(u) - as_ulong(lower));
-  return is_exact(share) && (uint)(*high >> 32) + 512 < 1024 && add_rn_f64(u, -lower) == rest;
+#define TERM_SCALE 896
+#define HEADROOM 16
+#define begin_near(share, power)
+#define add_near(share, v, power) add_reals(share, v)
+#define end_near(share, power)
+FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+  const double sum = share->down, more = add_rn_f64(sum, upper), rest = add_rn_f64(sum, -add_rn_f64(more, -upper));
+  const double last = add_rn_f64(rest, lower);
+  FIXED fixed = no_sum();
+  fixed.upper = multiple_of(more, upper);
+  fixed.lower = multiple_of(last, lower);
+  fixed.failed = !is_exact(share) || !in_bits(fixed.upper, UPPER_BITS) || add_rn_f64(last, -lower) != rest;
+  return fixed;
 }
+FN double term_of(REAL value) { return fma_rn_f32(value, 0, 0) == 0 ? widen(value, 0) : as_double(~(ulong)0); }
 
 // Adds an element to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
 FN uint add_to_column(LOCAL uint* column, REAL value) {

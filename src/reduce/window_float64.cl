@@ -14,6 +14,15 @@ typedef struct {
 #define SHARE RUNNING
 #endif
 
+// As fixed-point numbers (fixed_point.h).
+#define FIXED_POINT 1
+#define LOWER_BITS 50
+#define UPPER_BITS 51
+#define UPPER_PIECES 3
+#define LOWER_PIECES 3
+#define TERM_SCALE 0
+#define HEADROOM 10
+
 FN REAL real_of(ELEMENT x, ELEMENT y) { return as_double(x); }
 
 #if NEAR
@@ -59,8 +68,7 @@ FN void add_near(SHARE* share, const REAL* v, double upper) {
     share->most = max_u32(share->most, (uint)(as_ulong(v[i]) >> 32) & 0x7fffffffu);
   }
   // Far from it, additions could have rounded.
-  const int off = (int)(as_ulong(share->sum) >> 32) - (int)(as_ulong(upper) >> 32);
-  if ((uint)(off + 0x40000) >= 0x80000u) share->most = 0x7fffffffu;
+  if (!in_bits(multiple_of(share->sum, upper), UPPER_BITS)) share->most = 0x7fffffffu;
 }
 FN void end_near(SHARE* share, double upper) {
   const uint limit = (uint)(as_ulong(upper) >> 32) - (6 << 20);
@@ -78,7 +86,11 @@ FN void add_reals(SHARE* share, const REAL* v) {
 
 FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
 #endif
-#define close_share(share)
+#if !NEAR
+#define begin_near(share, power)
+#define add_near(share, v, power) add_reals(share, v)
+#define end_near(share, power)
+#endif
 
 // Whether there was anything but -0.0.
 FN uint has_other(const SHARE* share) { return as_ulong(share->sum) != 0x8000000000000000UL; }
@@ -88,30 +100,29 @@ FN void sums_of(const SHARE* share, double* sums) {
   sums[1] = share->down;
 }
 
-#define FIXED_SPACING 50
-#define UPPER_PIECES 3
-#define LOWER_PIECES 3
-#define FIXED_SHIFT 0
-#define FIXED_ROOM 10
-#define FIXED_SCALE 1.0
 #if NEAR
-FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
-  const double t = add_rn_f64(share->sum, upper), u = add_rn_f64(share->down, lower);
-  *high = (long)(as_ulong(t) - as_ulong(upper));
-  *low = (long)(as_ulong(u) - as_ulong(lower));
-  return is_exact(share) && (uint)(*low >> 32) + 0x20000 < 0x40000 && add_rn_f64(u, -lower) == share->down;
+FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+  const double more = add_rn_f64(share->sum, upper), last = add_rn_f64(share->down, lower);
+  FIXED fixed = no_sum();
+  fixed.upper = multiple_of(more, upper);
+  fixed.lower = multiple_of(last, lower);
+  fixed.failed = !is_exact(share) || !in_bits(fixed.lower, LOWER_BITS) || add_rn_f64(last, -lower) != share->down;
+  return fixed;
 }
 #else
-FN uint to_fixed(const SHARE* share, double upper, double lower, long* high, long* low) {
-  const double t = add_rn_f64(share->sum, upper), rest = add_rn_f64(share->sum, -add_rn_f64(t, -upper));
+FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+  const double more = add_rn_f64(share->sum, upper), rest = add_rn_f64(share->sum, -add_rn_f64(more, -upper));
   const double u = add_rn_f64(rest, lower), w = add_rn_f64(share->down, lower);
-  const long lost = (long)(as_ulong(w) - as_ulong(lower));
-  *high = (long)(as_ulong(t) - as_ulong(upper));
-  *low = (long)(as_ulong(u) - as_ulong(lower)) + lost;
-  return is_exact(share) && (uint)(*high >> 32) + 0x40000 < 0x80000 && (uint)(lost >> 32) + 0x20000 < 0x40000 &&
-         add_rn_f64(u, -lower) == rest && add_rn_f64(w, -lower) == share->down;
+  const long lost = multiple_of(w, lower);
+  FIXED fixed = no_sum();
+  fixed.upper = multiple_of(more, upper);
+  fixed.lower = multiple_of(u, lower) + lost;
+  fixed.failed = !is_exact(share) || !in_bits(fixed.upper, UPPER_BITS) || !in_bits(lost, LOWER_BITS) || add_rn_f64(u, -lower) != rest ||
+                 add_rn_f64(w, -lower) != share->down;
+  return fixed;
 }
 #endif
+FN double term_of(REAL value) { return value; }
 
 FN uint add_to_column(LOCAL uint* column, REAL value) {
   const ulong x = as_ulong(value);

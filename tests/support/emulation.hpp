@@ -195,10 +195,6 @@ FN uint4 load_once(const uint4* p) {
   return loaded;
 }
 
-FN void send_copy(uint4* to, const uint4* from) { *to = load_once(from); }
-#define copies_sent()
-#define copies_wait(most)
-
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane % SUBGROUP]); }
 FN long subgroup_shuffle64(long value, uint lane) {

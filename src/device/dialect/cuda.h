@@ -151,20 +151,6 @@ FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_once(const uint4* p) { return __ldcs(p); }
 
-// Copies of 16 bytes to local memory, on their way from here on, for the work-item that asked for them. Those between two calls of
-// copies_sent() are a batch; copies_wait() waits until `most` batches are on their way.
-#if __CUDA_ARCH__ >= 800
-FN void send_copy(uint4* to, const uint4* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-}
-FN void copies_sent() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-#define copies_wait(most) asm volatile("cp.async.wait_group %0;" ::"n"(most) : "memory")
-#else
-FN void send_copy(uint4* to, const uint4* from) { *to = __ldcs(from); }
-#define copies_sent()
-#define copies_wait(most)
-#endif
-
 // Sub-groups of 32 work-items, all of which come here together.
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
