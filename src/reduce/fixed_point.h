@@ -4,7 +4,9 @@ typedef struct {
   uint failed, other;  // other: whether there was anything but -0.0
 } FIXED;
 
-// 1.5 times the power that has this exponent field. A float64 far below, rounded to its last bit, is the difference of both sums' bits.
+// 1.5 times the power that has this exponent field. A float64 of so many bits above its last one, with the sign, is rounded to that by being
+// added, and as a multiple of it the difference of the sum's bits and the power's.
+#define POWER_BITS 52
 FN double power_of(uint field) { return as_double((ulong)(field << 20 | 0x00080000u) << 32); }
 FN long multiple_of(double sum, double power) { return (long)(as_ulong(sum) - as_ulong(power)); }
 FN uint in_bits(long x, int bits) { return (ulong)(x + ((long)1 << (bits - 1))) >> bits == 0; }

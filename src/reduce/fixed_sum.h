@@ -61,7 +61,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, FIXED more, const int upper_pie
   FIXED sum;
   sum.upper = join_pieces(a.w, b.x, upper_pieces == 3 ? b.y : 0) + more.upper + (low >> LOWER_BITS);
   sum.lower = low & (((long)1 << LOWER_BITS) - 1);
-  sum.failed = (more.failed | b.z) != 0 || !in_bits(sum.upper, WORD_BITS);
+  sum.failed = ((more.failed | b.z) != 0) | !in_bits(sum.upper, WORD_BITS);
   sum.other = more.other | b.w;
   return sum;
 }
@@ -124,7 +124,7 @@ FN uint pause_of(ulong state) { return (uint)state >> 16; }
 FN uint failures_of(ulong state) { return (uint)(state >> 32); }
 
 FN ulong state_after(ulong state, uint tried, ulong sum) {
-  const uint failures = tried ? min_u32(failures_of(state) + 2, 7) : failures_of(state);
+  const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
   const int field = (int)(sum >> 52 & 0x7ffu) - TERM_SCALE + HEADROOM + (failures & 2 ? 8 : 0);
   const int least = LOWER_BITS + 1 + (ROW_BASE) - TERM_SCALE, most = 2030 - TERM_SCALE;

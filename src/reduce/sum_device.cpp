@@ -60,7 +60,8 @@ std::vector<std::string_view> files_of(DType type) {
                                     : is_integer(type)       ? "reduce/elements_integer.cl"
                                     : type == DType::float16 ? "reduce/elements_float16.cl"
                                                              : "reduce/elements_bfloat16.cl";
-  return {"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_finish.h", "reduce/sum_exact.cl"};
+  return {"exact/exact.h",  "exact/exact_lanes.h",  "device/kept.h",      "reduce/elements.h",
+          elements,         "reduce/sum_finish.h", "reduce/sum_exact.cl"};
 }
 
 // On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64; for

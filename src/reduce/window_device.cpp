@@ -58,7 +58,7 @@ constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum o
 // next.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
-  return entries.lower_bits != 0 ? 8 + 2 * groups + slots : slots;
+  return entries.lower_bits != 0 ? 8 + (2 * groups + 7) / 8 * 8 + slots : slots;
 }
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
@@ -89,7 +89,7 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   } else {
     add({"reduce/running_sum.h", "reduce/products_float32.cl"});
   }
-  add({"reduce/loads.h", "reduce/sum_finish.h"});
+  add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
   add({"reduce/sum_window.cl"});
   return files;
@@ -103,7 +103,7 @@ std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers"
 WindowEntries window_entries(DType type, Terms terms) {
   const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0) { return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits}; };
   if (is_integer(type)) return entries(1074, 8 * 16);
-  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 50);
+  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
   return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);
 }
 

@@ -35,7 +35,7 @@ FN void add_reals(SHARE* share, const REAL* v) {
   }
 }
 
-FN uint is_exact(const SHARE* share) { return share->down == share->up && share->special == 0; }
+FN uint is_exact(const SHARE* share) { return (share->down == share->up) & (share->special == 0); }
 
 // Whether there was anything but -0.0: their sum, rounded up, is no other.
 FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x8000000000000000UL; }
@@ -59,7 +59,7 @@ FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
   FIXED fixed = no_sum();
   fixed.upper = multiple_of(more, upper);
   fixed.lower = multiple_of(last, lower);
-  fixed.failed = !is_exact(share) || !in_bits(fixed.upper, UPPER_BITS) || add_rn_f64(last, -lower) != rest;
+  fixed.failed = !is_exact(share) | !in_bits(fixed.upper, UPPER_BITS) | (add_rn_f64(last, -lower) != rest);
   return fixed;
 }
 FN double term_of(REAL value) { return fma_rn_f32(value, 0, 0) == 0 ? widen(value, 0) : as_double(~(ulong)0); }

@@ -195,6 +195,8 @@ FN uint4 load_once(const uint4* p) {
   return loaded;
 }
 
+#define RARELY(condition) (condition)
+
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane % SUBGROUP]); }
 FN long subgroup_shuffle64(long value, uint lane) {

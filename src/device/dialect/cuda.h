@@ -120,6 +120,8 @@ FN ulong mul_hi64(ulong a, ulong b) { return __umul64hi(a, b); }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
+// For conditions that hold rarely: what follows from them is better out of the way.
+#define RARELY(condition) __builtin_expect((condition) != 0, 0)
 // The same number; but the compiler cannot know, and leaves expressions before and after it as they are.
 FN uint opaque(uint x) {
   asm("" : "+r"(x));
