@@ -1,9 +1,49 @@
 #include "reduce/sum_cpu_partial.hpp"
 
+#include "core/float_environment.hpp"
+
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
 namespace samesum::reduce {
+namespace {
+
+void add_finite(double value, Accumulator& total) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const int exponent = static_cast<int>(bits >> 52) & 0x7ff;
+  const auto fraction = static_cast<std::int64_t>(bits & 0xfffffffffffff);
+  const std::int64_t mantissa = exponent != 0 ? fraction | std::int64_t{1} << 52 : fraction;
+  if (mantissa != 0) total.add_scaled(value < 0 ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
+}
+
+}  // namespace
+
+// First the sum of each part in one double, which as a rule is exact as well; else one lane after the other.
+void WatchedSums::flush(int parts, Accumulator& total) noexcept {
+  if (blocks == 0) return;
+  blocks = 0;
+  const core::DefaultFloatEnvironment environment;
+  const core::RoundingWatch watch;
+  for (int part = 0; part < parts; ++part) {
+    std::array<double, kMaxLanes> sums{};
+    for (int i = 0; i < kSums / parts; ++i) {
+      for (int lane = 0; lane < kMaxLanes; ++lane) sums[lane] += lanes[part * kSums / parts + i][lane];
+    }
+    for (int half = kMaxLanes / 2; half != 0; half /= 2) {
+      for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    }
+    tried[0][part] = sums[0];
+  }
+  if (!watch.rounded()) {
+    for (int part = 0; part < parts; ++part) add_finite(tried[0][part], total);
+  } else {
+    for (const auto& vector : lanes) {
+      for (const double lane : vector) add_finite(lane, total);
+    }
+  }
+  lanes = {};
+}
 
 template <class T>
 void PartialSum<T>::flush_lanes() noexcept {
@@ -44,6 +84,7 @@ void PartialSum<T>::add_one_by_one(const std::byte* from, std::size_t count) noe
 
 template <class T>
 const Accumulator& PartialSum<T>::finish() noexcept {
+  flush_watched();
   flush_lanes();
   bins.flush(total);
   nans += bins.specials() - infinities_in_bins;

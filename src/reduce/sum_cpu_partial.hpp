@@ -12,6 +12,23 @@
 
 namespace samesum::reduce {
 
+/// The most doubles that a vector has.
+inline constexpr int kMaxLanes = 8;
+
+/// Sums of doubles in vectors that are exact because the processor has not rounded (core::RoundingWatch), which nothing has to look at an
+/// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by.
+struct WatchedSums {
+  static constexpr int kSums = 8;  ///< vectors; of float64 half of them for each part
+  using Lanes = std::array<std::array<double, kMaxLanes>, kSums>;
+
+  alignas(64) Lanes lanes{};
+  alignas(64) Lanes tried;  ///< what becomes of `lanes` with a block that is being tried
+  int blocks = 0;           ///< in `lanes`
+
+  /// Adds them to `total`, of sums that consist of so many parts.
+  void flush(int parts, Accumulator& total) noexcept;
+};
+
 /// How elements are split so that sums of them in registers are exact, and for which elements that holds.
 ///
 /// A running sum starts at an anchor 1.5·2^k and stays in its binade, where doubles are the multiples of 2^(k-52). Of each element it
@@ -32,7 +49,6 @@ struct Window {
 /// An accumulator and what is on its way there.
 template <class T>
 struct PartialSum {
-  static constexpr int kMaxLanes = 8;    ///< doubles in a vector, at most
   static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for: a block adds up to 2^53 to a lane; all lanes add up under 2^63
 
   std::uint64_t elements = 0;  ///< how many were added
@@ -41,6 +57,10 @@ struct PartialSum {
   std::uint64_t positive_infinities = 0;
   std::uint64_t negative_infinities = 0;
   bool only_negative_zeros = true;  ///< and NaNs
+
+  WatchedSums watched;
+  int unwatched = 0;       ///< blocks to come that are not tried so,
+  int last_unwatched = 0;  ///< and how many were not the last time
 
   Window window;
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, Window::kMaxSlices> lanes{};  ///< sums of each slice, in its spacing
@@ -52,6 +72,7 @@ struct PartialSum {
   int last_blocks_to_bins = 0;           ///< and how many did the last time
   bool expects_specials = false;         ///< infinities or NaNs: the last block had some
 
+  void flush_watched() noexcept { watched.flush(sizeof(T) == 4 ? 1 : 2, total); }
   void flush_lanes() noexcept;
   void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
   /// The sum of all that was added, complete; may be called once.

@@ -8,6 +8,7 @@
 
 #include "core/half.hpp"
 #include "reduce/sum_cpu_partial.hpp"
+#include "reduce/sum_cpu_watched-inl.hpp"
 #include "reduce/sum_cpu_window-inl.hpp"
 
 #include <hwy/highway.h>
@@ -54,60 +55,6 @@ std::size_t convert_vectors(Half, const std::byte*, std::size_t, float*) {
 }
 
 #else
-
-// Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
-// to come to the second-level cache, this far ahead: best by measurement, for sums in registers and in bins.
-constexpr std::size_t kPrefetchBytes = 1024;
-constexpr std::size_t kPrefetchBytesToBins = 4096;
-constexpr std::size_t kCacheLine = 64;
-
-// The doubles of one chain: kLanes elements.
-HWY_INLINE auto load_doubles(const std::byte* from, float) {
-  const Doubles d;
-  return hn::PromoteTo(d, load(hn::Rebind<float, decltype(d)>(), from));
-}
-HWY_INLINE auto load_doubles(const std::byte* from, double) { return load(Doubles(), from); }
-
-// a - b and a + b by the multipliers, which are other units than the adders on some processors; those are the bottleneck. The products
-// are exact, so this rounds as the adders do.
-template <class V>
-HWY_INLINE V minus(V a, V b) {
-#if HWY_NATIVE_FMA
-  return hn::NegMulAdd(b, hn::Set(hn::DFromV<V>(), 1.0), a);
-#else
-  return hn::Sub(a, b);
-#endif
-}
-template <class V>
-HWY_INLINE V plus(V a, V b) {
-#if HWY_NATIVE_FMA
-  return hn::MulAdd(b, hn::Set(hn::DFromV<V>(), 1.0), a);
-#else
-  return hn::Add(a, b);
-#endif
-}
-
-HWY_INLINE void prefetch(const std::byte* unit, std::size_t ahead) {
-  constexpr int kForReading = 0, kSecondLevel = 2;
-  for (std::size_t offset = 0; offset < kUnitBytes; offset += kCacheLine) {
-    __builtin_prefetch(unit + ahead + offset, kForReading, kSecondLevel);
-  }
-}
-
-// Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
-template <std::size_t n, class Body>
-HWY_INLINE void unrolled(const Body& body) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (body(std::integral_constant<std::size_t, i>()), ...); }
-  (std::make_index_sequence<n>());
-}
-
-// A block of elements in one piece, or a part of it in each of several places: memory gives more to a processor that reads in several.
-constexpr std::size_t kPieces = 4;
-template <std::size_t n>
-struct Block {
-  std::array<const std::byte*, n> pieces;
-  std::size_t piece_bytes;  // a multiple of kUnitBytes
-};
 
 // Adds a block to the lanes, if it lies within the window. Looking and adding are done in one go, and the sums are thrown away where they
 // turn out not to be exact: as a rule, a block lies where the one before it lay.
@@ -156,9 +103,8 @@ bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
 
 template <class T, class Check, std::size_t count>
 HWY_INLINE bool add_block_checked(const Block<count>& block, PartialSum<T>& partial) {
-  constexpr int kFewest = Format<T>::kMinSlices;
-  return partial.window.slices == kFewest ? add_block_as<T, kFewest, Check>(block, partial)
-                                          : add_block_as<T, kFewest + 1, Check>(block, partial);
+  return partial.window.slices == kMinSlices ? add_block_as<T, kMinSlices, Check>(block, partial)
+                                             : add_block_as<T, kMaxSlices, Check>(block, partial);
 }
 
 template <class T, std::size_t count>
@@ -168,7 +114,7 @@ bool add_block(const Block<count>& block, PartialSum<T>& partial) {
   if (done && ++partial.blocks == PartialSum<T>::kMaxBlocks) {
     partial.flush_lanes();
     // A dearer window than the fewest slices' was needed once: perhaps it no longer is.
-    if (partial.window.slices > Format<T>::kMinSlices || partial.window.zeros) partial.window.slices = 0;
+    if (partial.window.slices > kMinSlices || partial.window.zeros) partial.window.slices = 0;
   }
   return done;
 }
@@ -289,17 +235,30 @@ void add_piece(const std::byte* block, std::size_t count, PartialSum<T>& partial
 }
 
 // Adds `count` elements from each of several places, one every `distance` bytes.
-template <class T>
+template <class T, std::size_t kPlaces>
 void add_in_pieces(const std::byte* first, std::size_t distance, std::size_t count, PartialSum<T>& partial) {
-  const auto piece = [&](std::size_t n) { return first + n * distance; };
+  const auto block_of = [&](std::size_t part) {
+    Block<kPlaces> block{{}, part * sizeof(T)};
+    for (std::size_t n = 0; n < kPlaces; ++n) block.pieces[n] = first + n * distance;
+    return block;
+  };
   while (count != 0) {
-    // Bins take long runs: each place is a stream that they have to get going again.
-    const std::size_t part = std::min(
-        partial.blocks_to_bins > 0 ? std::max<std::size_t>(partial.blocks_to_bins / kPieces, 1) * kBlock : kBlock / kPieces, count);
-    const bool as_before =
-        partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
-    if (!as_before || !add_block(Block<kPieces>{{piece(0), piece(1), piece(2), piece(3)}, part * sizeof(T)}, partial)) {
-      for (std::size_t n = 0; n < kPieces; ++n) add_piece(piece(n), part, partial);
+    const auto watched = block_of(std::min(kWatchedBytes / sizeof(T) / kPlaces, count));
+    for (const std::byte* piece : watched.pieces) {
+      if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(piece, watched.piece_bytes / sizeof(T));
+    }
+    std::size_t part = watched.piece_bytes / sizeof(T);
+    if (!add_watched(watched, partial)) {
+      // Bins take long runs: each place is a stream that they have to get going again.
+      part = std::min(partial.blocks_to_bins > 0 ? std::max<std::size_t>(partial.blocks_to_bins / kPlaces, 1) * kBlock : kBlock / kPlaces,
+                      count);
+      const bool as_before =
+          partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
+      const auto block = block_of(part);
+      if (!as_before || !add_block(block, partial)) {
+        for (const std::byte* piece : block.pieces) add_piece(piece, part, partial);
+      }
+      partial.unwatched = std::max(partial.unwatched - static_cast<int>((kPlaces * part + kBlock - 1) / kBlock), 0);
     }
     first += part * sizeof(T);
     count -= part;
@@ -319,14 +278,12 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
   }
   if (count >= 4 * kBlock) {
     const std::size_t part = count / (kPieces * kUnit<T>)*kUnit<T>;
-    add_in_pieces(elements, part * sizeof(T), part, partial);
+    add_in_pieces<T, kPieces>(elements, part * sizeof(T), part, partial);
     take(kPieces * part);
   }
-  while (count >= kUnit<T>) {
-    const std::size_t block = std::min<std::uint64_t>(kBlock, count / kUnit<T> * kUnit<T>);
-    add_piece(elements, block, partial);
-    take(block);
-  }
+  const std::size_t units = count / kUnit<T> * kUnit<T>;
+  add_in_pieces<T, 1>(elements, 0, units, partial);
+  take(units);
   partial.add_one_by_one(elements, count);
 }
 

@@ -6,7 +6,7 @@
 #define SAMESUM_SUM_CPU_WINDOW
 #endif
 
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
 
@@ -22,28 +22,13 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Doubles = hn::ScalableTag<double>;
-
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
-  const hn::Repartition<std::uint8_t, D> bytes;
-  return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
-}
-
 // A block stays in the first-level cache, so that it may be looked at again.
 constexpr std::size_t kBlock = 1024;
 // Running sums of a slice: enough to hide the latency of an addition.
 constexpr std::size_t kChains = 4;
-constexpr std::size_t kLanes = hn::MaxLanes(Doubles());
-constexpr std::size_t kVectorBytes = kLanes * sizeof(double);
-// What an iteration takes.
-constexpr std::size_t kUnitBytes = 4 * kVectorBytes;
-template <class T>
-constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
-
 // A running sum takes at most 2^kHeadroom elements of a block.
 constexpr int kHeadroom = std::countr_zero(kBlock / (kChains * kLanes));
-static_assert(std::has_single_bit(kBlock) && kBlock % kUnit<float> == 0 && kLanes <= PartialSum<float>::kMaxLanes);
+static_assert(std::has_single_bit(kBlock) && kBlock % kUnit<float> == 0 && kLanes <= kMaxLanes);
 
 // How much lower the next slice's anchor lies: a slice with the anchor 1.5 * 2^k leaves at most half its spacing, 2^(k-53), of which
 // 2^kHeadroom may be added, and must not add up to more than half the anchor's binade.
@@ -64,7 +49,6 @@ struct Format<float> {
   static constexpr std::int32_t kSpecial = 0x7f7fffff;  // upper bits, less one, of infinities and NaNs
   using Key = std::int16_t;                             // what the fast check sees of an element
   static constexpr int kKeyShift = 16;                  // from upper bits to keys
-  static constexpr int kMinSlices = 1;
 };
 
 template <>
@@ -78,11 +62,10 @@ struct Format<double> {
   static constexpr std::int32_t kSpecial = 0x7fefffff;  // some finite numbers too
   using Key = std::int32_t;
   static constexpr int kKeyShift = 0;
-  static constexpr int kMinSlices = 2;
 };
 
-template <class T>
-constexpr int kMaxSlices = Format<T>::kMinSlices + 1;
+constexpr int kMinSlices = 2;
+constexpr int kMaxSlices = Window::kMaxSlices;
 
 // Do the magnitudes of a block lie within the window? This looks at their uppermost bits only, two vectors at a time, and so takes a
 // zero for any of the smallest numbers.
@@ -191,7 +174,7 @@ bool find_window(const Range& range, Window& window) {
   const int end = ((range.highest + 1) >> F::kUpperFractionBits) + 1 - F::kBias;
   const int lowest = std::max(static_cast<int>(range.lowest >> F::kUpperFractionBits), 1) - F::kBias + kSpare;
   if (end > F::kEnd) return false;
-  for (int slices = F::kMinSlices; slices <= kMaxSlices<T>; ++slices) {
+  for (int slices = kMinSlices; slices <= kMaxSlices; ++slices) {
     for (const int room : {2, 0}) {  // for somewhat greater elements in blocks to come
       const int drop = (slices - 1) * kSliceBits;
       const int top = std::max(std::min(end + room, F::kEnd) + kHeadroom + 1, drop - 1022);  // denormals have the least spacing

@@ -173,7 +173,7 @@ void PartialProducts::flush_lanes() noexcept {
 void FusedSums::flush() noexcept {
   for (std::size_t which = 0; which < lanes.size(); ++which) {
     for (std::int64_t& lane : lanes[which]) {
-      which == 0 ? sum.add_scaled(lane, positions[which]) : squares.add_scaled(lane, positions[which]);
+      which == 0 ? sum.add_scaled(lane, window.positions[which]) : squares.add_scaled(lane, window.positions[which]);
       lane = 0;
     }
   }

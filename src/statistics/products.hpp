@@ -1,6 +1,8 @@
 // The exact sum of products on the CPU: squares, and a·b.
 #pragma once
 
+#include "reduce/sum_cpu_partial.hpp"
+
 #include <samesum/accumulator.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/types.hpp>
@@ -60,9 +62,7 @@ void add_product_block(const float* a, const float* b, std::size_t count, Partia
 
 /// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span little.
 struct FusedSums {
-  std::uint32_t lowest = 1, end = 0;  ///< as in ProductWindow: none yet
-  std::array<double, 3> anchors{};    ///< of the sum, and of the two for squares
-  std::array<int, 3> positions{};     ///< of each one's spacing
+  reduce::Window window;  ///< of the sum, and of the two for squares
   alignas(64) std::array<std::array<std::int64_t, PartialProducts::kMaxLanes>, 3> lanes{};
   int blocks = 0;               ///< in `lanes`
   int blocks_to_skip = 0;       ///< that are not tried, as those before had no window,

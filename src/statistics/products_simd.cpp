@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "statistics/products_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
+#include "reduce/sum_cpu_window-inl.hpp"
 #include "statistics/products.hpp"
 
 #include <hwy/highway.h>
@@ -19,6 +20,7 @@ namespace samesum::statistics {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+namespace loops = reduce::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -177,49 +179,59 @@ void add_block(const float* a, const float* b, std::size_t count, PartialProduct
 }
 
 // A window for the sum and for the squares: both allow exponents that span as much.
-bool find_fused_window(const Range& range, FusedSums& sums) {
+bool find_fused_window(const loops::Range& range, reduce::Window& window) {
   constexpr int kSpan = std::min(27 - kHeadroom, (55 - 2 * kHeadroom) / 2);
-  const int high = range.highest_exponent();
-  if (high == 255 || high - std::min(range.lowest_exponent(), high) > kSpan) return false;
+  const int high = std::max((range.highest + 1) >> 23, 1);
+  const int low = std::clamp(static_cast<int>((range.lowest + 1) >> 23), 1, high);
+  if (high == 255 || high - low > kSpan) return false;
   const int top =
       std::max(std::min(high + 1, 254), kSpan + 2);  // with room for somewhat greater ones; no spacing below what is to be added
-  const bool has_room = top - range.lowest_exponent() <= kSpan || top == kSpan + 2;
+  const bool has_room = top - low <= kSpan || top == kSpan + 2;
   const int end = has_room ? top : std::max(high, kSpan + 2);
-  const int least = end - kSpan;
-  sums.lowest = (static_cast<std::uint32_t>(least) << 23) - 1;  // less one, as Range has it
-  sums.end = (static_cast<std::uint32_t>(end + 1) << 23) - 1;
+  window.slices = 3;
+  window.lowest = (end - kSpan) << 23;
+  window.end = (end + 1) << 23;
+  window.zeros = range.zeros;
   const int sum = end - 126 + kHeadroom + 1, first = 2 * end - 252 + kHeadroom + 1, second = first - kSliceBits;
-  sums.anchors = {std::ldexp(1.5, sum), std::ldexp(1.5, first), std::ldexp(1.5, second)};
-  sums.positions = {sum - 52 + 1074, first - 52 + ProductAccumulator::kUnit, second - 52 + ProductAccumulator::kUnit};
+  window.anchors = {std::ldexp(1.5, sum), std::ldexp(1.5, first), std::ldexp(1.5, second)};
+  window.positions = {sum - 52 + 1074, first - 52 + ProductAccumulator::kUnit, second - 52 + ProductAccumulator::kUnit};
   return true;
 }
 
+template <class Check>
 bool add_fused_units(const float* block, FusedSums& sums, float& least, float& greatest) {
   const Doubles d;
   const Floats f;
   const hn::Repartition<float, Doubles> whole;
   using V = hn::Vec<Doubles>;
-  const V anchor0 = hn::Set(d, sums.anchors[0]), anchor1 = hn::Set(d, sums.anchors[1]), anchor2 = hn::Set(d, sums.anchors[2]);
+  const auto& anchors = sums.window.anchors;
+  const V anchor0 = hn::Set(d, anchors[0]), anchor1 = hn::Set(d, anchors[1]), anchor2 = hn::Set(d, anchors[2]);
   V sum0 = anchor0, sum1 = anchor0, first0 = anchor1, first1 = anchor1, second0 = anchor2, second1 = anchor2;
   auto low = hn::LoadU(whole, block), high = low;
-  Range range;
+  Check check;
   const auto add = [&](const float* from, V& sum, V& first, V& second) HWY_ATTR {
     const V x = hn::PromoteTo(d, hn::LoadU(f, from));
-    sum = hn::Add(sum, x);
+    sum = loops::plus(sum, x);
     const V next = hn::MulAdd(x, x, first);  // the square is exact, so it does not matter whether this is fused
     second = hn::Add(second, hn::MulSub(x, x, hn::Sub(next, first)));
     first = next;
+    loops::compute_now(sum);
+    loops::compute_now(first);
+    loops::compute_now(second);
   };
-  for (std::size_t i = 0; i < kProductBlock; i += kUnit) {
-    __builtin_prefetch(block + i + 512);
-    const auto elements = hn::LoadU(whole, block + i);
-    low = hn::Min(low, elements);
-    high = hn::Max(high, elements);
-    range.look_at(block + i);
-    add(block + i, sum0, first0, second0);
-    add(block + i + kLanes, sum1, first1, second1);
+  for (std::size_t unit = 0; unit < kProductBlock; unit += loops::kUnit<float>) {
+    check.look_at(reinterpret_cast<const std::byte*>(block + unit));
+    loops::unrolled<loops::kUnit<float> / kUnit>([&](auto n) HWY_ATTR {
+      const float* const from = block + unit + n * kUnit;
+      __builtin_prefetch(from + 512);
+      const auto elements = hn::LoadU(whole, from);
+      low = hn::Min(low, elements);
+      high = hn::Max(high, elements);
+      add(from, sum0, first0, second0);
+      add(from + kLanes, sum1, first1, second1);
+    });
   }
-  if (!range.within(sums.lowest, sums.end)) return false;
+  if (!check.within(sums.window)) return false;
   const hn::Repartition<std::int64_t, Doubles> d64;
   const auto keep = [&](std::int64_t* lanes, V anchor, V x, V y) HWY_ATTR {
     const auto start = hn::BitCast(d64, anchor);
@@ -233,8 +245,16 @@ bool add_fused_units(const float* block, FusedSums& sums, float& least, float& g
   keep(sums.lanes[1].data(), anchor1, first0, first1);
   keep(sums.lanes[2].data(), anchor2, second0, second1);
   sums.elements += kProductBlock;
-  if (++sums.blocks == PartialProducts::kMaxBlocks) sums.flush();
+  if (++sums.blocks == PartialProducts::kMaxBlocks) {
+    sums.flush();
+    if (sums.window.zeros) sums.window.slices = 0;  // to look at zeros is dearer, and perhaps there are none now
+  }
   return true;
+}
+
+bool add_fused_block_checked(const float* block, FusedSums& sums, float& least, float& greatest) {
+  return sums.window.zeros ? add_fused_units<loops::WholeCheck<float> >(block, sums, least, greatest)
+                           : add_fused_units<loops::FastCheck<float> >(block, sums, least, greatest);
 }
 
 bool add_fused(const float* block, FusedSums& sums, float& least, float& greatest) {
@@ -242,12 +262,11 @@ bool add_fused(const float* block, FusedSums& sums, float& least, float& greates
     --sums.blocks_to_skip;
     return false;
   }
-  if (sums.end != 0 && add_fused_units(block, sums, least, greatest)) return true;
-  Range range;
-  for (std::size_t i = 0; i < kProductBlock; i += kUnit) range.look_at(block + i);
+  if (sums.window.slices != 0 && add_fused_block_checked(block, sums, least, greatest)) return true;
   sums.flush();
-  sums.end = 0;
-  if (find_fused_window(range, sums) && add_fused_units(block, sums, least, greatest)) {
+  sums.window.slices = 0;
+  const auto range = loops::find_range<float>(reinterpret_cast<const std::byte*>(block), kProductBlock);
+  if (find_fused_window(range, sums.window) && add_fused_block_checked(block, sums, least, greatest)) {
     sums.last_blocks_to_skip = 0;
     return true;
   }
