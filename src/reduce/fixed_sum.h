@@ -12,7 +12,6 @@
 #define PIECE_MASK 0x1fffffu
 #define WORD_BITS 52  // of the upper part, with the sign
 
-
 // Adds a term; says whether that is exact.
 FN uint add_to_fixed(FIXED* sum, double term, double upper, double lower) {
   const double more = add_rn_f64(term, upper), rest = add_rn_f64(term, -add_rn_f64(more, -upper)), last = add_rn_f64(rest, lower);
@@ -24,7 +23,6 @@ FN uint add_to_fixed(FIXED* sum, double term, double upper, double lower) {
 }
 
 // What a group has in local memory: pieces, and two words that are set where anything has failed, and where there was anything but -0.0.
-#define GROUP_WORDS 8
 #define GROUP_FAILED 6
 #define GROUP_OTHER 7
 

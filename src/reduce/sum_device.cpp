@@ -60,14 +60,15 @@ std::vector<std::string_view> files_of(DType type) {
                                     : is_integer(type)       ? "reduce/elements_integer.cl"
                                     : type == DType::float16 ? "reduce/elements_float16.cl"
                                                              : "reduce/elements_bfloat16.cl";
-  return {"exact/exact.h",  "exact/exact_lanes.h",  "device/kept.h",      "reduce/elements.h",
-          elements,         "reduce/sum_finish.h", "reduce/sum_exact.cl"};
+  return {"exact/exact.h", "exact/exact_lanes.h", "device/kept.h",      "reduce/elements.h",
+          elements,        "reduce/sum_finish.h", "reduce/sum_exact.cl"};
 }
 
 // On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64; for
 // little data small groups, so that many compute units share it. Small groups are also for where a compiler cannot be held to few
 // registers: of large groups of float32 NVIDIA's OpenCL then holds one to a unit, which is 14% slower; float64 has one anyway.
 constexpr std::uint64_t kLittleBytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (kept.h)
 constexpr std::uint32_t kSmallGroupSize = 256;
 constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType::float64 ? 1024 : 2048; }
 constexpr std::uint32_t loads_of(DType type) { return type == DType::float64 ? 4 : 2; }
@@ -113,6 +114,7 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
                          {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
                          {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
                          {"STRIDED", configuration.strided ? "1" : "0"},
+                         {"KEPT", configuration.kept ? "1" : "0"},
                          {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
                          {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
                          {"INTEGERS", is_integer(type) ? "1" : "0"}}};
@@ -145,6 +147,7 @@ void DeviceSum::prepare_any(std::uint64_t elements) {
   configuration_.group_size = choose_group_size(device_, type_, options_.group_size, little);
   configuration_.loads = little || info.is_cpu ? 1 : loads_of(type_);
   configuration_.in_float64 = in_float64(info, type_);
+  configuration_.kept = elements * size_of(type_) <= kKeptBytes;
   kernels_ = build();
 
   // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.

@@ -23,6 +23,7 @@ struct SumConfiguration {
   std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
   bool strided = false;     // the elements do not follow one another
   bool in_float64 = false;  // float16 is added up in float64
+  bool kept = false;        // so little data that a good part of them may stay in the cache (kept.h)
 
   std::string text() const;
 };

@@ -21,19 +21,18 @@ struct Row {
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-constexpr Row kSums[] = {{4_KiB, {256, 1, 4}},
-                         {8_KiB, {256, 2, 4}},
-                         {16_KiB, {256, 4, 4}},
+constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
+                         {8_KiB, {128, 4, 4}},
+                         {16_KiB, {256, 4, 2}},
                          {32_KiB, {256, 8, 2}},
-                         {64_KiB, {256, 2, 4}},
-                         {128_KiB, {256, 1, 4}},
-                         {256_KiB, {256, 2, 4}},
-                         {512_KiB, {256, 4, 4}},
-                         {1_MiB, {512, 2, 2}},
-                         {2_MiB, {512, 4, 2}},
-                         {8_MiB, {512, 8, 2}},
-                         {32_MiB, {1024, 2, 1, true}},
-                         {128_MiB, {1024, 4, 1, true}, Width::wide}};
+                         {64_KiB, {128, 4, 4}},
+                         {128_KiB, {128, 2, 2}},
+                         {256_KiB, {256, 2, 4}, Width::narrow},
+                         {512_KiB, {128, 4, 4}},
+                         {2_MiB, {256, 4, 2}},
+                         {8_MiB, {256, 8, 2}},
+                         {32_MiB, {512, 4, 2, true}},
+                         {128_MiB, {512, 4, 2, true}, Width::wide}};
 constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {8_KiB, {256, 2, 4}},
                              {16_KiB, {256, 4, 4}},
@@ -54,8 +53,8 @@ std::span<const Row> rows_for(DType type, Terms terms) {
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
-// Words of all groups: of a slot, of two limbs for each digit, and the counters; and of fixed-point numbers, with what launches leave to the
-// next.
+// Words of all groups: of a slot, of two limbs for each digit, and the counters; and of fixed-point numbers, with what launches leave to
+// the next.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
   return entries.lower_bits != 0 ? 8 + (2 * groups + 7) / 8 * 8 + slots : slots;
@@ -101,7 +100,9 @@ std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers"
 
 // As in elements_*.cl and products_*.cl.
 WindowEntries window_entries(DType type, Terms terms) {
-  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0) { return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits}; };
+  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0) {
+    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits};
+  };
   if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
   return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);

@@ -76,8 +76,8 @@ class WindowSum {
  public:
   explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
 
-  /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle. Twice, as a launch leaves advice to the
-  /// next; now and then after one of other data.
+  /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle. Twice, as a launch leaves advice to
+  /// the next; now and then after one of other data.
   void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
     if (++checks_ % 3 != 0) state_ = 0;
     for (int launch = 0; launch < 2; ++launch) {
@@ -103,7 +103,8 @@ class WindowSum {
     EXPECT_FALSE(launch("first"));
     EXPECT_TRUE(launch("second"));
     for (const std::uint64_t place : {std::uint64_t{1}, kernel_.tile + 3, length - 1}) {
-      for (const std::uint64_t pattern : {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 60), std::uint64_t{1}}) {
+      for (const std::uint64_t pattern :
+           {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 60), std::uint64_t{1}}) {
         const std::uint64_t fits = std::exchange(patterns[place], pattern);
         EXPECT_FALSE(launch(fmt::format("{:#x} at {}", pattern, place)));
         patterns[place] = fits;
