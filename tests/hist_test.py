@@ -145,6 +145,15 @@ class Hist(Case):
         self.assertIn("damaged", self.refuse(self.write("bad.png", png(large)[:600000])))
         self.assertIn("--tiles", self.refuse("a.png", "--tiles", "3"))
 
+    def test_tiff_without_libtiff(self):
+        """libtiff is opened when a TIFF is, so that a broken one disturbs nothing else."""
+        self.write("libtiff.so.6", b"no library")
+        self.write("a.tif", b"II*\0")
+        self.write("a.png", png(numpy.zeros((3, 4, 3), numpy.uint8)))
+        self.assertIn("libtiff", self.refuse("a.tif", environment={"LD_LIBRARY_PATH": self.folder}))
+        self.assertNotIn("libtiff", self.refuse("a.tif"))
+        self.succeed("a.png", environment={"LD_LIBRARY_PATH": self.folder})
+
     def test_drawings_fit(self):
         generator = numpy.random.default_rng(5)
         self.save(generator.normal(size=100000))

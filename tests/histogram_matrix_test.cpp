@@ -1,6 +1,7 @@
 // Every variant × device × type × number of bins × kind of data. That takes minutes where kernels are compiled for a CPU: without
 // SAMESUM_TESTS=whole each type and number of bins has one kind of data, which takes turns, and the variant that the device chooses.
 #include "device/device.hpp"
+#include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
 #include "support/histograms.hpp"
@@ -75,7 +76,7 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     other.copy_bits = 0;
     other.ahead = counters == Counters::local16;
     other.steps = other.ahead ? 2 : 1;
-    other.hot = other.ahead && size_of(problem.type()) == 2;
+    other.hot = other.ahead && size_of(problem.type()) <= 4;
     const std::uint64_t needed = binning::local_bytes_of(problem, other, trie);
     if (needed + 4096 > local_bytes) continue;  // drivers keep some for themselves
     other.local_bytes = static_cast<std::uint32_t>(needed);
@@ -176,31 +177,37 @@ TEST(HistogramOfChannels, NarrowCountersAreRight) {
 }
 
 // Values that most samples have, which have words of their own for each lane: in the lower and in the upper half of what a word counts, and
-// so often that words must be emptied.
+// so often that words must be emptied. Several of them, one alone, and one beside others that come in runs.
 TEST(HistogramOfHotValues, NarrowCountersAreRight) {
-  const Bins bins = Bins::each_value(DType::uint16);
-  const Plan plan(bins, DType::uint16);
-  Random random(8);
-  Samples samples{DType::uint16};
-  std::vector<std::uint64_t> right(65536);
-  for (std::size_t i = 0; i < 1'500'000; ++i) {
-    const std::uint16_t hot[] = {0, 200, 32968, 65535};
-    const auto value = static_cast<std::uint16_t>(random.below(8) != 0 ? hot[random.below(4)] : random.bits(16));
-    samples.push(value);
-    ++right[value];
-  }
-  for (const Device& device : devices()) {
-    if (!device.info().has(Capability::kernels)) continue;
-    const std::uint64_t local = device.implementation().launch_local_bytes();
-    binning::Trie trie;
-    Configuration way = binning::choose(device.info(), local, {&plan}, samples.view().size(), 0, trie);
-    way.counters = Counters::local16;
-    way.ahead = way.hot = true;
-    way.steps = 2;
-    way.copy_bits = 0;
-    way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of({&plan}, way, trie));
-    if (way.local_bytes > local) continue;
-    EXPECT_TRUE(counts_of(device, samples, plan, way, trie) == plan.fold(right)) << device.info().selector << ", " << way.text();
+  constexpr std::uint32_t kHot[] = {200, 32968, 65535, 0};
+  for (const DType type : {DType::uint16, DType::float32}) {
+    const Plan plan(type == DType::uint16 ? Bins::each_value(type) : Bins::even(0, 40'000, 20'000), type);
+    for (const std::uint64_t values : {0, 1, 2, 4}) {  // 0: one beside others in runs
+      Random random(8);
+      Samples samples{type};
+      const std::size_t count = values == 1 ? 3'000'000 : 300'000;
+      for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t value = random.below(8) != 0 ? kHot[random.below(std::max<std::uint64_t>(values, 1))] : random.bits(16);
+        if (values == 0 && random.bits(1) != 0) value = i / 16 * 1021 % 65536;
+        core::visit(type, [&](auto element) { samples.push(test::nearest<decltype(element)>(static_cast<double>(value))); });
+      }
+      std::vector<std::uint64_t> right = binning::count_on_cpu(samples.view(), plan, 1);
+      for (const Device& device : devices()) {
+        if (!device.info().has(Capability::kernels)) continue;
+        const std::uint64_t local = device.implementation().launch_local_bytes();
+        const binning::Problem problem{&plan};
+        binning::Trie trie;
+        Configuration way = binning::choose(device.info(), local, problem, samples.view().size(), 0, trie);
+        way.counters = Counters::local16;
+        way.ahead = way.hot = true;
+        way.steps = 2;
+        way.copy_bits = 0;
+        way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of(problem, way, trie));
+        if (way.local_bytes > local) continue;
+        EXPECT_TRUE(counts_of(device, samples, plan, way, trie) == right)
+            << values << " of " << name_of(type) << ", " << device.info().selector << ", " << way.text();
+      }
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 // Images: what the libraries that write them have written is read as it was, and what is damaged is refused.
+#include "io/tiff_library.hpp"
 #include "selftest/cases.hpp"
 #include "support/image_files.hpp"
 
@@ -126,6 +127,21 @@ TEST(Image, OtherFilesAreNone) {
   EXPECT_FALSE(is_image("/nowhere"));
   EXPECT_FALSE(is_image(testing::TempDir()));
   EXPECT_THROW(load_image(save("text", {'h', 'e', 'l', 'l', 'o'})), Error);
+}
+
+TEST(Image, LibtiffThatIsMissingOrOldIsRefused) {
+  const auto refusal = [](const char* name) -> std::string {
+    try {
+      io::open_tiff_library(name);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "opened";
+  };
+  EXPECT_NE(refusal("libtiff.so.nowhere").find("libtiff.so.nowhere: cannot open shared object file"), std::string::npos);
+  EXPECT_NE(refusal("libm.so.6").find("libm.so.6 has no function TIFF"), std::string::npos);
+  EXPECT_EQ(refusal("libtiff.so.6"), "opened");
 }
 
 TEST(Image, MoreTilesThanPixelsAreRefused) {

@@ -20,12 +20,18 @@ cp -r data "$stage/"
 cp tools/demo.sh tools/run-tests.sh "$stage/"
 for file in LICENSE README.md CHANGELOG.md; do [ ! -e $file ] || cp $file "$stage/"; done
 
-# All that the programs load, and OpenCL's loader, which they open themselves; glibc is the system's.
-opencl=$(/sbin/ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.*=> //p' | head -1)
-[ -n "$opencl" ] || { echo "libOpenCL.so.1 is not installed" >&2; exit 1; }
+# All that the programs load, and what they open themselves: OpenCL's loader, and libtiff; glibc is the system's.
+installed() {
+  found=$(/sbin/ldconfig -p | sed -n "s/.*$1 .*x86-64.*=> //p" | head -1)
+  [ -n "$found" ] || { echo "$1 is not installed" >&2; exit 1; }
+  echo "$found"
+}
+opencl=$(installed libOpenCL.so.1)
+tiff=$(installed libtiff.so.6)
 {
   echo "$opencl"
-  ldd "$stage"/bin/* "$stage"/lib/fakes/*.so "$opencl" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
+  echo "$tiff"
+  ldd "$stage"/bin/* "$stage"/lib/fakes/*.so "$opencl" "$tiff" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
 } | sort -u | while read -r library; do
   case ${library##*/} in
     libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;

@@ -7,7 +7,7 @@
 //   CHANNELS         of uint8: bytes take turns; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
 //                    sub-group meet in one bank, whatever the data
-//   HOT              of 16-bit counters and samples: slots with many samples have further words
+//   HOT              of 16-bit counters: slots with many samples have further words
 //   EDGES_LOCAL      thresholds and trie are copied into local memory
 //   AHEAD            the next tile is loaded while one is counted: where a compute unit has one group only
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
@@ -52,7 +52,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
   if (share < shares) load_tile(loaded, data, share * STEPS);  // on its way while counters are cleared
-  // Local memory: thresholds, trie, counters, two numbers of tiles, how many samples are in hot slots.
+  // Local memory: thresholds, trie, counters, two numbers of tiles, four for what slots are hot.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
   LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
@@ -75,7 +75,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.upper = ((slots + 1) / 2 + 31) & ~31u;
   values.shift = shift;
   values.one = one;
-#if HOT
+#if HOT && ELEMENT == 1
   values.lane = opaque(UPPER * 4 | 128 | local_id() % 32 * 4);
 #endif
   values.first = first;
@@ -88,10 +88,13 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.last_tolerance = last_tolerance;
   const Plan* plan = &values;
   LOCAL uint* drawn = counters + COUNTER_WORDS;
+#if HOT
+  LOCAL Found* found = (LOCAL Found*)(drawn + 2);
+#endif
 #if COUNTERS != 2
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
 #endif
-  if (local_id() == 0) drawn[2] = 0;
+  for (uint i = local_id(); i < 4; i += GROUP_SIZE) drawn[2 + i] = 0;
   for (ulong i = global_id(); i < spare_slots; i += global_size()) spare[i] = 0;
   barrier_local();
 
@@ -112,8 +115,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   const int enough = shares >= group_count();
   uint4 sample = make_uint4(0, 0, 0, 0);
   if (enough) sample = data[local_id() / 32 * (vectors / ((GROUP_SIZE + 31) / 32)) + group_id() * 32 + local_id() % 32];
-  find_hot(plan, counters, sample, enough, &drawn[2]);
-  const int hot = drawn[2] >= GROUP_SIZE * PER_VECTOR / 8;  // looking for tags takes time
+  const int hot = find_hot(&values, counters, sample, enough, found);
 #endif
   uint turn = 0, unpassed = 0;
   while (share < shares) {
@@ -131,8 +133,17 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
       }
 #endif
 #if HOT
-      if (hot) {
-        _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, 1);
+      if (hot == ALONE) {
+#if ELEMENT != 1
+        set_alone(&values, found);  // again from local memory: here registers are rare
+#endif
+        _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, ALONE);
+        continue;
+      }
+#endif
+#if HOT && ELEMENT == 1
+      if (hot == TAGGED) {
+        _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, TAGGED);
         continue;
       }
 #endif

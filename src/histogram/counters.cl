@@ -27,27 +27,32 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 #define UPPER plan->upper
 #define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
 #endif
-#define COUNTER_WORDS (UPPER + (HOT ? TAGS * 64 : 0))
+#define COUNTER_WORDS (UPPER + (HOT ? TAG_WORDS + 32 : 0))
 FN uint word_of(const Plan* plan, uint slot) {
   uint pair = slot < UPPER ? slot : slot - UPPER;
   return SPREAD(pair);
 }
 // Slots that many samples are in have further words, one for each lane of a sub-group, or its lanes would wait for one another. They lie
 // behind the counters, where a hash of the slot says: 32 words that tell whose they are, so that no lanes meet in a bank when they look,
-// and 32 counters.
+// and 32 counters. Where one slot alone has the last 32 words, nobody has to look; 32-bit samples leave time for several others. `hot` says
+// which it is.
+#define ALONE 1
+#define TAGGED 2
 #define TAGS 256
+#define TAG_WORDS (ELEMENT == 1 ? TAGS * 64 : 0)
 #define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is the second byte: of one, or of two in the halves of a word
 FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & 255) * 64; }
 FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
   uint word = word_of(plan, slot);
-  if (hot) {
+  if (hot == ALONE) word = slot == plan->alone ? plan->own : word;
+  if (hot == TAGGED) {
     const uint tag = UPPER + tag_of(slot) + local_id() % 32;
     word = (counters[tag] & 65535) == slot ? tag + 32 : word;
   }
   return word;
 }
-FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number) {
-  return atomic_add_local32(&counters[word_of(plan, slot)], slot < UPPER ? number : number * 0x10001u);
+FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number, const int hot) {
+  return atomic_add_local32(&counters[word_at(plan, counters, slot, hot)], slot < UPPER ? number : number * 0x10001u);
 }
 FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, const int hot) {
   LOCAL uint* word = &counters[word_at(plan, counters, slot, hot)];
@@ -58,7 +63,7 @@ FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint 
   if (second != 0) atomic_add_global32(&counts[pair + UPPER], second);
 }
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
-  add_narrow(plan, counters, slot, number);
+  add_narrow(plan, counters, slot, number, 0);
 }
 #else
 #define COUNTER_WORDS 0
@@ -99,7 +104,12 @@ FN int all_same(uint4 vector) {
 #define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
 FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, LOCAL uint** words, const int hot) {
   const uint pairs = opaque(SPREAD(samples)), word0 = opaque(pairs & 0xffff), word1 = opaque(pairs >> 16);
-  if (hot) {
+  if (hot == ALONE) {
+    LOCAL uint* const own = counters + plan->own;
+    const uint other = samples ^ plan->alone * 0x10001u;
+    words[0] = (other & 0xffff) == 0 ? own : &counters[word0];
+    words[1] = other >> 16 == 0 ? own : &counters[word1];
+  } else if (hot == TAGGED) {
     const uint bits = TAG_BITS(samples), lane = plan->lane;
     LOCAL uint* const hot0 = AT(counters, (bits & 0xff00) | lane);
     LOCAL uint* const hot1 = AT(counters, (bits >> 16 & 0xff00) | lane);
@@ -123,6 +133,39 @@ FN void add_two(const Plan* plan, uint samples, LOCAL uint** words, uint* old) {
 }
 #endif
 
+#if HOT
+// Whether no sample of a load is but in the slot that is alone and in one other; that, and how many are in it.
+#if ELEMENT == 1
+FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other, uint* number) {
+  const uint alone = plan->alone * 0x10001u;
+  const uint x = vector.x ^ alone, y = vector.y ^ alone, z = vector.z ^ alone, w = vector.w ^ alone;
+  uint bits = x | y | z | w;
+  bits = (bits | bits >> 16) & 0xffff;  // in which the other one differs: a half of a word has them all or none
+  const uint highest = 31 - clz32(bits | 1);
+#define HAS(half) ((half) >> highest & 0x10001u)
+  const uint has_x = HAS(x), has_y = HAS(y), has_z = HAS(z), has_w = HAS(w);
+#undef HAS
+  const uint all = has_x + has_y + has_z + has_w;
+  *number = (all & 0xffff) + (all >> 16);
+  *other = bits ^ plan->alone;
+  return ((x - has_x * bits) | (y - has_y * bits) | (z - has_z * bits) | (w - has_w * bits)) == 0;
+}
+#else
+FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other, uint* number) {
+  uint first = slots[0], count = 0;
+  _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) first = first == plan->alone ? slots[k] : first;
+  int two = 1;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    count += slots[k] == first ? 1 : 0;
+    two &= slots[k] == first || slots[k] == plan->alone;
+  }
+  *other = first;
+  *number = count;
+  return two;
+}
+#endif
+#endif
+
 #if ELEMENT == 0
 FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint channel, uint value) {
 #if PAIRED
@@ -133,7 +176,7 @@ FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, ui
 }
 #endif
 
-// `phase` is the load's number, of which the remainder by 3 counts; `hot`: whether some slots have words of their own.
+// `phase` is the load's number, of which the remainder by 3 counts; `hot`: which slots have words of their own.
 FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch, const int hot) {
 #if ELEMENT == 0
 #if CHANNELS == 3
@@ -165,26 +208,41 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
 #elif COUNTERS == 1
   const Watch before = *watch;
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
-#if ELEMENT == 1
-  LOCAL uint* words[PER_VECTOR];
-  if (hot) {
-    words_of(plan, counters, vector, words, 1);
-    same = same && words[0] < counters + UPPER;  // where each lane has a word there is no need
+  uint first = slots[0], number = PER_VECTOR;  // what is added at once
+#if HOT
+  if (hot == ALONE) {
+    if (plan->runs) {
+      same = two_values(plan, vector, slots, &first, &number);
+    } else {
+      same = same && first != plan->alone;  // where each lane has a word there is no need
+    }
   }
 #endif
+#if ELEMENT == 1
+  LOCAL uint* words[PER_VECTOR];
+  if (hot == TAGGED) {
+    words_of(plan, counters, vector, words, TAGGED);
+    same = same && words[0] < counters + UPPER;
+  }
+#endif
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
+  if (hot == ALONE) {
+    watch->slots[0] = same ? first : slots[0];
+    watch->slots[1] = same ? plan->alone : slots[1];
+  }
   if (same) {
-    watch->old[0] = add_narrow(plan, counters, slots[0], PER_VECTOR);
+    watch->old[0] = add_narrow(plan, counters, first, number, hot == ALONE ? ALONE : 0);
+    if (hot == ALONE) watch->old[1] = add_narrow(plan, counters, plan->alone, PER_VECTOR - number, ALONE);
   } else {
 #if ELEMENT == 1
-    if (!hot) words_of(plan, counters, vector, words, 0);
+    if (hot != TAGGED) words_of(plan, counters, vector, words, hot);
     add_two(plan, vector.x, words, watch->old);
     add_two(plan, vector.y, words + 2, watch->old + 2);
     add_two(plan, vector.z, words + 4, watch->old + 4);
     add_two(plan, vector.w, words + 6, watch->old + 6);
 #else
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1);
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
 #endif
   }
   look(plan, counters, counts, &before, hot);
@@ -198,27 +256,73 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 }
 
 #if HOT
-// Gives words of their own to the slots of values that more than about a sixteenth of the samples have (somewhat less, so that of sixteen
-// values all get them), as far as some of the samples tell: those of `vector`, if it is `there`. `found` is how many of these have such
-// values. Loads of equal samples do not count: they are one addition.
-FN void find_hot(const Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL uint* found) {
+// What a look at some of the samples found.
+typedef struct {
+  uint hot;    // samples in slots that many are in
+  uint large;  // of uint16: those in slots that more than an eighth are in, and from bit 24 on the number of these
+  uint alone;  // one of them
+  uint runs;   // loads with no sample but in `alone` and, at least twice, in one other slot
+} Found;
+#define LOOKED_AT (GROUP_SIZE * PER_VECTOR)
+FN void set_alone(Plan* plan, LOCAL const Found* found) {
+  plan->alone = found->alone;
+  plan->own = UPPER + TAG_WORDS + local_id() % 32;
+  plan->runs = ELEMENT == 1 || found->runs >= GROUP_SIZE / 4;
+}
+FN int hot_of(LOCAL const Found* found) {
+#if ELEMENT == 1
+  const int alone = found->large >> 24 == 1 && found->hot - (found->large & 0xffffff) < LOOKED_AT / 8;
+  return found->hot < LOOKED_AT / 8 ? 0 : alone && found->runs >= GROUP_SIZE / 4 ? ALONE : TAGGED;
+#else
+  return found->hot != 0 ? ALONE : 0;
+#endif
+}
+
+// Gives words of their own to slots that many samples are in, as far as some of the samples tell: those of `vector`, if it is `there`.
+// Loads of equal samples do not count: they are one addition.
+FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL Found* found) {
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
-  const uint one = there && !all_same(vector) ? 1 : 0;
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one);
+  int same = 1;
+  _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) same &= slots[k] == slots[0];
+  const uint one = there && !same ? 1 : 0;
+#if ELEMENT == 1
+  // More than about a sixteenth (somewhat less, so that of sixteen values all get them). It is worthwhile if together they are an eighth.
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one, 0);
   barrier_local();
   for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
     const uint pair = SPREAD(word), both = counters[word] & 65535, second = counters[word] >> 16;
     counters[word] = 0;
     for (uint upper = 0; upper < 2; ++upper) {
       const uint slot = pair + upper * UPPER, number = upper != 0 ? second : both - second;
-      if (number >= GROUP_SIZE * PER_VECTOR / 18) {
+      if (number >= LOOKED_AT / 18) {
         for (uint lane = 0; lane < 32; ++lane) counters[UPPER + tag_of(slot) + lane] = slot * 0x10001u;
-        atomic_add_local32(found, number);
+        atomic_add_local32(&found->hot, number);
+        if (number >= LOOKED_AT / 8) {
+          atomic_add_local32(&found->large, 1u << 24 | number);
+          found->alone = slot;
+        }
       }
     }
   }
+#else
+  // More than a fourth, of the first samples of all loads; of several slots, whichever comes last.
+  const uint old = add_narrow(plan, counters, slots[0], one, 0), second = old >> 16;
+  const uint number = slots[0] < UPPER ? (old & 65535) - second : second;
+  if (one != 0 && number == GROUP_SIZE * 9 / 32) {
+    found->hot = 1;
+    found->alone = slots[0];
+  }
   barrier_local();
+  add_narrow(plan, counters, slots[0], 0 - one, 0);
+#endif
+  barrier_local();
+  // Where the other samples come in runs, most loads have but one other value, and are two additions.
+  uint other, others;
+  set_alone(plan, found);
+  if (found->hot != 0 && two_values(plan, vector, slots, &other, &others) && others > 1) atomic_add_local32(&found->runs, 1);
+  barrier_local();
+  return hot_of(found);
 }
 #endif
 
@@ -243,6 +347,13 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
 FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slots) {
   const uint begin = (group_id() * GROUP_SIZE % slots) & ~31u;
 #if HOT
+  LOCAL const Found* found = (LOCAL const Found*)(counters + COUNTER_WORDS + 2);
+  for (uint i = local_id(); i < 32; i += GROUP_SIZE) {
+    const uint number = counters[UPPER + TAG_WORDS + i] & 65535;
+    if (number != 0) atomic_add_global32(&counts[found->alone], number);
+  }
+#endif
+#if HOT && ELEMENT == 1
   for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
     LOCAL uint* tag = counters + UPPER + i / 32 * 64 + i % 32;
     const uint number = tag[32] & 65535;  // a second slot's are in both halves

@@ -20,8 +20,8 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint64_t kHotWords = 256 * 64;  // as counters.cl has them
-constexpr std::uint64_t kManyTiles = 64;       // for each compute unit: so many that they can be drawn in fours
+constexpr std::uint32_t kHotLoads = 3;    // of 32-bit samples: a fourth would be spilled
+constexpr std::uint64_t kManyTiles = 64;  // for each compute unit: so many that they can be drawn in fours
 constexpr std::uint32_t kFewerGroupSize =
     768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
@@ -36,7 +36,7 @@ constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
 constexpr std::uint32_t kPackGroupSize = 256;
-constexpr std::uint32_t kDrawnBytes = 16;  // of local memory, for the numbers of tiles
+constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the numbers of tiles, and what is hot
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -51,6 +51,9 @@ bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
 
 // Words of 16-bit counters: as counters.cl has them.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
+
+// Words of hot slots, likewise: of 16-bit samples there may be many, of others one.
+std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 * 64 : 0) + 32; }
 
 template <class Key, class T>
 device::Memory upload(device::Device& device, const std::vector<T>& values) {
@@ -84,7 +87,7 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
     // Of bytes two channels share a word.
     words =
         problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
-    if (configuration.hot) words += kHotWords;
+    if (configuration.hot) words += hot_words(problem.type());
   }
   return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
 }
@@ -164,7 +167,8 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (chosen.ahead && tiles >= kManyTiles * info.compute_units) {
     chosen.steps = kAheadSteps;
     Configuration more = chosen;
-    more.hot = chosen.counters == Counters::local16 && size_of(type) == 2;
+    more.hot = chosen.counters == Counters::local16 && (size_of(type) == 2 || size_of(type) == 4);  // of wider ones there is time
+    if (more.hot && size_of(type) == 4) more.loads = kHotLoads;
     if (local_bytes_of(problem, more, trie) <= local_bytes) chosen = more;
     chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
   }

@@ -31,6 +31,8 @@ typedef struct {
   uint threshold_count, nan_slot, upper, shift;
   uint one;  // 1: from the host, and so in a register, whatever compilers think of it
   uint lane;  // of HOT: where this work-item's words of slot 0 begin, in bytes
+  uint alone, own;  // of HOT: the slot that alone has further words, and this work-item's
+  int runs;         // of HOT: whether other samples come in runs
   Key first, span, flip;
   Real low, scale, top, tolerance, last_tolerance;
 } Plan;

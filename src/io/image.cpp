@@ -88,10 +88,10 @@ std::shared_ptr<void> make_pixels(const Image& image) {
   const std::string size = fmt::format("{} x {} pixels of {} channels", image.width, image.height, image.channels);
   if (bytes > kMost) throw Error(ErrorKind::usage, size + ": too large an image (over 2^40 bytes), or a damaged file");
   // Not cleared: pages that a damaged file says there are, and has not, are never touched.
-  // Large pages: to be given small ones one by one took a third of the time of decoding.
+  // Large pages: to be given small ones one by one took a third of the time of decoding 12 megapixels, a tenth of that of 0.6.
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + kHugePage - 1) / kHugePage * kHugePage;
-  const bool large = bytes >= 2.0 * kHugePage;
+  const bool large = bytes >= 0.5 * kHugePage;
   void* memory = large ? std::aligned_alloc(kHugePage, rounded) : std::malloc(static_cast<std::size_t>(bytes));
   if (memory == nullptr) throw Error(ErrorKind::usage, size + ": there is no memory for them");
   if (large) madvise(memory, rounded, MADV_HUGEPAGE);

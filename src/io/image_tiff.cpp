@@ -1,10 +1,10 @@
 // TIFF, by libtiff: strips or tiles, channels interleaved or apart, any type of samples that this library has.
 #include "io/image.hpp"
+#include "io/tiff_library.hpp"
 
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
-#include <tiffio.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -59,13 +59,13 @@ int keep_error(TIFF*, void* user, const char*, const char* format, va_list argum
 int ignore(TIFF*, void*, const char*, const char*, va_list) { return 1; }
 
 struct Closer {
-  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
+  void operator()(TIFF* tiff) const { tiff_library().TIFFClose(tiff); }
 };
 
 template <class T>
 T field(TIFF* tiff, std::uint32_t tag) {
   T value{};
-  TIFFGetFieldDefaulted(tiff, tag, &value);
+  tiff_library().TIFFGetFieldDefaulted(tiff, tag, &value);
   return value;
 }
 
@@ -96,13 +96,15 @@ void place(const std::byte* block, std::uint64_t block_width, std::uint64_t x, s
 }  // namespace
 
 Image decode_tiff(std::span<const std::byte> file, const RowsReady&) {
+  const TiffLibrary& library = tiff_library();
   Stream stream{file};
   std::string message;
-  const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
-  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_error, &message);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore, nullptr);
+  const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(library.TIFFOpenOptionsAlloc(),
+                                                                                 library.TIFFOpenOptionsFree);
+  library.TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_error, &message);
+  library.TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore, nullptr);
   const std::unique_ptr<TIFF, Closer> opened(
-      TIFFClientOpenExt("TIFF", "r", &stream, read, write, seek, close, size, map, unmap, options.get()));
+      library.TIFFClientOpenExt("TIFF", "r", &stream, read, write, seek, close, size, map, unmap, options.get()));
   TIFF* const tiff = opened.get();
   if (tiff == nullptr) refuse(message);
 
@@ -111,9 +113,11 @@ Image decode_tiff(std::span<const std::byte> file, const RowsReady&) {
   image.width = field<std::uint32_t>(tiff, TIFFTAG_IMAGEWIDTH);
   image.height = field<std::uint32_t>(tiff, TIFFTAG_IMAGELENGTH);
   image.channels = field<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL);
-  if (field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JPEG) TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+  if (field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JPEG)
+    library.TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   std::uint16_t colours = 0;
-  if (TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &colours) == 0) colours = image.channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+  if (library.TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &colours) == 0)
+    colours = image.channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
   const bool jpeg = colours == PHOTOMETRIC_YCBCR && field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JPEG;
   const bool grey = colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
   if (image.channels < 1 || image.channels > 4 ||
@@ -126,7 +130,7 @@ Image decode_tiff(std::span<const std::byte> file, const RowsReady&) {
   if (!type) refuse(fmt::format("samples of {} bits, format {}", bits, format));
   image.type = *type;
 
-  const bool tiled = TIFFIsTiled(tiff) != 0;
+  const bool tiled = library.TIFFIsTiled(tiff) != 0;
   const bool apart = field<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && image.channels > 1;
   const std::uint32_t passes = apart ? image.channels : 1, together = apart ? 1 : image.channels;
   const std::uint64_t block_width = tiled ? field<std::uint32_t>(tiff, TIFFTAG_TILEWIDTH) : image.width;
@@ -134,7 +138,7 @@ Image decode_tiff(std::span<const std::byte> file, const RowsReady&) {
       std::min<std::uint64_t>(tiled ? field<std::uint32_t>(tiff, TIFFTAG_TILELENGTH) : field<std::uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP),
                               tiled ? UINT32_MAX : image.height);
   const std::shared_ptr<void> pixels = make_pixels(image);
-  const tmsize_t block_bytes = tiled ? TIFFTileSize(tiff) : TIFFStripSize(tiff);
+  const tmsize_t block_bytes = tiled ? library.TIFFTileSize(tiff) : library.TIFFStripSize(tiff);
   if (block_width == 0 || block_rows == 0 || block_bytes <= 0 ||
       static_cast<std::uint64_t>(block_bytes) / together / size_of(*type) / block_width < block_rows) {
     refuse(message.empty() ? "strips or tiles of no size" : message);
@@ -152,8 +156,9 @@ Image decode_tiff(std::span<const std::byte> file, const RowsReady&) {
         const auto sample = static_cast<std::uint16_t>(pass);
         const auto column = static_cast<std::uint32_t>(x), row = static_cast<std::uint32_t>(y);
         const tmsize_t wanted = tiled ? block_bytes : static_cast<tmsize_t>(rows * image.width * together * size_of(*type));
-        const tmsize_t got = tiled ? TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, column, row, 0, sample), block.data(), block_bytes)
-                                   : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, row, sample), block.data(), wanted);
+        const tmsize_t got =
+            tiled ? library.TIFFReadEncodedTile(tiff, library.TIFFComputeTile(tiff, column, row, 0, sample), block.data(), block_bytes)
+                  : library.TIFFReadEncodedStrip(tiff, library.TIFFComputeStrip(tiff, row, sample), block.data(), wanted);
         if (got < wanted) refuse(message.empty() ? "it ends early" : message);
         place(block.data(), block_width, x, y, rows, pass, together, image, static_cast<std::byte*>(pixels.get()));
       }
