@@ -15,10 +15,11 @@ namespace {
 
 using namespace dialect::float32;
 
-const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window};
+const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(SumWindow32, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow32, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumWindow32, OfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -15,10 +15,11 @@ namespace {
 
 using namespace dialect::float64;
 
-const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window};
+const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(SumWindow64, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumWindow64, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 
 }  // namespace
 }  // namespace samesum::test

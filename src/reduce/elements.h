@@ -125,4 +125,13 @@ FN uint count_kind(LOCAL uint* column, uint negative, uint is_nan) {
   count_one(column, is_nan ? NANS : negative ? NEGATIVE_INFINITIES : POSITIVE_INFINITIES);
   return is_nan ? 0 : 1;
 }
+
+// Adds a mantissa of 53 bits, whose last one weighs 2^`position` of a limb's first, to a column of limbs of 16 bits.
+FN void add_to_limbs(LOCAL uint* column, ulong mantissa, uint position, uint negative) {
+  const uint shift = position & 15, sign = negative ? 0xffffffffu : 1;
+  LOCAL uint* limb = column + (position >> 4) * COLUMNS;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) atomic_add_local32(limb + i * COLUMNS, sign * ((uint)((mantissa << shift) >> (16 * i)) & 0xffffu));
+  atomic_add_local32(limb + 4 * COLUMNS, sign * (uint)((mantissa >> 1) >> (63 - shift)));
+}
 #endif

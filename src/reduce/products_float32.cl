@@ -24,6 +24,7 @@ typedef struct {
   float a, b;
 } FACTORS;
 #define REAL FACTORS
+#define FIXED_POINT 0
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 2                             // in which a work-item leaves its share
 
@@ -97,12 +98,7 @@ FN uint add_to_column(LOCAL uint* column, REAL factors) {
   const uint high = (uint)(x >> 32);
   if (is_special(high)) return count_kind(column, high >> 31, (high & 0x000fffffu) | (uint)x);
   if (x << 1 == 0) return x == 0;
-  const uint position = (high >> 20 & 0x7ffu) - 1 - ROW_BASE, shift = position & 15;
   const ulong mantissa = (ulong)((high & 0x000fffffu) | 0x00100000u) << 32 | (uint)x;
-  const uint sign = high >> 31 != 0 ? 0xffffffffu : 1;
-  LOCAL uint* limb = column + (position >> 4) * COLUMNS;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) atomic_add_local32(limb + i * COLUMNS, sign * ((uint)((mantissa << shift) >> (16 * i)) & 0xffffu));
-  atomic_add_local32(limb + 4 * COLUMNS, sign * (uint)((mantissa >> 1) >> (63 - shift)));
+  add_to_limbs(column, mantissa, (high >> 20 & 0x7ffu) - 1 - ROW_BASE, high >> 31);
   return 1;
 }

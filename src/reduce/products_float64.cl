@@ -12,6 +12,7 @@ typedef struct {
   double a, b;
 } FACTORS;
 #define REAL FACTORS
+#define FIXED_POINT 0
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS (STREAM ? 4 : 3)              // in which a work-item leaves its share
 

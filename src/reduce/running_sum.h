@@ -25,5 +25,5 @@ FN RUNNING add_to_running(RUNNING running, double value) {
 // Infinities and NaNs leave a difference too, a NaN.
 FN uint is_exact_running(RUNNING running) {
   const uint field = (uint)(as_ulong(running.sum) >> 52) & 0x7ffu;
-  return add_rn_f64(running.up, -running.down) == 0 && field <= GREATEST_FIELD;
+  return (add_rn_f64(running.up, -running.down) == 0) & (field <= GREATEST_FIELD);
 }

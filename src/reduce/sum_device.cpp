@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,13 +60,15 @@ std::vector<std::string_view> files_of(DType type) {
                                     : is_integer(type)       ? "reduce/elements_integer.cl"
                                     : type == DType::float16 ? "reduce/elements_float16.cl"
                                                              : "reduce/elements_bfloat16.cl";
-  return {"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h", elements, "reduce/sum_finish.h", "reduce/sum_exact.cl"};
+  return {"exact/exact.h", "exact/exact_lanes.h", "device/kept.h",      "reduce/elements.h",
+          elements,        "reduce/sum_finish.h", "reduce/sum_exact.cl"};
 }
 
 // On an H100 the fastest were 2048 work-items to a compute unit with two loads in flight for float32, 1024 with four for float64; for
 // little data small groups, so that many compute units share it. Small groups are also for where a compiler cannot be held to few
 // registers: of large groups of float32 NVIDIA's OpenCL then holds one to a unit, which is 14% slower; float64 has one anyway.
 constexpr std::uint64_t kLittleBytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (kept.h)
 constexpr std::uint32_t kSmallGroupSize = 256;
 constexpr std::uint32_t work_items_to_a_unit(DType type) { return type == DType::float64 ? 1024 : 2048; }
 constexpr std::uint32_t loads_of(DType type) { return type == DType::float64 ? 4 : 2; }
@@ -111,6 +114,7 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
                          {"RESIDENT", std::to_string(resident_of(type, configuration.group_size))},
                          {"COLUMN_BITS", std::to_string(std::countr_zero(configuration.columns))},
                          {"STRIDED", configuration.strided ? "1" : "0"},
+                         {"KEPT", configuration.kept ? "1" : "0"},
                          {"IN_FLOAT64", configuration.in_float64 ? "1" : "0"},
                          {"IN_FLOAT32", type == DType::bfloat16 ? "1" : "0"},
                          {"INTEGERS", is_integer(type) ? "1" : "0"}}};
@@ -125,7 +129,7 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
     : device_(device), options_(options), type_(type) {
   entries_ = layout_of(type, in_float64(device.info(), type)).entries();
   schedule_ = device.allocate(8);
-  result_ = device.allocate(std::uint64_t{8} * entries_ + sizeof(SumRecord));
+  result_ = device.allocate(record_offset() + sizeof(SumRecord));
   const std::vector<std::uint64_t> zeros(entries_ * kSpacing);
   device.write(schedule_, 0, zeros.data(), 8);
   if (device.info().has(Capability::int64_atomics)) {
@@ -143,6 +147,7 @@ void DeviceSum::prepare_any(std::uint64_t elements) {
   configuration_.group_size = choose_group_size(device_, type_, options_.group_size, little);
   configuration_.loads = little || info.is_cpu ? 1 : loads_of(type_);
   configuration_.in_float64 = in_float64(info, type_);
+  configuration_.kept = elements * size_of(type_) <= kKeptBytes;
   kernels_ = build();
 
   // Where the device cannot tell how many groups it holds, as many as the kernel was shaped for.
@@ -175,8 +180,9 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
   count_ = data.count;
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;
-  const std::uint64_t to_offset = record != nullptr ? record->offset : std::uint64_t{8} * entries_;
-  if (window_ && window_->launch(data, data, skip != 0, result_, to, to_offset)) return;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : record_offset();
+  in_window_ = window_ && window_->launch(data, data, skip != 0, result_, to, to_offset);
+  if (in_window_) return;
   if (tile_elements_ == 0) prepare_any(data.count);
   const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
@@ -201,8 +207,9 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
 
 DeviceSumResult DeviceSum::result() {
   const Layout layout = layout_of(type_, in_float64(device_.info(), type_));
-  std::vector<std::int64_t> raw(entries_ + sizeof(SumRecord) / 8);
+  std::vector<std::int64_t> raw(result_.bytes / 8);
   device_.read(result_, 0, raw.data(), raw.size() * sizeof raw[0]);
+  if (in_window_) window_entries(type_, Terms::elements).unfold(std::span(raw).first(entries_ + 1));
   DeviceSumResult result;
   const std::int64_t* entry = raw.data();
   for (std::uint32_t i = 0; i < layout.digits(); ++i) result.accumulator.add_scaled(*entry++, static_cast<int>(layout.row_base + 32 * i));
@@ -211,7 +218,7 @@ DeviceSumResult DeviceSum::result() {
   } else {
     result.accumulator.add_counts(count_, entry[0], entry[1], entry[2], entry[3] == 0);
   }
-  std::memcpy(&result.record, entry + kCounters, sizeof result.record);
+  std::memcpy(&result.record, reinterpret_cast<const std::byte*>(raw.data()) + record_offset(), sizeof result.record);
   return result;
 }
 

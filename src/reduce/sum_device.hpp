@@ -23,6 +23,7 @@ struct SumConfiguration {
   std::uint32_t loads = 0;  // of 16 bytes, that a work-item has in flight
   bool strided = false;     // the elements do not follow one another
   bool in_float64 = false;  // float16 is added up in float64
+  bool kept = false;        // so little data that a good part of them may stay in the cache (kept.h)
 
   std::string text() const;
 };
@@ -62,11 +63,14 @@ class DeviceSum {
   void prepare_any(std::uint64_t elements);
   Kernels build();
   const Kernels& kernels_for(bool strided);
+  // In `result_`: behind entries, and the word that a window's kernel has there.
+  std::uint64_t record_offset() const { return std::uint64_t{8} * (entries_ + 1); }
 
   device::Device& device_;
   SumOptions options_;
   SumConfiguration configuration_;
   std::optional<DeviceWindow> window_;  // for little data
+  bool in_window_ = false;              // the last launch
   Kernels kernels_;
   Kernels strided_kernels_;
   device::Memory merged_;  // what the groups hand on, to the one that finishes

@@ -84,6 +84,13 @@ FN void load_tile(uint4* v, GLOBAL const uint4* data, long stride, ulong loads, 
   }
 #else
   const ulong first = (ulong)tile * TILE + local_id();
+#if KEPT
+  if ((ulong)(tile + 1) * TILE <= loads && (ulong)tile * TILE < kept_loads(loads)) {
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) v[k] = data[first + k * GROUP_SIZE];
+    return;
+  }
+#endif
   if ((ulong)(tile + 1) * TILE <= loads) {
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) v[k] = load_once(&data[first + k * GROUP_SIZE]);

@@ -24,7 +24,7 @@ FN void take_off_offsets(LOCAL long* entries, ulong count) {
 #endif
 
 // The first sub-group rounds what `entries` add up to: they go to `result`, and a SumRecord (samesum/sum.hpp) to `record`.
-FN void finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
+FN ulong finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_nans, LOCAL long* entries, LOCAL long* scratch) {
   lanes_sync();
   for (uint i = local_id(); i < ENTRIES; i += LANES) result[i] = entries[i];
   LOCAL const long* counters = entries + DIGITS;
@@ -42,4 +42,5 @@ FN void finish(GLOBAL long* result, GLOBAL ulong* record, ulong count, int skip_
 #endif
     record[2] = (special == EXACT_FINITE ? rounded.float32 : exact_special_float32(special)) | overflow << 32;
   }
+  return special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special);
 }

@@ -21,19 +21,18 @@ struct Row {
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-constexpr Row kSums[] = {{4_KiB, {256, 1, 4}},
-                         {8_KiB, {256, 2, 4}},
-                         {16_KiB, {256, 4, 4}},
+constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
+                         {8_KiB, {128, 4, 4}},
+                         {16_KiB, {256, 4, 2}},
                          {32_KiB, {256, 8, 2}},
-                         {64_KiB, {256, 2, 4}},
-                         {128_KiB, {256, 1, 4}},
-                         {256_KiB, {256, 2, 4}},
-                         {512_KiB, {256, 4, 4}},
-                         {1_MiB, {512, 2, 2}},
-                         {2_MiB, {512, 4, 2}},
-                         {8_MiB, {512, 8, 2}},
-                         {32_MiB, {1024, 2, 1, true}},
-                         {128_MiB, {1024, 4, 1, true}, Width::wide}};
+                         {64_KiB, {128, 4, 4}},
+                         {128_KiB, {128, 2, 2}},
+                         {256_KiB, {256, 2, 4}, Width::narrow},
+                         {512_KiB, {128, 4, 4}},
+                         {2_MiB, {256, 4, 2}},
+                         {8_MiB, {256, 8, 2}},
+                         {32_MiB, {512, 4, 2, true}},
+                         {128_MiB, {512, 4, 2, true}, Width::wide}};
 constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {8_KiB, {256, 2, 4}},
                              {16_KiB, {256, 4, 4}},
@@ -54,8 +53,12 @@ std::span<const Row> rows_for(DType type, Terms terms) {
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
-// Of a slot; of two limbs for each digit, and the counters.
-constexpr std::uint32_t slot_words(WindowEntries entries) { return 8 + 2 * entries.digits + 4; }
+// Words of all groups: of a slot, of two limbs for each digit, and the counters; and of fixed-point numbers, with what launches leave to
+// the next.
+std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
+  const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
+  return entries.lower_bits != 0 ? 8 + (2 * groups + 7) / 8 * 8 + slots : slots;
+}
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
 constexpr std::uint64_t local_bytes(WindowEntries entries) {
@@ -77,15 +80,17 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
     return files;
   }
   if (terms == Terms::elements && type == DType::float32) {
-    add({"reduce/elements_float32.cl", "reduce/window_float32.cl"});
+    add({"reduce/elements_float32.cl", "reduce/fixed_point.h", "reduce/window_float32.cl"});
   } else if (terms == Terms::elements) {
-    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/window_float64.cl"});
+    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/window_float64.cl"});
   } else if (type == DType::float64) {
     add({"reduce/running_sum.h", "reduce/products_float64.cl"});
   } else {
     add({"reduce/running_sum.h", "reduce/products_float32.cl"});
   }
-  add({"reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_window.cl"});
+  add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
+  if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
+  add({"reduce/sum_window.cl"});
   return files;
 }
 
@@ -95,10 +100,25 @@ std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers"
 
 // As in elements_*.cl and products_*.cl.
 WindowEntries window_entries(DType type, Terms terms) {
-  const auto entries = [](int base, std::uint32_t bits) { return WindowEntries{base, (bits + 31) / 32 + 2}; };
+  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0) {
+    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits};
+  };
   if (is_integer(type)) return entries(1074, 8 * 16);
-  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8) : entries(0, 133 * 16);
+  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
   return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);
+}
+
+void WindowEntries::unfold(std::span<std::int64_t> words) const {
+  const std::int64_t field = words[digits + 4];
+  if (lower_bits == 0 || field == 0) return;
+  const std::int64_t parts[] = {words[0], words[1]}, other = words[2];
+  std::fill(words.begin(), words.end(), 0);
+  words[digits + 3] = other;
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t position = field - 1 - (i == 0 ? lower_bits : 0) - base;
+    words[position / 32] += (parts[i] & 0xffffffff) << position % 32;
+    words[position / 32 + 1] += (parts[i] >> 32) * (std::int64_t{1} << position % 32);
+  }
 }
 
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
@@ -134,7 +154,7 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   if (resident < 2) return {};  // the last group waits for the others
   window.groups_ = row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
   window.tile_elements_ = std::uint64_t{row->shape.group_size} * row->shape.loads * (16 / size_of(type));
-  const std::vector<std::uint64_t> zeros(std::uint64_t{window.groups_} * slot_words(window_entries(type, terms)));
+  const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());
   device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);
   return window;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace samesum::reduce {
@@ -18,12 +19,15 @@ namespace samesum::reduce {
 enum class Terms { elements, squares, products };
 
 /// What the kernel leaves of a sum: digits, of which digit i weighs 2^(base + 32 i - 1074), and four counters: NaNs, infinities of either
-/// sign, whether there was anything but -0.0 and NaN. Behind these lies a SumRecord, unless it goes to another place.
+/// sign, whether there was anything but -0.0 and NaN. Or a fixed-point number (fixed_sum.h), of which the word behind these tells.
 struct WindowEntries {
   int base;
   std::uint32_t digits;
+  int lower_bits = 0;  ///< of fixed-point numbers; 0: there are none
 
-  constexpr std::uint32_t words() const noexcept { return digits + 4; }
+  constexpr std::uint32_t words() const noexcept { return digits + 5; }
+  /// Makes entries of what the kernel left.
+  void unfold(std::span<std::int64_t> words) const;
 };
 WindowEntries window_entries(DType type, Terms terms);
 
@@ -43,7 +47,7 @@ class DeviceWindow {
   /// @throws Error (device) where the kernel cannot be built.
   static std::optional<DeviceWindow> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
 
-  /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: entries go to `result`, the SumRecord to
+  /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
   /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; but for
   /// the first arrays that are not contiguous from a multiple of 16 bytes on, whose kernel is built.
   bool launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result, const device::Memory& to,

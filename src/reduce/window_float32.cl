@@ -35,12 +35,34 @@ FN void add_reals(SHARE* share, const REAL* v) {
   }
 }
 
-FN uint is_exact(const SHARE* share) { return share->down == share->up && share->special == 0; }
+FN uint is_exact(const SHARE* share) { return (share->down == share->up) & (share->special == 0); }
 
 // Whether there was anything but -0.0: their sum, rounded up, is no other.
 FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x8000000000000000UL; }
 
 FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p896; }
+
+// As fixed-point numbers (fixed_point.h).
+#define FIXED_POINT 1
+#define LOWER_BITS 42
+#define UPPER_BITS 42
+#define UPPER_PIECES 2
+#define LOWER_PIECES 2
+#define TERM_SCALE 896
+#define HEADROOM 16
+#define begin_near(share, power)
+#define add_near(share, v, power) add_reals(share, v)
+#define end_near(share, power)
+FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+  const double sum = share->down, more = add_rn_f64(sum, upper), rest = add_rn_f64(sum, -add_rn_f64(more, -upper));
+  const double last = add_rn_f64(rest, lower);
+  FIXED fixed = no_sum();
+  fixed.upper = multiple_of(more, upper);
+  fixed.lower = multiple_of(last, lower);
+  fixed.failed = !is_exact(share) | !in_bits(fixed.upper, UPPER_BITS) | (add_rn_f64(last, -lower) != rest);
+  return fixed;
+}
+FN double term_of(REAL value) { return fma_rn_f32(value, 0, 0) == 0 ? widen(value, 0) : as_double(~(ulong)0); }
 
 // Adds an element to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
 FN uint add_to_column(LOCAL uint* column, REAL value) {

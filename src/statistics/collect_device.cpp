@@ -281,7 +281,8 @@ Statistics::Contents DevicePass::sum_of_window() {
   const reduce::WindowEntries entries = reduce::window_entries(shape_.type, terms());
   std::vector<std::int64_t> words(entries.words());
   device_.read(window_result_, 0, words.data(), 8 * words.size());
-  const auto counters = std::span(words).last(4);
+  entries.unfold(words);
+  const auto counters = std::span(words).subspan(entries.digits, 4);
   const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
   Statistics::Contents contents;
   contents.fields = shape_.fields;

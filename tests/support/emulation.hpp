@@ -221,6 +221,8 @@ FN uint4 load_once(const uint4* p) {
   return loaded;
 }
 
+#define RARELY(condition) (condition)
+
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane % SUBGROUP]); }
 FN long subgroup_shuffle64(long value, uint lane) {
@@ -239,6 +241,11 @@ FN uint subgroup_max_u32(uint value) {
 }
 FN uint subgroup_min_u32(uint value) { return ~subgroup_max_u32(~value); }
 FN int subgroup_max_s32(int value) { return static_cast<int>(subgroup_max_u32(static_cast<uint>(value) ^ 0x80000000u) ^ 0x80000000u); }
+FN uint subgroup_add_u32(uint value) {
+  uint sum = 0;
+  for (const ulong one : emulation.meet_subgroup(value)) sum += static_cast<uint>(one);
+  return sum;
+}
 // A sum over 32 bits is a mistake.
 FN int subgroup_add_s32(int value) {
   long sum = 0;

@@ -1,6 +1,7 @@
 // What sum_window.cl makes of the hard cases, run on the host; `Kernel` says what window_kernel.inc defined.
 #pragma once
 
+#include "reduce/window_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/oracle.hpp"
@@ -14,7 +15,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace samesum::test {
@@ -25,15 +26,18 @@ struct WindowKernel {
   std::uint64_t tile, most_groups;
   void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
               unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+  bool fixed_point = false;  // sums are tried as fixed-point numbers
 };
 
 /// What the kernel leaves, and memory that says whether it left it clean.
 class WindowRun {
  public:
-  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan) : result(kernel.entries, -1) {
+  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan, unsigned long state = 0)
+      : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
-    slots_.resize(groups * kernel.slot_words);
+    slots_.resize(kStateWords + 8 + groups * kernel.slot_words);
+    if (kernel.fixed_point) slots_[0] = state;
     const Place left(a, offset), right(b, offset);
     dialect::emulation.run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {
       const long stride = static_cast<long>(size_of(kernel.type));
@@ -42,13 +46,19 @@ class WindowRun {
     });
   }
   bool clean() const {
-    return std::all_of(slots_.begin(), slots_.end(), [](unsigned long word) { return word == 0; });
+    return std::all_of(slots_.begin() + (is_state_ ? kStateWords : 0), slots_.end(), [](unsigned long word) { return word == 0; });
   }
+
+  /// What it leaves to the next launch.
+  unsigned long state() const { return is_state_ ? slots_[0] : 0; }
 
   std::vector<long> result;
   unsigned long record[3] = {~0ul, ~0ul, ~0ul};
 
  private:
+  static constexpr int kStateWords = 8;
+  bool is_state_;
+
   // A copy of an array, `offset` bytes behind a multiple of 16.
   struct Place {
     Place(View data, std::size_t offset) : memory(data.bytes() / 16 + 8) {
@@ -66,19 +76,43 @@ class WindowSum {
  public:
   explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
 
-  /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle.
+  /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle. Twice, as a launch leaves advice to
+  /// the next; now and then after one of other data.
   void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
-    const WindowRun run(kernel_, data, data, offset, nan);
-    const auto& [result, record] = std::tie(run.result, run.record);
-    Accumulator sum;
-    for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);
-    const long* counters = &result[kernel_.digits];
-    sum.add_counts(data.size(), counters[0], counters[1], counters[2], counters[3] == 0);
-    ASSERT_EQ(sum, add_each(data)) << what;
-    const Expected rounded{record[0], static_cast<std::uint32_t>(record[2]), sum.nan_count()};
-    ASSERT_EQ(rounded, gmp_oracle(data, nan)) << what;
-    ASSERT_EQ(record[1], 0u) << what;
-    ASSERT_TRUE(run.clean()) << what;
+    if (++checks_ % 3 != 0) state_ = 0;
+    for (int launch = 0; launch < 2; ++launch) {
+      check_launch(data, offset, nan, fmt::format("{}, launch {}", what, launch));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
+  /// Sums of data that fit are fixed-point numbers from the second launch on. Where one element does not, its group says so.
+  void check_fixed_point() {
+    const std::uint64_t length = 3 * kernel_.tile + 5;
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(5);
+    std::vector<std::uint64_t> patterns(length);
+    for (std::uint64_t& pattern : patterns) {
+      pattern = format.encode(random.bits(format.fraction_bits + 1), random.between(-40, -30)) | (random.bits(1) != 0 ? format.sign() : 0);
+    }
+    const auto launch = [&](const std::string& what) {
+      check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    state_ = 0;
+    EXPECT_FALSE(launch("first"));
+    EXPECT_TRUE(launch("second"));
+    for (const std::uint64_t place : {std::uint64_t{1}, kernel_.tile + 3, length - 1}) {
+      for (const std::uint64_t pattern :
+           {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 60), std::uint64_t{1}}) {
+        const std::uint64_t fits = std::exchange(patterns[place], pattern);
+        EXPECT_FALSE(launch(fmt::format("{:#x} at {}", pattern, place)));
+        patterns[place] = fits;
+        int launches = 1;
+        while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
+        while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
+      }
+    }
   }
 
   void check_hard_cases() {
@@ -115,7 +149,28 @@ class WindowSum {
   }
 
  private:
+  void check_launch(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
+    WindowRun run(kernel_, data, data, offset, nan, state_);
+    state_ = run.state();
+    auto& result = run.result;
+    const auto& record = run.record;
+    fixed_ = kernel_.fixed_point && result.back() != 0;
+    if (fixed_) reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);
+    Accumulator sum;
+    for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);
+    const long* counters = &result[kernel_.digits];
+    sum.add_counts(data.size(), counters[0], counters[1], counters[2], counters[3] == 0);
+    ASSERT_EQ(sum, add_each(data)) << what;
+    const Expected rounded{record[0], static_cast<std::uint32_t>(record[2]), sum.nan_count()};
+    ASSERT_EQ(rounded, gmp_oracle(data, nan)) << what;
+    ASSERT_EQ(record[1], 0u) << what;
+    ASSERT_TRUE(run.clean()) << what;
+  }
+
   WindowKernel kernel_;
+  unsigned long state_ = 0;
+  int checks_ = 0;
+  bool fixed_ = false;
 };
 
 }  // namespace samesum::test

@@ -134,6 +134,8 @@ FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(lo
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
 // Whether these are the bits of a NaN: one comparison.
 #define is_nan_f64(bits) (__longlong_as_double((long)(bits)) != __longlong_as_double((long)(bits)))
+// For conditions that hold rarely: what follows from them is better out of the way.
+#define RARELY(condition) __builtin_expect((condition) != 0, 0)
 // The same number; but the compiler cannot know, and leaves expressions before and after it as they are.
 FN uint opaque(uint x) {
   asm("" : "+r"(x));
@@ -186,6 +188,7 @@ FN uint subgroup_min_u32(uint value) { return __reduce_min_sync(0xffffffffu, val
 FN uint subgroup_max_u32(uint value) { return __reduce_max_sync(0xffffffffu, value); }
 FN int subgroup_max_s32(int value) { return __reduce_max_sync(0xffffffffu, value); }
 FN int subgroup_add_s32(int value) { return __reduce_add_sync(0xffffffffu, value); }
+FN uint subgroup_add_u32(uint value) { return __reduce_add_sync(0xffffffffu, value); }
 #else
 #define SUBGROUP_REDUCE(T, name, combined)                           \
   FN T name(T value) {                                               \
@@ -199,5 +202,6 @@ SUBGROUP_REDUCE(uint, subgroup_min_u32, min(value, other))
 SUBGROUP_REDUCE(uint, subgroup_max_u32, max(value, other))
 SUBGROUP_REDUCE(int, subgroup_max_s32, max(value, other))
 SUBGROUP_REDUCE(int, subgroup_add_s32, value + other)
+SUBGROUP_REDUCE(uint, subgroup_add_u32, value + other)
 #undef SUBGROUP_REDUCE
 #endif

@@ -104,6 +104,8 @@ FN uint clz64(ulong x) { return (uint)clz(x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
+// For conditions that hold rarely: what follows from them is better out of the way.
+#define RARELY(condition) (condition)
 // The same number; but NVIDIA's compiler cannot know, and leaves expressions before and after it as they are.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
 FN uint opaque(uint x) {
