@@ -30,6 +30,8 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
                          {256_KiB, {256, 2, 4}, Width::narrow},
                          {512_KiB, {128, 4, 4}},
                          {2_MiB, {256, 4, 2}},
+                         {4_MiB, {256, 8, 2}},
+                         {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 8, 2}},
                          {32_MiB, {512, 4, 2, true}},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
