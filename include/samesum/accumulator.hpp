@@ -76,6 +76,8 @@ class Accumulator {
 
   /// Adds value · 2^(position - 1074), position in [0, 2144].
   void add_scaled(std::int64_t value, int position) noexcept;
+  /// Adds a finite number, which is not counted. O(1).
+  void add_finite(double value) noexcept;
   /// Counts elements that were summed elsewhere: `count` in all, of which so many NaNs and infinities; `only_negative_zeros`: every
   /// one that is no NaN is -0.0.
   void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,

@@ -35,22 +35,28 @@ void Accumulator::add_scaled(std::int64_t value, int position) noexcept {
   }
 }
 
-void Accumulator::add(double value) noexcept {
+void Accumulator::add_finite(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const int exponent = static_cast<int>(bits >> 52) & 0x7ff;
-  const std::uint64_t fraction = bits & 0xfffffffffffff;
+  const auto fraction = static_cast<std::int64_t>(bits & 0xfffffffffffff);
+  const std::int64_t mantissa = exponent != 0 ? fraction | std::int64_t{1} << 52 : fraction;
+  add_scaled(bits >> 63 != 0 ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
+}
+
+void Accumulator::add(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
   const bool negative = bits >> 63;
   ++count_;
   note(Elements::floats);
-  if (exponent == 0x7ff) {
-    ++(fraction != 0 ? nans_ : negative ? negative_infinities_ : positive_infinities_);
-    if (fraction == 0) only_negative_zeros_ = false;
+  if ((bits >> 52 & 0x7ff) == 0x7ff) {
+    const bool is_nan = (bits & 0xfffffffffffff) != 0;
+    ++(is_nan ? nans_ : negative ? negative_infinities_ : positive_infinities_);
+    if (!is_nan) only_negative_zeros_ = false;
     return;
   }
   if (bits == std::uint64_t{1} << 63) return;  // -0.0
   only_negative_zeros_ = false;
-  const auto mantissa = static_cast<std::int64_t>(exponent != 0 ? fraction | std::uint64_t{1} << 52 : fraction);
-  add_scaled(negative ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
+  add_finite(value);
 }
 
 void Accumulator::add_signed(std::int64_t value) noexcept {

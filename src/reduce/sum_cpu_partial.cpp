@@ -2,23 +2,10 @@
 
 #include "core/float_environment.hpp"
 
-#include <bit>
 #include <cstring>
 #include <type_traits>
 
 namespace samesum::reduce {
-namespace {
-
-void add_finite(double value, Accumulator& total) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const int exponent = static_cast<int>(bits >> 52) & 0x7ff;
-  const auto fraction = static_cast<std::int64_t>(bits & 0xfffffffffffff);
-  const std::int64_t mantissa = exponent != 0 ? fraction | std::int64_t{1} << 52 : fraction;
-  if (mantissa != 0) total.add_scaled(value < 0 ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
-}
-
-}  // namespace
-
 // First the sum of each part in one double, which as a rule is exact as well; else one lane after the other.
 void WatchedSums::flush(int parts, Accumulator& total) noexcept {
   if (blocks == 0) return;
@@ -36,10 +23,10 @@ void WatchedSums::flush(int parts, Accumulator& total) noexcept {
     tried[0][part] = sums[0];
   }
   if (!watch.rounded()) {
-    for (int part = 0; part < parts; ++part) add_finite(tried[0][part], total);
+    for (int part = 0; part < parts; ++part) total.add_finite(tried[0][part]);
   } else {
     for (const auto& vector : lanes) {
-      for (const double lane : vector) add_finite(lane, total);
+      for (const double lane : vector) total.add_finite(lane);
     }
   }
   lanes = {};

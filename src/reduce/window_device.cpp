@@ -12,7 +12,8 @@ namespace samesum::reduce {
 namespace {
 
 // These were the fastest on an H100, by the bytes of an array. Beyond, kernels that draw their tiles are as fast, and faster where elements
-// have all exponents; but not with float64, up to the last size.
+// have all exponents; but not with float64, up to the last size. Up to 8 MiB of float64, groups of 512 are a twentieth behind, but twice as
+// fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
