@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,9 @@ void check(Random& random, const std::vector<Device>& devices) {
   }
   for (const Device& device : devices) {
     const SumOptions options = random_options(random, device);
-    if (!(accumulate(data.view(), device, options) == reference)) {
+    const bool right = accumulate(data.view(), device, options) == reference &&
+                       std::bit_cast<std::uint64_t>(sum(data.view(), device, options)) == std::bit_cast<std::uint64_t>(reference.round());
+    if (!right) {
       throw test::Mismatch(fmt::format("{}: variant {}, group size {}, groups {}, threads {}, {} elements of {}", device.info().selector,
                                        options.variant, options.group_size, options.groups, options.threads, patterns.size(),
                                        name_of(type)));

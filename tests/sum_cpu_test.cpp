@@ -4,6 +4,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/simd.hpp"
+#include "reduce/sum_cpu_partial.hpp"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
 
@@ -39,6 +40,19 @@ std::vector<simd::Level> levels() {
   return all;
 }
 
+// Does the sum equal its reference, and is it the same bits where it is rounded at once?
+testing::AssertionResult sums_to(const Accumulator& reference, View data, std::uint32_t threads) {
+  const Accumulator sum = reduce::sum_cpu(data, threads);
+  if (sum != reference) return testing::AssertionFailure() << "the sum is " << result_of(sum) << " instead of " << result_of(reference);
+  for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+    const double rounded = reduce::rounded_sum_cpu(data, threads, nan), expected = reference.round(nan);
+    if (std::bit_cast<std::uint64_t>(rounded) != std::bit_cast<std::uint64_t>(expected)) {
+      return testing::AssertionFailure() << "rounded at once it is " << rounded << " instead of " << expected;
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
 class SumCpu : public testing::TestWithParam<std::tuple<simd::Level, DType>> {
  protected:
   void SetUp() override { simd::restrict_to(std::get<0>(GetParam())); }
@@ -52,10 +66,9 @@ TEST_P(SumCpu, IsRightAtEveryEnd) {
     for (const std::uint64_t length : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 255, 257, 1023, 1024, 1025, 1039, 2047, 4097, 9000}) {
       const auto data = hard::make(hard_case, type(), length, length % 64);
       const Accumulator reference = test::add_each(data.view());
-      const Accumulator sum = reduce::sum_cpu(data.view(), 1);
-      ASSERT_EQ(sum, reference) << hard_case << ", " << length << ": " << result_of(sum) << " instead of " << result_of(reference);
-      ASSERT_EQ(result_of(sum), test::mpfr_oracle(data.view(), NanPolicy::propagate)) << hard_case << ", " << length;
-      ASSERT_EQ(result_of(sum, NanPolicy::skip), test::gmp_oracle(data.view(), NanPolicy::skip)) << hard_case << ", " << length;
+      ASSERT_TRUE(sums_to(reference, data.view(), 1)) << hard_case << ", " << length;
+      ASSERT_EQ(result_of(reference), test::mpfr_oracle(data.view(), NanPolicy::propagate)) << hard_case << ", " << length;
+      ASSERT_EQ(result_of(reference, NanPolicy::skip), test::gmp_oracle(data.view(), NanPolicy::skip)) << hard_case << ", " << length;
     }
   }
 }
@@ -64,7 +77,7 @@ TEST_P(SumCpu, IsRightAtEveryAlignment) {
   for (const Case& hard_case : hard::cases()) {
     for (std::size_t offset = 0; offset < 64; ++offset) {
       const auto data = hard::make(hard_case, type(), 1100 + offset, offset);
-      ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << hard_case << ", byte " << offset;
+      ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << hard_case << ", byte " << offset;
     }
   }
 }
@@ -83,8 +96,8 @@ TEST_P(SumCpu, IsRightWhereTheDataChange) {
   const hard::Data data(patterns, type(), 12);
   const Accumulator reference = test::add_each(data.view());
   ASSERT_EQ(result_of(reference, NanPolicy::skip), test::gmp_oracle(data.view(), NanPolicy::skip));
-  EXPECT_EQ(reduce::sum_cpu(data.view(), 1), reference);
-  EXPECT_EQ(reduce::sum_cpu(data.view(), 3), reference);
+  EXPECT_TRUE(sums_to(reference, data.view(), 1));
+  EXPECT_TRUE(sums_to(reference, data.view(), 3));
 }
 
 // Numbers of each span of binades, at the range's ends and between: the windows' bounds, exactly.
@@ -103,7 +116,7 @@ TEST_P(SumCpu, IsRightAtEverySpan) {
       if (random.bits(1) != 0) patterns[random.below(1024)] = format.power(bottom + format.fraction_bits);
       if (random.bits(1) != 0) patterns[random.below(1024)] = 0;
       const hard::Data data(patterns, type());
-      ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << "span " << span << " from 2^" << bottom;
+      ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << "span " << span << " from 2^" << bottom;
     }
   }
 }
@@ -116,7 +129,43 @@ TEST_P(SumCpu, IsRightForEqualElements) {
                                       format.min_normal() - 1, std::uint64_t{1}, format.sign() | 1, format.infinity() - 2}) {
     const std::vector<std::uint64_t> patterns(70'000, pattern);
     const hard::Data data(patterns, type());
-    ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << std::hex << pattern;
+    ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << std::hex << pattern;
+  }
+}
+
+// Sums near the middle between two doubles, of large numbers that cancel and small ones: what is rounded away decides or does not, and
+// everything between.
+TEST_P(SumCpu, IsRoundedByTheLeastWhereThatDecides) {
+  hard::Random random(5);
+  const hard::Format format = hard::format_of(type());
+  int off = 0, exact = 0;
+  for (int largest = 0; largest <= format.max_exponent(); largest += type() == DType::float32 ? 9 : 89) {
+    for (const int last : {-52, -53, -54, -55, -60, -70, -80, -90, -100, -120, -140, -149, -300, -700, -1000, -1074}) {
+      if (last < format.min_exponent() - format.fraction_bits) continue;
+      std::vector<std::uint64_t> patterns;
+      while (patterns.size() < 4500) {
+        const auto bits = format.encode(random.bits(format.fraction_bits) | (std::uint64_t{1} << format.fraction_bits),
+                                        random.between(format.min_exponent(), largest) - format.fraction_bits);
+        patterns.insert(patterns.end(), {bits, bits | format.sign()});
+      }
+      for (const int exponent : {0, -53}) patterns.push_back(format.power(exponent));
+      patterns.push_back(format.power(last) | (random.bits(1) * format.sign()));
+      for (std::size_t i = patterns.size(); i-- > 1;) std::swap(patterns[i], patterns[random.below(i + 1)]);
+      const hard::Data data(patterns, type());
+      ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << "up to 2^" << largest << ", last 2^" << last;
+
+      reduce::PartialSum<float> float_sum(true);
+      reduce::PartialSum<double> double_sum(true);
+      const auto* const bytes = static_cast<const std::byte*>(data.view().data());
+      if (type() == DType::float32) reduce::add_elements(bytes, patterns.size(), type(), float_sum);
+      if (type() == DType::float64) reduce::add_elements(bytes, patterns.size(), type(), double_sum);
+      float_sum.finish(), double_sum.finish();
+      const double slack = float_sum.slack + double_sum.slack;
+      ++(slack != 0 ? off : exact);
+    }
+  }
+  if (std::get<0>(GetParam()) != simd::Level::baseline) {  // which has no vectors, and so rounds nothing
+    EXPECT_GT(off, exact) << "this test is of what is rounded away";
   }
 }
 
@@ -132,7 +181,7 @@ TEST_P(SumCpu, IsRightWhereBinsWrapAround) {
       patterns[i] = format.power(format.max_exponent() / 2) | (random.bits(1) * format.sign());
     const hard::Data data(patterns, type());
     const Accumulator reference = test::add_each(data.view());
-    ASSERT_EQ(reduce::sum_cpu(data.view(), 1), reference) << std::hex << often;
+    ASSERT_TRUE(sums_to(reference, data.view(), 1)) << std::hex << often;
     ASSERT_EQ(result_of(reference), test::gmp_oracle(data.view(), NanPolicy::propagate)) << std::hex << often;
   }
 }
@@ -154,7 +203,8 @@ TEST_P(SumCpuOf, AnyNumberOfThreadsIsRight) {
     const Accumulator reference = test::add_each(data.view());
     for (const std::uint32_t threads : {0, 1, 2, 3, 5}) {
       std::uint32_t used = 0;
-      ASSERT_EQ(reduce::sum_cpu(data.view(), threads, &used), reference) << hard_case << ", threads " << threads;
+      ASSERT_TRUE(sums_to(reference, data.view(), threads)) << hard_case << ", threads " << threads;
+      reduce::sum_cpu(data.view(), threads, &used);
       ASSERT_GE(used, 1u);
       if (threads != 0) {
         ASSERT_EQ(used, threads);
@@ -167,7 +217,7 @@ TEST_P(SumCpuOf, MoreElementsThanBinsHaveRoomForAreRight) {
   for (const Case& hard_case : hard::cases()) {
     if (hard_case.name != "random_bits" && hard_case.name != "every_binade") continue;
     const auto data = hard::make(hard_case, GetParam(), (5 << 19) + 5);
-    ASSERT_EQ(reduce::sum_cpu(data.view(), 1), test::add_each(data.view())) << hard_case;
+    ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << hard_case;
   }
 }
 
@@ -182,8 +232,10 @@ TEST_P(SumCpuOf, AnyFloatingPointModeIsRight) {
       for (const std::uint32_t threads : {1u, 2u}) {
         _mm_setcsr(kDefault | mode);
         const Accumulator sum = reduce::sum_cpu(data.view(), threads);
+        const double rounded = reduce::rounded_sum_cpu(data.view(), threads);
         const unsigned after = _mm_getcsr();
         _mm_setcsr(kDefault);
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(rounded), std::bit_cast<std::uint64_t>(reference.round())) << hard_case;
         ASSERT_EQ(sum, reference) << hard_case << ", mode " << std::hex << mode;
         ASSERT_EQ(after, kDefault | mode) << "the caller's own, with the exceptions that it had seen";
       }

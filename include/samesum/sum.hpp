@@ -69,7 +69,9 @@ Accumulator accumulate(View data, std::span<const Device> devices, const SumOpti
                        std::vector<SumReport>* reports = nullptr);
 
 /// The sum of `data`, correctly rounded: the real-number sum of the elements, rounded once to the nearest double, ties to even.
-/// The same bits on every device, with every option. Empty data: +0.0.
+/// The same bits on every device, with every option. Empty data: +0.0. On the CPU it is sooner done than accumulate() where elements have
+/// exponents of all sizes; but reads the data twice where, moreover, the least of them decide how it rounds.
+/// Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (ACM TOMS 1991).
 double sum(View data, const Device& device, const SumOptions& options = {});
 double sum(const BufferView& data, const SumOptions& options = {});
 /// The same on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for small arrays.

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::string_view kSequential = "sequential";
 constexpr std::string_view kParallel = "parallel";
+constexpr std::string_view kAccumulator = "accumulator";  // the exact sum before it is rounded
 
 std::string host_exact_rung() { return std::string(sum_variants(Device::open("cpu")).front().name); }
 
@@ -71,10 +72,10 @@ class LadderRun {
     return row.error <= row.bound;  // false for NaN
   }
 
-  bool equals_exactly(LadderRow& row, const Accumulator& sum, double value) const {
+  bool equals_exactly(LadderRow& row, double value) const {
     row.value = value;
     row.error = reference_.error_of(value);
-    return sum == reference_.sum && std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(ladder_.exact_sum);
+    return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(ladder_.exact_sum);
   }
 
   // Makes one row: `prepare` yields the rung. Checked before and after it is timed.
@@ -126,7 +127,10 @@ class LadderRun {
   void run_host() {
     const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     const std::string exact = host_exact_rung();
-    if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kParallel) && !wanted(options_.rungs, exact)) return;
+    if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kParallel) && !wanted(options_.rungs, exact) &&
+        !wanted(options_.rungs, kAccumulator)) {
+      return;
+    }
 
     const Reader one = host_reader(ladder_, data(), 1, options_.effort);
     const std::uint64_t depth = data().size();  // n - 1 additions, in whatever order
@@ -144,8 +148,15 @@ class LadderRun {
     });
     add_row(exact, many, true, [&](LadderRow& row) {
       row.configuration = fmt::format("threads={}", all);
+      return host_rung<double>([this, all] { return reduce::rounded_sum_cpu(data(), all); },
+                               [this](LadderRow& r, double sum) { return equals_exactly(r, sum); });
+    });
+    add_row(kAccumulator, many, true, [&](LadderRow& row) {
+      row.configuration = fmt::format("threads={}", all);
       return host_rung<Accumulator>([this, all] { return reduce::sum_cpu(data(), all); },
-                                    [this](LadderRow& r, const Accumulator& sum) { return equals_exactly(r, sum, sum.round()); });
+                                    [this](LadderRow& r, const Accumulator& sum) {
+                                      return equals_exactly(r, sum.round()) && sum == reference_.sum;
+                                    });
     });
   }
 
@@ -229,7 +240,7 @@ class LadderRun {
     const auto call = [this, sum, memory] { sum->launch(memory, data().size()); };
     const auto check = [this, sum](LadderRow& r) {
       const reduce::DeviceSumResult result = sum->result();
-      return equals_exactly(r, result.accumulator, result.record.value);
+      return equals_exactly(r, result.record.value) && result.accumulator == reference_.sum;
     };
     return {call, check, device_timer(device, call)};
   }
@@ -278,6 +289,7 @@ std::string_view name_of(Verdict verdict) noexcept {
 std::vector<std::string> sum_rungs(const Device& device) {
   std::vector<std::string> names = {std::string(kSequential), std::string(kParallel)};
   names.push_back(host_exact_rung());
+  names.emplace_back(kAccumulator);
   if (!device.info().has(Capability::kernels)) return names;
   for (const std::string_view name : reduce::textbook_variants()) names.emplace_back(name);
   for (const SumVariant& variant : sum_variants(device)) names.emplace_back(variant.name);

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 namespace samesum::reduce {
@@ -30,20 +32,38 @@ void add_part(View part, Partial& sum) {
 }
 
 // Partial: what a thread adds its elements to.
-template <class Partial>
-Accumulator sum_on(View data, std::uint32_t threads) {
+template <class Partial, class... Parameters>
+Partial add_up(View data, std::uint32_t threads, Parameters... parameters) {
+  Partial sum(parameters...);
   if (threads == 1) {
     const core::DefaultFloatEnvironment environment;
-    Partial sum;
     add_part(data, sum);
-    return sum.finish();
+    return sum;
   }
-  std::vector<Partial> sums(threads);
+  std::vector<Partial> parts;
+  parts.reserve(threads);
+  while (parts.size() != threads) parts.emplace_back(parameters...);
   core::for_chunks(data.size(), threads, core::chunk_size(data.bytes(), size_of(data.type()), threads),
-                   [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(data.part(first, count), sums[task]); });
-  Accumulator total;
-  for (auto& sum : sums) total.merge(sum.finish());
-  return total;
+                   [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(data.part(first, count), parts[task]); });
+  for (Partial& part : parts) sum.merge(part);
+  return sum;
+}
+
+// The rounded sum, where that does not hang on what the threads rounded away: where both ends of the interval that holds the exact sum
+// round to the same. Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (TOMS 1991).
+template <class T>
+std::optional<double> round_enclosed(View data, std::uint32_t threads, NanPolicy nan) {
+  constexpr bool kRounds = true;
+  auto sum = add_up<PartialSum<T>>(data, threads, kRounds);
+  const Accumulator& total = sum.finish();
+  const double value = total.round(nan);
+  if (sum.slack == 0) return value;
+  for (const double end : {-2 * sum.slack, 2 * sum.slack}) {
+    Accumulator farthest = total;
+    farthest.add_finite(end);
+    if (std::bit_cast<std::uint64_t>(farthest.round(nan)) != std::bit_cast<std::uint64_t>(value)) return std::nullopt;
+  }
+  return value;
 }
 
 template <class T>
@@ -88,8 +108,18 @@ T plain_parallel(View data, std::uint32_t threads) {
 Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used) {
   const std::uint32_t used = core::thread_count(data.bytes(), threads);
   if (threads_used != nullptr) *threads_used = used;
-  if (is_integer(data.type())) return sum_on<IntegerSum>(data, used);
-  return data.type() == DType::float64 ? sum_on<PartialSum<double>>(data, used) : sum_on<PartialSum<float>>(data, used);
+  if (is_integer(data.type())) return add_up<IntegerSum>(data, used).finish();
+  return data.type() == DType::float64 ? add_up<PartialSum<double>>(data, used).finish() : add_up<PartialSum<float>>(data, used).finish();
+}
+
+double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan) {
+  const core::DefaultFloatEnvironment environment;
+  if (!is_integer(data.type())) {
+    const std::uint32_t used = core::thread_count(data.bytes(), threads);
+    const auto value = data.type() == DType::float64 ? round_enclosed<double>(data, used, nan) : round_enclosed<float>(data, used, nan);
+    if (value) return *value;
+  }
+  return sum_cpu(data, threads).round(nan);
 }
 
 double plain_sum_forward(View data) { return data.type() == DType::float32 ? plain_forward<float>(data) : plain_forward<double>(data); }

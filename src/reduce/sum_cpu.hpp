@@ -12,6 +12,10 @@ namespace samesum::reduce {
 /// receives how many it took.
 Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
 
+/// The same rounded, as Accumulator::round() does it; sooner where the elements have exponents of all sizes, of which the least decide
+/// nothing as a rule: they are rounded away as long as the result shows that it does not hang on them, and looked at again where it does.
+double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan = NanPolicy::propagate);
+
 /// The plain sums of the textbook, in the type of the elements: one loop in index order; one loop backwards; all cores with SIMD.
 double plain_sum_forward(View data);
 double plain_sum_backward(View data);

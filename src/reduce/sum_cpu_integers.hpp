@@ -15,6 +15,8 @@ struct IntegerSum {
   bool is_signed = false;
   Accumulator total;
 
+  /// Adds what another thread added to `part`, which ends that.
+  void merge(IntegerSum& part) noexcept { total.merge(part.finish()); }
   /// The sum of all that was added, complete; may be called once.
   const Accumulator& finish() noexcept {
     total.add_integer_count(elements, is_signed);

@@ -2,10 +2,12 @@
 
 #include "core/float_environment.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
 namespace samesum::reduce {
+
 // First the sum of each part in one double, which as a rule is exact as well; else one lane after the other.
 void WatchedSums::flush(int parts, Accumulator& total) noexcept {
   if (blocks == 0) return;
@@ -34,6 +36,7 @@ void WatchedSums::flush(int parts, Accumulator& total) noexcept {
 
 template <class T>
 void PartialSum<T>::flush_lanes() noexcept {
+  if (window.rounds) slack += std::ldexp(static_cast<double>(blocks) * kBlock, window.positions[window.slices - 1] - 1074);
   for (int slice = 0; slice < window.slices; ++slice) {
     std::int64_t sum = 0;
     for (std::int64_t& lane : lanes[slice]) {

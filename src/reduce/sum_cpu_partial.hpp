@@ -14,6 +14,8 @@ namespace samesum::reduce {
 
 /// The most doubles that a vector has.
 inline constexpr int kMaxLanes = 8;
+/// Elements that are added up in registers before anything is kept: they stay in the first-level cache, and may be looked at again.
+inline constexpr std::size_t kBlock = 1024;
 
 /// Sums of doubles in vectors that are exact because the processor has not rounded (core::RoundingWatch), which nothing has to look at an
 /// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by.
@@ -37,9 +39,13 @@ struct WatchedSums {
 /// Reference: Demmel and Nguyen, Fast Reproducible Floating-Point Summation (ARITH 2013), who round the last rest away.
 struct Window {
   static constexpr int kMaxSlices = 3;
+  static constexpr int kScaleBits = 64;
+  static constexpr double kScale = 0x1p-64;
 
   int slices = 0;           ///< sums that an element is split over; 0: no window yet
   bool zeros = false;       ///< look at whole encodings, which tells zeros from the smallest numbers, at some cost
+  bool rounds = false;      ///< takes any lesser magnitudes too, and rounds them: each is off by a spacing of the last slice at most
+  bool scales = false;      ///< takes elements times kScale, in which the greatest leave room for sums; it rounds the least, so it `rounds`
   std::int32_t lowest = 0;  ///< magnitudes for which it holds, by the upper bits of their encoding: lowest <= bits < end;
   std::int32_t end = 0;     ///< and zeros, where `zeros` is set
   std::array<double, kMaxSlices> anchors{};
@@ -51,6 +57,9 @@ template <class T>
 struct PartialSum {
   static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for: a block adds up to 2^53 to a lane; all lanes add up under 2^63
 
+  /// `rounds`: small parts of elements may be rounded away, so that `total` is off by less than twice `slack`.
+  explicit PartialSum(bool rounds = false) : may_round(rounds) {}
+
   std::uint64_t elements = 0;  ///< how many were added
   Accumulator total;           ///< of finite numbers; counts nothing
   std::uint64_t nans = 0;
@@ -61,6 +70,9 @@ struct PartialSum {
   WatchedSums watched;
   int unwatched = 0;       ///< blocks to come that are not tried so,
   int last_unwatched = 0;  ///< and how many were not the last time
+
+  bool may_round;
+  double slack = 0;  ///< itself a sum that has been rounded
 
   Window window;
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, Window::kMaxSlices> lanes{};  ///< sums of each slice, in its spacing
@@ -75,6 +87,11 @@ struct PartialSum {
   void flush_watched() noexcept { watched.flush(sizeof(T) == 4 ? 1 : 2, total); }
   void flush_lanes() noexcept;
   void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
+  /// Adds what another thread added to `part`, which ends that.
+  void merge(PartialSum& part) noexcept {
+    total.merge(part.finish());
+    slack += part.slack;
+  }
   /// The sum of all that was added, complete; may be called once.
   const Accumulator& finish() noexcept;
 };

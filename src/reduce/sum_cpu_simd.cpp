@@ -58,7 +58,7 @@ std::size_t convert_vectors(Half, const std::byte*, std::size_t, float*) {
 
 // Adds a block to the lanes, if it lies within the window. Looking and adding are done in one go, and the sums are thrown away where they
 // turn out not to be exact: as a rule, a block lies where the one before it lay.
-template <class T, int kSlices, class Check, std::size_t count>
+template <class T, int kSlices, class Check, bool kScales, std::size_t count>
 bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
   const Doubles d;
   using V = hn::Vec<decltype(d)>;
@@ -77,6 +77,7 @@ bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
       unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
         constexpr std::size_t kChain = n % kChains;
         V x = load_doubles(unit + n * kLanes * sizeof(T), T{});
+        if constexpr (kScales) x = hn::Mul(x, hn::Set(d, Window::kScale));
         unrolled<kSlices - 1>([&](auto slice) HWY_ATTR {
           const V sum = hn::Add(sums[slice][kChain], x);
           x = minus(x, hn::Sub(sum, sums[slice][kChain]));
@@ -103,18 +104,25 @@ bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
 
 template <class T, class Check, std::size_t count>
 HWY_INLINE bool add_block_checked(const Block<count>& block, PartialSum<T>& partial) {
-  return partial.window.slices == kMinSlices ? add_block_as<T, kMinSlices, Check>(block, partial)
-                                             : add_block_as<T, kMaxSlices, Check>(block, partial);
+  return partial.window.slices == kMinSlices ? add_block_as<T, kMinSlices, Check, false>(block, partial)
+                                             : add_block_as<T, kMaxSlices, Check, false>(block, partial);
+}
+
+template <class T, std::size_t count>
+HWY_INLINE bool add_block_in_window(const Block<count>& block, PartialSum<T>& partial) {
+  if constexpr (Format<T>::kEnd < Format<T>::kAllEnd) {
+    if (partial.window.scales) return add_block_as<T, kMinSlices, FastCheck<T>, true>(block, partial);
+  }
+  return partial.window.zeros ? add_block_checked<T, WholeCheck<T>>(block, partial) : add_block_checked<T, FastCheck<T>>(block, partial);
 }
 
 template <class T, std::size_t count>
 bool add_block(const Block<count>& block, PartialSum<T>& partial) {
-  const bool done =
-      partial.window.zeros ? add_block_checked<T, WholeCheck<T> >(block, partial) : add_block_checked<T, FastCheck<T> >(block, partial);
+  const bool done = add_block_in_window(block, partial);
   if (done && ++partial.blocks == PartialSum<T>::kMaxBlocks) {
     partial.flush_lanes();
     // A dearer window than the fewest slices' was needed once: perhaps it no longer is.
-    if (partial.window.slices > kMinSlices || partial.window.zeros) partial.window.slices = 0;
+    if (partial.window.slices > kMinSlices || partial.window.zeros || partial.window.rounds) partial.window = {};
   }
   return done;
 }
@@ -198,9 +206,9 @@ HWY_NOINLINE void add_unknown_block(const std::byte* block, std::size_t count, P
   }
   if (!holds<T>(partial.window, range)) {
     partial.flush_lanes();
-    if (!find_window<T>(range, partial.window)) {
+    if (!find_window<T>(range, partial.may_round, partial.window)) {
       // Blocks to come are likely to be like this one.
-      partial.window.slices = 0;
+      partial.window = {};
       partial.last_blocks_to_bins = std::clamp(2 * partial.last_blocks_to_bins, 1, 128);
       partial.blocks_to_bins = partial.last_blocks_to_bins;
       return add_to_bins(block, count, partial);

@@ -22,8 +22,6 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A block stays in the first-level cache, so that it may be looked at again.
-constexpr std::size_t kBlock = 1024;
 // Running sums of a slice: enough to hide the latency of an addition.
 constexpr std::size_t kChains = 4;
 // A running sum takes at most 2^kHeadroom elements of a block.
@@ -44,7 +42,8 @@ struct Format<float> {
   static constexpr int kFractionBits = 23;
   static constexpr int kUpperFractionBits = 23;
   static constexpr int kBias = 127;
-  static constexpr int kEnd = 127;  // numbers from 2^kEnd on are left to the bins
+  static constexpr int kAllEnd = 128;   // all numbers are below 2^kAllEnd
+  static constexpr int kEnd = kAllEnd;  // those from 2^kEnd on are scaled, or left to the bins
   static constexpr Bits kInfinity = 0x7f800000;
   static constexpr std::int32_t kSpecial = 0x7f7fffff;  // upper bits, less one, of infinities and NaNs
   using Key = std::int16_t;                             // what the fast check sees of an element
@@ -57,6 +56,7 @@ struct Format<double> {
   static constexpr int kFractionBits = 52;
   static constexpr int kUpperFractionBits = 20;
   static constexpr int kBias = 1023;
+  static constexpr int kAllEnd = 1024;
   static constexpr int kEnd = 1022 - 1 - kHeadroom;  // the first anchor and all sums in its binade are finite
   static constexpr Bits kInfinity = 0x7ff0000000000000;
   static constexpr std::int32_t kSpecial = 0x7fefffff;  // some finite numbers too
@@ -117,7 +117,7 @@ class WholeCheck {
   }
   HWY_INLINE bool within(const Window& window) const {
     const auto lowest = hn::Set(unsigned_, static_cast<std::uint32_t>(window.lowest));
-    const auto end = hn::Set(signed_, window.end);
+    const auto end = hn::Set(signed_, window.end - 1);
     const auto low_enough = hn::BitCast(signed_, hn::VecFromMask(unsigned_, hn::Eq(hn::Max(min_, lowest), min_)));
     const auto both = hn::And(hn::VecFromMask(signed_, hn::Lt(max_, end)), low_enough);
     if constexpr (sizeof(T) == 4) return hn::AllTrue(signed_, hn::MaskFromVec(both));
@@ -165,34 +165,52 @@ Range find_range(const std::byte* block, std::size_t count) {
           hn::GetLane(hn::MaxOfLanes(unsigned32, zero)) == ~std::uint32_t{0}};
 }
 
-// The window of the fewest slices that holds a range; no window if there is none.
+// The window of so many slices for elements below 2^end.
 template <class T>
-bool find_window(const Range& range, Window& window) {
+Window make_window(int slices, int end) {
+  using F = Format<T>;
+  Window window;
+  window.slices = slices;
+  window.scales = end > F::kEnd;
+  window.end = (end + F::kBias) << F::kUpperFractionBits;
+  const int scale_bits = window.scales ? Window::kScaleBits : 0;
+  for (int slice = 0; slice < slices; ++slice) {
+    const int exponent = end - scale_bits + kHeadroom + 1 - slice * kSliceBits;
+    window.anchors[slice] = std::bit_cast<double>((std::uint64_t(exponent + 1023) << 52) | std::uint64_t{1} << 51);
+    window.positions[slice] = exponent + scale_bits - 52 + 1074;
+  }
+  return window;
+}
+
+// The window of the fewest slices that holds a range; where it may, one that rounds rather than one of more slices than the fewest.
+// No window if there is none.
+template <class T>
+bool find_window(const Range& range, bool may_round, Window& window) {
   using F = Format<T>;
   constexpr int kSpare = 52 - F::kFractionBits;  // bits by which doubles are longer than elements
+  constexpr int kRoom = 2;                       // for somewhat greater elements in blocks to come
   // All elements are below 2^end. Those that are no zeros are multiples of what 2^lowest is as a double's spacing.
   const int end = ((range.highest + 1) >> F::kUpperFractionBits) + 1 - F::kBias;
   const int lowest = std::max(static_cast<int>(range.lowest >> F::kUpperFractionBits), 1) - F::kBias + kSpare;
-  if (end > F::kEnd) return false;
-  for (int slices = kMinSlices; slices <= kMaxSlices; ++slices) {
-    for (const int room : {2, 0}) {  // for somewhat greater elements in blocks to come
-      const int drop = (slices - 1) * kSliceBits;
-      const int top = std::max(std::min(end + room, F::kEnd) + kHeadroom + 1, drop - 1022);  // denormals have the least spacing
-      if (top - drop > lowest) continue;
-      window.slices = slices;
-      window.end = (std::min(top - kHeadroom - 1, F::kEnd) + F::kBias) << F::kUpperFractionBits;
-      const int lowest_field = top - drop - kSpare + F::kBias;
+  const auto least_end = [](int drop) { return drop - 1022 - kHeadroom - 1; };  // denormals have the least spacing
+  for (int slices = kMinSlices; slices <= (may_round ? kMinSlices : kMaxSlices) && end <= F::kEnd; ++slices) {
+    const int drop = (slices - 1) * kSliceBits;
+    for (const int room : {kRoom, 0}) {
+      const int window_end = std::max(std::min(end + room, F::kEnd), least_end(drop));
+      const int bottom = window_end + kHeadroom + 1 - drop;
+      if (bottom > lowest) continue;
+      window = make_window<T>(slices, window_end);
+      const int lowest_field = bottom - kSpare + F::kBias;
       window.lowest = lowest_field > 1 ? lowest_field << F::kUpperFractionBits : 0;
       window.zeros = range.zeros && window.lowest != 0;
-      for (int slice = 0; slice < slices; ++slice) {
-        const int exponent = top - slice * kSliceBits;
-        window.anchors[slice] = std::bit_cast<double>((std::uint64_t(exponent + 1023) << 52) | std::uint64_t{1} << 51);
-        window.positions[slice] = exponent - 52 + 1074;
-      }
       return true;
     }
   }
-  return false;
+  if (!may_round || end > F::kAllEnd) return false;
+  const int most = end <= F::kEnd ? F::kEnd : F::kAllEnd;
+  window = make_window<T>(kMinSlices, std::max(std::min(end + kRoom, most), least_end((kMinSlices - 1) * kSliceBits)));
+  window.rounds = true;
+  return true;
 }
 
 // Does a window hold a range?
