@@ -45,19 +45,44 @@ constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {8_MiB, {512, 4, 2}},
                              {128_MiB, {512, 4, 2, true}, Width::narrow},
                              {128_MiB, {512, 2, 2, true}, Width::wide}};
-constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},  {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
-                             {32_KiB, {512, 4, 2}}, {64_KiB, {1024, 4, 1}}, {512_KiB, {256, 2, 4}},
-                             {1_MiB, {256, 4, 4}},  {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4, false, true}},
+                             {8_KiB, {256, 2, 4, false, true}},
+                             {16_KiB, {256, 4, 4, false, true}},
+                             {32_KiB, {512, 4, 2, false, true}},
+                             {64_KiB, {1024, 4, 1, false, true}},
+                             {512_KiB, {256, 2, 4}},
+                             {16_MiB, {256, 4, 4}},
+                             {32_MiB, {512, 4, 2}, Width::narrow},
+                             {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerSquares[] = {{4_KiB, {256, 1, 4, false, true}},
+                                   {8_KiB, {256, 2, 4, false, true}},
+                                   {16_KiB, {256, 4, 4, false, true}},
+                                   {32_KiB, {512, 4, 2, false, true}},
+                                   {64_KiB, {1024, 4, 1, false, true}, Width::narrow},
+                                   {256_KiB, {128, 2, 8}},
+                                   {1_MiB, {256, 2, 4}},
+                                   {16_MiB, {256, 4, 4}},
+                                   {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerProducts[] = {{4_KiB, {256, 1, 4, false, true}},
+                                    {8_KiB, {256, 2, 4, false, true}},
+                                    {16_KiB, {256, 4, 4, false, true}},
+                                    {32_KiB, {512, 4, 2, false, true}, Width::narrow},
+                                    {256_KiB, {128, 2, 8}},
+                                    {512_KiB, {256, 2, 4}},
+                                    {16_MiB, {256, 4, 4}},
+                                    {128_MiB, {512, 4, 2, true}}};
 std::span<const Row> rows_for(DType type, Terms terms) {
-  if (is_integer(type)) return kIntegers;
-  return terms == Terms::elements ? std::span<const Row>(kSums) : kProducts;
+  const auto of = [&](std::span<const Row> sums, std::span<const Row> squares, std::span<const Row> products) {
+    return terms == Terms::elements ? sums : terms == Terms::squares ? squares : products;
+  };
+  return is_integer(type) ? of(kIntegers, kIntegerSquares, kIntegerProducts) : of(kSums, kProducts, kProducts);
 }
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
-// Words of all groups: of a slot, of two limbs for each digit, and the counters; and of fixed-point numbers, with what launches leave to
-// the next.
+// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and of fixed-point
+// numbers, with what launches leave to the next.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
   return entries.lower_bits != 0 ? 8 + (2 * groups + 7) / 8 * 8 + slots : slots;
@@ -134,6 +159,7 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
            {"LOADS", std::to_string(shape.loads)},
            {"RESIDENT", std::to_string(shape.resident)},
            {"STREAM", shape.stream ? "1" : "0"},
+           {"ALONE", shape.alone ? "1" : "0"},
            {"STRIDED", strided ? "1" : "0"},
            {"COLUMN_BITS", "5"},
            {"IN_FLOAT64", "0"},
@@ -154,8 +180,8 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   DeviceWindow window(device, type, terms, row->shape);
   window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), entry_of(type));
   const std::uint32_t resident = device.resident_groups(window.kernel_, row->shape.group_size).value_or(0);
-  if (resident < 2) return {};  // the last group waits for the others
-  window.groups_ = row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
+  if (resident < 2 && !row->shape.alone) return {};  // the last group waits for the others
+  window.groups_ = row->shape.alone ? 1 : row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
   window.tile_elements_ = std::uint64_t{row->shape.group_size} * row->shape.loads * (16 / size_of(type));
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());
