@@ -127,9 +127,11 @@ FN uint barrier_or(uint v) {
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
 FN void barrier_local() { barrier_or(0); }
+FN void barrier_all() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
 FN uint atomic_add_global32(uint* p, uint v) { return std::exchange(*p, *p + v); }
+FN uint atomic_add_ordered_global32(uint* p, uint v) { return atomic_add_global32(p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
 FN void atomic_merge_global64(ulong* p, ulong v) { *p += v; }
 FN ulong atomic_load_global64(const ulong* p) { return *p; }

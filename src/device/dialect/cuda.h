@@ -47,8 +47,6 @@ FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_ticket_global32(uint* p) { return atomicInc(p, 0x7fffffff); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
-// The same where the old value is not asked for, and at an address of this work-item's own: compilers first look for others at the same.
-FN void atomic_merge_global64(ulong* p, ulong v) { asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 #if __CUDA_ARCH__ >= 700
 FN ulong atomic_load_global64(const ulong* p) {
   ulong value;
@@ -60,11 +58,14 @@ FN ulong atomic_load_global64(const ulong* p) { return *(const volatile ulong*)p
 #endif
 // A store, and a load of two words at a multiple of 16 bytes, each of them whole: other groups see all of a word or nothing.
 #if __CUDA_ARCH__ >= 700
+// An addition whose old value is not asked for, at an address of this work-item's own: compilers first look for others at the same.
+FN void atomic_merge_global64(ulong* p, ulong v) { asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 FN void atomic_store_global64(ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
   asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
 }
 #else
+FN void atomic_merge_global64(ulong* p, ulong v) { atomic_add_global64(p, v); }
 FN void atomic_store_global64(ulong* p, ulong v) { *(volatile ulong*)p = v; }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
   *first = ((const volatile ulong*)p)[0];
