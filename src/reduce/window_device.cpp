@@ -36,46 +36,33 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
                          {8_MiB, {256, 8, 2}},
                          {32_MiB, {512, 4, 2, true}},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
-constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
-                             {8_KiB, {256, 2, 4}},
-                             {16_KiB, {256, 4, 4}},
-                             {512_KiB, {256, 1, 4}},
-                             {1_MiB, {256, 2, 4}},
-                             {2_MiB, {256, 4, 4}},
-                             {8_MiB, {512, 4, 2}},
-                             {128_MiB, {512, 4, 2, true}, Width::narrow},
-                             {128_MiB, {512, 2, 2, true}, Width::wide}};
-constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4, false, true}},
-                             {8_KiB, {256, 2, 4, false, true}},
-                             {16_KiB, {256, 4, 4, false, true}},
-                             {32_KiB, {512, 4, 2, false, true}},
-                             {64_KiB, {1024, 4, 1, false, true}},
-                             {512_KiB, {256, 2, 4}},
-                             {16_MiB, {256, 4, 4}},
-                             {32_MiB, {512, 4, 2}, Width::narrow},
-                             {128_MiB, {512, 4, 2, true}}};
-constexpr Row kIntegerSquares[] = {{4_KiB, {256, 1, 4, false, true}},
-                                   {8_KiB, {256, 2, 4, false, true}},
-                                   {16_KiB, {256, 4, 4, false, true}},
-                                   {32_KiB, {512, 4, 2, false, true}},
-                                   {64_KiB, {1024, 4, 1, false, true}, Width::narrow},
-                                   {256_KiB, {128, 2, 8}},
-                                   {1_MiB, {256, 2, 4}},
-                                   {16_MiB, {256, 4, 4}},
-                                   {128_MiB, {512, 4, 2, true}}};
-constexpr Row kIntegerProducts[] = {{4_KiB, {256, 1, 4, false, true}},
-                                    {8_KiB, {256, 2, 4, false, true}},
-                                    {16_KiB, {256, 4, 4, false, true}},
-                                    {32_KiB, {512, 4, 2, false, true}, Width::narrow},
-                                    {256_KiB, {128, 2, 8}},
-                                    {512_KiB, {256, 2, 4}},
-                                    {16_MiB, {256, 4, 4}},
-                                    {128_MiB, {512, 4, 2, true}}};
+// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
+constexpr Row kProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 2}},       {256_KiB, {128, 1, 8}},
+                             {1_MiB, {128, 4, 4}}, {4_MiB, {256, 4, 2}}, {128_MiB, {512, 2, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {128, 2, 8}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
+                            {128_KiB, {128, 2, 8}}, {256_KiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}},
+                            {4_MiB, {256, 4, 2}},   {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 4}}, {512_KiB, {256, 1, 4}},
+                                 {1_MiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}}, {8_MiB, {512, 4, 2}},  {128_MiB, {512, 2, 2, true}}};
+// Of integers, as far as they reach, with one group alone.
+constexpr Row kIntegers[] = {
+    {4_KiB, {256, 1, 4}},        {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},
+    {64_KiB, {1024, 4, 1}},      {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}}, {32_MiB, {512, 4, 2}, Width::narrow},
+    {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerSquares[] = {
+    {4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},       {64_KiB, {1024, 4, 1}, Width::narrow},
+    {256_KiB, {128, 2, 8}}, {1_MiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerProducts[] = {
+    {4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}, Width::narrow},
+    {256_KiB, {128, 2, 8}}, {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
 std::span<const Row> rows_for(DType type, Terms terms) {
-  const auto of = [&](std::span<const Row> sums, std::span<const Row> squares, std::span<const Row> products) {
-    return terms == Terms::elements ? sums : terms == Terms::squares ? squares : products;
-  };
-  return is_integer(type) ? of(kIntegers, kIntegerSquares, kIntegerProducts) : of(kSums, kProducts, kProducts);
+  if (is_integer(type)) {
+    if (terms == Terms::elements) return kIntegers;
+    return terms == Terms::products ? std::span<const Row>(kIntegerProducts) : kIntegerSquares;
+  }
+  if (terms == Terms::elements) return kSums;
+  if (type == DType::float64) return kWideProducts;
+  return terms == Terms::products ? std::span<const Row>(kProducts) : kSquares;
 }
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
@@ -110,11 +97,11 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   if (terms == Terms::elements && type == DType::float32) {
     add({"reduce/elements_float32.cl", "reduce/fixed_point.h", "reduce/window_float32.cl"});
   } else if (terms == Terms::elements) {
-    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/window_float64.cl"});
+    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/window_float64.cl"});
   } else if (type == DType::float64) {
     add({"reduce/running_sum.h", "reduce/products_float64.cl"});
   } else {
-    add({"reduce/running_sum.h", "reduce/products_float32.cl"});
+    add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/products_float32.cl"});
   }
   add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
@@ -133,7 +120,7 @@ WindowEntries window_entries(DType type, Terms terms) {
   };
   if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
-  return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);
+  return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16, 46);
 }
 
 void WindowEntries::unfold(std::span<std::int64_t> words) const {
@@ -177,12 +164,15 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   });
   if (row == rows.end()) return {};
   if (!can_run(device.info(), type, terms) || row->shape.group_size > device.info().max_group_size) return {};
-  DeviceWindow window(device, type, terms, row->shape);
-  window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), entry_of(type));
-  const std::uint32_t resident = device.resident_groups(window.kernel_, row->shape.group_size).value_or(0);
-  if (resident < 2 && !row->shape.alone) return {};  // the last group waits for the others
-  window.groups_ = row->shape.alone ? 1 : row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
-  window.tile_elements_ = std::uint64_t{row->shape.group_size} * row->shape.loads * (16 / size_of(type));
+  WindowShape shape = row->shape;
+  const std::uint64_t tile_bytes = std::uint64_t{16} * shape.group_size * shape.loads;
+  shape.alone = is_integer(type) && row->bytes <= tile_bytes;
+  DeviceWindow window(device, type, terms, shape);
+  window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
+  const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
+  if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
+  window.groups_ = shape.alone ? 1 : shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
+  window.tile_elements_ = tile_bytes / size_of(type);
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());
   device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);

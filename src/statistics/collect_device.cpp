@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -319,18 +320,19 @@ template <class Take>
 void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, SumReport* report, const Take& take) {
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
+  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
   DevicePass pass(device, a.type(), options, two, chunk);
   const auto stride = static_cast<std::int64_t>(size_of(a.type()));
   const device::Memory first_memory = device.allocate(chunk * size_of(a.type()));
   const device::Memory second_memory = two ? device.allocate(chunk * size_of(a.type())) : first_memory;
   for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
     const std::uint64_t count = std::min(chunk, a.size() - first);
-    const device::Mark start = device.mark();
+    const device::Mark start = mark();
     if (count != 0) device.write(first_memory, 0, a.part(first, count).data(), a.part(first, count).bytes());
     if (count != 0 && two) device.write(second_memory, 0, b.part(first, count).data(), b.part(first, count).bytes());
-    const device::Mark uploaded = device.mark();
+    const device::Mark uploaded = mark();
     pass.launch({first_memory, count, stride, 0}, {second_memory, count, stride, 0});
-    const device::Mark done = device.mark();
+    const device::Mark done = mark();
     take(pass.result());
     add_times(device, report, start, uploaded, done);
   }
@@ -341,7 +343,13 @@ void for_chunks(View a, View b, bool two, device::Device& device, const CollectO
 template <class Take>
 void for_parts(const device::Array& a, const device::Array& b, DType type, bool two, device::Device& device, const CollectOptions& options,
                SumReport* report, const Take& take) {
-  DevicePass pass(device, type, options, two, a.count);
+  const Fields& fields = options.fields;
+  const std::uint64_t size = device::Plans::size_for(a.count);
+  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extremes, fields.sum, fields.squares,
+                                       fields.nonzeros, two, options.group_size, options.groups);
+  auto pass = device.plans().take<DevicePass>(name);
+  if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
+  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
   const auto part = [](device::Array array, std::uint64_t first, std::uint64_t count) {
     array.offset += first * static_cast<std::uint64_t>(array.stride);
     array.count = count;
@@ -349,13 +357,14 @@ void for_parts(const device::Array& a, const device::Array& b, DType type, bool 
   };
   for (std::uint64_t first = 0; first == 0 || first < a.count; first += DevicePass::kMostElements) {
     const std::uint64_t count = std::min(DevicePass::kMostElements, a.count - first);
-    const device::Mark start = device.mark();
-    pass.launch(part(a, first, count), part(b, first, count));
-    const device::Mark done = device.mark();
-    take(pass.result());
+    const device::Mark start = mark();
+    pass->launch(part(a, first, count), part(b, first, count));
+    const device::Mark done = mark();
+    take(pass->result());
     add_times(device, report, start, start, done);
   }
-  if (report != nullptr) report->configuration = pass.configuration();
+  if (report != nullptr) report->configuration = pass->configuration();
+  device.plans().give_back(name, std::move(pass));
 }
 
 class Merged {
