@@ -44,17 +44,15 @@ constexpr Row kSquares[] = {{4_KiB, {128, 2, 8}},   {8_KiB, {256, 2, 4}},   {16_
                             {4_MiB, {256, 4, 2}},   {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
 constexpr Row kWideProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 4}}, {512_KiB, {256, 1, 4}},
                                  {1_MiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}}, {8_MiB, {512, 4, 2}},  {128_MiB, {512, 2, 2, true}}};
-// Of integers, as far as they reach, with one group alone.
-constexpr Row kIntegers[] = {
-    {4_KiB, {256, 1, 4}},        {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},
-    {64_KiB, {1024, 4, 1}},      {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}}, {32_MiB, {512, 4, 2}, Width::narrow},
-    {128_MiB, {512, 4, 2, true}}};
+// Of integers; where there is one tile, its group has a kernel for one alone.
+constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
+                             {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
+                             {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
 constexpr Row kIntegerSquares[] = {
-    {4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},       {64_KiB, {1024, 4, 1}, Width::narrow},
-    {256_KiB, {128, 2, 8}}, {1_MiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
-constexpr Row kIntegerProducts[] = {
-    {4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}, Width::narrow},
-    {256_KiB, {128, 2, 8}}, {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
+    {4_KiB, {128, 2, 8}},   {8_KiB, {128, 4, 8}}, {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},       {64_KiB, {1024, 4, 1}, Width::narrow},
+    {256_KiB, {128, 2, 8}}, {1_MiB, {128, 4, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {128, 4, 8}},  {16_KiB, {256, 4, 4}},       {32_KiB, {512, 4, 2}},
+                                    {4_MiB, {128, 2, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
 std::span<const Row> rows_for(DType type, Terms terms) {
   if (is_integer(type)) {
     if (terms == Terms::elements) return kIntegers;
