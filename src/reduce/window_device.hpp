@@ -37,6 +37,7 @@ struct WindowShape {
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool stream = false;         ///< more tiles than groups
+  bool alone = false;          ///< one group, and one tile
 };
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
 

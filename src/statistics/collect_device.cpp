@@ -75,6 +75,8 @@ std::uint64_t local_bytes(const KernelShape& shape) {
 constexpr std::uint32_t kGroupSize = 512;
 constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
+constexpr std::uint32_t kColumns = 32;
+constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
@@ -88,17 +90,20 @@ std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std
   return shape.type == DType::float64 ? 8 : 2;
 }
 
-// Of little data more is shared out, in smaller tiles, as these were the fastest on an H100.
+// Of little data more is shared out, in smaller tiles, as these were the fastest on an H100; with fewer bins to clear and to collect, as
+// most of it goes past them.
 KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
   const auto set = [&](std::uint32_t group_size, std::uint32_t loads) {
     shape.group_size = std::min(shape.group_size, group_size);
     shape.loads = loads;
+    shape.columns = kFewColumns;
     return shape;
   };
   if (bytes <= 4 << 10) return set(256, 1);
-  if (bytes <= 16 << 10) return set(512, 2);
-  const bool wide = size_of(shape.type) == 8;  // with more bins to clear
-  if (bytes <= 32 << 10 && wide) return set(512, 4);
+  if (bytes <= 8 << 10) return set(256, 2);
+  if (bytes <= 16 << 10) return set(256, 4);
+  if (bytes <= 32 << 10) return set(512, 4);
+  const bool wide = size_of(shape.type) == 8;
   if (bytes <= 256 << 10) return wide ? set(256, 1) : set(128, 1);
   if (bytes <= 1 << 20) return set(256, 2);
   if (bytes <= 2 << 20 && wide) return set(256, 4);
@@ -117,9 +122,10 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
                                                               : moments   ? kMomentsGroupSize
                                                                           : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.columns = kColumns;
   if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
   shape.steps = choose_steps(info, shape, elements);
-  for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
+  for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
                                                info.selector, info.local_bytes));
