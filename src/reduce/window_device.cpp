@@ -12,13 +12,14 @@ namespace samesum::reduce {
 namespace {
 
 // These were the fastest on an H100, by the bytes of an array. Beyond, kernels that draw their tiles are as fast, and faster where elements
-// have all exponents; but not with float64, up to the last size. Up to 8 MiB of float64, groups of 512 are a twentieth behind, but twice as
+// have all exponents; but not with float64, up to the last size, nor with float32 of few exponents. Up to 8 MiB of float64, groups of 512 are a twentieth behind, but twice as
 // fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
   WindowShape shape;
   Width width = Width::any;
+  bool few_exponents = false;  // the fastest only for these
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
@@ -35,6 +36,7 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
                          {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 8, 2}},
                          {32_MiB, {512, 4, 2, true}},
+                         {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
 constexpr Row kProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 2}},       {256_KiB, {128, 1, 8}},
@@ -169,6 +171,7 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
   const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
   if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
+  window.few_exponents_ = row->few_exponents;
   window.groups_ = shape.alone ? 1 : shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
   window.tile_elements_ = tile_bytes / size_of(type);
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
