@@ -8,6 +8,7 @@
 #define GROUP_SIZE 64
 #define STREAM 1
 #define RUNNING_SUM
+#define NEAR_SUM
 #define WINDOW_FILE "reduce/products_float32.cl"
 namespace samesum::dialect::product32 {
 #include "support/window_kernel.inc"
@@ -18,10 +19,11 @@ namespace {
 
 using namespace dialect::product32;
 
-const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window};
+const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(ProductWindow32, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow32, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
+TEST(ProductWindow32, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -4,6 +4,7 @@
 #define LOADS 2
 #define GROUP_SIZE 64
 #define RUNNING_SUM
+#define NEAR_SUM
 #define ELEMENTS_FILE "reduce/elements_float64.cl"
 #define WINDOW_FILE "reduce/window_float64.cl"
 namespace samesum::dialect::float64 {

@@ -125,6 +125,7 @@ FN ulong state_after(ulong state, uint tried, ulong sum) {
   const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
   const int field = (int)(sum >> 52 & 0x7ffu) - TERM_SCALE + HEADROOM + (failures & 2 ? 8 : 0);
-  const int least = LOWER_BITS + 1 + (ROW_BASE) - TERM_SCALE, most = 2030 - TERM_SCALE;
+  // The lower part begins with the first digit or after it, the upper one ends with the last; and powers have room above.
+  const int least = LOWER_BITS + 1 + (ROW_BASE) - TERM_SCALE, last = 32 * (DIGITS - 1) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
   return state_of((uint)(field < least ? least : field > most ? most : field), pause, failures);
 }

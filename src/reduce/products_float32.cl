@@ -1,5 +1,5 @@
-// Products of two elements of float32, float16 or bfloat16 (FRACTION_BITS 23, 10 or 7), for sum_window.cl. Each is exact as a float64; its
-// least bit is 2^-350.
+// Products of two elements of float32, float16 or bfloat16 (FRACTION_BITS 23, 10 or 7), for sum_window.cl, after near_sum.h. Each is exact as a float64;
+// its least bit is 2^-350.
 //
 // With a power of two far above a tile's products, each is cut in two: what is left of it in a sum that large is added up without rounding,
 // and the rest, which is exact, once rounding down and once up (Rump, Ogita, Oishi, "Accurate floating-point summation part I", SIAM J. Sci.
@@ -24,9 +24,7 @@ typedef struct {
   float a, b;
 } FACTORS;
 #define REAL FACTORS
-#define FIXED_POINT 0
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 2                             // in which a work-item leaves its share
 
 FN REAL real_of(ELEMENT x, ELEMENT y) {
   REAL factors;
@@ -35,14 +33,6 @@ FN REAL real_of(ELEMENT x, ELEMENT y) {
   return factors;
 }
 FN double product_of(REAL v) { return mul_rn_f64(v.a, v.b); }
-
-#define SHARE RUNNING
-
-FN SHARE empty_share(uint zero) {
-  SHARE share = empty_running(zero);
-  share.up = share.sum;  // -0.0
-  return share;
-}
 
 // The same number, as bits alone: an exponent field of three bits more, and what that is off by. Conversions are slow, and this is no slower
 // than waiting for another one. Infinities and NaNs become numbers.
@@ -69,25 +59,33 @@ FN void add_reals(SHARE* share, const REAL* v) {
     const double b = v[i].b, a = DOT ? widen(v[i].a) : b, more = fma_rn_f64(a, b, sum);
     const double rest = fma_rn_f64(a, b, -add_rn_f64(more, -sum));
     sum = more;
-    share->down = add_down_f64(share->down, rest);
-    share->up = add_up_f64(share->up, rest);
+    share->running.down = add_down_f64(share->running.down, rest);
+    share->running.up = add_up_f64(share->running.up, rest);
   }
   sum = add_rn_f64(add_rn_f64(sum, -start), special);
 #if STREAM
-  if (sum != 0) *share = add_to_running(*share, sum);
+  if (sum != 0) share->running = add_to_running(share->running, sum);
 #else
-  share->sum = sum;
+  share->running.sum = sum;
 #endif
 }
 
-FN uint is_exact(const SHARE* share) { return is_exact_running(*share); }
+FN void add_near(SHARE* share, const REAL* v, double power) {
+  float special = 0;
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    if (DOT) special = fma_rn_f32(v[i].a, 0, special);
+    const double b = v[i].b, a = DOT ? widen(v[i].a) : b, sum = share->running.sum, next = fma_rn_f64(a, b, sum);
+    add_to_near(share, next, fma_rn_f64(a, b, -add_rn_f64(next, -sum)), power);
+  }
+  if (special != 0) share->left = ~0u;
+}
+
+FN double term_of(REAL factors) { return product_of(factors); }
 
 // Whether there was anything but -0.0: of that alone the rests' sum, rounded up, is no other.
-FN uint has_other(const SHARE* share) { return share->sum != 0 || as_ulong(share->up) != 0x8000000000000000UL; }
-
-FN void sums_of(const SHARE* share, double* sums) {
-  sums[0] = share->sum;
-  sums[1] = share->down;
+FN uint has_other(const SHARE* share) {
+  return share->running.sum != 0 || as_ulong(share->running.up) != 0x8000000000000000UL;
 }
 
 FN uint is_special(uint high) { return (high & 0x7ff00000u) == 0x7ff00000u; }

@@ -85,11 +85,11 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   if (terms == Terms::elements && type == DType::float32) {
     add({"reduce/elements_float32.cl", "reduce/fixed_point.h", "reduce/window_float32.cl"});
   } else if (terms == Terms::elements) {
-    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/window_float64.cl"});
+    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/window_float64.cl"});
   } else if (type == DType::float64) {
     add({"reduce/running_sum.h", "reduce/products_float64.cl"});
   } else {
-    add({"reduce/running_sum.h", "reduce/products_float32.cl"});
+    add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/products_float32.cl"});
   }
   add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
@@ -108,7 +108,7 @@ WindowEntries window_entries(DType type, Terms terms) {
   };
   if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
-  return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16);
+  return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16, 46);
 }
 
 void WindowEntries::unfold(std::span<std::int64_t> words) const {

@@ -44,38 +44,49 @@ class WindowProducts {
   /// `squares`: of the first array alone.
   WindowProducts(const WindowKernel& kernel, bool squares) : kernel_(kernel), squares_(squares) {}
 
+  /// Twice, as a launch leaves advice to the next; now and then after one of other data.
   void check(View a, View b, NanPolicy nan, const std::string& what) {
-    if (squares_) b = a;
-    const WindowRun run(kernel_, a, b, 0, nan);
-    ProductAccumulator sum, expected;
-    for (int i = 0; i < kernel_.digits; ++i) {
-      if (run.result[i] != 0) sum.add_scaled(run.result[i], kernel_.row_base + 1074 + 32 * i);
+    if (++checks_ % 3 != 0) state_ = 0;
+    for (int launch = 0; launch < (kernel_.fixed_point ? 2 : 1); ++launch) {
+      check_launch(a, b, nan, fmt::format("{}, launch {}", what, launch));
+      if (testing::Test::HasFatalFailure()) return;
     }
-    const long* counters = &run.result[kernel_.digits];
-    sum.add_counts(a.size(), counters[0], counters[1], counters[2], squares_ ? a.size() == std::uint64_t(counters[0]) : counters[3] == 0);
-    const std::vector<double> left = numbers(a), right = numbers(b);
-    std::vector<double> kept_left, kept_right;
-    bool finite = true;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      expected.add(left[i], right[i]);
-      if (nan == NanPolicy::skip && std::isnan(left[i] * right[i])) continue;
-      kept_left.push_back(left[i]);
-      kept_right.push_back(right[i]);
-      finite = finite && std::isfinite(left[i]) && std::isfinite(right[i]);
+  }
+
+  /// Sums of products that fit are fixed-point numbers from the second launch on. Where one does not, its group says so.
+  void check_fixed_point() {
+    const std::uint64_t length = 3 * kernel_.tile + 5;
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(6);
+    const int bottom = format.fraction_bits > 10 ? -40 : -12;
+    std::vector<std::uint64_t> patterns(length);
+    for (std::uint64_t& pattern : patterns) {
+      pattern = format.encode(random.bits(format.fraction_bits + 1), random.between(bottom, bottom + 8)) |
+                (random.bits(1) != 0 ? format.sign() : 0);
     }
-    ASSERT_EQ(sum, expected) << what;
-    const double value = std::bit_cast<double>(run.record[0]), value32 = std::bit_cast<float>(static_cast<std::uint32_t>(run.record[2]));
-    ASSERT_EQ(run.record[0], std::bit_cast<std::uint64_t>(expected.round(nan))) << what;
-    ASSERT_EQ(run.record[1], 0u) << what;
-    if (finite) {
-      ASSERT_EQ(value, mpfr_dot(kept_left, kept_right, 53, -1073, 1024)) << what;
-      ASSERT_EQ(value32, mpfr_dot(kept_left, kept_right, 24, -148, 128)) << what;
-    } else {
-      ASSERT_FALSE(std::isfinite(value)) << what;
-      ASSERT_EQ(std::isnan(value32), std::isnan(value)) << what;
-      ASSERT_TRUE(std::isnan(value) || value32 == value) << what;
+    const hard::Data other(patterns, kernel_.type);
+    const auto launch = [&](const std::string& what) {
+      check_launch(hard::Data(patterns, kernel_.type).view(), other.view(), NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    state_ = 0;
+    EXPECT_FALSE(launch("first"));
+    EXPECT_TRUE(launch("second"));
+    for (const std::uint64_t place : {std::uint64_t{1}, kernel_.tile + 3, length - 1}) {
+      for (const std::uint64_t pattern : {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 10)}) {
+        const std::uint64_t fits = std::exchange(patterns[place], pattern);
+        EXPECT_FALSE(launch(fmt::format("{:#x} at {}", pattern, place)));
+        patterns[place] = fits;
+        int launches = 1;
+        while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
+        while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
+      }
     }
-    ASSERT_TRUE(run.clean()) << what;
+    state_ = 0;
+    std::ranges::fill(patterns, format.infinity());
+    EXPECT_FALSE(launch("infinities leave the greatest power there is"));
+    std::ranges::fill(patterns, 0);
+    EXPECT_TRUE(launch("which zeros fit"));
   }
 
   /// Each hard case with each, in both orders.
@@ -118,6 +129,47 @@ class WindowProducts {
   }
 
  private:
+  void check_launch(View a, View b, NanPolicy nan, const std::string& what) {
+    if (squares_) b = a;
+    WindowRun run(kernel_, a, b, 0, nan, state_);
+    state_ = run.state();
+    auto& result = run.result;
+    fixed_ = kernel_.fixed_point && result.back() != 0;
+    if (fixed_) {
+      ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
+      reduce::window_entries(kernel_.type, squares_ ? reduce::Terms::squares : reduce::Terms::products).unfold(result);
+    }
+    ProductAccumulator sum, expected;
+    for (int i = 0; i < kernel_.digits; ++i) {
+      if (result[i] != 0) sum.add_scaled(result[i], kernel_.row_base + 1074 + 32 * i);
+    }
+    const long* counters = &result[kernel_.digits];
+    sum.add_counts(a.size(), counters[0], counters[1], counters[2], squares_ ? a.size() == std::uint64_t(counters[0]) : counters[3] == 0);
+    const std::vector<double> left = numbers(a), right = numbers(b);
+    std::vector<double> kept_left, kept_right;
+    bool finite = true;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      expected.add(left[i], right[i]);
+      if (nan == NanPolicy::skip && std::isnan(left[i] * right[i])) continue;
+      kept_left.push_back(left[i]);
+      kept_right.push_back(right[i]);
+      finite = finite && std::isfinite(left[i]) && std::isfinite(right[i]);
+    }
+    ASSERT_EQ(sum, expected) << what;
+    const double value = std::bit_cast<double>(run.record[0]), value32 = std::bit_cast<float>(static_cast<std::uint32_t>(run.record[2]));
+    ASSERT_EQ(run.record[0], std::bit_cast<std::uint64_t>(expected.round(nan))) << what;
+    ASSERT_EQ(run.record[1], 0u) << what;
+    if (finite) {
+      ASSERT_EQ(value, mpfr_dot(kept_left, kept_right, 53, -1073, 1024)) << what;
+      ASSERT_EQ(value32, mpfr_dot(kept_left, kept_right, 24, -148, 128)) << what;
+    } else {
+      ASSERT_FALSE(std::isfinite(value)) << what;
+      ASSERT_EQ(std::isnan(value32), std::isnan(value)) << what;
+      ASSERT_TRUE(std::isnan(value) || value32 == value) << what;
+    }
+    ASSERT_TRUE(run.clean()) << what;
+  }
+
   static std::vector<double> numbers(View data) {
     std::vector<double> all(data.size());
     core::visit(data.type(), [&](auto element) {
@@ -135,6 +187,9 @@ class WindowProducts {
 
   WindowKernel kernel_;
   bool squares_;
+  unsigned long state_ = 0;
+  int checks_ = 0;
+  bool fixed_ = false;
 };
 
 }  // namespace samesum::test

@@ -113,6 +113,11 @@ class WindowSum {
         while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
       }
     }
+    state_ = 0;
+    std::ranges::fill(patterns, format.infinity());
+    EXPECT_FALSE(launch("infinities leave the greatest power there is"));
+    std::ranges::fill(patterns, 0);
+    EXPECT_TRUE(launch("which zeros fit"));
   }
 
   void check_hard_cases() {
@@ -155,7 +160,10 @@ class WindowSum {
     auto& result = run.result;
     const auto& record = run.record;
     fixed_ = kernel_.fixed_point && result.back() != 0;
-    if (fixed_) reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);
+    if (fixed_) {
+      ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
+      reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);
+    }
     Accumulator sum;
     for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);
     const long* counters = &result[kernel_.digits];

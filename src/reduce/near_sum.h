@@ -1,0 +1,62 @@
+// Sums of float64 in registers, for sum_window.cl, after running_sum.h and fixed_point.h: as those sums, or begun with a power far above all
+// terms. Then what of a term is below the sum's last bit is its rest, which is exact, by five additions instead of eight (Rump, Ogita, Oishi,
+// "Accurate floating-point summation part I", SIAM J. Sci. Comput. 31, 2008). Such sums become fixed-point numbers (fixed_sum.h).
+#define SUMS 2  // in which a work-item leaves its share
+
+typedef struct {
+  RUNNING running;
+  uint left;  // the bits in which any sum's upper half has differed from the power's; all, where there was anything that is no number
+} SHARE;
+
+FN SHARE empty_share(uint zero) {
+  SHARE share;
+  share.running = empty_running(zero);
+  share.running.up = share.running.sum;  // -0.0
+  share.left = zero;
+  return share;
+}
+
+FN uint is_exact(const SHARE* share) { return is_exact_running(share->running); }
+
+FN void sums_of(const SHARE* share, double* sums) {
+  sums[0] = share->running.sum;
+  sums[1] = share->running.down;
+}
+
+#define FIXED_POINT 1
+#define LOWER_BITS 46
+#define UPPER_BITS 51
+#define UPPER_PIECES 3
+#define LOWER_PIECES 3
+#define TERM_SCALE 0
+#define HEADROOM 6
+
+FN void begin_near(SHARE* share, double power) {
+  share->running.sum = power;
+  share->running.up = share->running.down = -0.0;
+}
+
+// `next`: the sum with the term; `rest`: what is lost of it.
+FN void add_to_near(SHARE* share, double next, double rest, double power) {
+  share->running.sum = next;
+  share->running.down = add_down_f64(share->running.down, rest);
+  share->running.up = add_up_f64(share->running.up, rest);
+  share->left |= (uint)(as_ulong(next) >> 32) ^ (uint)(as_ulong(power) >> 32);
+}
+
+// Rests are exact where all sums had the power's sign and exponent: then terms were less than they.
+FN void end_near(SHARE* share, double power) {
+  share->running.sum = add_rn_f64(share->running.sum, -power);
+  if (share->running.sum == 0 && share->running.up == 0) share->running.sum = share->running.up;  // -0.0 where all are
+  if (share->left >> 20 != 0) share->running.up = as_double((ulong)0x7ff80000u << 32);
+}
+
+FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+  const double more = add_rn_f64(share->running.sum, upper), last = add_rn_f64(share->running.down, lower);
+  FIXED fixed = no_sum();
+  fixed.upper = multiple_of(more, upper);
+  fixed.lower = multiple_of(last, lower);
+  fixed.failed = !is_exact(share) | !in_bits(fixed.upper, UPPER_BITS) | !in_bits(fixed.lower, POWER_BITS) |
+                 (add_rn_f64(last, -lower) != share->running.down);
+  return fixed;
+}
