@@ -18,10 +18,11 @@ namespace {
 
 using namespace dialect::product64_squares;
 
-const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window};
+const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(ProductWindow64Squares, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow64Squares, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
+TEST(ProductWindow64Squares, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 
 }  // namespace
 }  // namespace samesum::test

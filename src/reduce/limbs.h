@@ -15,9 +15,9 @@
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
 #define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
-#define STORAGE_GROUPS (STORAGE_GROUP + 8)           // and the last one of other groups'
-#define STORAGE_AGAIN (STORAGE_GROUPS + 8)           // what it has of them at the second attempt
-#define STORAGE_MARKS (STORAGE_AGAIN + 8)            // bytes: which other groups are wide
+#define STORAGE_GROUPS (STORAGE_GROUP + FIXED_ROOM)  // and the last one of other groups'
+#define STORAGE_AGAIN (STORAGE_GROUPS + FIXED_ROOM)  // what it has of them at the second attempt
+#define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups are wide
 #define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
 #define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
 

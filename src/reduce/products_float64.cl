@@ -1,4 +1,4 @@
-// Products of two elements of float64, for sum_window.cl, after running_sum.h: each as a float64 and the exact rest. With a power of two far
+// Products of two elements of float64, for sum_window.cl, after running_sum.h and fixed_point.h: each as a float64 and the exact rest. With a power of two far
 // above a tile's products, and one 46 bits lower, both are cut in two, as in products_float32.cl. Products whose rest would lie below the least
 // float64, or that are beyond the greatest, go to columns, which reach as far as products do: from 2^-2148 on.
 #define ELEMENT ulong
@@ -12,7 +12,6 @@ typedef struct {
   double a, b;
 } FACTORS;
 #define REAL FACTORS
-#define FIXED_POINT 0
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS (STREAM ? 4 : 3)              // in which a work-item leaves its share
 
@@ -26,13 +25,18 @@ FN REAL real_of(ELEMENT x, ELEMENT y) {
 typedef struct {
   RUNNING products, rests;
   uint inexact;
+  uint greatest;          // the sum of the exponent fields of the greatest factors
+  ulong words[UPPER];     // as a fixed-point number
+  uint left, small, other;  // of near products: the bits in which sums left the power, whether any was too small, or any but -0.0
 } SHARE;
 
 FN SHARE empty_share(uint zero) {
   SHARE share;
   share.products = share.rests = empty_running(zero);
   share.rests.up = share.rests.sum;  // -0.0
-  share.inexact = zero;
+  share.inexact = share.greatest = share.left = share.small = share.other = zero;
+#pragma unroll
+  for (int i = 0; i < UPPER; ++i) share.words[i] = zero;
   return share;
 }
 
@@ -57,6 +61,7 @@ FN void add_reals(SHARE* share, const REAL* v) {
     a_most = max_u32(a_most, (uint)(as_ulong(v[i].a) >> 32) & 0x7fffffffu);
     b_most = max_u32(b_most, (uint)(as_ulong(v[i].b) >> 32) & 0x7fffffffu);
   }
+  share->greatest = max_u32(share->greatest, (a_most >> 20) + (b_most >> 20));
   // 1.5 times the powers, to stay between them and their doubles, 32 products or fewer; a NaN where that would be too great.
   const uint field = min_u32(max_u32((a_most >> 20) + (b_most >> 20), 1014 + 110) - 1014, 0x7ffu);
   const double upper_start = as_double((ulong)(field << 20 | 0x00080000u) << 32);
@@ -91,7 +96,7 @@ FN uint is_exact(const SHARE* share) {
 
 // Whether there was anything but -0.0: of that alone the last rests' sum, rounded up, is no other.
 FN uint has_other(const SHARE* share) {
-  return share->products.sum != 0 || share->rests.sum != 0 || as_ulong(share->rests.up) != 0x8000000000000000UL;
+  return share->other || share->products.sum != 0 || share->rests.sum != 0 || as_ulong(share->rests.up) != 0x8000000000000000UL;
 }
 
 FN void sums_of(const SHARE* share, double* sums) {
@@ -102,6 +107,73 @@ FN void sums_of(const SHARE* share, double* sums) {
   sums[3] = share->products.down;
 #endif
 }
+
+// As fixed-point numbers (fixed_sum.h): with powers that lie 51 bits apart, and are the same for all products, each product is cut in two, and
+// its rest as well; what comes of that is added up as integers. The last word is for what the others carry.
+#define FIXED_POINT 1
+#define LOWER_BITS 51
+#define UPPER_BITS 40
+#define LOWER_PIECES 3
+#define UPPER_PIECES 0
+#define TERM_SCALE 0
+#define GREATEST_NOTED 1
+#define HEADROOM (LOWER_BITS - 1019)  // from the sum of two exponent fields: products are below a quarter of the second word's power
+#define LEAST_BITS 49                 // and may lie so many bits below: there they and their rests have no bit below the first word's
+
+FN void begin_near(SHARE* share, double power) { share->inexact = 1; }
+FN void end_near(SHARE* share, double power) {}
+
+FN void add_near(SHARE* share, const REAL* v, double power) {
+  const double first = power_below(power, 1), second = power_below(power, 2), third = power_below(power, 3);
+  const double to_second = add_rn_f64(first, second), to_third = add_rn_f64(second, third);
+  const uint first_high = (uint)(as_ulong(first) >> 32);
+  ulong words[UPPER];
+  words[2] = -((ulong)(REALS * first_high) << 32);
+  words[1] = -((ulong)(2 * REALS * (uint)(as_ulong(second) >> 32)) << 32);
+  words[0] = -((ulong)(REALS * (uint)(as_ulong(third) >> 32)) << 32);
+  float least = as_float(0x7f7fffffu);
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    const double product = mul_rn_f64(v[i].a, v[i].b), rest = fma_rn_f64(v[i].a, v[i].b, -product);
+    // Rounded to the first power's last bit; and what is left, exactly, beside the second power.
+    const double upper = add_rn_f64(product, first), lower = add_rn_f64(product, add_rn_f64(to_second, -upper));
+    const double middle = add_rn_f64(rest, second), last = add_rn_f64(rest, add_rn_f64(to_third, -middle));
+    words[2] += as_ulong(upper);
+    words[1] += as_ulong(lower) + as_ulong(middle);
+    words[0] += as_ulong(last);
+    share->left |= (uint)(as_ulong(upper) >> 32) ^ first_high;
+    least = min_magnitude_f32(least, as_float((uint)(as_ulong(product) >> 32)));
+  }
+#pragma unroll
+  for (int i = 0; i < UPPER; ++i) share->words[i] += words[i];
+  const uint limit = max_u32((first_high & 0x7ff00000u) - (LEAST_BITS << 20), LEAST_HIGH);
+  if (as_uint(least) >= limit) {
+    share->other = 1;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {  // zeros are not too small
+    const ulong product = as_ulong(mul_rn_f64(v[i].a, v[i].b));
+    share->other |= product != 0x8000000000000000UL;
+    share->small |= ((uint)(product >> 32) & 0x7fffffffu) < limit && v[i].a != 0 && v[i].b != 0;
+  }
+}
+
+FN FIXED fixed_of_share(const SHARE* share, double power) {
+  FIXED fixed = no_sum();
+#pragma unroll
+  for (int i = 0; i < UPPER; ++i) fixed.words[i] = (long)share->words[i];
+  fixed.failed = share->left >> 20 != 0 || share->small;
+  return fixed;
+}
+
+// A product and its rest; a NaN where that is not exact.
+FN double term_of(REAL factors) { return mul_rn_f64(factors.a, factors.b); }
+FN double rest_of(REAL factors) {
+  const double product = term_of(factors), rest = fma_rn_f64(factors.a, factors.b, -product);
+  return is_small(product) && factors.a != 0 && factors.b != 0 ? as_double(~(ulong)0) : rest;
+}
+#define HAS_RESTS 1
 
 FN uint is_special(ulong x) { return (x & 0x7ff0000000000000UL) == 0x7ff0000000000000UL; }
 FN ulong magnitude_of(ulong x) { return x & 0x7fffffffffffffffUL; }

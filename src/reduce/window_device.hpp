@@ -24,6 +24,7 @@ struct WindowEntries {
   int base;
   std::uint32_t digits;
   int lower_bits = 0;  ///< of fixed-point numbers; 0: there are none
+  std::uint32_t fixed_words = 2;
 
   constexpr std::uint32_t words() const noexcept { return digits + 5; }
   /// Makes entries of what the kernel left.
