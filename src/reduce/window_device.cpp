@@ -36,21 +36,22 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
                          {8_MiB, {256, 8, 2}},
                          {32_MiB, {512, 4, 2, true}},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
-constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
-                             {8_KiB, {256, 2, 4}},
-                             {16_KiB, {256, 4, 4}},
-                             {512_KiB, {256, 1, 4}},
-                             {1_MiB, {256, 2, 4}},
-                             {2_MiB, {256, 4, 4}},
-                             {8_MiB, {512, 4, 2}},
-                             {128_MiB, {512, 4, 2, true}, Width::narrow},
-                             {128_MiB, {512, 2, 2, true}, Width::wide}};
+// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
+constexpr Row kProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 2}},       {256_KiB, {128, 1, 8}},
+                             {1_MiB, {128, 4, 4}}, {4_MiB, {256, 4, 2}}, {128_MiB, {512, 2, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {128, 2, 8}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
+                            {128_KiB, {128, 2, 8}}, {256_KiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}},
+                            {4_MiB, {256, 4, 2}},   {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 4}}, {512_KiB, {256, 1, 4}},
+                                 {1_MiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}}, {8_MiB, {512, 4, 2}},  {128_MiB, {512, 2, 2, true}}};
 constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},  {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
                              {32_KiB, {512, 4, 2}}, {64_KiB, {1024, 4, 1}}, {512_KiB, {256, 2, 4}},
                              {1_MiB, {256, 4, 4}},  {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
 std::span<const Row> rows_for(DType type, Terms terms) {
   if (is_integer(type)) return kIntegers;
-  return terms == Terms::elements ? std::span<const Row>(kSums) : kProducts;
+  if (terms == Terms::elements) return kSums;
+  if (type == DType::float64) return kWideProducts;
+  return terms == Terms::products ? std::span<const Row>(kProducts) : kSquares;
 }
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
