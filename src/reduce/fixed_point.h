@@ -1,4 +1,5 @@
-// Fixed-point numbers: words, the lowest first, each a multiple of a power of two, which is 2^LOWER_BITS times that of the word below.
+// Fixed-point numbers: words, the lowest first, each a multiple of a power of two, which is 2^LOWER_BITS times that of the word below;
+// 2^FIRST_BITS times that of the first.
 #if PRODUCTS && FRACTION_BITS == 52
 #define FIXED_WORDS 4
 #else

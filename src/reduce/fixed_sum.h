@@ -5,21 +5,23 @@
 // What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (sum_window.cl), and that
 // launch takes longer; it leaves other powers, or the advice to do without for some launches.
 //
-// Stands after the file of what is summed: LOWER_BITS; UPPER_BITS, that the last word of a work-item's share has at most, with the sign;
+// Stands after the file of what is summed: FIRST_BITS; LOWER_BITS; UPPER_BITS, that the last word of a work-item's share has at most, with the sign;
 // LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent of what shares are divided by; HEADROOM, the bits that
 // a sum may grow by, and more; term_of(); begin_near(), add_near(), end_near() and fixed_of_share().
 #define PIECE_BITS 21  // of which a group has 2^10 at most
 #define PIECE_MASK 0x1fffffu
-#define LOWER_MASK (((long)1 << LOWER_BITS) - 1)
+#define FINER_BITS (FIRST_BITS - LOWER_BITS)  // of the first word, that are below the last bit of its power
+#define BITS_OF(word) ((word) == 0 ? FIRST_BITS : LOWER_BITS)
+#define MASK_OF(word) (((long)1 << BITS_OF(word)) - 1)
 #define WORD_BITS (FIXED_WORDS == 2 ? 52 : 40)  // of a group's last word, with the sign
 #define WORD_PIECES (FIXED_WORDS == 2 ? 3 : 2)
 
-// Moves to the next word what one has beyond LOWER_BITS.
+// Moves to the next word what one has beyond its bits.
 FN FIXED carried(FIXED sum) {
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) {
-    sum.words[i + 1] += sum.words[i] >> LOWER_BITS;
-    sum.words[i] &= LOWER_MASK;
+    sum.words[i + 1] += sum.words[i] >> BITS_OF(i);
+    sum.words[i] &= MASK_OF(i);
   }
   return sum;
 }
@@ -32,9 +34,14 @@ FN uint add_to_fixed(FIXED* sum, double term, double upper) {
     const double power = power_below(upper, UPPER - i), more = add_rn_f64(term, power);
     const long multiple = multiple_of(more, power);
     if (i == UPPER) fits = in_bits(multiple, POWER_BITS - 1);
-    sum->words[i] += multiple;
+    sum->words[i] += (long)((ulong)multiple << (i == 0 ? FINER_BITS : 0));
     term = add_rn_f64(term, -add_rn_f64(more, -power));
   }
+#if FIRST_BITS != LOWER_BITS
+  const double finest = as_double(as_ulong(power_below(upper, UPPER)) - ((ulong)FINER_BITS << 52)), more = add_rn_f64(term, finest);
+  sum->words[0] += multiple_of(more, finest);
+  term = add_rn_f64(term, -add_rn_f64(more, -finest));
+#endif
   *sum = carried(*sum);
   return fits && term == 0;
 }
@@ -84,8 +91,8 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, FIXED more, const int upper_pie
     uint high = count == 3 ? pieces[3 * i + 2] : 0;
 #if FIXED_WORDS > 2  // lower words may have more than 64 bits
     if (i < UPPER) {
-      sum.words[i + 1] += (int)high >> (LOWER_BITS - 2 * PIECE_BITS);
-      high &= (1u << (LOWER_BITS - 2 * PIECE_BITS)) - 1;
+      sum.words[i + 1] += (int)high >> (BITS_OF(i) - 2 * PIECE_BITS);
+      high &= (1u << (BITS_OF(i) - 2 * PIECE_BITS)) - 1;
     }
 #endif
     sum.words[i] += join_pieces(count > 0 ? pieces[3 * i] : 0, count > 1 ? pieces[3 * i + 1] : 0, high);
@@ -131,7 +138,7 @@ FN void take_fixed(GLOBAL ulong* words, LOCAL uchar* marks, LOCAL uint* group) {
     if (left[0] & WAS_OTHER) group[GROUP_OTHER] = 1;
     FIXED sum = no_sum();
 #pragma unroll
-    for (int i = 0; i < UPPER; ++i) sum.words[i] = (long)left[i] & LOWER_MASK;
+    for (int i = 0; i < UPPER; ++i) sum.words[i] = (long)left[i] & MASK_OF(i);
     sum.words[UPPER] = (long)(left[UPPER] << 1) >> 1;
     add_pieces(group, sum, WORD_PIECES);
 #pragma unroll
@@ -154,13 +161,16 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL long* result, GLOBA
   }
   // The highest words that say anything, as two numbers, each exact as a float64.
   field += TERM_SCALE;
+  long below = (long)((ulong)(sum.words[0] & (((long)1 << FINER_BITS) - 1)) << (LOWER_BITS - FINER_BITS));
+  sum.words[0] >>= FINER_BITS;
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS - 2; ++i) {
     if (sum.words[UPPER] != 0 && sum.words[UPPER] != -1) continue;
     sum.words[UPPER] = (long)((ulong)sum.words[UPPER] << LOWER_BITS) + sum.words[UPPER - 1];
 #pragma unroll
     for (int k = UPPER - 1; k > 0; --k) sum.words[k] = sum.words[k - 1];
-    sum.words[0] = 0;
+    sum.words[0] = below;
+    below = 0;
     field -= LOWER_BITS;
   }
   long high = sum.words[UPPER], low = sum.words[UPPER - 1];
@@ -169,6 +179,7 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL long* result, GLOBA
   long next = sum.words[UPPER - 2];
 #pragma unroll
   for (int i = 0; i < UPPER - 2; ++i) next |= sum.words[i] != 0;
+  next |= below != 0;
   if (high >= -128 && high < 128) {
     high = (long)((ulong)high << (LOWER_BITS - 16)) + (low >> 16);
     low = (low & 0xffff) << (LOWER_BITS - 16) | next >> 16;

@@ -24,6 +24,7 @@ FN void sums_of(const SHARE* share, double* sums) {
 }
 
 #define FIXED_POINT 1
+#define FIRST_BITS 46
 #define LOWER_BITS 46
 #define UPPER_BITS 51
 #define UPPER_PIECES 3

@@ -111,6 +111,7 @@ FN void sums_of(const SHARE* share, double* sums) {
 // As fixed-point numbers (fixed_sum.h): with powers that lie 51 bits apart, and are the same for all products, each product is cut in two, and
 // its rest as well; what comes of that is added up as integers. The last word is for what the others carry.
 #define FIXED_POINT 1
+#define FIRST_BITS 61
 #define LOWER_BITS 51
 #define UPPER_BITS 40
 #define LOWER_PIECES 3
@@ -163,6 +164,8 @@ FN FIXED fixed_of_share(const SHARE* share, double power) {
   FIXED fixed = no_sum();
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) fixed.words[i] = (long)share->words[i];
+  fixed.words[1] += fixed.words[0] >> LOWER_BITS;
+  fixed.words[0] = (fixed.words[0] & (((long)1 << LOWER_BITS) - 1)) << (FIRST_BITS - LOWER_BITS);
   fixed.failed = share->left >> 20 != 0 || share->small;
   return fixed;
 }

@@ -234,7 +234,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
       if (local_id() < SUBGROUP) {
         const uint position = field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
 #pragma unroll
-        for (int i = 0; i < FIXED_WORDS; ++i) add_limbs(storage, sum.words[i], position + i * LOWER_BITS);
+        for (int i = 0; i < FIXED_WORDS; ++i) add_limbs(storage, sum.words[i], position + (i == 0 ? -FINER_BITS : i * LOWER_BITS));
         if (sum.other) storage[STORAGE_OTHER] = 1;
       }
     }

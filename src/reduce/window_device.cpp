@@ -104,12 +104,12 @@ std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers"
 
 // As in elements_*.cl and products_*.cl.
 WindowEntries window_entries(DType type, Terms terms) {
-  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, std::uint32_t fixed_words = 2) {
-    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits, fixed_words};
+  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, int first_bits = 0, std::uint32_t fixed_words = 2) {
+    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};
   };
   if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
-  return type == DType::float64 ? entries(1074 - 2148, 263 * 16, 51, 4) : entries(1074 - 350, 38 * 16, 46);
+  return type == DType::float64 ? entries(1074 - 2148, 263 * 16, 51, 61, 4) : entries(1074 - 350, 38 * 16, 46);
 }
 
 void WindowEntries::unfold(std::span<std::int64_t> words) const {
@@ -120,7 +120,8 @@ void WindowEntries::unfold(std::span<std::int64_t> words) const {
   std::fill(words.begin(), words.end(), 0);
   words[digits + 3] = other;
   for (std::uint32_t i = 0; i < fixed_words; ++i) {
-    const std::int64_t position = field - 1 - std::int64_t{lower_bits} * (fixed_words - 1 - i) - base;
+    const std::int64_t finer = i == 0 ? first_bits - lower_bits : 0;
+    const std::int64_t position = field - 1 - std::int64_t{lower_bits} * (fixed_words - 1 - i) - finer - base;
     words[position / 32] += (parts[i] & 0xffffffff) << position % 32;
     words[position / 32 + 1] += (parts[i] >> 32) * (std::int64_t{1} << position % 32);
   }

@@ -44,6 +44,7 @@ FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p
 
 // As fixed-point numbers (fixed_point.h).
 #define FIXED_POINT 1
+#define FIRST_BITS 42
 #define LOWER_BITS 42
 #define UPPER_BITS 42
 #define UPPER_PIECES 2
