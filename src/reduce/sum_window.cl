@@ -14,12 +14,32 @@
 // Adds up the work-item's terms, by float64 additions that prove themselves exact.
 FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   begin_near(share, upper);
-  add_near(share, v, upper);
 #if STREAM
-  for (ulong first = ((ulong)group_id() + group_count()) * TILE; first < count; first += (ulong)group_count() * TILE) {
+  const ulong step = (ulong)group_count() * TILE;
+  ulong first = (ulong)group_id() * TILE + step;
+#if LOADS_AHEAD && !STRIDED  // the next tile is on its way while one is added up
+  REAL next[REALS];
+  while (first + TILE <= count) {
+    load_whole(next, a, b, first);
+    add_near(share, v, upper);
+    first += step;
+    if (first + TILE > count) {
+#pragma unroll
+      for (int i = 0; i < REALS; ++i) v[i] = next[i];
+      break;
+    }
+    load_whole(v, a, b, first);
+    add_near(share, next, upper);
+    first += step;
+  }
+#endif
+  add_near(share, v, upper);
+  for (; first < count; first += step) {
     load_tile(v, a, b, first, count);
     add_near(share, v, upper);
   }
+#else
+  add_near(share, v, upper);
 #endif
   end_near(share, upper);
   return fixed_of_share(share, upper);
@@ -232,9 +252,9 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
         return;
       }
       if (local_id() < SUBGROUP) {
-        const uint position = field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
+        const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
 #pragma unroll
-        for (int i = 0; i < FIXED_WORDS; ++i) add_limbs(storage, sum.words[i], position + (i == 0 ? -FINER_BITS : i * LOWER_BITS));
+        for (int i = 0; i < FIXED_WORDS; ++i) add_limbs(storage, sum.words[i], (uint)(position + (i == 0 ? -FINER_BITS : i * LOWER_BITS)));
         if (sum.other) storage[STORAGE_OTHER] = 1;
       }
     }
