@@ -22,6 +22,7 @@ const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWor
 TEST(ProductWindow64, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow64, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductWindow64, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
+TEST(ProductWindow64, OfSmallProductsIsRight) { WindowProducts(kKernel, DOT == 0).check_small_products(); }
 
 }  // namespace
 }  // namespace samesum::test
