@@ -56,6 +56,7 @@ class ProductAccumulator {
   }
   void add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) noexcept;
   void add_product(std::uint64_t a, std::uint64_t b, bool negative, int position) noexcept;
+  void count_addition() noexcept;
   int special(NanPolicy nan) const noexcept;
 
   std::array<std::int64_t, kDigits> digits_{};

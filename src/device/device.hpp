@@ -2,6 +2,8 @@
 // backends implement it, and neither knows the other.
 #pragma once
 
+#include "device/plans.hpp"
+
 #include <samesum/device.hpp>
 
 #include <cstdint>
@@ -82,6 +84,9 @@ class Device {
   /// The programs that device::build() keeps for this device, by source; guarded by mutex().
   std::map<std::string, Built, std::less<>>& built() noexcept { return built_; }
 
+  /// What calls have left to later ones; guarded by mutex().
+  Plans& plans() noexcept { return plans_; }
+
   /// Whether device::build() may take programs from the disk, and keep them there.
   bool cached() const noexcept { return cached_; }
 
@@ -127,6 +132,7 @@ class Device {
  private:
   std::mutex mutex_;
   std::map<std::string, Built, std::less<>> built_;
+  Plans plans_;
 };
 
 /// @throws Error (usage) where groups of `wanted` work-items are more than `most`, which a kernel takes on the device.

@@ -33,19 +33,29 @@ BigInteger with_length(const BigInteger& number, int length, Leading& leading) {
   return number.magnitude().shifted_right(drop);
 }
 
-// The quotient's first `precision` bits, or one more; precision < 128. Bit by bit: a denominator has 128 bits at most, so that this is as
-// fast as need be.
+// The magnitude, of 128 bits at most.
+Uint128 bits_of(const BigInteger& number) {
+  Uint128 bits = 0;
+  for (std::size_t i = number.words().size(); i-- > 0;) bits = bits << 32 | number.words()[i];
+  return bits;
+}
+
+// The quotient's first `precision` bits, or one more; precision < 128. Bit by bit, in registers: a denominator has 128 bits at most.
 Leading divide(const BigInteger& numerator, const BigInteger& denominator, int precision) {
   Leading leading;
-  BigInteger rest = with_length(numerator, denominator.length() + precision, leading);
-  for (int bit = precision; bit >= 0; --bit) {
-    const BigInteger difference = rest - denominator.shifted_left(bit);
-    leading.bits <<= 1;
-    if (difference.is_negative()) continue;
-    leading.bits |= 1;
-    rest = difference;
+  const int length = denominator.length() + precision;
+  const BigInteger number = with_length(numerator, length, leading);
+  const Uint128 divisor = bits_of(denominator);
+  const auto words = number.words();
+  Uint128 rest = 0;
+  for (int bit = length; bit-- > 0;) {
+    const bool over = rest >> 127 != 0;
+    rest = rest << 1 | (words[bit / 32] >> bit % 32 & 1);
+    const bool in = over || rest >= divisor;
+    if (in) rest -= divisor;
+    leading.bits = leading.bits << 1 | in;
   }
-  leading.more |= !rest.is_zero();
+  leading.more |= rest != 0;
   return leading;
 }
 
@@ -72,6 +82,7 @@ BigInteger::BigInteger(std::uint64_t value) : words_{static_cast<std::uint32_t>(
 BigInteger BigInteger::from_digits(std::span<const std::int64_t> digits) {
   BigInteger result;
   result.negative_ = !digits.empty() && digits.back() < 0;
+  result.words_.reserve(digits.size() + 1);
   std::int64_t carry = 0;
   for (const std::int64_t digit : digits) {
     const std::int64_t sum = (result.negative_ ? -digit : digit) + carry;
@@ -101,6 +112,7 @@ BigInteger BigInteger::magnitude() const {
 BigInteger BigInteger::shifted_left(int bits) const {
   BigInteger result;
   result.negative_ = negative_;
+  result.words_.reserve(bits / 32 + words_.size() + 1);
   result.words_.assign(bits / 32, 0);
   std::uint32_t below = 0;
   for (const std::uint32_t word : words_) {
@@ -115,6 +127,7 @@ BigInteger BigInteger::shifted_left(int bits) const {
 BigInteger BigInteger::shifted_right(int bits) const {
   BigInteger result;
   result.negative_ = negative_;
+  result.words_.reserve(words_.size());
   for (std::size_t i = bits / 32; i < words_.size(); ++i) {
     const std::uint64_t above = i + 1 < words_.size() ? words_[i + 1] : 0;
     result.words_.push_back(static_cast<std::uint32_t>((above << 32 | words_[i]) >> bits % 32));

@@ -40,10 +40,13 @@ Parts take_apart(double value) noexcept {
 
 void ProductAccumulator::add_scaled(std::int64_t value, int position) noexcept {
   dialect::exact_add_scaled(digits_.data(), value, position);
-  if (++pending_ == kMaxPending) {
-    dialect::exact_normalize(digits_.data(), 0, kDigits - 1);
-    pending_ = 0;
-  }
+  count_addition();
+}
+
+void ProductAccumulator::count_addition() noexcept {
+  if (++pending_ != kMaxPending) return;
+  dialect::exact_normalize(digits_.data(), 0, kDigits - 1);
+  pending_ = 0;
 }
 
 void ProductAccumulator::add_product(std::uint64_t a, std::uint64_t b, bool negative, int position) noexcept {
@@ -91,11 +94,9 @@ void ProductAccumulator::add_counts(std::uint64_t count, std::uint64_t nans, std
 }
 
 void ProductAccumulator::merge(const ProductAccumulator& other) noexcept {
-  digits_ = canonical_digits();
   const auto others = other.canonical_digits();
   for (int i = 0; i < kDigits; ++i) digits_[i] += others[i];
-  digits_ = canonical_digits();
-  pending_ = 0;
+  count_addition();
   add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
 }
 

@@ -137,7 +137,7 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
     device.write(merged_, 0, zeros.data(), merged_.bytes);
   }
   if (options.group_size == 0 && options.groups == 0) window_ = DeviceWindow::prepare(device, type, Terms::elements, elements);
-  if (!window_) prepare_any(elements);
+  if (!window_ || window_->is_for_few_exponents()) prepare_any(elements);
 }
 
 void DeviceSum::prepare_any(std::uint64_t elements) {
@@ -181,7 +181,8 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : record_offset();
-  in_window_ = window_ && window_->launch(data, data, skip != 0, result_, to, to_offset);
+  unread_ = true;
+  in_window_ = window_ && (!window_->is_for_few_exponents() || few_exponents_.expected()) && window_->launch(data, data, skip != 0, result_, to, to_offset);
   if (in_window_) return;
   if (tile_elements_ == 0) prepare_any(data.count);
   const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
@@ -209,6 +210,7 @@ DeviceSumResult DeviceSum::result() {
   const Layout layout = layout_of(type_, in_float64(device_.info(), type_));
   std::vector<std::int64_t> raw(result_.bytes / 8);
   device_.read(result_, 0, raw.data(), raw.size() * sizeof raw[0]);
+  const bool fixed_point = in_window_ && raw[entries_] != 0;
   if (in_window_) window_entries(type_, Terms::elements).unfold(std::span(raw).first(entries_ + 1));
   DeviceSumResult result;
   const std::int64_t* entry = raw.data();
@@ -217,6 +219,9 @@ DeviceSumResult DeviceSum::result() {
     result.accumulator.add_integer_count(count_, is_signed(type_));
   } else {
     result.accumulator.add_counts(count_, entry[0], entry[1], entry[2], entry[3] == 0);
+  }
+  if (std::exchange(unread_, false) && window_ && window_->is_for_few_exponents()) {
+    in_window_ ? few_exponents_.learn(fixed_point) : few_exponents_.learn(result.accumulator);
   }
   std::memcpy(&result.record, reinterpret_cast<const std::byte*>(raw.data()) + record_offset(), sizeof result.record);
   return result;

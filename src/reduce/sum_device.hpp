@@ -4,6 +4,7 @@
 #include "device/array.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
+#include "reduce/few_exponents.hpp"
 #include "reduce/window_device.hpp"
 
 #include <samesum/accumulator.hpp>
@@ -53,7 +54,7 @@ class DeviceSum {
   DeviceSumResult result();
 
   /// "groups=264 group_size=1024 columns=32"
-  std::string configuration() const { return window_ ? window_->text() : configuration_.text(); }
+  std::string configuration() const { return in_window_ || tile_elements_ == 0 ? window_->text() : configuration_.text(); }
 
  private:
   struct Kernels {
@@ -70,7 +71,9 @@ class DeviceSum {
   SumOptions options_;
   SumConfiguration configuration_;
   std::optional<DeviceWindow> window_;  // for little data
+  FewExponents few_exponents_;          // where that is for these alone
   bool in_window_ = false;              // the last launch
+  bool unread_ = false;                 // its result
   Kernels kernels_;
   Kernels strided_kernels_;
   device::Memory merged_;  // what the groups hand on, to the one that finishes

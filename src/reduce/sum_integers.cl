@@ -1,9 +1,9 @@
 // The exact sum of little data of integers, or of their products, in one short launch: in registers, group by group, as sum_window.cl is for
-// floats. Each group leaves its sums in words that say of themselves that they are there; the last group waits for those of the others,
-// which wait for nothing: the device must hold two groups.
+// floats. Groups add their sums to words that count them as well; the last group waits until they have counted all others, which wait for
+// nothing: the device must hold two groups.
 //
-// Defined by the host: INTEGER_BITS, INTEGER_SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of the sub-group), RESIDENT, STRIDED, STREAM as
-// in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
+// Defined by the host: INTEGER_BITS, INTEGER_SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
+// as in sum_window.cl; ALONE (there is one group, and one tile). There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 // Whether loads of the tile from element `first` on may stay in the cache (kept.h); of two arrays half as many of each.
@@ -21,44 +21,61 @@
 #endif
 
 #define WIDE_TERMS (INTEGER_BITS == 64 && PRODUCTS)
+#define LONG_TERMS (INTEGER_BITS == 32 && PRODUCTS && !(INTEGER_SIGNED && DOT))
 
 #if WIDE_TERMS
 // Of products of 64-bit numbers: sums of the products of their halves, of 96 bits each, the two in the middle together (of squares one of
 // them). Signed numbers are taken 2^63 too high, as unsigned ones, and added up beside, for what is then too much.
 typedef struct {
-  uint low[3], middle[3], high[3], numbers[3];
+  uint low[3], middle[3], high[3];
+  ulong lower, upper;  // halves of the numbers
   uint terms;
 } SUMS;
 
 FN void add_element(SUMS* sums, ELEMENT x, ELEMENT y) {
   const uint offset = INTEGER_SIGNED ? 0x80000000u : 0;
-  const uint x_low = (uint)x, x_high = (uint)(x >> 32) ^ offset, y_low = (uint)y, y_high = (uint)(y >> 32) ^ offset;
+  const uint x_low = (uint)x, x_high = (uint)(x >> 32) + offset, y_low = (uint)y, y_high = (uint)(y >> 32) + offset;
   add_product96(sums->low, x_low, y_low);
   add_product96(sums->middle, x_low, y_high);
   if (DOT) add_product96(sums->middle, x_high, y_low);
   add_product96(sums->high, x_high, y_high);
-  if (INTEGER_SIGNED) add_two96(sums->numbers, x_low, x_high, DOT ? y_low : 0, DOT ? y_high : 0);
+  sums->lower += INTEGER_SIGNED ? (ulong)x_low + (DOT ? y_low : 0) : 0;
+  sums->upper += INTEGER_SIGNED ? (ulong)x_high + (DOT ? y_high : 0) : 0;
   sums->terms += 1;
 }
 
-// The same in pieces.
+// The same in pieces: of 35 bits, and the highest.
 FN void cut(const SUMS* sums, long* pieces) {
-  const uint twice = DOT ? 0 : 1;
+  const uint twice = DOT ? 0 : 1;  // each product in the middle
+  const ulong middle = ((ulong)sums->middle[1] << 32 | sums->middle[0]) << twice;
+  const ulong above = (ulong)sums->middle[2] << twice | (twice ? sums->middle[1] >> 31 : 0);
   pieces[0] = sums->low[0];
-  pieces[1] = sums->low[1] + ((long)sums->middle[0] << twice);
-  pieces[2] = sums->low[2] + ((long)sums->middle[1] << twice) + sums->high[0];
-  pieces[3] = ((long)sums->middle[2] << twice) + sums->high[1] + (long)((ulong)sums->high[2] << 32);
-  if (INTEGER_SIGNED) {  // 2^63 times the numbers, of squares 2^64 times
-    pieces[1] -= DOT ? (long)sums->numbers[0] << 31 : 0;
-    pieces[2] -= DOT ? (long)sums->numbers[1] << 31 : (long)sums->numbers[0];
-    pieces[3] -= DOT ? (long)sums->numbers[2] << 31 : (long)((ulong)sums->numbers[2] << 32 | sums->numbers[1]);
-    pieces[3] += (long)sums->terms << 30;
+  pieces[1] = (long)sums->low[1] + (uint)middle;
+  pieces[2] = (long)sums->low[2] + (uint)(middle >> 32) + sums->high[0];
+  pieces[3] = (long)(((ulong)sums->high[2] << 32 | sums->high[1]) + above);
+  if (INTEGER_SIGNED) {  // 2^63 times the numbers, of squares 2^64 times; and 2^126 for each product
+    pieces[1] -= DOT ? (long)(((uint)sums->lower & 1) << 31) : 0;
+    pieces[2] -= (long)(sums->lower >> DOT) + (DOT ? (long)(((uint)sums->upper & 1) << 31) : 0);
+    pieces[3] -= (long)(sums->upper >> DOT) - ((long)sums->terms << 30);
   }
-#pragma unroll
-  for (int p = 0; p < PIECES - 1; ++p) {
-    pieces[p + 1] += pieces[p] >> 32;
-    pieces[p] &= 0xffffffffL;
+}
+#elif LONG_TERMS
+// Of products of 32-bit numbers that are not negative: a sum of 96 bits.
+typedef struct {
+  uint sum[3];
+} SUMS;
+
+FN void add_element(SUMS* sums, ELEMENT x, ELEMENT y) {
+  if (INTEGER_SIGNED) {
+    add_square96(sums->sum, (int)x);
+  } else {
+    add_product96(sums->sum, x, y);
   }
+}
+
+FN void cut(const SUMS* sums, long* pieces) {
+  pieces[0] = sums->sum[0];
+  pieces[1] = (long)((ulong)sums->sum[2] << 32 | sums->sum[1]);
 }
 #else
 typedef struct {
@@ -92,8 +109,11 @@ FN SUMS no_sums(void) {
   SUMS sums;
 #if WIDE_TERMS
 #pragma unroll
-  for (int i = 0; i < 3; ++i) sums.low[i] = sums.middle[i] = sums.high[i] = sums.numbers[i] = 0;
+  for (int i = 0; i < 3; ++i) sums.low[i] = sums.middle[i] = sums.high[i] = 0;
+  sums.lower = sums.upper = 0;
   sums.terms = 0;
+#elif LONG_TERMS
+  sums.sum[0] = sums.sum[1] = sums.sum[2] = 0;
 #else
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) sums.pieces[p] = 0;
@@ -112,7 +132,7 @@ FN void add_load(SUMS* sums, uint4 x, uint4 y) {
   sum = dot4_u8(x.z, PRODUCTS ? y.z : ones, dot4_u8(x.w, PRODUCTS ? y.w : ones, sum));
 #endif
   sums->pieces[0] += sum;
-#elif PRODUCTS && INTEGER_SIGNED && INTEGER_BITS == 32
+#elif PRODUCTS && INTEGER_SIGNED && INTEGER_BITS == 32 && !LONG_TERMS
   // Two products, less one, have 64 bits: that of lowest numbers alone would not.
   const long less = (int)opaque(~0u);
   add_term(sums, (long)((ulong)((long)(int)x.x * (int)y.x + less) + (ulong)((long)(int)x.z * (int)y.z)));
@@ -161,115 +181,125 @@ FN void add_tile(SUMS* sums, GLOBAL const uchar* a, long a_stride, GLOBAL const 
 #endif
 }
 
-// Of the values of all, for all; less than 2^57.
-FN long subgroup_add_s64(long value) {
-  const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
-  return low + (long)((ulong)high << 26);
+// A sub-group's sum of pieces, in halves that a whole group's sums do not overflow.
+#define HALF_BITS (27 - LOG2_SUBGROUPS)
+#define LOG2_SUBGROUPS (SUBGROUPS <= 2 ? 1 : SUBGROUPS <= 4 ? 2 : SUBGROUPS <= 8 ? 3 : SUBGROUPS <= 16 ? 4 : 5)
+FN ulong halves_of(long piece) {
+  const uint low = subgroup_add_u32((uint)piece & ((1u << HALF_BITS) - 1));
+  return (ulong)(uint)subgroup_add_s32((int)(piece >> HALF_BITS)) << 32 | low;
 }
 
-// Adds up the group's sums, for the first sub-group.
-FN void add_up(long* sums, LOCAL long* storage) {
+// Leaves the sub-group's sums for the group: by all work-items, who know them, sooner than by a choice.
+FN void share(const long* sums, LOCAL uint4* storage) {
 #pragma unroll
-  for (int p = 0; p < PIECES; ++p) {
-    sums[p] = subgroup_add_s64(sums[p]);
-    storage[p * SUBGROUPS + local_id() / SUBGROUP] = sums[p];  // by all, who know it: sooner than a choice
-  }
+  for (int p = 0; p < PIECES; ++p) ((LOCAL ulong*)storage)[p * SUBGROUPS + local_id() / SUBGROUP] = halves_of(sums[p]);
   barrier_local();
-  if (local_id() >= SUBGROUP) return;
+}
+
+// The group's sum of a piece, by the first sub-group.
+FN long shared(int p, LOCAL const uint4* storage) {
+#if SUBGROUPS <= 16  // sooner than by the sub-group
+  uint low = 0, high = 0;
 #pragma unroll
-  for (int p = 0; p < PIECES; ++p) {
-#if SUBGROUPS <= (PIECES == 4 ? 8 : 16)  // sooner than by the sub-group
-    sums[p] = 0;
-#pragma unroll
-    for (int i = 0; i < SUBGROUPS; ++i) sums[p] += storage[p * SUBGROUPS + i];
+  for (int i = 0; i < SUBGROUPS / 2; ++i) {
+    const uint4 two = storage[p * SUBGROUPS / 2 + i];
+    low += two.x + two.z;
+    high += two.y + two.w;
+  }
 #else
-    sums[p] = subgroup_add_s64(local_id() < SUBGROUPS ? storage[p * SUBGROUPS + local_id()] : 0);
+  const ulong mine = local_id() < SUBGROUPS ? ((LOCAL const ulong*)storage)[p * SUBGROUPS + local_id()] : 0;
+  const uint low = subgroup_add_u32((uint)mine), high = (uint)subgroup_add_s32((int)(uint)(mine >> 32));
 #endif
+  return low + (long)((ulong)(long)(int)high << HALF_BITS);
+}
+
+// Where groups meet: copies of sums, as a device adds to one place in memory one after the other. A word is a piece of a sum, and below it
+// how many groups it is of.
+#define COPIES (SUBGROUP / PIECES)
+#define COUNT_BITS 8
+
+FN void leave(GLOBAL ulong* slots, const long* sums) {
+  long piece = sums[0];
+#pragma unroll
+  for (int p = 1; p < PIECES; ++p) piece = local_id() == p ? sums[p] : piece;
+  if (local_id() < PIECES) {
+    atomic_merge_global64(&slots[group_id() % COPIES * PIECES + known_here(local_id())], ((ulong)piece << COUNT_BITS) + 1);
   }
 }
 
-// A word of a slot: a sum, and that it is there.
-#define PRESENT ((ulong)1 << 63)
-
-// Adds what the other groups left, as it comes, and clears it.
-#define BATCH 2  // slots that a work-item waits for at once
-FN void take_slots(GLOBAL ulong* slots, long* sums) {
-  const uint others = group_count() - 1;
-  for (uint first = local_id(); first < others; first += BATCH * GROUP_SIZE) {
-    ulong words[BATCH * PIECES];
-    ulong complete;
-    do {
-      complete = PRESENT;
+// Adds what all other groups left, when it is there, and clears it.
+FN void take(GLOBAL ulong* slots, uint others, long* sums) {
+  const uint groups = (others + (COPIES - 1) - local_id() / PIECES) / COPIES;
+  ulong word;
+  do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
+    word = atomic_load_global64(&slots[local_id()]);
+  } while (subgroup_ballot(((uint)word & ((1u << COUNT_BITS) - 1)) != groups) != 0);
+  slots[local_id()] = 0;
 #pragma unroll
-      for (int i = 0; i < BATCH * PIECES; ++i) {
-        const uint slot = first + i / PIECES * GROUP_SIZE;
-        words[i] = slot < others ? atomic_load_global64(&slots[slot * PIECES + i % PIECES]) : PRESENT;
-        complete &= words[i];
-      }
-    } while (!(complete & PRESENT));
-#pragma unroll
-    for (int i = 0; i < BATCH * PIECES; ++i) {
-      const uint slot = first + i / PIECES * GROUP_SIZE;
-      if (slot < others) slots[slot * PIECES + i % PIECES] = 0;
-      sums[i % PIECES] += (long)(words[i] << 1) >> 1;
-    }
-  }
-}
-
-// The bits of 2^power times the float of these bits, which is 1 at least.
-FN uint scaled_f32(uint bits, uint power) {
-  const uint scaled = bits + (power << 23);
-  return scaled < 0x7f800000u ? scaled : 0x7f800000u;
+  for (int p = 0; p < PIECES; ++p) sums[p] += subgroup_add_s64(local_id() % PIECES == p ? (long)word >> COUNT_BITS : 0);
 }
 
 // What is left of a sum: its entries, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum.
-FN void leave_sum(const long* sums, ulong count, GLOBAL ulong* result, GLOBAL ulong* record) {
-  // As 192 bits.
+FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
+  return local_id() < ENTRIES ? result + local_id() : record + (local_id() - ENTRIES);
+}
+FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
 #if PIECES == 1
   const ulong low = (ulong)sums[0];
-  const long middle = sums[0] >> 63, high = middle;
-#elif PIECES == 2
-  const long upper = sums[1] + (sums[0] >> 32);
-  const ulong low = (ulong)upper << 32 | (ulong)(sums[0] & 0xffffffffL);
-  const long middle = upper >> 32, high = middle >> 63;
+  const uint overflow = 0;
+  const double float64 = (double)sums[0];
+  const float float32 = (float)sums[0];
 #else
-  const long second = sums[1] + (sums[0] >> 32), third = sums[2] + (second >> 32), fourth = sums[3] + (third >> 32);
-  const ulong low = (ulong)second << 32 | (ulong)(sums[0] & 0xffffffffL);
-  const long middle = (long)((ulong)fourth << 32 | (ulong)(third & 0xffffffffL)), high = fourth >> 32;
+  const long second = sums[1] + (sums[0] >> 32);
+  const ulong low = (ulong)second << 32 | (uint)sums[0];
+  // The highest 96 bits, the lowest of them set where there is something below: to round these is to round all.
+#if PIECES == 2
+  const ulong top = (ulong)second;
+  const uint bottom = (uint)sums[0];
+  const float scale_f32 = 0x1p32f;
+  const uint overflow = second >> 32 != (INTEGER_SIGNED ? (long)((int)second >> 31) : 0);
+#else
+  const long third = sums[2] + (second >> 32), fourth = sums[3] + (third >> 32);
+  const uint in96 = fourth == ((int)third >> 31), in128 = fourth == (int)fourth;
+  const uint word0 = (uint)sums[0], word1 = (uint)second, word2 = (uint)third, word3 = (uint)fourth;
+  const uint above0 = word1 | (word0 != 0), above1 = word2 | ((word0 | word1) != 0);  // known first: a choice costs less than a branch
+  const uint bottom = in96 ? word0 : in128 ? above0 : above1, middle = in96 ? word1 : in128 ? word2 : word3;
+  const uint highest = in96 ? word2 : in128 ? word3 : (uint)(fourth >> 32);
+  const ulong top = (ulong)highest << 32 | middle;
+  const double scale = in96 ? 1 : in128 ? 0x1p32 : 0x1p64;
+  const float scale_f32 = in96 ? 0x1p32f : in128 ? 0x1p64f : 0x1p96f;
+  const uint overflow = !in96 || (int)third != (INTEGER_SIGNED ? (int)second >> 31 : 0);
 #endif
-  const long above = INTEGER_SIGNED ? (long)low >> 63 : 0;  // what lies above a sum of 64 bits
-  ulong float64 = as_ulong((double)(WIDE)low), integer = low, float32 = as_uint((float)(WIDE)low);
-  if (PIECES > 1 && (middle != above || high != above)) {
-    // The magnitude's highest 64 bits, the lowest of them set where there is something below: to round these is to round all.
-    const ulong negative = high < 0 ? ~(ulong)0 : 0;
-    const ulong first = (low ^ negative) - negative, carry = negative & (first == 0);
-    const ulong second = ((ulong)middle ^ negative) + carry, third = ((ulong)high ^ negative) + (carry & (second == 0));
-    const ulong top = third != 0 ? third : second != 0 ? second : first;
-    const ulong next = third != 0 ? second : second != 0 ? first : 0;
-    const uint shift = clz64(top), power = (third != 0 ? 128 : second != 0 ? 64 : 0) - shift;
-    const ulong rest = next << shift | (third != 0 ? first : 0);
-    const ulong word = top << shift | next >> 1 >> (63 - shift) | (rest != 0);
-    float64 = (negative & (ulong)1 << 63) | (as_ulong((double)word) + ((ulong)power << 52));
-    float32 = (negative & 0x80000000u) | scaled_f32(as_uint((float)word), power) | (ulong)1 << 32;  // it overflows
-    integer = 0;
-  }
+  // 52 bits and the 44 below, both exact as doubles, and rounded once where they meet.
+  const double upper = add_rn_f64(as_double((ulong)((long)top >> 12) + as_ulong(0x1.8p52)), -0x1.8p52);
+  const double lower = add_rn_f64(as_double(((top & 0xfff) << 32 | bottom) + as_ulong(0x1p52)), -0x1p52);
+  double float64 = fma_rn_f64(upper, 0x1p44, lower);
+#if PIECES == 4
+  float64 = mul_rn_f64(float64, scale);
+#endif
+  const long word = overflow ? (long)(top | (bottom != 0)) : (long)low;
+  const float rounded = INTEGER_SIGNED || overflow ? (float)word : (float)(ulong)word;
+  const float float32 = overflow ? mul_rn_f32(rounded, scale_f32) : rounded;
+#endif
+  // Known to all: or compilers make a branch for each lane of what follows.
+  const ulong bits64 = (ulong)known_here((uint)(as_ulong(float64) >> 32)) << 32 | known_here((uint)as_ulong(float64));
+  const ulong bits32 = (ulong)overflow << 32 | known_here(as_uint(float32));
   const uint lane = local_id();
-  ulong word = lane == DIGITS + OTHERS && count != 0;
+  ulong word_of_lane = lane == DIGITS + OTHERS && any;
 #pragma unroll
-  for (int p = 0; p < PIECES; ++p) word = lane == p ? (ulong)sums[p] : word;
-  word = lane == ENTRIES ? float64 : lane == ENTRIES + 1 ? integer : lane == ENTRIES + 2 ? float32 : word;
-  GLOBAL ulong* to = lane < ENTRIES ? result + lane : record + (lane - ENTRIES);
-  if (lane < ENTRIES + 3) *to = word;
+  for (int p = 0; p < PIECES; ++p) word_of_lane = lane == p ? (ulong)sums[p] : word_of_lane;
+  word_of_lane = lane == ENTRIES ? bits64 : lane == ENTRIES + 1 ? (overflow ? 0 : low) : lane == ENTRIES + 2 ? bits32 : word_of_lane;
+  if (lane < ENTRIES + 3) *to = word_of_lane;
 }
 
 // Arguments are sum_window.cl's.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
-  LOCAL_VAR long storage[PIECES * SUBGROUPS];
-  const uint lane = local_id(), others = known_here(group_count() - 1), last = group_id() == others;
+  LOCAL_VAR uint4 storage[PIECES * SUBGROUPS / 2];
+  const uint others = ALONE ? 0 : known_here(group_count() - 1), last = ALONE || group_id() == others;
   SUMS tiles = no_sums();
-  uint first = group_id() * TILE;
+  uint first = ALONE ? 0 : group_id() * TILE;
   add_tile(&tiles, a + a_offset, a_stride, b + b_offset, b_stride, first, (uint)count);
 #if STREAM
   for (first += group_count() * TILE; first < (uint)count; first += group_count() * TILE) {
@@ -278,15 +308,18 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
 #endif
   long sums[PIECES];
   cut(&tiles, sums);
-  if (last && others != 0) take_slots(slots, sums);
-  add_up(sums, storage);
-  if (lane >= SUBGROUP) return;
-  if (!last) {
+  share(sums, storage);
+  if (local_id() >= SUBGROUP) return;
+  GLOBAL ulong* to = place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset));
+#if ALONE
+  to = address_known_here(to);  // while local memory answers
+#endif
 #pragma unroll
-    for (int p = 0; p < PIECES; ++p) {
-      if (lane == p) atomic_store_global64(&slots[group_id() * PIECES + p], PRESENT | (ulong)sums[p]);
-    }
+  for (int p = 0; p < PIECES; ++p) sums[p] = shared(p, storage);
+  if (!last) {
+    leave(slots, sums);
     return;
   }
-  leave_sum(sums, count, (GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset));
+  if (others != 0) take(slots, others, sums);
+  leave_sum(sums, count != 0, to);
 }

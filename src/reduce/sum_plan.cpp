@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -84,14 +85,18 @@ Accumulator accumulate(const BufferView& data, const SumOptions& options, SumRep
   const std::string variant(find_sum_variant(device, options.variant));
   device::Device& queue = device.implementation();
   const Lock lock(queue.mutex());
-  reduce::DeviceSum sum(queue, data.type(), options, data.size());
+  const std::uint64_t size = device::Plans::size_for(data.size());
+  const std::string name = fmt::format("sum {} {} {} {}", name_of(data.type()), size, options.group_size, options.groups);
+  auto sum = queue.plans().take<reduce::DeviceSum>(name);
+  if (!sum) sum = std::make_shared<reduce::DeviceSum>(queue, data.type(), options, size);
   const device::Mark before = report != nullptr ? queue.mark() : device::Mark{};
-  sum.launch(device::array_of(data), options.nan);
+  sum->launch(device::array_of(data), options.nan);
   const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
-  Accumulator total = sum.result().accumulator;
+  Accumulator total = sum->result().accumulator;
   if (report != nullptr) {
-    *report = {device.info().selector, variant, sum.configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
+    *report = {device.info().selector, variant, sum->configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
   }
+  queue.plans().give_back(name, std::move(sum));
   return total;
 }
 

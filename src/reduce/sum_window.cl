@@ -8,15 +8,23 @@
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
-// one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
+// one tile; ALONE, whether there is one group and one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
+
+#if ALONE
+#define GROUP 0u
+#define GROUPS 1u
+#else
+#define GROUP group_id()
+#define GROUPS group_count()
+#endif
 
 #if FIXED_POINT
 // Adds up the work-item's terms, by float64 additions that prove themselves exact.
 FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   begin_near(share, upper);
 #if STREAM
-  const ulong step = (ulong)group_count() * TILE;
-  ulong first = (ulong)group_id() * TILE + step;
+  const ulong step = (ulong)GROUPS * TILE;
+  ulong first = (ulong)GROUP * TILE + step;
 #if LOADS_AHEAD && !STRIDED  // the next tile is on its way while one is added up
   REAL next[REALS];
   while (first + TILE <= count) {
@@ -48,7 +56,7 @@ FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double 
 // The same term by term, where those are not.
 FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   FIXED sum = no_sum();
-  for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
+  for (ulong first = (ulong)GROUP * TILE; first < count; first += (ulong)GROUPS * TILE) {
     load_tile(v, a, b, first, count);
 #pragma unroll 1
     for (int i = 0; i < REALS; ++i) {
@@ -91,11 +99,11 @@ FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
     const uint limb = first + 2 * lane;
     ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
     word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
-    atomic_store_global64(&slots[group_id() * SLOT + lane], word);
+    atomic_store_global64(&slots[GROUP * SLOT + lane], word);
   }
   if (!wide) return;
   // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
-  GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
+  GLOBAL ulong* place = slots + GROUPS * SLOT + GROUP * WIDE;
   for (uint i = lane; i < WIDE; i += SUBGROUP) {
     const uint value =
         i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0)
@@ -114,7 +122,7 @@ FN void add_word(LOCAL uint* storage, uint limb, long value) {
 #define BATCH 4  // words that a work-item waits for at once
 FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
-  const uint all = (group_count() - 1) * SLOT;
+  const uint all = (GROUPS - 1) * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
     uint complete;
@@ -158,8 +166,8 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
 // The same for what did not fit.
 FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
-  const uint all = (group_count() - 1) * WIDE;
-  GLOBAL ulong* places = slots + group_count() * SLOT;
+  const uint all = (GROUPS - 1) * WIDE;
+  GLOBAL ulong* places = slots + GROUPS * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
     uint complete;
@@ -201,11 +209,11 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   right.first = b + b_offset;
   right.stride = b_stride;
   REAL v[REALS];
-  load_tile(v, left, right, (ulong)group_id() * TILE, count);  // on its way while local memory is cleared
+  load_tile(v, left, right, (ulong)GROUP * TILE, count);  // on its way while local memory is cleared
 #if FIXED_POINT
   GLOBAL ulong* const state_place = slots;
   const ulong state = atomic_load_global64(state_place);
-  slots += STATE_WORDS + (FIXED_WORDS * group_count() + 7) / 8 * 8;
+  slots += STATE_WORDS + (FIXED_WORDS * GROUPS + 7) / 8 * 8;
 #endif
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
@@ -219,7 +227,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
   SHARE share = empty_share(zero);
-  const uint others = group_count() - 1, is_last = group_id() == others;
+  const uint others = GROUPS - 1, is_last = GROUP == others;
   uint own = 1;  // whether this group's sum is to be added to limbs
 #if FIXED_POINT
   const uint tried = field_of(state) != 0 && pause_of(state) == 0;
@@ -265,7 +273,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   if (!tried) {
     add_reals(&share, v);
 #if STREAM
-    for (ulong first = ((ulong)group_id() + group_count()) * TILE; first < count; first += (ulong)group_count() * TILE) {
+    for (ulong first = ((ulong)GROUP + GROUPS) * TILE; first < count; first += (ulong)GROUPS * TILE) {
       load_tile(v, left, right, first, count);
       add_reals(&share, v);
     }
@@ -286,7 +294,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
     barrier_local();
     uint other = 0;
-    for (ulong first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
+    for (ulong first = (ulong)GROUP * TILE; !exact && first < count; first += (ulong)GROUPS * TILE) {
       load_tile(v, left, right, first, count);
       other |= add_to_columns(storage, v);
     }

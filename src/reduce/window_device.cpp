@@ -11,20 +11,22 @@
 namespace samesum::reduce {
 namespace {
 
-// These were the fastest on an H100, by the bytes of an array. Beyond, kernels that draw their tiles are as fast, and faster where elements
-// have all exponents; but not with float64, up to the last size. Up to 8 MiB of float64, groups of 512 are a twentieth behind, but twice as
-// fast on such elements.
+// These were the fastest on an H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone. Beyond,
+// kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last size, nor
+// with float32 of few exponents. Up to 8 MiB of float64, groups of 512 are a twentieth behind, but twice as fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
   WindowShape shape;
   Width width = Width::any;
+  bool few_exponents = false;  // the fastest only for these
 };
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
+constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {8_KiB, {128, 4, 4}},
-                         {16_KiB, {256, 4, 2}},
+                         {16_KiB, {256, 4, 2}, Width::narrow},
+                         {16_KiB, {128, 8, 4}},
                          {32_KiB, {256, 8, 2}},
                          {64_KiB, {128, 4, 4}},
                          {128_KiB, {128, 2, 2}},
@@ -35,20 +37,29 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 4}},
                          {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 8, 2}},
                          {32_MiB, {512, 4, 2, true}},
+                         {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
-constexpr Row kProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 2}},       {256_KiB, {128, 1, 8}},
+constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB, {256, 4, 2}},       {256_KiB, {128, 1, 8}},
                              {1_MiB, {128, 4, 4}}, {4_MiB, {256, 4, 2}}, {128_MiB, {512, 2, 2, true}}};
-constexpr Row kSquares[] = {{4_KiB, {128, 2, 8}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
-                            {128_KiB, {128, 2, 8}}, {256_KiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}},
-                            {4_MiB, {256, 4, 2}},   {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {128, 4, 4}},        {16_KiB, {128, 8, 4}}, {32_KiB, {256, 8, 2}},
+                            {128_KiB, {128, 2, 8}}, {256_KiB, {256, 2, 4}},      {2_MiB, {256, 4, 4}},  {4_MiB, {256, 4, 2}},
+                            {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
 constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}}, {8_KiB, {128, 4, 4}}, {16_KiB, {256, 4, 2}}, {512_KiB, {128, 2, 5}},
                                  {1_MiB, {128, 4, 4}}, {2_MiB, {256, 4, 2}}, {4_MiB, {256, 8, 2}},  {128_MiB, {256, 4, 2, true}}};
-constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},  {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
-                             {32_KiB, {512, 4, 2}}, {64_KiB, {1024, 4, 1}}, {512_KiB, {256, 2, 4}},
-                             {1_MiB, {256, 4, 4}},  {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
+                             {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
+                             {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerSquares[] = {
+    {4_KiB, {128, 2, 8}},   {8_KiB, {128, 4, 8}}, {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},       {64_KiB, {1024, 4, 1}, Width::narrow},
+    {256_KiB, {128, 2, 8}}, {1_MiB, {128, 4, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {128, 4, 8}},  {16_KiB, {256, 4, 4}},       {32_KiB, {512, 4, 2}},
+                                    {4_MiB, {128, 2, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
 std::span<const Row> rows_for(DType type, Terms terms) {
-  if (is_integer(type)) return kIntegers;
+  if (is_integer(type)) {
+    if (terms == Terms::elements) return kIntegers;
+    return terms == Terms::products ? std::span<const Row>(kIntegerProducts) : kIntegerSquares;
+  }
   if (terms == Terms::elements) return kSums;
   if (type == DType::float64) return kWideProducts;
   return terms == Terms::products ? std::span<const Row>(kProducts) : kSquares;
@@ -57,8 +68,8 @@ std::span<const Row> rows_for(DType type, Terms terms) {
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
-// Words of all groups: of a slot, of two limbs for each digit, and the counters; and of fixed-point numbers, with what launches leave to
-// the next.
+// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and of fixed-point
+// numbers, with what launches leave to the next.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
   return entries.lower_bits != 0 ? 8 + (entries.fixed_words * groups + 7) / 8 * 8 + slots : slots;
@@ -137,6 +148,7 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
            {"LOADS", std::to_string(shape.loads)},
            {"RESIDENT", std::to_string(shape.resident)},
            {"STREAM", shape.stream ? "1" : "0"},
+           {"ALONE", shape.alone ? "1" : "0"},
            {"STRIDED", strided ? "1" : "0"},
            {"COLUMN_BITS", "5"},
            {"IN_FLOAT64", "0"},
@@ -154,12 +166,16 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   });
   if (row == rows.end()) return {};
   if (!can_run(device.info(), type, terms) || row->shape.group_size > device.info().max_group_size) return {};
-  DeviceWindow window(device, type, terms, row->shape);
-  window.kernel_ = device::build(device, window_source(type, terms, row->shape, false), entry_of(type));
-  const std::uint32_t resident = device.resident_groups(window.kernel_, row->shape.group_size).value_or(0);
-  if (resident < 2) return {};  // the last group waits for the others
-  window.groups_ = row->shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
-  window.tile_elements_ = std::uint64_t{row->shape.group_size} * row->shape.loads * (16 / size_of(type));
+  WindowShape shape = row->shape;
+  const std::uint64_t tile_bytes = std::uint64_t{16} * shape.group_size * shape.loads;
+  shape.alone = row->bytes <= tile_bytes;
+  DeviceWindow window(device, type, terms, shape);
+  window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
+  const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
+  if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
+  window.few_exponents_ = row->few_exponents;
+  window.groups_ = shape.alone ? 1 : shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
+  window.tile_elements_ = tile_bytes / size_of(type);
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());
   device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);

@@ -39,6 +39,7 @@ struct WindowShape {
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool stream = false;         ///< more tiles than groups
+  bool alone = false;          ///< one group, and one tile
 };
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
 
@@ -55,6 +56,9 @@ class DeviceWindow {
   bool launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
               std::uint64_t to_offset);
 
+  /// Whether it is the fastest way only where elements have few exponents.
+  bool is_for_few_exponents() const { return few_exponents_; }
+
   /// "groups=1024 group_size=256 loads=2"
   std::string text() const;
 
@@ -66,6 +70,7 @@ class DeviceWindow {
   DType type_;
   Terms terms_;
   WindowShape shape_;
+  bool few_exponents_ = false;
   std::uint32_t groups_ = 0;  // at most
   std::uint64_t tile_elements_ = 0;
   device::Kernel kernel_{};

@@ -54,12 +54,14 @@ class Partial {
   /// Adds this to `contents`; `extremes` are merged by key first.
   void finish(Statistics::Contents& contents, Extremes& extremes) {
     std::visit([&](auto& sum) { merge(sum, contents.sum); }, sum_);
-    contents.squares.merge(squares_.finish());
-    fused_.flush();
-    fused_.sum.add_counts(fused_.elements, 0, 0, 0, fused_.elements == 0);
-    fused_.squares.add_counts(fused_.elements, 0, 0, 0, fused_.elements == 0);
-    contents.sum.merge(fused_.sum);
-    contents.squares.merge(fused_.squares);
+    if (fields_.squares) contents.squares.merge(squares_.finish());
+    if (fused_.elements != 0) {
+      fused_.flush();
+      fused_.sum.add_counts(fused_.elements, 0, 0, 0, false);
+      fused_.squares.add_counts(fused_.elements, 0, 0, 0, false);
+      contents.sum.merge(fused_.sum);
+      contents.squares.merge(fused_.squares);
+    }
     contents.nonzeros += nonzeros_;
     extremes.merge(extremes_);
   }

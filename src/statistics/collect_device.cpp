@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -74,6 +75,8 @@ std::uint64_t local_bytes(const KernelShape& shape) {
 constexpr std::uint32_t kGroupSize = 512;
 constexpr std::uint32_t kMomentsGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 64;
+constexpr std::uint32_t kColumns = 32;
+constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
@@ -87,17 +90,20 @@ std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std
   return shape.type == DType::float64 ? 8 : 2;
 }
 
-// Of little data more is shared out, in smaller tiles, as these were the fastest on an H100.
+// Of little data more is shared out, in smaller tiles, as these were the fastest on an H100; with fewer bins to clear and to collect, as
+// most of it goes past them.
 KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
   const auto set = [&](std::uint32_t group_size, std::uint32_t loads) {
     shape.group_size = std::min(shape.group_size, group_size);
     shape.loads = loads;
+    shape.columns = kFewColumns;
     return shape;
   };
   if (bytes <= 4 << 10) return set(256, 1);
-  if (bytes <= 16 << 10) return set(512, 2);
-  const bool wide = size_of(shape.type) == 8;  // with more bins to clear
-  if (bytes <= 32 << 10 && wide) return set(512, 4);
+  if (bytes <= 8 << 10) return set(256, 2);
+  if (bytes <= 16 << 10) return set(256, 4);
+  if (bytes <= 32 << 10) return set(512, 4);
+  const bool wide = size_of(shape.type) == 8;
   if (bytes <= 256 << 10) return wide ? set(256, 1) : set(128, 1);
   if (bytes <= 1 << 20) return set(256, 2);
   if (bytes <= 2 << 20 && wide) return set(256, 4);
@@ -116,9 +122,10 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
                                                               : moments   ? kMomentsGroupSize
                                                                           : kGroupSize);
   shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.columns = kColumns;
   if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
   shape.steps = choose_steps(info, shape, elements);
-  for (shape.columns = 32; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
+  for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
                                                info.selector, info.local_bytes));
@@ -319,18 +326,19 @@ template <class Take>
 void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, SumReport* report, const Take& take) {
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
+  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
   DevicePass pass(device, a.type(), options, two, chunk);
   const auto stride = static_cast<std::int64_t>(size_of(a.type()));
   const device::Memory first_memory = device.allocate(chunk * size_of(a.type()));
   const device::Memory second_memory = two ? device.allocate(chunk * size_of(a.type())) : first_memory;
   for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
     const std::uint64_t count = std::min(chunk, a.size() - first);
-    const device::Mark start = device.mark();
+    const device::Mark start = mark();
     if (count != 0) device.write(first_memory, 0, a.part(first, count).data(), a.part(first, count).bytes());
     if (count != 0 && two) device.write(second_memory, 0, b.part(first, count).data(), b.part(first, count).bytes());
-    const device::Mark uploaded = device.mark();
+    const device::Mark uploaded = mark();
     pass.launch({first_memory, count, stride, 0}, {second_memory, count, stride, 0});
-    const device::Mark done = device.mark();
+    const device::Mark done = mark();
     take(pass.result());
     add_times(device, report, start, uploaded, done);
   }
@@ -341,7 +349,13 @@ void for_chunks(View a, View b, bool two, device::Device& device, const CollectO
 template <class Take>
 void for_parts(const device::Array& a, const device::Array& b, DType type, bool two, device::Device& device, const CollectOptions& options,
                SumReport* report, const Take& take) {
-  DevicePass pass(device, type, options, two, a.count);
+  const Fields& fields = options.fields;
+  const std::uint64_t size = device::Plans::size_for(a.count);
+  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extremes, fields.sum, fields.squares,
+                                       fields.nonzeros, two, options.group_size, options.groups);
+  auto pass = device.plans().take<DevicePass>(name);
+  if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
+  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
   const auto part = [](device::Array array, std::uint64_t first, std::uint64_t count) {
     array.offset += first * static_cast<std::uint64_t>(array.stride);
     array.count = count;
@@ -349,13 +363,14 @@ void for_parts(const device::Array& a, const device::Array& b, DType type, bool 
   };
   for (std::uint64_t first = 0; first == 0 || first < a.count; first += DevicePass::kMostElements) {
     const std::uint64_t count = std::min(DevicePass::kMostElements, a.count - first);
-    const device::Mark start = device.mark();
-    pass.launch(part(a, first, count), part(b, first, count));
-    const device::Mark done = device.mark();
-    take(pass.result());
+    const device::Mark start = mark();
+    pass->launch(part(a, first, count), part(b, first, count));
+    const device::Mark done = mark();
+    take(pass->result());
     add_times(device, report, start, start, done);
   }
-  if (report != nullptr) report->configuration = pass.configuration();
+  if (report != nullptr) report->configuration = pass->configuration();
+  device.plans().give_back(name, std::move(pass));
 }
 
 class Merged {

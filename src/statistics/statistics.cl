@@ -18,6 +18,7 @@
 #define FIRST_ROW (COUNTERS + COUNTER_WORDS)
 #define RECORD (FIRST_ROW + ALL_ROWS)
 #define SPACING 16
+#define WORDS_EACH ((COUNTER_WORDS + ALL_ROWS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 // Ends a group early, where barriers may follow (PoCL takes none behind a condition).
 #if LANES > 1
@@ -153,7 +154,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     if (tile >= tiles) break;
   }
 #if WINDOWS
-  flush_window(column, state.sums.window);
+  flush_together(column, state.sums.window);
 #endif
   // What is left: less than a step; or everything, of arrays that do not lie in loads.
   uint left = count - head - steps * (STEP * ELEMENTS_PER_LOAD);
@@ -199,9 +200,19 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   RETURN_IF(!last);
   fence_device();
   if (last && local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
-  for (uint i = local_id(); i < (last ? COUNTER_WORDS + ALL_ROWS : 0); i += GROUP_SIZE) {
-    result[COUNTERS + i] = merged[i * SPACING];
-    merged[i * SPACING] = 0;
+  ulong words[WORDS_EACH];  // all on their way at once
+#pragma unroll
+  for (uint k = 0; k < WORDS_EACH; ++k) {
+    const uint i = local_id() + k * GROUP_SIZE;
+    words[k] = last && i < COUNTER_WORDS + ALL_ROWS ? merged[i * SPACING] : 0;
+  }
+#pragma unroll
+  for (uint k = 0; k < WORDS_EACH; ++k) {
+    const uint i = local_id() + k * GROUP_SIZE;
+    if (last && i < COUNTER_WORDS + ALL_ROWS) {
+      result[COUNTERS + i] = words[k];
+      merged[i * SPACING] = 0;
+    }
   }
 #if EXTREMES
   found = nothing();

@@ -173,6 +173,46 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 #endif
 }
 
+#if LANES > 1
+#define WINDOW_SUMS ((SUM ? SUMS : 0) + (PRODUCTS ? PRODUCT_SUMS : 0))
+
+// The same by all of a sub-group; where their windows are alike, one work-item adds a sum of all.
+FN void flush_together(LOCAL uint* column, WINDOW w) {
+  const uint held = is_open(w) && hits_of(w) != 0;
+  const uint a_top = (uint)subgroup_max_s32(held ? (int)w.a_top : 0), b_top = DOT ? (uint)subgroup_max_s32(held ? (int)w.b_top : 0) : 0;
+  if (subgroup_ballot(held && (w.a_top != a_top || (DOT && w.b_top != b_top))) != 0) {
+    flush_window(column, w);
+    return;
+  }
+  if (a_top == 0) return;  // nobody's
+  const double sums[6] = {w.sum0, w.sum1, w.product0, w.product1, w.product2, w.product3};
+  w.a_top = a_top;
+  w.b_top = b_top;
+  const uint lane = local_id() & (LANES - 1);
+  long sum = 0;
+#pragma unroll
+  for (int i = 0; i < WINDOW_SUMS; ++i) {
+    const int which = SUM ? (i < SUMS ? i : i - SUMS) : i, product = !SUM || i >= SUMS;
+    const int exponent = (product ? product_exponent(w) : sum_exponent(w)) - which * NEXT_BELOW;
+    const long all = subgroup_add_s64(held ? (long)(as_ulong(sums[(product ? 2 : 0) + which]) - as_ulong(anchor(exponent))) : 0);
+    sum = lane == i ? all : sum;
+  }
+  if (lane >= WINDOW_SUMS) return;
+  const int product = !SUM || lane >= SUMS, which = SUM && product ? (int)lane - SUMS : (int)lane;
+  const int exponent = (product ? product_exponent(w) : sum_exponent(w)) - which * NEXT_BELOW;
+  const uint position = (uint)(exponent - 52 + (product ? 2 * LOWEST_BIT : LOWEST_BIT));
+  const uint sign = sum < 0 ? ~0u : 0;
+  const ulong magnitude = sum < 0 ? 0 - (ulong)sum : (ulong)sum;
+  if (!product) {
+    add_number(column, 0, SUM_ROW_BITS, magnitude, position, sign);
+  } else {
+    add_number(column, FIRST_PRODUCT_ROW, PRODUCT_ROW_BITS, magnitude, position, sign);
+  }
+}
+#else
+#define flush_together flush_window
+#endif
+
 // Empties the sums into the bins. A window that held few of the loads is closed for a while.
 FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   flush_window(column, w);

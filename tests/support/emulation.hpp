@@ -127,11 +127,14 @@ FN uint barrier_or(uint v) {
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
 FN void barrier_local() { barrier_or(0); }
+FN void barrier_all() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
 FN uint atomic_add_global32(uint* p, uint v) { return std::exchange(*p, *p + v); }
 FN uint atomic_max_global32(uint* p, uint v) { return std::exchange(*p, std::max(*p, v)); }
+FN uint atomic_add_ordered_global32(uint* p, uint v) { return atomic_add_global32(p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
+FN void atomic_merge_global64(ulong* p, ulong v) { *p += v; }
 FN ulong atomic_load_global64(const ulong* p) { return *p; }
 FN void atomic_store_global64(ulong* p, ulong v) { *p = v; }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
@@ -141,6 +144,7 @@ FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
 FN void fence_device() {}
 
 FN float add_rn_f32(float a, float b) { return a + b; }
+FN float mul_rn_f32(float a, float b) { return a * b; }
 FN double add_rn_f64(double a, double b) { return a + b; }
 // Rounded down: what was lost by rounding to the nearest tells whether that went up.
 FN double add_down_f64(double a, double b) {
@@ -174,19 +178,14 @@ FN ulong mul_hi64(ulong a, ulong b) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<ulong>(static_cast<Wide>(a) * b >> 64);
 }
-FN void add_product96(uint* sum, uint a, uint b) {
-  const ulong product = static_cast<ulong>(a) * b, low = (product & 0xffffffffu) + sum[0];
-  const ulong middle = (product >> 32) + sum[1] + (low >> 32);
+FN void add96(uint* sum, ulong number) {
+  const ulong low = (number & 0xffffffffu) + sum[0], middle = (number >> 32) + sum[1] + (low >> 32);
   sum[0] = static_cast<uint>(low);
   sum[1] = static_cast<uint>(middle);
   sum[2] += static_cast<uint>(middle >> 32);
 }
-FN void add_two96(uint* sum, uint a_low, uint a_high, uint b_low, uint b_high) {
-  const ulong low = static_cast<ulong>(sum[0]) + a_low + b_low, middle = static_cast<ulong>(sum[1]) + a_high + b_high + (low >> 32);
-  sum[0] = static_cast<uint>(low);
-  sum[1] = static_cast<uint>(middle);
-  sum[2] += static_cast<uint>(middle >> 32);
-}
+FN void add_product96(uint* sum, uint a, uint b) { add96(sum, static_cast<ulong>(a) * b); }
+FN void add_square96(uint* sum, int a) { add96(sum, static_cast<ulong>(static_cast<long>(a) * a)); }
 FN uint opaque(uint x) { return x; }
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
@@ -254,6 +253,11 @@ FN int subgroup_add_s32(int value) {
   for (const ulong one : emulation.meet_subgroup(static_cast<uint>(value))) sum += static_cast<int>(one);
   EXPECT_EQ(sum, static_cast<int>(sum)) << "overflow";
   return static_cast<int>(sum);
+}
+// The same of 64 bits; of less than 2^57, all of them together.
+FN long subgroup_add_s64(long value) {
+  const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
+  return low + (long)((ulong)high << 26);
 }
 
 }  // namespace samesum::dialect

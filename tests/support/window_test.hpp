@@ -27,6 +27,7 @@ struct WindowKernel {
   void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
               unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
   bool fixed_point = false;  // sums are tried as fixed-point numbers
+  bool alone = false;        // there is one group, and one tile
 };
 
 /// What the kernel leaves, and memory that says whether it left it clean.

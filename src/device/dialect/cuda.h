@@ -59,11 +59,14 @@ FN ulong atomic_load_global64(const ulong* p) { return *(const volatile ulong*)p
 #endif
 // A store, and a load of two words at a multiple of 16 bytes, each of them whole: other groups see all of a word or nothing.
 #if __CUDA_ARCH__ >= 700
+// An addition whose old value is not asked for, at an address of this work-item's own: compilers first look for others at the same.
+FN void atomic_merge_global64(ulong* p, ulong v) { asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 FN void atomic_store_global64(ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
   asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(p) : "memory");
 }
 #else
+FN void atomic_merge_global64(ulong* p, ulong v) { atomic_add_global64(p, v); }
 FN void atomic_store_global64(ulong* p, ulong v) { *(volatile ulong*)p = v; }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
   *first = ((const volatile ulong*)p)[0];
@@ -120,17 +123,16 @@ FN uint clz32(uint x) { return (uint)__clz((int)x); }
 FN uint lowest_bit(uint x) { return 31 - (uint)__clz((int)(x & (0 - x))); }
 FN uint clz64(ulong x) { return (uint)__clzll((long)x); }
 FN ulong mul_hi64(ulong a, ulong b) { return __umul64hi(a, b); }
-// Adds to a sum of 96 bits: the product of two numbers, two numbers of 64 bits.
+// Adds to a sum of 96 bits: the product of two numbers, the square of one with a sign.
 FN void add_product96(uint* sum, uint a, uint b) {
   asm("mad.lo.cc.u32 %0, %3, %4, %0; madc.hi.cc.u32 %1, %3, %4, %1; addc.u32 %2, %2, 0;"
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2])
       : "r"(a), "r"(b));
 }
-FN void add_two96(uint* sum, uint a_low, uint a_high, uint b_low, uint b_high) {
-  asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, %2, 0;"
-      "add.cc.u32 %0, %0, %5; addc.cc.u32 %1, %1, %6; addc.u32 %2, %2, 0;"
+FN void add_square96(uint* sum, int a) {
+  asm("mad.lo.cc.s32 %0, %3, %3, %0; madc.hi.cc.s32 %1, %3, %3, %1; addc.u32 %2, %2, 0;"
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2])
-      : "r"(a_low), "r"(a_high), "r"(b_low), "r"(b_high));
+      : "r"(a));
 }
 FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(low, high, shift); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
@@ -208,3 +210,8 @@ SUBGROUP_REDUCE(int, subgroup_add_s32, value + other)
 SUBGROUP_REDUCE(uint, subgroup_add_u32, value + other)
 #undef SUBGROUP_REDUCE
 #endif
+// The same of 64 bits; of less than 2^57, all of them together.
+FN long subgroup_add_s64(long value) {
+  const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
+  return low + (long)((ulong)high << 26);
+}

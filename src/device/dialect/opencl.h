@@ -164,6 +164,10 @@ FN uint subgroup_min_u32(uint value) {
   for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = min(value, subgroup_shuffle(value, local_id() ^ distance));
   return value;
 }
+FN long subgroup_add_s64(long value) {
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value += subgroup_shuffle64(value, local_id() ^ distance);
+  return value;
+}
 #else
 #define SUBGROUP 1
 #endif

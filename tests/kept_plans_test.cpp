@@ -1,0 +1,63 @@
+// Calls over arrays on a device leave their scratch memory to the next call of the same kind: whatever came before, the bits are the same.
+#include <samesum/buffer.hpp>
+#include <samesum/reduce.hpp>
+#include <samesum/statistics.hpp>
+#include <samesum/sum.hpp>
+
+#include "device/plans.hpp"
+#include "selftest/cases.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace samesum {
+namespace {
+
+using device::Plans;
+
+TEST(KeptPlans, AreTheLatestFewAndTakenOnce) {
+  Plans plans;
+  for (std::size_t i = 0; i <= Plans::kMost; ++i) plans.give_back("plan " + std::to_string(i), std::make_shared<std::size_t>(i));
+  EXPECT_EQ(plans.take<std::size_t>("plan 0"), nullptr) << "the oldest is gone";
+  const auto one = plans.take<std::size_t>("plan 1");
+  ASSERT_NE(one, nullptr);
+  EXPECT_EQ(*one, 1u);
+  EXPECT_EQ(plans.take<std::size_t>("plan 1"), nullptr) << "who takes it has it alone";
+  plans.give_back("plan 1", one);
+  EXPECT_EQ(plans.take<std::size_t>("plan 1"), one);
+}
+
+TEST(KeptPlans, AreForArraysOfLikeSizes) {
+  EXPECT_EQ(Plans::size_for(0), 1u);
+  EXPECT_EQ(Plans::size_for(1024), 1024u);
+  EXPECT_EQ(Plans::size_for(1025), 2048u);
+  EXPECT_EQ(Plans::size_for(~std::uint64_t{0}), std::uint64_t{1} << 62);
+}
+
+TEST(KeptPlans, GiveTheSameBitsWhateverCameBefore) {
+  for (const Device& device : open_devices("all", 0)) {
+    for (const DType type : {DType::float32, DType::float64}) {
+      const auto cases = hard::cases();
+      for (std::size_t turn = 0; turn < cases.size(); ++turn) {
+        const hard::Case& hard_case = cases[turn * 5 % cases.size()];
+        for (const std::uint64_t size : {1000, 700, 0}) {
+          const auto data = hard::make(hard_case, type, size), other = hard::make(cases[turn % cases.size()], type, size);
+          Buffer a(device, size * size_of(type)), b(device, size * size_of(type));
+          if (size != 0) a.write(data.view().data(), data.view().bytes());
+          if (size != 0) b.write(other.view().data(), other.view().bytes());
+          const std::string what = device.info().selector + ", " + std::string(hard_case.name) + ", " + std::to_string(size);
+          ASSERT_EQ(accumulate(BufferView(a, size, type)), test::add_each(data.view())) << what;
+          const Device cpu = Device::open("cpu");
+          ASSERT_EQ(collect(BufferView(a, size, type)), collect(data.view(), cpu)) << what;
+          ASSERT_EQ(dot(BufferView(a, size, type), BufferView(b, size, type)), dot(data.view(), other.view(), cpu)) << what;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samesum
