@@ -17,10 +17,12 @@ namespace {
 
 using namespace dialect::product64;
 
-const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window};
+const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(ProductWindow64, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow64, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
+TEST(ProductWindow64, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
+TEST(ProductWindow64, OfSmallProductsIsRight) { WindowProducts(kKernel, DOT == 0).check_small_products(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -18,10 +18,12 @@ namespace {
 
 using namespace dialect::product64_squares;
 
-const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window};
+const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true};
 
 TEST(ProductWindow64Squares, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow64Squares, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
+TEST(ProductWindow64Squares, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
+TEST(ProductWindow64Squares, OfSmallProductsIsRight) { WindowProducts(kKernel, DOT == 0).check_small_products(); }
 
 }  // namespace
 }  // namespace samesum::test

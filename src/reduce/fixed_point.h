@@ -1,6 +1,14 @@
-// Fixed-point numbers: a multiple of a power of two, and below it a multiple of another one, which is 2^LOWER_BITS times less.
+// Fixed-point numbers: words, the lowest first, each a multiple of a power of two, which is 2^LOWER_BITS times that of the word below;
+// 2^FIRST_BITS times that of the first.
+#if PRODUCTS && FRACTION_BITS == 52
+#define FIXED_WORDS 4
+#else
+#define FIXED_WORDS 2
+#endif
+#define UPPER (FIXED_WORDS - 1)                   // the last word
+#define FIXED_ROOM ((3 * FIXED_WORDS + 5) / 4 * 4)  // words that a group has of them in local memory
 typedef struct {
-  long upper, lower;
+  long words[FIXED_WORDS];
   uint failed, other;  // other: whether there was anything but -0.0
 } FIXED;
 
@@ -8,11 +16,14 @@ typedef struct {
 // added, and as a multiple of it the difference of the sum's bits and the power's.
 #define POWER_BITS 52
 FN double power_of(uint field) { return as_double((ulong)(field << 20 | 0x00080000u) << 32); }
+#define power_below(power, words) as_double(as_ulong(power) - ((ulong)((words) * LOWER_BITS) << 52))  // of a word so many below
 FN long multiple_of(double sum, double power) { return (long)(as_ulong(sum) - as_ulong(power)); }
 FN uint in_bits(long x, int bits) { return (ulong)(x + ((long)1 << (bits - 1))) >> bits == 0; }
 
 FN FIXED no_sum(void) {
   FIXED sum;
-  sum.upper = sum.lower = sum.failed = sum.other = 0;
+#pragma unroll
+  for (int i = 0; i < FIXED_WORDS; ++i) sum.words[i] = 0;
+  sum.failed = sum.other = 0;
   return sum;
 }

@@ -15,9 +15,9 @@
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
 #define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
-#define STORAGE_GROUPS (STORAGE_GROUP + 8)           // and the last one of other groups'
-#define STORAGE_AGAIN (STORAGE_GROUPS + 8)           // what it has of them at the second attempt
-#define STORAGE_MARKS (STORAGE_AGAIN + 8)            // bytes: which other groups are wide
+#define STORAGE_GROUPS (STORAGE_GROUP + FIXED_ROOM)  // and the last one of other groups'
+#define STORAGE_AGAIN (STORAGE_GROUPS + FIXED_ROOM)  // what it has of them at the second attempt
+#define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups are wide
 #define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
 #define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
 
@@ -33,29 +33,36 @@ typedef struct {
 // Whether loads of the tile from element `first` on may stay in the cache (kept.h); of two arrays half as many of each.
 #define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 
+#if !STRIDED
+// A tile without a gap.
+FN void load_whole(REAL* v, ARRAY a, ARRAY b, ulong first) {
+  GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
+  GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
+  uint4 x[LOADS], y[LOADS];
+  if (IS_KEPT(first)) {
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+      x[i] = a_loads[i * GROUP_SIZE];
+      y[i] = DOT ? b_loads[i * GROUP_SIZE] : x[i];
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+      x[i] = load_once(&a_loads[i * GROUP_SIZE]);
+      y[i] = DOT ? load_once(&b_loads[i * GROUP_SIZE]) : x[i];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    v[i] = real_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), element_of(y[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
+  }
+}
+#endif
+
 FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
 #if !STRIDED
   if (first + TILE <= count) {
-    GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
-    GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
-    uint4 x[LOADS], y[LOADS];
-    if (IS_KEPT(first)) {
-#pragma unroll
-      for (int i = 0; i < LOADS; ++i) {
-        x[i] = a_loads[i * GROUP_SIZE];
-        y[i] = DOT ? b_loads[i * GROUP_SIZE] : x[i];
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < LOADS; ++i) {
-        x[i] = load_once(&a_loads[i * GROUP_SIZE]);
-        y[i] = DOT ? load_once(&b_loads[i * GROUP_SIZE]) : x[i];
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < REALS; ++i) {
-      v[i] = real_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), element_of(y[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
-    }
+    load_whole(v, a, b, first);
     return;
   }
 #endif

@@ -24,6 +24,7 @@ FN void sums_of(const SHARE* share, double* sums) {
 }
 
 #define FIXED_POINT 1
+#define FIRST_BITS 46
 #define LOWER_BITS 46
 #define UPPER_BITS 51
 #define UPPER_PIECES 3
@@ -51,12 +52,13 @@ FN void end_near(SHARE* share, double power) {
   if (share->left >> 20 != 0) share->running.up = as_double((ulong)0x7ff80000u << 32);
 }
 
-FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+FN FIXED fixed_of_share(const SHARE* share, double upper) {
+  const double lower = power_below(upper, 1);
   const double more = add_rn_f64(share->running.sum, upper), last = add_rn_f64(share->running.down, lower);
   FIXED fixed = no_sum();
-  fixed.upper = multiple_of(more, upper);
-  fixed.lower = multiple_of(last, lower);
-  fixed.failed = !is_exact(share) | !in_bits(fixed.upper, UPPER_BITS) | !in_bits(fixed.lower, POWER_BITS) |
+  fixed.words[UPPER] = multiple_of(more, upper);
+  fixed.words[0] = multiple_of(last, lower);
+  fixed.failed = !is_exact(share) | !in_bits(fixed.words[UPPER], UPPER_BITS) | !in_bits(fixed.words[0], POWER_BITS) |
                  (add_rn_f64(last, -lower) != share->running.down);
   return fixed;
 }

@@ -20,42 +20,65 @@
 
 #if FIXED_POINT
 // Adds up the work-item's terms, by float64 additions that prove themselves exact.
-FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper, double lower) {
+FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   begin_near(share, upper);
-  add_near(share, v, upper);
 #if STREAM
-  for (ulong first = ((ulong)GROUP + GROUPS) * TILE; first < count; first += (ulong)GROUPS * TILE) {
+  const ulong step = (ulong)GROUPS * TILE;
+  ulong first = (ulong)GROUP * TILE + step;
+#if LOADS_AHEAD && !STRIDED  // the next tile is on its way while one is added up
+  REAL next[REALS];
+  while (first + TILE <= count) {
+    load_whole(next, a, b, first);
+    add_near(share, v, upper);
+    first += step;
+    if (first + TILE > count) {
+#pragma unroll
+      for (int i = 0; i < REALS; ++i) v[i] = next[i];
+      break;
+    }
+    load_whole(v, a, b, first);
+    add_near(share, next, upper);
+    first += step;
+  }
+#endif
+  add_near(share, v, upper);
+  for (; first < count; first += step) {
     load_tile(v, a, b, first, count);
     add_near(share, v, upper);
   }
+#else
+  add_near(share, v, upper);
 #endif
   end_near(share, upper);
-  return fixed_of_share(share, upper, lower);
+  return fixed_of_share(share, upper);
 }
 
 // The same term by term, where those are not.
-FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper, double lower) {
+FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   FIXED sum = no_sum();
   for (ulong first = (ulong)GROUP * TILE; first < count; first += (ulong)GROUPS * TILE) {
     load_tile(v, a, b, first, count);
 #pragma unroll 1
     for (int i = 0; i < REALS; ++i) {
-      sum.failed |= !add_to_fixed(&sum, term_of(v[0]), upper, lower);
+      sum.failed |= !add_to_fixed(&sum, term_of(v[0]), upper);
+#if HAS_RESTS
+      sum.failed |= !add_to_fixed(&sum, rest_of(v[0]), upper);
+#endif
 #pragma unroll
       for (int k = 0; k < REALS - 1; ++k) v[k] = v[k + 1];
     }
   }
-  sum.failed |= !in_bits(sum.upper, UPPER_BITS);
+  sum.failed |= !in_bits(sum.words[UPPER], UPPER_BITS);
   return sum;
 }
 
 // Adds up what the group's work-items have.
-FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED sum) {
+FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED sum, const int upper_pieces) {
   if (sum.failed) storage[place + GROUP_FAILED] = 1;
   if (sum.other) storage[place + GROUP_OTHER] = 1;
-  add_pieces(storage + place, sum, UPPER_PIECES);
+  add_pieces(storage + place, sum, upper_pieces);
   barrier_local();
-  return sum_of_pieces(memory + place / 4, no_sum(), UPPER_PIECES);
+  return sum_of_pieces(memory + place / 4, no_sum(), upper_pieces);
 }
 #endif
 
@@ -190,7 +213,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
 #if FIXED_POINT
   GLOBAL ulong* const state_place = slots;
   const ulong state = atomic_load_global64(state_place);
-  slots += STATE_WORDS + (2 * GROUPS + 7) / 8 * 8;
+  slots += STATE_WORDS + (FIXED_WORDS * GROUPS + 7) / 8 * 8;
 #endif
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
@@ -210,25 +233,26 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   const uint tried = field_of(state) != 0 && pause_of(state) == 0;
   if (!RARELY(!tried)) {
     const uint field = field_of(state);
-    const double upper = power_of(field), lower = power_of(field - LOWER_BITS);
-    FIXED part = add_fixed(&share, v, left, right, count, upper, lower);
+    const double upper = power_of(field);
+    FIXED part = add_fixed(&share, v, left, right, count, upper);
     part.other = has_other(&share);
-    FIXED sum = add_group(storage, memory, STORAGE_GROUP, part);
+    FIXED sum = add_group(storage, memory, STORAGE_GROUP, part, UPPER_PIECES);
     if (RARELY(sum.failed)) {
-      if (part.failed) part = add_each(v, left, right, count, upper, lower);
+      if (part.failed) part = add_each(v, left, right, count, upper);
       part.other = has_other(&share);
-      sum = add_group(storage, memory, STORAGE_AGAIN, part);
+      sum = add_group(storage, memory, STORAGE_AGAIN, part, WORD_PIECES);
     }
     own = sum.failed;
     if (!is_last) {
       leave_fixed(state_place + STATE_WORDS, sum);
       if (!RARELY(own)) return;
     } else {
-      if (own) sum.upper = sum.lower = sum.other = 0;
+      if (own) sum = no_sum();
+      sum.failed = own;
       if (others != 0) {
         take_fixed(state_place + STATE_WORDS, (LOCAL uchar*)(storage + STORAGE_MARKS), storage + STORAGE_GROUPS);
         barrier_local();
-        sum = sum_of_pieces(memory + STORAGE_GROUPS / 4, sum, 3);
+        sum = sum_of_pieces(memory + STORAGE_GROUPS / 4, sum, WORD_PIECES);
       }
       if (!RARELY(sum.failed)) {
         round_fixed(sum, field, count == 0, result, (GLOBAL ulong*)(record + record_offset));
@@ -236,9 +260,9 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
         return;
       }
       if (local_id() < SUBGROUP) {
-        const uint position = field + TERM_SCALE - LOWER_BITS - 1 - (ROW_BASE);
-        add_limbs(storage, sum.lower, position);
-        add_limbs(storage, sum.upper, position + LOWER_BITS);
+        const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
+#pragma unroll
+        for (int i = 0; i < FIXED_WORDS; ++i) add_limbs(storage, sum.words[i], (uint)(position + (i == 0 ? -FINER_BITS : i * LOWER_BITS)));
         if (sum.other) storage[STORAGE_OTHER] = 1;
       }
     }
@@ -253,6 +277,10 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
       load_tile(v, left, right, first, count);
       add_reals(&share, v);
     }
+#endif
+#if GREATEST_NOTED
+    const uint greatest = subgroup_max_u32(share.greatest);
+    if ((local_id() & (SUBGROUP - 1)) == 0) atomic_max_global32((GLOBAL uint*)(state_place + 1), greatest);
 #endif
   }
   const uint exact = is_exact(&share);
@@ -309,6 +337,13 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     rounded = finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
   }
 #if FIXED_POINT
-  if (local_id() == 0) *state_place = state_after(state, tried, rounded);
+  if (local_id() != 0) return;
+#if GREATEST_NOTED  // advice, for which nobody need wait
+  const uint expected = (uint)atomic_load_global64(state_place + 1);
+  state_place[1] = 0;
+#else
+  const uint expected = (uint)(rounded >> 52) & 0x7ffu;
+#endif
+  *state_place = state_after(state, tried, expected);
 #endif
 }

@@ -45,8 +45,8 @@ constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB
 constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {128, 4, 4}},        {16_KiB, {128, 8, 4}}, {32_KiB, {256, 8, 2}},
                             {128_KiB, {128, 2, 8}}, {256_KiB, {256, 2, 4}},      {2_MiB, {256, 4, 4}},  {4_MiB, {256, 4, 2}},
                             {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
-constexpr Row kWideProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {256, 2, 4}}, {16_KiB, {256, 4, 4}}, {512_KiB, {256, 1, 4}},
-                                 {1_MiB, {256, 2, 4}}, {2_MiB, {256, 4, 4}}, {8_MiB, {512, 4, 2}},  {128_MiB, {512, 2, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}}, {8_KiB, {128, 4, 4}}, {16_KiB, {256, 4, 2}}, {512_KiB, {128, 2, 5}},
+                                 {1_MiB, {128, 4, 4}}, {2_MiB, {256, 4, 2}}, {4_MiB, {256, 8, 2}},  {128_MiB, {256, 4, 2, true}}};
 constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
                              {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
                              {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
@@ -72,7 +72,7 @@ constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum o
 // numbers, with what launches leave to the next.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
-  return entries.lower_bits != 0 ? 8 + (2 * groups + 7) / 8 * 8 + slots : slots;
+  return entries.lower_bits != 0 ? 8 + (entries.fixed_words * groups + 7) / 8 * 8 + slots : slots;
 }
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
@@ -99,7 +99,7 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   } else if (terms == Terms::elements) {
     add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/window_float64.cl"});
   } else if (type == DType::float64) {
-    add({"reduce/running_sum.h", "reduce/products_float64.cl"});
+    add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/products_float64.cl"});
   } else {
     add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/products_float32.cl"});
   }
@@ -115,22 +115,24 @@ std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers"
 
 // As in elements_*.cl and products_*.cl.
 WindowEntries window_entries(DType type, Terms terms) {
-  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0) {
-    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits};
+  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, int first_bits = 0, std::uint32_t fixed_words = 2) {
+    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};
   };
   if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
-  return type == DType::float64 ? entries(1074 - 2148, 263 * 16) : entries(1074 - 350, 38 * 16, 46);
+  return type == DType::float64 ? entries(1074 - 2148, 263 * 16, 51, 61, 4) : entries(1074 - 350, 38 * 16, 46);
 }
 
 void WindowEntries::unfold(std::span<std::int64_t> words) const {
   const std::int64_t field = words[digits + 4];
   if (lower_bits == 0 || field == 0) return;
-  const std::int64_t parts[] = {words[0], words[1]}, other = words[2];
+  const std::vector<std::int64_t> parts(words.begin(), words.begin() + fixed_words);
+  const std::int64_t other = words[fixed_words];
   std::fill(words.begin(), words.end(), 0);
   words[digits + 3] = other;
-  for (int i = 0; i < 2; ++i) {
-    const std::int64_t position = field - 1 - (i == 0 ? lower_bits : 0) - base;
+  for (std::uint32_t i = 0; i < fixed_words; ++i) {
+    const std::int64_t finer = i == 0 ? first_bits - lower_bits : 0;
+    const std::int64_t position = field - 1 - std::int64_t{lower_bits} * (fixed_words - 1 - i) - finer - base;
     words[position / 32] += (parts[i] & 0xffffffff) << position % 32;
     words[position / 32 + 1] += (parts[i] >> 32) * (std::int64_t{1} << position % 32);
   }

@@ -23,7 +23,9 @@ enum class Terms { elements, squares, products };
 struct WindowEntries {
   int base;
   std::uint32_t digits;
-  int lower_bits = 0;  ///< of fixed-point numbers; 0: there are none
+  int lower_bits = 0;  ///< of fixed-point numbers' words, but the last; 0: there are none
+  int first_bits = 0;  ///< of the first one
+  std::uint32_t fixed_words = 2;
 
   constexpr std::uint32_t words() const noexcept { return digits + 5; }
   /// Makes entries of what the kernel left.

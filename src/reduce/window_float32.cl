@@ -44,6 +44,7 @@ FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p
 
 // As fixed-point numbers (fixed_point.h).
 #define FIXED_POINT 1
+#define FIRST_BITS 42
 #define LOWER_BITS 42
 #define UPPER_BITS 42
 #define UPPER_PIECES 2
@@ -53,13 +54,14 @@ FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p
 #define begin_near(share, power)
 #define add_near(share, v, power) add_reals(share, v)
 #define end_near(share, power)
-FN FIXED fixed_of_share(const SHARE* share, double upper, double lower) {
+FN FIXED fixed_of_share(const SHARE* share, double upper) {
+  const double lower = power_below(upper, 1);
   const double sum = share->down, more = add_rn_f64(sum, upper), rest = add_rn_f64(sum, -add_rn_f64(more, -upper));
   const double last = add_rn_f64(rest, lower);
   FIXED fixed = no_sum();
-  fixed.upper = multiple_of(more, upper);
-  fixed.lower = multiple_of(last, lower);
-  fixed.failed = !is_exact(share) | !in_bits(fixed.upper, UPPER_BITS) | (add_rn_f64(last, -lower) != rest);
+  fixed.words[UPPER] = multiple_of(more, upper);
+  fixed.words[0] = multiple_of(last, lower);
+  fixed.failed = !is_exact(share) | !in_bits(fixed.words[UPPER], UPPER_BITS) | (add_rn_f64(last, -lower) != rest);
   return fixed;
 }
 FN double term_of(REAL value) { return fma_rn_f32(value, 0, 0) == 0 ? widen(value, 0) : as_double(~(ulong)0); }

@@ -131,6 +131,7 @@ FN void barrier_all() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
 FN uint atomic_add_global32(uint* p, uint v) { return std::exchange(*p, *p + v); }
+FN uint atomic_max_global32(uint* p, uint v) { return std::exchange(*p, std::max(*p, v)); }
 FN uint atomic_add_ordered_global32(uint* p, uint v) { return atomic_add_global32(p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
 FN void atomic_merge_global64(ulong* p, ulong v) { *p += v; }
@@ -157,6 +158,7 @@ FN double add_down_f64(double a, double b) {
 }
 FN double add_up_f64(double a, double b) { return -add_down_f64(-a, -b); }
 FN float fma_rn_f32(float a, float b, float c) { return std::fma(a, b, c); }
+FN float min_magnitude_f32(float a, float b) { return std::fmin(std::fabs(a), std::fabs(b)); }
 FN float max_magnitude_f32(float a, float b) { return std::fmax(std::fabs(a), std::fabs(b)); }
 FN double mul_rn_f64(double a, double b) { return a * b; }
 FN double fma_rn_f64(double a, double b, double c) { return std::fma(a, b, c); }

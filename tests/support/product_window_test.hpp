@@ -89,6 +89,40 @@ class WindowProducts {
     EXPECT_TRUE(launch("which zeros fit"));
   }
 
+  /// Of float64: products far below the greatest are fixed-point numbers too, in finer bits, as zeros are; not those still farther below.
+  void check_small_products() {
+    const std::uint64_t length = 3 * kernel_.tile + 5;
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(7);
+    const auto number = [&](int exponent) { return format.encode(random.bits(53) | 1, exponent) | (random.bits(1) != 0 ? format.sign() : 0); };
+    std::vector<std::uint64_t> patterns(length);
+    for (std::uint64_t& pattern : patterns) pattern = number(random.between(-56, -53));
+    const auto launch = [&](const std::string& what) {
+      const hard::Data data(patterns, kernel_.type);
+      check_launch(data.view(), data.view(), NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    for (const std::uint64_t place : {std::uint64_t{2}, kernel_.tile + 5, length - 1}) {
+      const std::uint64_t before = patterns[place];
+      state_ = 0;  // after a failure there is more room above
+      EXPECT_FALSE(launch("first"));
+      for (const int exponent : {-75, -78, -79, -80}) {
+        patterns[place] = number(exponent);
+        EXPECT_TRUE(launch(fmt::format("exponent {} at {}", exponent, place))) << exponent << " at " << place;
+      }
+      patterns[place] = format.sign();
+      EXPECT_TRUE(launch("a zero"));
+      for (const int exponent : {-82, -120, -600}) {
+        patterns[place] = number(exponent);
+        EXPECT_FALSE(launch(fmt::format("exponent {} at {}", exponent, place)));
+        patterns[place] = before;
+        int launches = 1;
+        while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
+        while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
+      }
+    }
+  }
+
   /// Each hard case with each, in both orders.
   void check_hard_cases() {
     const auto cases = hard::cases();

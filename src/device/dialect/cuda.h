@@ -46,6 +46,7 @@ FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 // with this form, which begins again after 2^31.
 FN uint atomic_ticket_global32(uint* p) { return atomicInc(p, 0x7fffffff); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
+FN uint atomic_max_global32(uint* p, uint v) { return atomicMax(p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
 #if __CUDA_ARCH__ >= 700
 FN ulong atomic_load_global64(const ulong* p) {
@@ -97,6 +98,8 @@ FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
 FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }
 // The greater magnitude; NaNs are left out.
 FN float max_magnitude_f32(float a, float b) { return fmaxf(fabsf(a), fabsf(b)); }
+// The lesser one.
+FN float min_magnitude_f32(float a, float b) { return fminf(fabsf(a), fabsf(b)); }
 FN double mul_rn_f64(double a, double b) { return __dmul_rn(a, b); }
 FN double fma_rn_f64(double a, double b, double c) { return __fma_rn(a, b, c); }
 FN double fma_down_f64(double a, double b, double c) { return __fma_rd(a, b, c); }

@@ -42,6 +42,7 @@ FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile 
 FN uint atomic_exchange_local32(LOCAL uint* p, uint v) { return atomic_xchg((volatile LOCAL uint*)p, v); }
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
+FN uint atomic_max_global32(GLOBAL uint* p, uint v) { return atomic_max((volatile GLOBAL uint*)p, v); }
 FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
 FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) {
   return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired);
