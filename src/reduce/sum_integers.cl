@@ -239,7 +239,8 @@ FN void take(GLOBAL ulong* slots, uint others, long* sums) {
   for (int p = 0; p < PIECES; ++p) sums[p] += subgroup_add_s64(local_id() % PIECES == p ? (long)word >> COUNT_BITS : 0);
 }
 
-// What is left of a sum: its entries, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum.
+// What is left of a sum: its entries, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum, and
+// whether it is of anything.
 FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
   return local_id() < ENTRIES ? result + local_id() : record + (local_id() - ENTRIES);
 }

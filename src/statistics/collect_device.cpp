@@ -102,8 +102,8 @@ KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
   if (bytes <= 4 << 10) return set(256, 1);
   if (bytes <= 8 << 10) return set(256, 2);
   if (bytes <= 16 << 10) return set(256, 4);
-  if (bytes <= 32 << 10) return set(512, 4);
   const bool wide = size_of(shape.type) == 8;
+  if (bytes <= 32 << 10 && wide) return set(512, 4);
   if (bytes <= 256 << 10) return wide ? set(256, 1) : set(128, 1);
   if (bytes <= 1 << 20) return set(256, 2);
   if (bytes <= 2 << 20 && wide) return set(256, 4);

@@ -41,6 +41,7 @@
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-variable"  // of extremes
 namespace samesum::dialect {
 namespace {  // another kernel in each file
 // clang-format off
