@@ -96,7 +96,9 @@ class WindowProducts {
     const std::uint64_t length = 3 * kernel_.tile + 5;
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(7);
-    const auto number = [&](int exponent) { return format.encode(random.bits(53) | 1, exponent) | (random.bits(1) != 0 ? format.sign() : 0); };
+    const auto number = [&](int exponent) {
+      return format.encode(random.bits(53) | 1, exponent) | (random.bits(1) != 0 ? format.sign() : 0);
+    };
     std::vector<std::uint64_t> patterns(length);
     for (std::uint64_t& pattern : patterns) pattern = number(random.between(-56, -53));
     const auto launch = [&](const std::string& what) {
