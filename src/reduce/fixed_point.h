@@ -16,7 +16,8 @@ typedef struct {
 // added, and as a multiple of it the difference of the sum's bits and the power's.
 #define POWER_BITS 52
 FN double power_of(uint field) { return as_double((ulong)(field << 20 | 0x00080000u) << 32); }
-#define power_below(power, words) as_double(as_ulong(power) - ((ulong)((words) * LOWER_BITS) << 52))  // of a word so many below
+// The power of a word so many below.
+#define power_below(power, words) as_double(as_ulong(power) - ((ulong)((words) * LOWER_BITS) << 52))
 FN long multiple_of(double sum, double power) { return (long)(as_ulong(sum) - as_ulong(power)); }
 FN uint in_bits(long x, int bits) { return (ulong)(x + ((long)1 << (bits - 1))) >> bits == 0; }
 

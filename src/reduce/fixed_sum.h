@@ -1,13 +1,13 @@
-// Sums as fixed-point numbers (fixed_point.h), for sum_window.cl. Their powers are those that the launch before has left. So all groups know
-// them before they have seen an element, and integer additions are all that sums need to meet: in a sub-group, in local memory, and in two
-// words that each group leaves.
+// Sums as fixed-point numbers (fixed_point.h), for sum_window.cl. Their powers are those that the launch before has left. So all groups
+// know them before they have seen an element, and integer additions are all that sums need to meet: in a sub-group, in local memory, and in
+// the words that each group leaves.
 //
-// What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (sum_window.cl), and that
-// launch takes longer; it leaves other powers, or the advice to do without for some launches.
+// What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (sum_window.cl), and
+// that launch takes longer; it leaves other powers, or the advice to do without for some launches.
 //
-// Stands after the file of what is summed: FIRST_BITS; LOWER_BITS; UPPER_BITS, that the last word of a work-item's share has at most, with the sign;
-// LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent of what shares are divided by; HEADROOM, the bits that
-// a sum may grow by, and more; term_of(); begin_near(), add_near(), end_near() and fixed_of_share().
+// Stands after the file of what is summed: FIRST_BITS; LOWER_BITS; UPPER_BITS, that the last word of a work-item's share has at most, with
+// the sign; LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent of what shares are divided by; HEADROOM,
+// the bits that a sum may grow by, and more; term_of(); begin_near(), add_near(), end_near() and fixed_of_share().
 #define PIECE_BITS 21  // of which a group has 2^10 at most
 #define PIECE_MASK 0x1fffffu
 #define FINER_BITS (FIRST_BITS - LOWER_BITS)  // of the first word, that are below the last bit of its power

@@ -1,6 +1,6 @@
-// Products of two elements of float64, for sum_window.cl, after running_sum.h and fixed_point.h: each as a float64 and the exact rest. With a power of two far
-// above a tile's products, and one 46 bits lower, both are cut in two, as in products_float32.cl. Products whose rest would lie below the least
-// float64, or that are beyond the greatest, go to columns, which reach as far as products do: from 2^-2148 on.
+// Products of two elements of float64, for sum_window.cl, after running_sum.h and fixed_point.h: each as a float64 and the exact rest. With
+// a power of two far above a tile's products, and one 46 bits lower, both are cut in two, as in products_float32.cl. Products whose rest
+// would lie below the least float64, or that are beyond the greatest, go to columns, which reach as far as products do: from 2^-2148 on.
 #define ELEMENT ulong
 #define ELEMENTS_PER_LOAD 2
 #define ROW_BITS 16
@@ -118,8 +118,8 @@ FN void sums_of(const SHARE* share, double* sums) {
 #endif
 }
 
-// As fixed-point numbers (fixed_sum.h): with powers that lie 51 bits apart, and are the same for all products, each product is cut in two, and
-// its rest as well; what comes of that is added up as integers. The last word is for what the others carry.
+// As fixed-point numbers (fixed_sum.h): with powers that lie 51 bits apart, and are the same for all products, each product is cut in two,
+// and its rest as well; what comes of that is added up as integers. The last word is for what the others carry.
 #define FIXED_POINT 1
 #define FIRST_BITS 61
 #define LOWER_BITS 51
@@ -157,8 +157,8 @@ FN void add_finer(SHARE* share, REAL factors, uint first_high) {
   share->small |= !exact || (is_small(product) && factors.a != 0 && SECOND(factors) != 0);
 }
 
-// So many at once: where more are, compilers keep the factors of all.
-#define AT_ONCE (REALS < 4 ? REALS : 4)
+// So many at once: where more are, compilers keep the factors of all. LOADS is a power of two.
+#define AT_ONCE (REALS < 8 ? REALS : 8)
 
 FN void add_near(SHARE* share, const REAL* v, double power) {
   const double first = power_below(power, 1), second = power_below(power, 2), third = power_below(power, 3);

@@ -3,8 +3,8 @@
 // word of how large they are, and they are not much larger or finer. Else in limbs (limbs.h): a work-item whose additions are not exact, as
 // with what is no number, reads its terms again and adds them to columns of limbs: slower, never wrong.
 //
-// Each group leaves its limbs in a slot, or a fixed-point number in two words, from which the last group takes them. Nobody fences, as each
-// word says of itself that it is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
+// Each group leaves its limbs in a slot, or a fixed-point number in words of its own, from which the last group takes them. Nobody fences,
+// as each word says of itself that it is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
@@ -122,7 +122,7 @@ FN void add_word(LOCAL uint* storage, uint limb, long value) {
 #define BATCH 4  // words that a work-item waits for at once
 FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
-  const uint all = (GROUPS - 1) * SLOT;
+  const uint all = (group_count() - 1) * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
     uint complete;
@@ -166,7 +166,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
 // The same for what did not fit.
 FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
-  const uint all = (GROUPS - 1) * WIDE;
+  const uint all = (group_count() - 1) * WIDE;
   GLOBAL ulong* places = slots + GROUPS * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
