@@ -45,7 +45,7 @@ struct Window {
   int slices = 0;           ///< sums that an element is split over; 0: no window yet
   bool zeros = false;       ///< look at whole encodings, which tells zeros from the smallest numbers, at some cost
   bool rounds = false;      ///< takes any lesser magnitudes too, and rounds them: each is off by a spacing of the last slice at most
-  bool scales = false;      ///< takes elements times kScale, in which the greatest leave room for sums; it rounds the least, so it `rounds`
+  bool scales = false;      ///< takes elements times kScale, in which the greatest leave room for sums; it loses the least, so it `rounds`
   std::int32_t lowest = 0;  ///< magnitudes for which it holds, by the upper bits of their encoding: lowest <= bits < end;
   std::int32_t end = 0;     ///< and zeros, where `zeros` is set
   std::array<double, kMaxSlices> anchors{};

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "reduce/sum_cpu_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
+#include "core/float_environment.hpp"
 #include "core/half.hpp"
 #include "reduce/sum_cpu_partial.hpp"
 #include "reduce/sum_cpu_watched-inl.hpp"
@@ -62,6 +63,8 @@ template <class T, int kSlices, class Check, bool kScales, std::size_t count>
 bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
   const Doubles d;
   using V = hn::Vec<decltype(d)>;
+  struct Exactly {};
+  [[maybe_unused]] const std::conditional_t<kScales, core::AnyDenormals, Exactly> mode;  // scaling makes some
   V anchors[kSlices];
   V sums[kSlices][kChains];
   unrolled<kSlices>([&](auto slice) HWY_ATTR {
