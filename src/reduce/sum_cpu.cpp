@@ -36,7 +36,6 @@ template <class Partial, class... Parameters>
 Partial add_up(View data, std::uint32_t threads, Parameters... parameters) {
   Partial sum(parameters...);
   if (threads == 1) {
-    const core::DefaultFloatEnvironment environment;
     add_part(data, sum);
     return sum;
   }
@@ -106,6 +105,7 @@ T plain_parallel(View data, std::uint32_t threads) {
 }  // namespace
 
 Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used) {
+  const core::DefaultFloatEnvironment environment;
   const std::uint32_t used = core::thread_count(data.bytes(), threads);
   if (threads_used != nullptr) *threads_used = used;
   if (is_integer(data.type())) return add_up<IntegerSum>(data, used).finish();
