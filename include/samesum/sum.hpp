@@ -93,8 +93,9 @@ struct SumRecord {
 ///   plan.launch({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32}, samesum::Buffer::wrap(device, result, 24));
 ///
 /// A plan's launches use the same scratch memory, and follow each other in its device's queue; for launches that run at the same time take
-/// a plan for each queue. A plan may be used from several threads at once. Launches are faster for data like those of the launch before, with
-/// the same bits for any; of float32 arrays of 32 to 64 MiB once result() has been read, and a graph keeps what held when it was captured.
+/// a plan for each queue. A plan may be used from several threads at once. Launches are faster for data like those of the launch before,
+/// with the same bits for any; of float32 arrays of 32 to 64 MiB once result() has been read, and a graph keeps what held when it was
+/// captured.
 class SumPlan {
  public:
   /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower.
