@@ -208,6 +208,18 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   left.stride = a_stride;
   right.first = b + b_offset;
   right.stride = b_stride;
+#if QUICK
+  LOCAL_VAR uint4 quick[SUBGROUPS / 2];
+  {
+    const uint power = (uint)atomic_load_global64(slots + QUICK_STATE);
+    REAL mine[REALS];
+    load_quickly(mine, left.first, (uint)count);
+    GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
+    if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, (GLOBAL ulong*)result, to)) return;
+    barrier_local();
+    note_greatest((LOCAL uint*)quick, mine);
+  }
+#endif
   REAL v[REALS];
   load_tile(v, left, right, (ulong)GROUP * TILE, count);  // on its way while local memory is cleared
 #if FIXED_POINT
@@ -220,6 +232,9 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
   barrier_local();
+#if QUICK
+  if (local_id() == 0) leave_power(state_place, (LOCAL const uint*)quick);
+#endif
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
   // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
   // a sub-group's additions to one place together either.

@@ -46,7 +46,7 @@ class WindowProducts {
 
   /// Twice, as a launch leaves advice to the next; now and then after one of other data.
   void check(View a, View b, NanPolicy nan, const std::string& what) {
-    if (++checks_ % 3 != 0) state_ = 0;
+    if (++checks_ % 3 != 0) state_ = {};
     const Expected expected = expect(a, squares_ ? a : b, nan);
     for (int launch = 0; launch < (kernel_.fixed_point ? 2 : 1); ++launch) {
       check_launch(a, b, expected, nan, fmt::format("{}, launch {}", what, launch));
@@ -71,7 +71,7 @@ class WindowProducts {
       check_launch(data.view(), other.view(), NanPolicy::propagate, what);
       return std::exchange(fixed_, false);
     };
-    state_ = 0;
+    state_ = {};
     EXPECT_FALSE(launch("first"));
     EXPECT_TRUE(launch("second"));
     for (const std::uint64_t place : {std::uint64_t{1}, kernel_.tile + 3, length - 1}) {
@@ -81,10 +81,10 @@ class WindowProducts {
         patterns[place] = fits;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
+        while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until failures are forgotten
       }
     }
-    state_ = 0;
+    state_ = {};
     std::ranges::fill(patterns, format.infinity());
     EXPECT_FALSE(launch("infinities leave the greatest power there is"));
     std::ranges::fill(patterns, 0);
@@ -108,7 +108,7 @@ class WindowProducts {
     };
     for (const std::uint64_t place : {std::uint64_t{2}, kernel_.tile + 5, length - 1}) {
       const std::uint64_t before = patterns[place];
-      state_ = 0;  // after a failure there is more room above
+      state_ = {};  // after a failure there is more room above
       EXPECT_FALSE(launch("first"));
       for (const int exponent : {-75, -78, -79, -80}) {
         patterns[place] = number(exponent);
@@ -122,7 +122,7 @@ class WindowProducts {
         patterns[place] = before;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
+        while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until failures are forgotten
       }
     }
   }
@@ -242,7 +242,7 @@ class WindowProducts {
 
   WindowKernel kernel_;
   bool squares_;
-  unsigned long state_ = 0;
+  WindowRun::State state_{};
   int checks_ = 0;
   bool fixed_ = false;
 };

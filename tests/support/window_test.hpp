@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -33,12 +34,14 @@ struct WindowKernel {
 /// What the kernel leaves, and memory that says whether it left it clean.
 class WindowRun {
  public:
-  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan, unsigned long state = 0)
+  using State = std::array<unsigned long, 8>;
+
+  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan, const State& state = {})
       : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
-    slots_.resize(kStateWords + 8 + groups * kernel.slot_words);
-    if (kernel.fixed_point) slots_[0] = state;
+    slots_.resize(State{}.size() + 8 + groups * kernel.slot_words);
+    if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
     const Place left(a, offset), right(b, offset);
     dialect::emulation.run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {
       const long stride = static_cast<long>(size_of(kernel.type));
@@ -47,17 +50,20 @@ class WindowRun {
     });
   }
   bool clean() const {
-    return std::all_of(slots_.begin() + (is_state_ ? kStateWords : 0), slots_.end(), [](unsigned long word) { return word == 0; });
+    return std::all_of(slots_.begin() + (is_state_ ? State{}.size() : 0), slots_.end(), [](unsigned long word) { return word == 0; });
   }
 
   /// What it leaves to the next launch.
-  unsigned long state() const { return is_state_ ? slots_[0] : 0; }
+  State state() const {
+    State state{};
+    if (is_state_) std::copy_n(slots_.begin(), state.size(), state.begin());
+    return state;
+  }
 
   std::vector<long> result;
   unsigned long record[3] = {~0ul, ~0ul, ~0ul};
 
  private:
-  static constexpr int kStateWords = 8;
   bool is_state_;
 
   // A copy of an array, `offset` bytes behind a multiple of 16.
@@ -80,7 +86,7 @@ class WindowSum {
   /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle. Twice, as a launch leaves advice to
   /// the next; now and then after one of other data.
   void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
-    if (++checks_ % 3 != 0) state_ = 0;
+    if (++checks_ % 3 != 0) state_ = {};
     for (int launch = 0; launch < 2; ++launch) {
       check_launch(data, offset, nan, fmt::format("{}, launch {}", what, launch));
       if (testing::Test::HasFatalFailure()) return;
@@ -89,7 +95,7 @@ class WindowSum {
 
   /// Sums of data that fit are fixed-point numbers from the second launch on. Where one element does not, its group says so.
   void check_fixed_point() {
-    const std::uint64_t length = 3 * kernel_.tile + 5;
+    const std::uint64_t length = kernel_.alone ? kernel_.tile - 3 : 3 * kernel_.tile + 5;
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(5);
     std::vector<std::uint64_t> patterns(length);
@@ -100,10 +106,10 @@ class WindowSum {
       check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, what);
       return std::exchange(fixed_, false);
     };
-    state_ = 0;
+    state_ = {};
     EXPECT_FALSE(launch("first"));
     EXPECT_TRUE(launch("second"));
-    for (const std::uint64_t place : {std::uint64_t{1}, kernel_.tile + 3, length - 1}) {
+    for (const std::uint64_t place : {std::uint64_t{1}, length / 2, length - 1}) {
       for (const std::uint64_t pattern :
            {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 60), std::uint64_t{1}}) {
         const std::uint64_t fits = std::exchange(patterns[place], pattern);
@@ -111,19 +117,57 @@ class WindowSum {
         patterns[place] = fits;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_ >> 32 != 0) continue;  // until failures are forgotten
+        while (launch("now it fits") && state_[0] >> 32 != 0 && !by_tile_) continue;  // until failures are forgotten
       }
     }
-    state_ = 0;
+    state_ = {};
     std::ranges::fill(patterns, format.infinity());
     EXPECT_FALSE(launch("infinities leave the greatest power there is"));
     std::ranges::fill(patterns, 0);
     EXPECT_TRUE(launch("which zeros fit"));
   }
 
+  /// Of one group, as integers (quick_sum.h): of elements of few exponents or many, whose last bits are zero or not, at either end of what fits.
+  void check_tiles() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(17);
+    int by_tile = 0;
+    for (int round = 0; round < 400; ++round) {
+      const int most = random.between(format.min_exponent() + 60, format.max_exponent() - 40), spread = random.between(0, 24);
+      const int bits = random.between(1, format.fraction_bits + 1), kind = random.between(0, 5);
+      std::vector<std::uint64_t> patterns(round % 4 == 0 ? kernel_.tile : random.below(kernel_.tile + 1));
+      for (std::uint64_t& pattern : patterns) {
+        pattern = format.encode(kind == 0 ? 1 : random.bits(bits), most - random.between(0, spread));
+        if (kind == 1 || (kind > 2 && random.bits(1) != 0)) pattern |= format.sign();
+        if (kind == 4 && random.bits(3) == 0) pattern = random.bits(1) != 0 ? format.sign() : 0;
+      }
+      if (kind == 5 && !patterns.empty()) patterns[random.below(patterns.size())] = format.encode(random.bits(bits), most + random.between(1, 8));
+      const hard::Data data(patterns, kernel_.type);
+      const std::string what = fmt::format("round {}: {} elements up to 2^{}, spread {}, {} bits", round, patterns.size(), most, spread, bits);
+      if (round % 3 != 0) state_ = {};
+      for (int launch = 0; launch < 2; ++launch) check_launch(data.view(), 0, NanPolicy::propagate, what);
+      if (testing::Test::HasFatalFailure()) return;
+      by_tile += by_tile_;
+    }
+    EXPECT_GT(by_tile, 200) << "sums of one tile as integers";
+    // All are the greatest that fits, or lie between two multiples of the upper power's last bit.
+    for (const std::uint64_t mantissa : {0xffffffu, 0x800001u, 0x800000u}) {
+      for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
+        for (const int exponent : {0, 1, 2}) {
+          std::vector<std::uint64_t> patterns(kernel_.tile, format.encode(mantissa, 0) | sign);
+          check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, "which leave a power");
+          std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
+          check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, fmt::format("{:#x}, exponent {}", mantissa, exponent));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+
   void check_hard_cases() {
     for (const hard::Case& hard_case : hard::cases()) {
       for (const std::uint64_t length : {0, 1, 2, 3, 31, 257, 1025, 4999}) {
+        if (kernel_.alone && length > kernel_.tile) continue;
         const auto data = hard::make(hard_case, kernel_.type, length);
         for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
           check(data.view(), 0, nan, fmt::format("{}, {} elements", hard_case.name, length));
@@ -140,7 +184,7 @@ class WindowSum {
     for (int round = 0; round < 200; ++round) {
       const int wide = random.between(0, 40), drift = random.between(0, 60),
                 start = random.between(format.min_exponent(), format.max_exponent() - 3000 / 60);
-      std::vector<std::uint64_t> patterns(kernel_.tile * random.between(1, 6) + random.below(kernel_.tile));
+      std::vector<std::uint64_t> patterns(kernel_.tile * (kernel_.alone ? 0 : random.between(1, 6)) + random.below(kernel_.tile));
       for (std::size_t i = 0; i < patterns.size(); ++i) {
         const int exponent = start + random.between(0, wide) - static_cast<int>(i / kernel_.tile) * drift;
         patterns[i] =
@@ -161,6 +205,7 @@ class WindowSum {
     auto& result = run.result;
     const auto& record = run.record;
     fixed_ = kernel_.fixed_point && result.back() != 0;
+    by_tile_ = fixed_ && result[1] == 0 && (result[0] < 0 || result[0] >> 42 != 0);  // else words have no more bits
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
       reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);
@@ -177,9 +222,9 @@ class WindowSum {
   }
 
   WindowKernel kernel_;
-  unsigned long state_ = 0;
+  WindowRun::State state_{};
   int checks_ = 0;
-  bool fixed_ = false;
+  bool fixed_ = false, by_tile_ = false;
 };
 
 }  // namespace samesum::test

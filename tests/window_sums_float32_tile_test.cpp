@@ -1,0 +1,27 @@
+// sum_window.cl for float32, run on the host: one group alone.
+#include "support/window_test.hpp"
+
+#define LOADS 2
+#define GROUP_SIZE 64
+#define ALONE 1
+#define QUICK_SUM 1
+#define ELEMENTS_FILE "reduce/elements_float32.cl"
+#define WINDOW_FILE "reduce/window_float32.cl"
+namespace samesum::dialect::float32_tile {
+#include "support/window_kernel.inc"
+}  // namespace samesum::dialect::float32_tile
+
+namespace samesum::test {
+namespace {
+
+using namespace dialect::float32_tile;
+
+const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true, true};
+
+TEST(SumWindow32, OfATileOfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumWindow32, OfATileOfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumWindow32, OfATileOfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
+TEST(SumWindow32, OfATileOfFloat32AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
+
+}  // namespace
+}  // namespace samesum::test
