@@ -4,7 +4,7 @@
 #define LOADS 2
 #define GROUP_SIZE 64
 #define ALONE 1
-#define QUICK_SUM 1
+#define QUICK_FILE "reduce/quick_float32.h"
 #define ELEMENTS_FILE "reduce/elements_float32.cl"
 #define WINDOW_FILE "reduce/window_float32.cl"
 namespace samesum::dialect::float32_tile {

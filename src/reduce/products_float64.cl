@@ -128,7 +128,6 @@ FN void sums_of(const SHARE* share, double* sums) {
 #define UPPER_PIECES 0
 #define TERM_SCALE 0
 #define GREATEST_NOTED 1
-#define LOADS_AHEAD 1
 #define HEADROOM (LOWER_BITS - 1019)  // from the sum of two exponent fields: products are below a quarter of the second word's power
 #define LEAST_BITS 49                 // so many bits below, they and their rests have no bit below the last one of the powers
 

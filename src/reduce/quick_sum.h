@@ -1,26 +1,14 @@
-// The sum of one tile of float32 by one group, as integers, for sum_window.cl: with so little to do its float64 would be most of the time.
+// The sum of one tile by one group, as integers, for sum_window.cl: with so little to do, adding up float64 and rounding that would be most of
+// the time.
 //
-// With a power of two above all elements, and one 22 bits lower, each is cut in two multiples of these powers' last bits, which are the
-// differences of the bits of two sums (limbs.h does the same with float64). Nothing is lost where no element is too small for that, or too
-// large. The power is that of the launch before; where it does not fit, sum_window.cl begins anew, and leaves another.
-#define QUICK (ALONE && !STRIDED && REALS <= 16 && SUBGROUPS <= 16)
-#define QUICK_STATE 2            // the word of the state (fixed_sum.h) that has the power's exponent field; 0: none
-#define QUICK_BITS 22            // from one power to the next
-#define QUICK_ABOVE 5            // the power is so far above the greatest element's, which is a quarter of what fits
-#define QUICK_FIRST 0x00100000u  // 1.125 times the power: sums stay in its binade, 2^20 of its last bits above that or below
-#define QUICK_LAST_BIT (QUICK_BITS + 23)     // so far below the power is the last bit of all
-#define QUICK_LEAST (QUICK_LAST_BIT + 1)     // exponent fields of the power, with which that is a normal number
-#define QUICK_MOST 253
-// In a sub-group's word, below its sum: whether any work-item has failed, and whether there was anything but -0.0.
-#define QUICK_FAILED 64
-#define QUICK_OTHER 1
-#define QUICK_SHIFT 7
+// With a power of two above all elements, and one some bits lower, each element is cut in two multiples of these powers' last bits, which are the
+// differences of the bits of two sums (limbs.h does the same to sums). Nothing is lost where no element is too small for that, or too large. The
+// power is that of the launch before; where it does not fit, sum_window.cl begins anew, and leaves another.
+//
+// Stands after quick_float32.h or quick_float64.h, which add up.
+#define QUICK_STATE 2  // the word of the state (fixed_sum.h) that has the power's exponent field; 0: none
 
-// Elements fit, and not only as multiples of the last bit, where they are 2^16 apart at most: then their bits, less these, have not one of those.
-#define QUICK_RANGE(field) (((field) - 19) << 23)
-#define QUICK_BEYOND 0x78000000u
-
-// The tile, with -0.0 behind its end.
+// The tile, with -0.0 behind its end. The first loads wait for no more than they must.
 FN void load_quickly(REAL* v, GLOBAL const uchar* a, uint count) {
   const uint lane = known_here(local_id());  // before the branch
   GLOBAL const uint4* loads = (GLOBAL const uint4*)a + lane;
@@ -29,12 +17,12 @@ FN void load_quickly(REAL* v, GLOBAL const uchar* a, uint count) {
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) x[i] = loads[i * GROUP_SIZE];
   } else {
-    const uint whole = count / ELEMENTS_PER_LOAD, after = count % ELEMENTS_PER_LOAD;
-    GLOBAL const uint* last = (GLOBAL const uint*)a + (count - after);
+    const uint whole = count / ELEMENTS_PER_LOAD, words = count % ELEMENTS_PER_LOAD * (4 / ELEMENTS_PER_LOAD);  // behind whole loads
+    GLOBAL const uint* last = (GLOBAL const uint*)a + 4 * whole;
     uint4 rest = make_uint4(ABSENT);
-    if (after > 0) rest.x = last[0];
-    if (after > 1) rest.y = last[1];
-    if (after > 2) rest.z = last[2];
+    if (words > 0) rest.x = last[0];
+    if (words > 1) rest.y = last[1];
+    if (words > 2) rest.z = last[2];
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
       const uint at = lane + i * GROUP_SIZE;
@@ -43,79 +31,19 @@ FN void load_quickly(REAL* v, GLOBAL const uchar* a, uint count) {
     }
   }
 #pragma unroll
-  for (int i = 0; i < REALS; ++i) v[i] = as_float(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
-}
-
-// Leaves the sum, rounded, and as it is; or nothing, and says so. `zero`, of which the compiler does not know that it is: so work-items look at
-// their first elements while the last ones are on their way.
-FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4* storage, GLOBAL ulong* result, GLOBAL ulong* record) {
-  LOCAL ulong* words = (LOCAL ulong*)storage;
-  const float first = as_float(field << 23 | QUICK_FIRST), second = as_float((field - QUICK_BITS) << 23 | 0x00400000u);
-  const float both = add_rn_f32(first, second);
-  float power = first;
-  uint high = 0, low = 0, beyond = field == 0 ? ~0u : 0;
-#pragma unroll
-  for (int i = 0; i < REALS; ++i) {
-    const float upper = add_rn_f32(v[i], power), lower = add_rn_f32(v[i], add_rn_f32(both, -upper));
-    high += as_uint(upper);
-    low += as_uint(lower);
-    beyond |= as_uint(v[i]) - QUICK_RANGE(field);
-    if (i % ELEMENTS_PER_LOAD == ELEMENTS_PER_LOAD - 1) power = as_float(as_uint(power) | (beyond & zero));
-  }
-  high -= REALS * as_uint(first);
-  low -= REALS * as_uint(second);
-  uint failed = 0, other = 1;
-  if (RARELY((beyond & QUICK_BEYOND) != 0)) {  // zeros, and what is a multiple of the last bit, fit as well
-    failed = field == 0;
-    other = 0;
-#pragma unroll
-    for (int i = 0; i < REALS; ++i) {
-      const float upper = add_rn_f32(v[i], first), rest = add_rn_f32(v[i], -add_rn_f32(upper, -first));
-      failed |= (as_uint(upper) ^ as_uint(first)) >> 21 != 0;
-      failed |= add_rn_f32(add_rn_f32(rest, second), -second) != rest;
-      other |= as_uint(v[i]) != 0x80000000u;
-    }
-  }
-  const uint any_failed = subgroup_ballot(failed != 0), any_other = subgroup_ballot(other != 0);
-  const int all_high = (int)subgroup_add_u32(high), all_low = (int)subgroup_add_u32(low);  // of what fits
-  const long here = (long)((ulong)(long)all_high << QUICK_BITS) + all_low;
-  words[local_id() / SUBGROUP] = ((ulong)here << QUICK_SHIFT) + (any_failed != 0 ? QUICK_FAILED : 0) + (any_other != 0 ? QUICK_OTHER : 0);
-  barrier_local();
-  const uint lane = local_id();
-  if (lane >= SUBGROUP) return subgroup_ballot(((uint)words[lane % SUBGROUPS] & QUICK_FAILED) != 0) == 0;
-
-  // A word by each lane: three of a fixed-point number (fixed_sum.h), all of it in the first, and its field; three of the SumRecord.
-  GLOBAL ulong* to = address_known_here((lane < 4 ? result : record) + (lane < 3 ? lane : lane == 3 ? ENTRIES : lane - 4));
-  ulong sum = 0;
-  uint flags = 0;
-#pragma unroll
-  for (int i = 0; i < SUBGROUPS; ++i) {
-    sum += words[i];
-    flags |= (uint)words[i];
-  }
-  if (RARELY((flags & QUICK_FAILED) != 0)) return 0;
-  const long total = (long)sum >> QUICK_SHIFT;
-  const uint any = (flags & QUICK_OTHER) != 0, negative_zero = total == 0 && !any && !none;
-  const uint last_bit = field - QUICK_LAST_BIT, last_bit64 = last_bit + (1023 - 127);
-  const double float64 = mul_rn_f64((double)total, as_double((ulong)(last_bit64 << 20) << 32));
-  const float float32 = mul_rn_f32((float)total, as_float(last_bit << 23));
-  ulong word = lane == 0 ? (ulong)total : lane == 2 ? (ulong)any : lane == 3 ? (ulong)(last_bit64 + 52 + LOWER_BITS) : 0;
-  if (lane == 4) word = negative_zero ? (ulong)1 << 63 : as_ulong(float64);
-  if (lane == 6) word = negative_zero ? 0x80000000u : as_uint(float32);
-  if (lane < 7) *to = word;
-  return 1;
+  for (int i = 0; i < REALS; ++i) v[i] = real_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), 0);
 }
 
 // The power for the next launch, by this one's elements: `greatest` is where sub-groups leave what they have.
 FN void note_greatest(LOCAL uint* greatest, const REAL* v) {
   uint most = 0;
 #pragma unroll
-  for (int i = 0; i < REALS; ++i) most = max_u32(most, as_uint(v[i]) & 0x7fffffffu);
+  for (int i = 0; i < REALS; ++i) most = max_u32(most, UPPER_HALF(v[i]) & 0x7fffffffu);
   greatest[local_id() / SUBGROUP] = subgroup_max_u32(most);
 }
 FN void leave_power(GLOBAL ulong* state, LOCAL const uint* greatest) {
   uint most = 0;
   for (int i = 0; i < SUBGROUPS; ++i) most = max_u32(most, greatest[i]);
-  const uint field = (most >> 23) + QUICK_ABOVE;
+  const uint field = FIELD_OF(most) + QUICK_ABOVE;
   state[QUICK_STATE] = most == 0 ? QUICK_LEAST : field < QUICK_LEAST || field > QUICK_MOST ? 0 : field;
 }

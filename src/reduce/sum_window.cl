@@ -25,7 +25,7 @@ FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double 
 #if STREAM
   const ulong step = (ulong)GROUPS * TILE;
   ulong first = (ulong)GROUP * TILE + step;
-#if LOADS_AHEAD && !STRIDED  // the next tile is on its way while one is added up
+#if !STRIDED  // the next tile is on its way while one is added up
   REAL next[REALS];
   while (first + TILE <= count) {
     load_whole(next, a, b, first);
@@ -209,7 +209,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   right.first = b + b_offset;
   right.stride = b_stride;
 #if QUICK
-  LOCAL_VAR uint4 quick[SUBGROUPS / 2];
+  LOCAL_VAR uint4 quick[QUICK_STORAGE];
   {
     const uint power = (uint)atomic_load_global64(slots + QUICK_STATE);
     REAL mine[REALS];
@@ -220,11 +220,13 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     note_greatest((LOCAL uint*)quick, mine);
   }
 #endif
+#if FIXED_POINT
+  GLOBAL ulong* const state_place = slots;
+  const ulong state = atomic_load_global64(state_place);  // is there before the elements, which wait for it
+#endif
   REAL v[REALS];
   load_tile(v, left, right, (ulong)GROUP * TILE, count);  // on its way while local memory is cleared
 #if FIXED_POINT
-  GLOBAL ulong* const state_place = slots;
-  const ulong state = atomic_load_global64(state_place);
   slots += STATE_WORDS + (FIXED_WORDS * GROUPS + 7) / 8 * 8;
 #endif
 #pragma unroll

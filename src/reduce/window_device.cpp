@@ -105,7 +105,7 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   }
   add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
-  if (terms == Terms::elements && type == DType::float32) add({"reduce/quick_sum.h"});
+  if (terms == Terms::elements) add({type == DType::float32 ? "reduce/quick_float32.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
   add({"reduce/sum_window.cl"});
   return files;
 }

@@ -1,0 +1,94 @@
+// A tile of float64 as integers, for quick_sum.h: as quick_float32.h, in twice as many bits.
+#define QUICK (ALONE && !STRIDED && REALS <= 8 && SUBGROUPS <= 8)
+#define QUICK_STORAGE SUBGROUPS  // of 16 bytes
+#define QUICK_BITS 50
+#define QUICK_ABOVE 6
+#define QUICK_FIRST 0x00010000u  // upper half: 1.0625 times the power, 2^48 of its last bits above it or below
+#define QUICK_LAST_BIT (QUICK_BITS + 52)
+#define QUICK_LEAST (QUICK_LAST_BIT + 1)
+#define QUICK_MOST 2040
+#define FIELD_OF(bits) ((bits) >> 20)
+#define UPPER_HALF(value) ((uint)(as_ulong(value) >> 32))
+// Below a sub-group's sums of multiples of the first power, and of the second: how many have anything but -0.0; whether any work-item has failed.
+#define QUICK_OTHERS_SHIFT 4
+#define QUICK_FAILED_SHIFT 1
+
+// Of upper halves of elements: they are 2^32 apart at most.
+#define QUICK_RANGE(field) (((field) - 36) << 20)
+#define QUICK_BEYOND 0x7e000000u
+
+// The sub-group's sum of numbers of 53 bits.
+FN long add_words(ulong word) {
+  const uint low = subgroup_add_u32((uint)word & 0x7ffffffu);
+  return (long)((ulong)(long)(int)subgroup_add_u32((uint)(word >> 27)) << 27) + low;
+}
+
+FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4* storage, GLOBAL ulong* result, GLOBAL ulong* record) {
+  LOCAL ulong* words = (LOCAL ulong*)storage;
+  const double first = as_double((ulong)(field << 20 | QUICK_FIRST) << 32), second = power_of(field - QUICK_BITS);
+  const double both = add_rn_f64(first, second);
+  double power = first;
+  ulong high = 0, low = 0;
+  uint beyond = field == 0 ? ~0u : 0;
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    const double upper = add_rn_f64(v[i], power), lower = add_rn_f64(v[i], add_rn_f64(both, -upper));
+    high += as_ulong(upper);
+    low += as_ulong(lower);
+    beyond |= UPPER_HALF(v[i]) - QUICK_RANGE(field);
+    if (i % ELEMENTS_PER_LOAD == ELEMENTS_PER_LOAD - 1) power = as_double(as_ulong(power) | (ulong)(beyond & zero) << 32);
+  }
+  high -= REALS * as_ulong(first);
+  low -= REALS * as_ulong(second);
+  uint failed = 0, other = 1;
+  if (RARELY((beyond & QUICK_BEYOND) != 0)) {
+    failed = field == 0;
+    other = 0;
+#pragma unroll
+    for (int i = 0; i < REALS; ++i) {
+      const double upper = add_rn_f64(v[i], first), rest = add_rn_f64(v[i], -add_rn_f64(upper, -first));
+      failed |= (UPPER_HALF(upper) ^ UPPER_HALF(first)) >> 17 != 0;
+      failed |= add_rn_f64(add_rn_f64(rest, second), -second) != rest;
+      other |= as_ulong(v[i]) != 0x8000000000000000UL;
+    }
+  }
+  const uint any_failed = subgroup_ballot(failed != 0), any_other = subgroup_ballot(other != 0);
+  const uint subgroup = local_id() / SUBGROUP;
+  words[2 * subgroup] = ((ulong)add_words(high) << QUICK_OTHERS_SHIFT) + (any_other != 0);
+  words[2 * subgroup + 1] = ((ulong)add_words(low) << QUICK_FAILED_SHIFT) + (any_failed != 0);
+  barrier_local();
+  const uint lane = local_id();
+  if (lane >= SUBGROUP) return subgroup_ballot((words[2 * (lane % SUBGROUPS) + 1] & 1) != 0) == 0;
+
+  GLOBAL ulong* to = address_known_here((lane < 4 ? result : record) + (lane < 3 ? lane : lane == 3 ? ENTRIES : lane - 4));
+  ulong highs = 0, lows = 0;
+  uint flags = 0;
+#pragma unroll
+  for (int i = 0; i < SUBGROUPS; ++i) {
+    highs += words[2 * i];
+    lows += words[2 * i + 1];
+    flags |= (uint)words[2 * i + 1];
+  }
+  if (RARELY((flags & 1) != 0)) return 0;
+  const long lower = (long)lows >> QUICK_FAILED_SHIFT, upper = (long)highs >> QUICK_OTHERS_SHIFT;
+  // Two numbers, each exact as a float64, the second of 52 bits. Its last bit may stand for all below, where 56 bits remain: what is rounded to
+  // fewer is rounded alike.
+  const long carried = upper + (lower >> QUICK_BITS), rest = lower & (((long)1 << QUICK_BITS) - 1);
+  const uint few = carried >> 29 == 0 || carried >> 29 == -1;
+  const long middle = (carried & 0x3ffffff) << 26 | rest >> 24, last = rest & 0xffffff;
+  const long a_bits = few ? carried >> 2 : carried >> 26;
+  const long b_bits = few ? (carried & 3) << 50 | rest : middle | (last != 0);
+  const double a = mul_rn_f64((double)a_bits, 0x1p52), b = (double)b_bits;
+  const uint unit = field - (few ? QUICK_LAST_BIT : QUICK_LAST_BIT - 24);
+  const double scale = as_double((ulong)unit << 52), down = add_down_f64(a, b), up = add_up_f64(a, b), odd = as_ulong(down) & 1 ? down : up;
+  const uint any = ((uint)highs & ((1u << QUICK_OTHERS_SHIFT) - 1)) != 0, negative_zero = a_bits == 0 && b_bits == 0 && !any && !none;
+  const ulong bits64 = as_ulong(mul_rn_f64(add_rn_f64(a, b), scale));
+  const uint bits32 = as_uint((float)mul_rn_f64(odd, scale));
+  // A word by each lane: three of a fixed-point number (fixed_sum.h), and its field; three of the SumRecord.
+  ulong word = lane == 0 ? (ulong)lower : lane == 1 ? (ulong)upper << (QUICK_BITS - LOWER_BITS) : lane == 2 ? (ulong)any : 0;
+  if (lane == 3) word = field - QUICK_LAST_BIT + 52 + LOWER_BITS;
+  if (lane == 4) word = negative_zero ? (ulong)1 << 63 : bits64;
+  if (lane == 6) word = negative_zero ? 0x80000000u : bits32;
+  if (lane < 7) *to = word;
+  return 1;
+}
