@@ -68,11 +68,11 @@ std::span<const Row> rows_for(DType type, Terms terms) {
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
-// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and of fixed-point
-// numbers, with what launches leave to the next.
+// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
+// numbers what launches leave to the next, where groups meet, and a word for each that fails.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
-  return entries.lower_bits != 0 ? 8 + (entries.fixed_words * groups + 7) / 8 * 8 + slots : slots;
+  return entries.lower_bits != 0 ? 16 + 32 + (groups + 7) / 8 * 8 + slots : slots;
 }
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
