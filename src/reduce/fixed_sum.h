@@ -279,8 +279,9 @@ FN ulong state_after(ulong state, uint tried, uint greatest) {
   const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
   const int field = (int)greatest - TERM_SCALE + HEADROOM + (failures & 2 ? 8 : 0);
-  // The first word begins with the first digit or after it, the last one ends with the last; and powers have room on either side.
+  // The first word begins with the first digit or after it; the last one, of 64 bits and the sign where it becomes limbs, ends with the
+  // last or before; and powers have room on either side.
   const int least = (FIXED_WORDS > 2 ? FIXED_WORDS * LOWER_BITS : LOWER_BITS + (ROW_BASE)) + 1 - TERM_SCALE;
-  const int last = 32 * (DIGITS - 1) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
+  const int last = 32 * (DIGITS - 2) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
   return state_of((uint)(field < least ? least : field > most ? most : field), pause, failures);
 }

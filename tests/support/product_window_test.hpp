@@ -160,6 +160,23 @@ class WindowProducts {
     }
   }
 
+  /// Negative sums at the greatest power there is, as infinities leave it, where one group has failed.
+  void check_greatest_power() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    const std::uint64_t length = 3 * kernel_.tile;
+    std::vector<std::uint64_t> a(length, format.infinity()), b(length, format.encode(1, format.max_exponent() - 3));
+    const auto launch = [&](const std::string& what) {
+      const hard::Data left(a, kernel_.type), right(b, kernel_.type);
+      check_launch(left.view(), right.view(), NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    state_ = 0;
+    EXPECT_FALSE(launch("infinities"));
+    std::ranges::fill(a, b.front() | format.sign());
+    a[kernel_.tile + 2] = 1;
+    EXPECT_FALSE(launch("great and negative, and a small one"));
+  }
+
   /// Each hard case with each, in both orders.
   void check_hard_cases() {
     const auto cases = hard::cases();
