@@ -24,6 +24,7 @@ const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWor
 TEST(ProductWindow32, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow32, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductWindow32, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
+TEST(ProductWindow32, AtTheGreatestPowerIsRight) { WindowProducts(kKernel, DOT == 0).check_greatest_power(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -23,6 +23,8 @@ TEST(ProductWindow64, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_ca
 TEST(ProductWindow64, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductWindow64, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 TEST(ProductWindow64, OfSmallProductsIsRight) { WindowProducts(kKernel, DOT == 0).check_small_products(); }
+TEST(ProductWindow64, OfManyGroupsIsRight) { WindowProducts(kKernel, DOT == 0).check_many_groups(); }
+TEST(ProductWindow64, AtTheGreatestPowerIsRight) { WindowProducts(kKernel, DOT == 0).check_greatest_power(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -21,6 +21,7 @@ const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWor
 TEST(SumWindow64, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 TEST(SumWindow64, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
+TEST(SumWindow64, OfFloat64OfManyGroupsIsRight) { WindowSum(kKernel).check_many_groups(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -1,6 +1,6 @@
 // Sums as fixed-point numbers (fixed_point.h), for sum_window.cl. Their powers are those that the launch before has left. So all groups
 // know them before they have seen an element, and integer additions are all that sums need to meet: in a sub-group, in local memory, and in
-// the words that each group leaves.
+// a few words of global memory that groups add to.
 //
 // What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (sum_window.cl), and
 // that launch takes longer; it leaves other powers, or the advice to do without for some launches.
@@ -14,6 +14,7 @@
 #define BITS_OF(word) ((word) == 0 ? FIRST_BITS : LOWER_BITS)
 #define MASK_OF(word) (((long)1 << BITS_OF(word)) - 1)
 #define WORD_BITS (FIXED_WORDS == 2 ? 52 : 40)  // of a group's last word, with the sign
+#define TOTAL_BITS 52                           // the same of all groups' sum, which is to be rounded
 #define WORD_PIECES (FIXED_WORDS == 2 ? 3 : 2)
 
 // Moves to the next word what one has beyond its bits.
@@ -73,8 +74,8 @@ FN long join_pieces(uint low, uint middle, uint high) {
   return (int)low + (long)((ulong)(long)(int)middle << PIECE_BITS) + (long)((ulong)(long)(int)high << (2 * PIECE_BITS));
 }
 
-// The group's sum, and `more`.
-FN FIXED sum_of_pieces(LOCAL const uint4* group, FIXED more, const int upper_pieces) {
+// The group's sum.
+FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
   uint pieces[FIXED_ROOM];
 #pragma unroll
   for (int i = 0; i < FIXED_ROOM / 4; ++i) {
@@ -84,7 +85,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, FIXED more, const int upper_pie
     pieces[4 * i + 2] = four.z;
     pieces[4 * i + 3] = four.w;
   }
-  FIXED sum = more;
+  FIXED sum = no_sum();
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) {
     const int count = i == UPPER ? upper_pieces : LOWER_PIECES;
@@ -98,69 +99,131 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, FIXED more, const int upper_pie
     sum.words[i] += join_pieces(count > 0 ? pieces[3 * i] : 0, count > 1 ? pieces[3 * i + 1] : 0, high);
   }
   sum = carried(sum);
-  sum.failed = ((more.failed | pieces[GROUP_FAILED]) != 0) | !in_bits(sum.words[UPPER], WORD_BITS);
-  sum.other = more.other | pieces[GROUP_OTHER];
+  sum.failed = pieces[GROUP_FAILED] != 0 || !in_bits(sum.words[UPPER], WORD_BITS);
+  sum.other = pieces[GROUP_OTHER];
   return sum;
 }
 
-// A group's words in global memory say that they are there; the first one the rest as well.
-#define IS_THERE ((ulong)1 << 63)
-#define HAS_FAILED ((ulong)1 << 62)
-#define WAS_OTHER ((ulong)1 << 61)
+// Where groups meet: copies of a sum, as a device adds to one place in memory one after the other. A word is a part of the sum, or says of
+// how many groups there is anything but -0.0, and how many have failed; below are COUNT_BITS in which it counts the groups it is of. So
+// nobody fences, but for groups that have failed: what they are is read after all have been counted.
+//
+// A part of a group has PART_BITS, which the groups of a copy, MOST_GROUPS / COPIES, do not overflow. Lower parts have no sign.
+#if FIXED_WORDS == 2
+#define FIXED_PARTS 2
+#define COPY_WORDS 4  // the last is not used
+#define COUNT_BITS 8
+#define PART_BITS 49  // lower words have some room for the bits of the upper one that do not fit
+#define MORE_BITS (PART_BITS - LOWER_BITS)
+#else
+#define FIXED_PARTS 5
+#define COPY_WORDS 8
+#define COUNT_BITS 9
+#define PART_BITS 47
+#define BITS(word, from, number) (((ulong)(word) >> (from)) & (((ulong)1 << (number)) - 1))
+#endif
+#define COPIES (SUBGROUP / COPY_WORDS)
+#define OTHER_GROUPS 0x10000u  // in the word for flags; failed ones count below
 
-FN void leave_fixed(GLOBAL ulong* words, FIXED sum) {
-  if (local_id() >= FIXED_WORDS) return;
-  ulong word = (ulong)sum.words[0] | (sum.other ? WAS_OTHER : 0);
-#pragma unroll
-  for (int i = 1; i < FIXED_WORDS; ++i) word = local_id() == (uint)i ? (ulong)sum.words[i] : word;
-  if (sum.failed) word = local_id() == 0 ? HAS_FAILED : 0;
-  atomic_store_global64(&words[FIXED_WORDS * group_id() + local_id()], IS_THERE | word);
+FN void cut(FIXED sum, ulong* parts) {
+#if FIXED_WORDS == 2
+  parts[0] = (ulong)sum.words[0] + (((ulong)sum.words[1] & ((1u << MORE_BITS) - 1)) << LOWER_BITS);
+  parts[1] = (ulong)(sum.words[1] >> MORE_BITS);
+#else  // words of 61, 51 and 51 bits, and the last; the fourth part is short, to be added up at once
+  parts[0] = BITS(sum.words[0], 0, 47);
+  parts[1] = BITS(sum.words[0], 47, 14) | BITS(sum.words[1], 0, 33) << 14;
+  parts[2] = BITS(sum.words[1], 33, 18) | BITS(sum.words[2], 0, 29) << 18;
+  parts[3] = BITS(sum.words[2], 29, 22);
+  parts[4] = (ulong)sum.words[3];
+#endif
 }
 
-// Adds up what all other groups left, as it comes, and clears it; marks groups that have failed.
-FN void take_fixed(GLOBAL ulong* words, LOCAL uchar* marks, LOCAL uint* group) {
-  const uint others = group_count() - 1;
-  for (uint first = local_id() / SUBGROUP * SUBGROUP; first < others; first += GROUP_SIZE) {
-    const uint at = first + (local_id() & (SUBGROUP - 1));
-    ulong left[FIXED_WORDS], there;
+// Adds sums of parts, of MOST_GROUPS at most.
+FN FIXED joined(FIXED sum, const ulong* parts) {
+#if FIXED_WORDS == 2
+  sum.words[0] += (long)parts[0];
+  sum.words[1] += (long)(parts[1] << MORE_BITS);
+#else
+  sum.words[0] += (long)(parts[0] + (BITS(parts[1], 0, 14) << 47));
+  sum.words[1] += (long)((parts[1] >> 14) + (BITS(parts[2], 0, 18) << 33));
+  sum.words[2] += (long)((parts[2] >> 18) + (parts[3] << 29));
+  sum.words[3] += (long)parts[4];
+#endif
+  return carried(sum);
+}
+
+// Adds the group's sum.
+FN void leave_fixed(GLOBAL ulong* meeting, FIXED sum) {
+  const uint lane = local_id();
+  if (lane > FIXED_PARTS) return;
+  ulong parts[FIXED_PARTS];
+  cut(sum, parts);
+  ulong word = sum.other ? OTHER_GROUPS : 0;
 #pragma unroll
-    for (int i = 0; i < FIXED_WORDS; ++i) left[i] = IS_THERE;
-    do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
-      there = IS_THERE;
+  for (int p = 0; p < FIXED_PARTS; ++p) word = lane == (uint)p ? parts[p] : word;
+  atomic_merge_global64(&meeting[group_id() % COPIES * COPY_WORDS + known_here(lane)], (word << COUNT_BITS) + 1);
+}
+
+// Says that the group has failed: in a word of its own, and then where it is counted.
+FN void leave_failure(GLOBAL ulong* meeting, GLOBAL ulong* failures) {
+  const uint lane = local_id();
+  if (lane > FIXED_PARTS) return;
+  atomic_store_global64(&failures[group_id()], 1);  // by each, so that it is before each one's fence
+  fence_device();
+  atomic_merge_global64(&meeting[group_id() % COPIES * COPY_WORDS + lane], ((ulong)(lane == FIXED_PARTS) << COUNT_BITS) + 1);
+}
+
+// Adds what all other groups left, when it is there, and clears it. By the first sub-group.
+#define HALF_BITS (FIXED_WORDS == 2 ? 29 : 30)  // of all copies' parts, these add up in 32
+FN FIXED take_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
+  const uint place = local_id() % COPY_WORDS;
+  const uint groups = place <= FIXED_PARTS ? (others + (COPIES - 1) - local_id() / COPY_WORDS) / COPIES : 0;
+  ulong word;
+  do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
+    word = atomic_load_global64(&meeting[local_id()]);
+  } while (subgroup_ballot(((uint)word & ((1u << COUNT_BITS) - 1)) != groups) != 0);
+  meeting[local_id()] = 0;
+  const uint low = (uint)(word >> COUNT_BITS) & ((1u << HALF_BITS) - 1);
+  ulong parts[FIXED_PARTS];
 #pragma unroll
-      for (int i = 0; i < FIXED_WORDS; i += 2) {
-        if (at < others) atomic_load_pair_global64(&words[FIXED_WORDS * at + i], &left[i], &left[i + 1]);
-      }
-#pragma unroll
-      for (int i = 0; i < FIXED_WORDS; ++i) there &= left[i];
-    } while (subgroup_ballot(there == 0) != 0);
-    if (left[0] & HAS_FAILED) group[GROUP_FAILED] = marks[at] = 1;
-    if (left[0] & WAS_OTHER) group[GROUP_OTHER] = 1;
-    FIXED sum = no_sum();
-#pragma unroll
-    for (int i = 0; i < UPPER; ++i) sum.words[i] = (long)left[i] & MASK_OF(i);
-    sum.words[UPPER] = (long)(left[UPPER] << 1) >> 1;
-    add_pieces(group, sum, WORD_PIECES);
-#pragma unroll
-    for (int i = 0; i < FIXED_WORDS; ++i) {
-      if (at < others) words[FIXED_WORDS * at + i] = 0;
-    }
+  for (int p = 0; p < FIXED_PARTS; ++p) {
+    parts[p] = subgroup_add_u32(place == (uint)p ? low : 0);
+    if (FIXED_WORDS > 2 && p == 3) continue;  // the short one
+    const int high = (int)(p < FIXED_PARTS - 1 ? (uint)(word >> (COUNT_BITS + HALF_BITS)) : (uint)((long)word >> (COUNT_BITS + HALF_BITS)));
+    parts[p] += (ulong)(long)subgroup_add_s32(place == (uint)p ? high : 0) << HALF_BITS;
+  }
+  const uint flags = subgroup_add_u32(place == FIXED_PARTS ? (uint)(word >> COUNT_BITS) : 0);
+  sum = joined(sum, parts);
+  sum.failed |= (flags % OTHER_GROUPS != 0) | !in_bits(sum.words[UPPER], TOTAL_BITS);
+  sum.other |= flags / OTHER_GROUPS;
+  return sum;
+}
+
+// Marks the groups that have failed, and clears their words. Behind a fence that is behind take_fixed().
+FN void mark_failed(GLOBAL ulong* failures, uint others, LOCAL uchar* marks) {
+  for (uint at = local_id(); at < others; at += GROUP_SIZE) {
+    if (atomic_load_global64(&failures[at]) == 0) continue;
+    marks[at] = 1;
+    failures[at] = 0;
   }
 }
 
-// Leaves the sum, rounded, and as it is. `none`: of no elements.
-FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL long* result, GLOBAL ulong* record) {
-  if (local_id() != 0) return;
-  result[FIXED_WORDS] = sum.other;
-  result[ENTRIES] = field + TERM_SCALE;
-  ulong any = 0;
+// What is left of a sum: itself, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum. `none`:
+// of no elements.
+FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
+  const uint lane = local_id(), in_record = lane >= FIXED_WORDS + 2;
+  return (in_record ? record : result) + (lane == FIXED_WORDS + 1 ? ENTRIES : in_record ? lane - (FIXED_WORDS + 2) : lane);
+}
+FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
+  field += TERM_SCALE;
+  const uint lane = local_id();
+  ulong word = lane == FIXED_WORDS ? sum.other != 0 : lane == FIXED_WORDS + 1 ? field : 0, any = 0;
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) {
-    result[i] = sum.words[i];
+    word = lane == (uint)i ? (ulong)sum.words[i] : word;
     any |= (ulong)sum.words[i];
   }
   // The highest words that say anything, as two numbers, each exact as a float64.
-  field += TERM_SCALE;
   long below = (long)((ulong)(sum.words[0] & (((long)1 << FINER_BITS) - 1)) << (LOWER_BITS - FINER_BITS));
   sum.words[0] >>= FINER_BITS;
 #pragma unroll
@@ -194,14 +257,18 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL long* result, GLOBA
   const uint negative_zero = any == 0 && !sum.other && !none;
   // Of the numbers below and above, the one with an odd last bit: which the rounding to float32 takes as it would the sum itself.
   const double down = add_down_f64(a, b), up = add_up_f64(a, b), odd = as_ulong(down) & 1 ? down : up;
-  record[0] = negative_zero ? (ulong)1 << 63 : as_ulong(add_rn_f64(a, b));
-  record[1] = 0;
-  record[2] = negative_zero ? 0x80000000u : as_uint((float)odd);
+  // Known to all: or compilers make a branch for each lane of what follows.
+  const ulong nearest = as_ulong(add_rn_f64(a, b));
+  const uint high32 = known_here((uint)(nearest >> 32)), low32 = known_here((uint)nearest), float32 = known_here(as_uint((float)odd));
+  const uint sign = (uint)negative_zero << 31;
+  word = lane == FIXED_WORDS + 2 ? (ulong)(negative_zero ? sign : high32) << 32 | low32 : word;
+  word = lane == FIXED_WORDS + 4 ? (negative_zero ? sign : float32) : word;
+  if (lane < FIXED_WORDS + 5) atomic_store_global64(to, word);
 }
 
 // What launches leave to the next: the exponent field of the upper power, for how many launches to do without, and the failures of late.
 // Where the last attempt failed, the next one has more room.
-#define STATE_WORDS 8
+#define STATE_WORDS 16  // words, so that those where groups meet lie in lines of their own
 FN ulong state_of(uint field, uint pause, uint failures) { return (ulong)failures << 32 | pause << 16 | field; }
 FN uint field_of(ulong state) { return (uint)state & 0xffffu; }
 FN uint pause_of(ulong state) { return (uint)state >> 16; }
@@ -212,8 +279,9 @@ FN ulong state_after(ulong state, uint tried, uint greatest) {
   const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
   const int field = (int)greatest - TERM_SCALE + HEADROOM + (failures & 2 ? 8 : 0);
-  // The first word begins with the first digit or after it, the last one ends with the last; and powers have room on either side.
+  // The first word begins with the first digit or after it; the last one, of 64 bits and the sign where it becomes limbs, ends with the
+  // last or before; and powers have room on either side.
   const int least = (FIXED_WORDS > 2 ? FIXED_WORDS * LOWER_BITS : LOWER_BITS + (ROW_BASE)) + 1 - TERM_SCALE;
-  const int last = 32 * (DIGITS - 1) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
+  const int last = 32 * (DIGITS - 2) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
   return state_of((uint)(field < least ? least : field > most ? most : field), pause, failures);
 }

@@ -13,10 +13,10 @@
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
 #define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
+#define STORAGE_FAILED (STORAGE_WIDE + 1)            // whether any group's fixed-point number, or their sum, has failed
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
 #define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
-#define STORAGE_GROUPS (STORAGE_GROUP + FIXED_ROOM)  // and the last one of other groups'
-#define STORAGE_AGAIN (STORAGE_GROUPS + FIXED_ROOM)  // what it has of them at the second attempt
+#define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)   // what it has of them at the second attempt
 #define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups are wide
 #define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
 #define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)

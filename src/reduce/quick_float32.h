@@ -36,6 +36,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   }
   high -= REALS * as_uint(first);
   low -= REALS * as_uint(second);
+  if (RARELY(field == 0)) return 0;  // not sooner: nothing should wait for it
   uint failed = 0, other = 1;
   if (RARELY((beyond & QUICK_BEYOND) != 0)) {  // zeros, and what is a multiple of the last bit, fit as well
     other = 0;

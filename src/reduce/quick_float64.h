@@ -40,6 +40,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   }
   high -= REALS * as_ulong(first);
   low -= REALS * as_ulong(second);
+  if (RARELY(field == 0)) return 0;
   uint failed = 0, other = 1;
   if (RARELY((beyond & QUICK_BEYOND) != 0)) {
     other = 0;

@@ -6,7 +6,8 @@
 // power is that of the launch before; where it does not fit, sum_window.cl begins anew, and leaves another.
 //
 // Stands after quick_float32.h or quick_float64.h, which add up.
-#define QUICK_STATE 2  // the word of the state (fixed_sum.h) that has the power's exponent field, or 2^16 times how many launches are to do without
+#define QUICK_STATE 2  // the word of the state (fixed_sum.h) that has the power's exponent field, 0 where there is none
+#define QUICK_PAUSE 3  // and the one for how many launches are to do without
 
 // The tile, with -0.0 behind its end. The first loads wait for no more than they must.
 FN void load_quickly(REAL* v, GLOBAL const uchar* a, uint count) {
@@ -17,8 +18,8 @@ FN void load_quickly(REAL* v, GLOBAL const uchar* a, uint count) {
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) x[i] = loads[i * GROUP_SIZE];
   } else {
-    const uint whole = count / ELEMENTS_PER_LOAD, words = count % ELEMENTS_PER_LOAD * (4 / ELEMENTS_PER_LOAD);  // behind whole loads
-    GLOBAL const uint* last = (GLOBAL const uint*)a + 4 * whole;
+    const uint whole = count / ELEMENTS_PER_LOAD, after = count % ELEMENTS_PER_LOAD, words = after * (4 / ELEMENTS_PER_LOAD);
+    GLOBAL const uint* last = (GLOBAL const uint*)((GLOBAL const ELEMENT*)a + (count - after));
     uint4 rest = make_uint4(ABSENT);
     if (words > 0) rest.x = last[0];
     if (words > 1) rest.y = last[1];
@@ -46,6 +47,7 @@ FN void leave_power(GLOBAL ulong* state, uint before, LOCAL const uint* greatest
   uint most = 0;
   for (int i = 0; i < SUBGROUPS; ++i) most = max_u32(most, greatest[i]);
   const uint power = FIELD_OF(most) + QUICK_ABOVE, field = most == 0 ? QUICK_LEAST : power < QUICK_LEAST || power > QUICK_MOST ? 0 : power;
-  const uint pause = field == before ? 16 : before >> 16;
-  state[QUICK_STATE] = pause != 0 ? (pause - 1) << 16 : field;
+  const uint pause = before != 0 && field == before ? 16 : (uint)state[QUICK_PAUSE];
+  state[QUICK_STATE] = pause != 0 ? 0 : field;
+  state[QUICK_PAUSE] = pause != 0 ? pause - 1 : 0;
 }

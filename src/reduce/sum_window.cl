@@ -3,8 +3,9 @@
 // word of how large they are, and they are not much larger or finer. Else in limbs (limbs.h): a work-item whose additions are not exact, as
 // with what is no number, reads its terms again and adds them to columns of limbs: slower, never wrong.
 //
-// Each group leaves its limbs in a slot, or a fixed-point number in words of its own, from which the last group takes them. Nobody fences,
-// as each word says of itself that it is there. The last group waits for the others, which wait for nothing: the device must hold two groups.
+// Groups add their fixed-point numbers to a few words that count them as well, or leave their limbs in a slot each; from there the last
+// group takes them. Nobody fences, as each word says of itself that it is there, but for groups whose numbers do not fit. The last group
+// waits for the others, which wait for nothing: the device must hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
@@ -78,7 +79,7 @@ FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED s
   if (sum.other) storage[place + GROUP_OTHER] = 1;
   add_pieces(storage + place, sum, upper_pieces);
   barrier_local();
-  return sum_of_pieces(memory + place / 4, no_sum(), upper_pieces);
+  return sum_of_pieces(memory + place / 4, upper_pieces);
 }
 #endif
 
@@ -214,11 +215,9 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   {
     REAL mine[REALS];
     load_quickly(mine, left.first, (uint)count);
-    if (!RARELY(power == 0 || power >> 16 != 0)) {
-      GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
-      if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, (GLOBAL ulong*)result, to)) return;
-      barrier_local();
-    }
+    GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
+    if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, (GLOBAL ulong*)result, to)) return;
+    barrier_local();
     note_greatest((LOCAL uint*)quick, mine);
   }
 #endif
@@ -229,7 +228,9 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   REAL v[REALS];
   load_tile(v, left, right, (ulong)GROUP * TILE, count);  // on its way while local memory is cleared
 #if FIXED_POINT
-  slots += STATE_WORDS + (FIXED_WORDS * GROUPS + 7) / 8 * 8;
+  GLOBAL ulong* const meeting = state_place + STATE_WORDS;
+  GLOBAL ulong* const failures = meeting + SUBGROUP;
+  slots += STATE_WORDS + SUBGROUP + (GROUPS + 7) / 8 * 8;
 #endif
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
@@ -263,21 +264,29 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     }
     own = sum.failed;
     if (!is_last) {
-      leave_fixed(state_place + STATE_WORDS, sum);
-      if (!RARELY(own)) return;
+      if (!RARELY(own)) {
+        leave_fixed(meeting, sum);
+        return;
+      }
+      leave_failure(meeting, failures);
     } else {
       if (own) sum = no_sum();
       sum.failed = own;
-      if (others != 0) {
-        take_fixed(state_place + STATE_WORDS, (LOCAL uchar*)(storage + STORAGE_MARKS), storage + STORAGE_GROUPS);
-        barrier_local();
-        sum = sum_of_pieces(memory + STORAGE_GROUPS / 4, sum, WORD_PIECES);
+      if (local_id() < SUBGROUP) {
+        // Known before there is a sum to leave.
+        GLOBAL ulong* to = address_known_here(place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset)));
+        if (others != 0) sum = take_fixed(meeting, others, sum);
+        if (!RARELY(sum.failed)) {
+          round_fixed(sum, field, count == 0, to);
+          if (local_id() == 0 && failures_of(state) != 0) *state_place = state_of(field, 0, failures_of(state) - 1);
+        } else {
+          fence_device();
+          storage[STORAGE_FAILED] = 1;
+        }
       }
-      if (!RARELY(sum.failed)) {
-        round_fixed(sum, field, count == 0, result, (GLOBAL ulong*)(record + record_offset));
-        if (local_id() == 0 && failures_of(state) != 0) *state_place = state_of(field, 0, failures_of(state) - 1);
-        return;
-      }
+      if (!ALONE) barrier_local();  // the others wait here, for what they rarely have to do
+      if (!RARELY(ALONE ? own : storage[STORAGE_FAILED])) return;
+      mark_failed(failures, others, (LOCAL uchar*)(storage + STORAGE_MARKS));
       if (local_id() < SUBGROUP) {
         const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
 #pragma unroll

@@ -11,9 +11,9 @@
 namespace samesum::reduce {
 namespace {
 
-// These were the fastest on an H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone. Beyond,
+// These were the fastest on an H200, by the bytes of an array; where that is one tile, its group has a kernel for one alone. Beyond,
 // kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last size, nor
-// with float32 of few exponents. Up to 8 MiB of float64, groups of 512 are a twentieth behind, but twice as fast on such elements.
+// with float32 of few exponents. From 8 MiB on, groups of 512 are up to a twentieth behind, but twice as fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
@@ -25,28 +25,33 @@ constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {8_KiB, {128, 4, 4}},
-                         {16_KiB, {256, 4, 2}, Width::narrow},
-                         {16_KiB, {128, 8, 4}},
+                         {16_KiB, {256, 4, 2}},
                          {32_KiB, {256, 8, 2}},
                          {64_KiB, {128, 4, 4}},
-                         {128_KiB, {128, 2, 2}},
-                         {256_KiB, {256, 2, 4}, Width::narrow},
-                         {512_KiB, {128, 4, 4}},
+                         {256_KiB, {128, 2, 8}},
+                         {512_KiB, {128, 2, 8}, Width::narrow},
+                         {1_MiB, {128, 4, 4}, Width::narrow},
+                         {1_MiB, {256, 2, 4}},
                          {2_MiB, {256, 4, 2}},
                          {4_MiB, {256, 8, 2}},
                          {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 8, 2}},
+                         {16_MiB, {512, 4, 1, true}},
+                         {32_MiB, {512, 4, 1, true}, Width::wide},
                          {32_MiB, {512, 4, 2, true}},
                          {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
-constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB, {256, 4, 2}},       {256_KiB, {128, 1, 8}},
-                             {1_MiB, {128, 4, 4}}, {4_MiB, {256, 4, 2}}, {128_MiB, {512, 2, 2, true}}};
-constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {128, 4, 4}},        {16_KiB, {128, 8, 4}}, {32_KiB, {256, 8, 2}},
-                            {128_KiB, {128, 2, 8}}, {256_KiB, {256, 2, 4}},      {2_MiB, {256, 4, 4}},  {4_MiB, {256, 4, 2}},
-                            {8_MiB, {512, 4, 2}},   {128_MiB, {512, 4, 2, true}}};
-constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}}, {8_KiB, {128, 4, 4}}, {16_KiB, {256, 4, 2}}, {512_KiB, {128, 2, 5}},
-                                 {1_MiB, {128, 4, 4}}, {2_MiB, {256, 4, 2}}, {4_MiB, {256, 8, 2}},  {128_MiB, {256, 4, 2, true}}};
+constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},       {1_MiB, {128, 2, 8}},
+                             {2_MiB, {256, 4, 2}}, {32_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB, {128, 8, 4}},       {1_MiB, {128, 2, 8}},
+                            {2_MiB, {256, 4, 2}}, {4_MiB, {256, 8, 2}}, {32_MiB, {256, 4, 2, true}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},  {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
+                                 {32_KiB, {128, 4, 4}}, {128_KiB, {128, 1, 8}},      {512_KiB, {128, 2, 8}},
+                                 {2_MiB, {128, 4, 4}},  {16_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
+constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},        {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
+                                {2_MiB, {128, 4, 4}},        {4_MiB, {256, 8, 2}},        {8_MiB, {256, 4, 1, true}},
+                                {16_MiB, {256, 4, 2, true}}, {128_MiB, {256, 8, 2, true}}};
 constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
                              {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
                              {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
@@ -61,18 +66,18 @@ std::span<const Row> rows_for(DType type, Terms terms) {
     return terms == Terms::products ? std::span<const Row>(kIntegerProducts) : kIntegerSquares;
   }
   if (terms == Terms::elements) return kSums;
-  if (type == DType::float64) return kWideProducts;
+  if (type == DType::float64) return terms == Terms::products ? std::span<const Row>(kWideProducts) : kWideSquares;
   return terms == Terms::products ? std::span<const Row>(kProducts) : kSquares;
 }
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
-// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and of fixed-point
-// numbers, with what launches leave to the next.
+// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
+// numbers what launches leave to the next, where groups meet, and a word for each that fails.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
-  return entries.lower_bits != 0 ? 8 + (entries.fixed_words * groups + 7) / 8 * 8 + slots : slots;
+  return entries.lower_bits != 0 ? 16 + 32 + (groups + 7) / 8 * 8 + slots : slots;
 }
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
@@ -175,7 +180,9 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
   if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
   window.few_exponents_ = row->few_exponents;
-  window.groups_ = shape.alone ? 1 : shape.stream ? std::min(resident, kMostGroups) : kMostGroups;
+  window.groups_ = shape.alone    ? 1
+                   : shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups})
+                                  : kMostGroups;
   window.tile_elements_ = tile_bytes / size_of(type);
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());

@@ -127,6 +127,56 @@ class WindowProducts {
     }
   }
 
+  /// As many groups as there may be, some of which fail; and sums that grow from launch to launch, by powers of two, until none fits.
+  void check_many_groups() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(9);
+    const auto make = [&](std::uint64_t groups, int exponent, bool negative) {
+      std::vector<std::uint64_t> patterns(groups * kernel_.tile);
+      for (std::uint64_t& pattern : patterns) {
+        pattern = format.encode(random.bits(format.fraction_bits + 1), exponent) | (negative ? format.sign() : 0);
+      }
+      return patterns;
+    };
+    const auto launch = [&](const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, const std::string& what) {
+      const hard::Data left(a, kernel_.type), right(b, kernel_.type);
+      check_launch(left.view(), right.view(), NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    state_ = {};
+    std::vector<std::uint64_t> many = make(1024, -40, true);
+    const std::vector<std::uint64_t> other = make(1024, -40, false), few = make(40, -40, false);
+    EXPECT_FALSE(launch(many, other, "many groups, first"));
+    EXPECT_TRUE(launch(many, other, "many groups"));
+    for (const std::uint64_t group : {0, 1, 9, 511, 1022}) many[group * kernel_.tile + 7] = format.infinity() + 1;
+    EXPECT_FALSE(launch(many, other, "many groups, some fail"));
+    for (const bool negative : {false, true}) {
+      for (int growth = 0; growth < 60; growth += growth < 8 ? 1 : 7) {
+        state_ = {};
+        EXPECT_FALSE(launch(make(40, -40, negative), few, "before it grows"));
+        EXPECT_EQ(launch(make(40, growth - 40, negative), few, fmt::format("grown by 2^{}", growth)), growth < 30) << growth;
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+
+  /// Negative sums at the greatest power there is, as infinities leave it, where one group has failed.
+  void check_greatest_power() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    const std::uint64_t length = 3 * kernel_.tile;
+    std::vector<std::uint64_t> a(length, format.infinity()), b(length, format.encode(1, format.max_exponent() - 3));
+    const auto launch = [&](const std::string& what) {
+      const hard::Data left(a, kernel_.type), right(b, kernel_.type);
+      check_launch(left.view(), right.view(), NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    state_ = {};
+    EXPECT_FALSE(launch("infinities"));
+    std::ranges::fill(a, b.front() | format.sign());
+    a[kernel_.tile + 2] = 1;
+    EXPECT_FALSE(launch("great and negative, and a small one"));
+  }
+
   /// Each hard case with each, in both orders.
   void check_hard_cases() {
     const auto cases = hard::cases();

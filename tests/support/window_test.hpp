@@ -34,13 +34,13 @@ struct WindowKernel {
 /// What the kernel leaves, and memory that says whether it left it clean.
 class WindowRun {
  public:
-  using State = std::array<unsigned long, 8>;
+  using State = std::array<unsigned long, 16>;
 
   WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan, const State& state = {})
       : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
-    slots_.resize(State{}.size() + 8 + groups * kernel.slot_words);
+    slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
     const Place left(a, offset), right(b, offset);
     dialect::emulation.run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {
@@ -64,6 +64,7 @@ class WindowRun {
   unsigned long record[3] = {~0ul, ~0ul, ~0ul};
 
  private:
+  static constexpr int kMeetingWords = 32;
   bool is_state_;
 
   // A copy of an array, `offset` bytes behind a multiple of 16.
@@ -162,6 +163,40 @@ class WindowSum {
           if (testing::Test::HasFatalFailure()) return;
         }
       }
+    }
+  }
+
+  /// As many groups as there may be, some of which fail; and sums that grow from launch to launch, by powers of two, until none fits.
+  void check_many_groups() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(8);
+    const auto make = [&](std::uint64_t groups, int exponent, bool negative) {
+      std::vector<std::uint64_t> patterns(groups * kernel_.tile);
+      for (std::uint64_t& pattern : patterns) {
+        pattern = format.encode(random.bits(format.fraction_bits + 1), exponent) | (negative ? format.sign() : 0);
+      }
+      return patterns;
+    };
+    const auto launch = [&](const std::vector<std::uint64_t>& patterns, const std::string& what) {
+      check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, what);
+      return std::exchange(fixed_, false);
+    };
+    state_ = {};
+    std::vector<std::uint64_t> many = make(1024, -40, true);
+    EXPECT_FALSE(launch(many, "many groups, first"));
+    EXPECT_TRUE(launch(many, "many groups"));
+    for (const std::uint64_t group : {0, 1, 9, 511, 1022}) many[group * kernel_.tile + 7] = format.infinity() + 1;
+    EXPECT_FALSE(launch(many, "many groups, some fail"));
+    for (const bool negative : {false, true}) {
+      int fitted = 0, growth = 0;
+      for (; growth < 18; ++growth) {
+        state_ = {};
+        EXPECT_FALSE(launch(make(40, -40, negative), "before it grows"));
+        fitted += launch(make(40, growth - 40, negative), fmt::format("grown by 2^{}", growth));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+      EXPECT_GT(fitted, 3);
+      EXPECT_LT(fitted, growth);
     }
   }
 
