@@ -25,7 +25,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   const float first = as_float(field << 23 | QUICK_FIRST), second = as_float((field - QUICK_BITS) << 23 | 0x00400000u);
   const float both = add_rn_f32(first, second);
   float power = first;
-  uint high = 0, low = 0, beyond = 0;
+  uint high = 0, low = 0, beyond = field == 0 ? ~0u : 0;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     const float upper = add_rn_f32(v[i], power), lower = add_rn_f32(v[i], add_rn_f32(both, -upper));
@@ -36,9 +36,9 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   }
   high -= REALS * as_uint(first);
   low -= REALS * as_uint(second);
-  if (RARELY(field == 0)) return 0;  // not sooner: nothing should wait for it
   uint failed = 0, other = 1;
   if (RARELY((beyond & QUICK_BEYOND) != 0)) {  // zeros, and what is a multiple of the last bit, fit as well
+    failed = field == 0;
     other = 0;
 #pragma unroll
     for (int i = 0; i < REALS; ++i) {

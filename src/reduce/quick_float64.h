@@ -29,7 +29,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   const double both = add_rn_f64(first, second);
   double power = first;
   ulong high = 0, low = 0;
-  uint beyond = 0;
+  uint beyond = field == 0 ? ~0u : 0;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     const double upper = add_rn_f64(v[i], power), lower = add_rn_f64(v[i], add_rn_f64(both, -upper));
@@ -40,9 +40,9 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   }
   high -= REALS * as_ulong(first);
   low -= REALS * as_ulong(second);
-  if (RARELY(field == 0)) return 0;
   uint failed = 0, other = 1;
   if (RARELY((beyond & QUICK_BEYOND) != 0)) {
+    failed = field == 0;
     other = 0;
 #pragma unroll
     for (int i = 0; i < REALS; ++i) {

@@ -7,7 +7,6 @@
 //
 // Stands after quick_float32.h or quick_float64.h, which add up.
 #define QUICK_STATE 2  // the word of the state (fixed_sum.h) that has the power's exponent field, 0 where there is none
-#define QUICK_PAUSE 3  // and the one for how many launches are to do without
 
 // The tile, with -0.0 behind its end. The first loads wait for no more than they must.
 FN void load_quickly(REAL* v, GLOBAL const uchar* a, uint count) {
@@ -42,12 +41,9 @@ FN void note_greatest(LOCAL uint* greatest, const REAL* v) {
   for (int i = 0; i < REALS; ++i) most = max_u32(most, UPPER_HALF(v[i]) & 0x7fffffffu);
   greatest[local_id() / SUBGROUP] = subgroup_max_u32(most);
 }
-// Where elements do not fit at their own power, some launches do without.
-FN void leave_power(GLOBAL ulong* state, uint before, LOCAL const uint* greatest) {
+FN void leave_power(GLOBAL ulong* state, LOCAL const uint* greatest) {
   uint most = 0;
   for (int i = 0; i < SUBGROUPS; ++i) most = max_u32(most, greatest[i]);
-  const uint power = FIELD_OF(most) + QUICK_ABOVE, field = most == 0 ? QUICK_LEAST : power < QUICK_LEAST || power > QUICK_MOST ? 0 : power;
-  const uint pause = before != 0 && field == before ? 16 : (uint)state[QUICK_PAUSE];
-  state[QUICK_STATE] = pause != 0 ? 0 : field;
-  state[QUICK_PAUSE] = pause != 0 ? pause - 1 : 0;
+  const uint field = FIELD_OF(most) + QUICK_ABOVE;
+  state[QUICK_STATE] = most == 0 ? QUICK_LEAST : field < QUICK_LEAST || field > QUICK_MOST ? 0 : field;
 }

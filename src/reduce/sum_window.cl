@@ -211,8 +211,8 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   right.stride = b_stride;
 #if QUICK
   LOCAL_VAR uint4 quick[QUICK_STORAGE];
-  const uint power = (uint)atomic_load_global64(slots + QUICK_STATE);
   {
+    const uint power = (uint)atomic_load_global64(slots + QUICK_STATE);
     REAL mine[REALS];
     load_quickly(mine, left.first, (uint)count);
     GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
@@ -238,7 +238,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   }
   barrier_local();
 #if QUICK
-  if (local_id() == 0) leave_power(state_place, power, (LOCAL const uint*)quick);
+  if (local_id() == 0) leave_power(state_place, (LOCAL const uint*)quick);
 #endif
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
   // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
