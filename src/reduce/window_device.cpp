@@ -37,7 +37,6 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 8, 2}},
                          {16_MiB, {512, 4, 1, true}},
-                         {32_MiB, {512, 4, 1, true}, Width::wide},
                          {32_MiB, {512, 4, 2, true}},
                          {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
