@@ -25,6 +25,15 @@ int main() {
     std::vector<samesum::SumRecord> sums(kColumns);
     records.read(sums.data(), records.bytes());
     for (std::uint64_t c = 0; c < kColumns; ++c) right = right && sums[c].value == kRows * (static_cast<double>(c) + 0.5);
+
+    samesum::CollectPlan statistics(device, samesum::DType::float32, kRows);  // of what comes back rounded by the host
+    statistics.launch({buffer, kRows, samesum::DType::float32, 0, kColumns * sizeof(float)});
+    right = right && statistics.result().mean() == 0.5 && statistics.result().variance() == 0;
+    samesum::DotPlan dot(device, samesum::DType::float32, kColumns);
+    const samesum::BufferView row(buffer, kColumns, samesum::DType::float32),
+        next(buffer, kColumns, samesum::DType::float32, kColumns * sizeof(float));
+    dot.launch(row, next);
+    right = right && dot.result().round() == 170;  // 0.5^2 + 1.5^2 + ... + 7.5^2
     std::printf("%-10s the columns add up to %g ... %g\n", device.info().selector.c_str(), sums.front().value, sums.back().value);
   }
   return right ? 0 : 1;

@@ -13,6 +13,7 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/array_file.hpp>
 #include <samesum/buffer.hpp>
+#include <samesum/collect_plan.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/extremes.hpp>

@@ -115,7 +115,7 @@ struct CollectOptions {
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
 Statistics collect(View data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
 /// The same of an array on a device, on that device: nothing is copied. O(1) memory. Arrays that are not contiguous are read element by
-/// element, and slower. Many of them, for their extremes alone: see ExtremesPlan.
+/// element, and slower. Many of them: see CollectPlan, and for their extremes alone ExtremesPlan.
 Statistics collect(const BufferView& data, const CollectOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from `source`.
 Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);

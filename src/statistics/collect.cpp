@@ -66,24 +66,16 @@ class Reports {
   bool first_ = true;
 };
 
-// NaNs are counted by the sums, or with the extremes.
-CollectOptions with_nans(CollectOptions options) {
-  options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
-  return options;
-}
-
-template <class Array>
-void require_alike(const Array& a, const Array& b) {
-  if (a.type() != b.type() || a.size() != b.size()) {
-    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
-                                              a.size(), name_of(a.type()), b.size(), name_of(b.type())));
-  }
-}
-
 }  // namespace
 
+void statistics::require_alike(DType a, std::uint64_t a_size, DType b, std::uint64_t b_size) {
+  if (a == b && a_size == b_size) return;
+  throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
+                                            a_size, name_of(a), b_size, name_of(b)));
+}
+
 Statistics collect(View data, const Device& device, const CollectOptions& wanted, SumReport* report) {
-  const CollectOptions options = with_nans(wanted);
+  const CollectOptions options = statistics::with_nans(wanted);
   if (!data.contiguous()) {
     Statistics all;
     Reports reports;
@@ -102,7 +94,7 @@ Statistics collect(View data, const Device& device, const CollectOptions& wanted
 Statistics collect(const BufferView& data, const CollectOptions& wanted, SumReport* report) {
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return collect(device::host_view(data), device, wanted, report);
-  const CollectOptions options = with_nans(wanted);
+  const CollectOptions options = statistics::with_nans(wanted);
   if (report != nullptr) *report = begin_report(device, data.bytes());
   return statistics::collect_on_device(device::array_of(data), data.type(), device.implementation(), options, report);
 }
@@ -125,7 +117,7 @@ Statistics collect(Source& source, const Device& device, const CollectOptions& o
 }
 
 ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options, SumReport* report) {
-  require_alike(a, b);
+  statistics::require_alike(a.type(), a.size(), b.type(), b.size());
   if (!a.contiguous() || !b.contiguous()) {
     ProductAccumulator total;
     Reports reports;
@@ -148,7 +140,7 @@ ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions
 }
 
 ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOptions& options, SumReport* report) {
-  require_alike(a, b);
+  statistics::require_alike(a.type(), a.size(), b.type(), b.size());
   const Device& device = a.buffer().device();
   if (&device.implementation() != &b.buffer().device().implementation()) {
     throw Error(ErrorKind::usage,

@@ -6,7 +6,18 @@
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 
+#include <cstdint>
+
 namespace samesum::statistics {
+
+/// With the field that counts NaNs: sums do, or else extremes.
+inline CollectOptions with_nans(CollectOptions options) {
+  options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
+  return options;
+}
+
+/// @throws Error (usage) unless a dot product can be made of arrays of these types and sizes.
+void require_alike(DType a, std::uint64_t a_size, DType b, std::uint64_t b_size);
 
 /// The number that a key stands for (extremes.hpp).
 Value value_of(std::int64_t key, DType type);

@@ -1,0 +1,90 @@
+#include <samesum/collect_plan.hpp>
+
+#include "device/array.hpp"
+#include "statistics/collect.hpp"
+#include "statistics/collect_device.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+using Lock = std::lock_guard<std::mutex>;
+
+static_assert(CollectPlan::kMostElements == statistics::DevicePass::kMostElements);
+
+CollectOptions options_of(const ReduceOptions& options) {
+  return {{.extremes = false, .sum = false, .squares = true, .nonzeros = false}, options.group_size, options.groups, options.threads};
+}
+
+}  // namespace
+
+struct CollectPlan::State {
+  State(const Device& on, DType elements, std::uint64_t size, const CollectOptions& wanted, bool is_dot)
+      : device(on), type(elements), options(is_dot ? wanted : statistics::with_nans(wanted)), dot(is_dot) {
+    if (!device.info().has(Capability::kernels)) return;
+    const Lock lock(device.implementation().mutex());
+    pass.emplace(device.implementation(), type, options, dot, size);
+  }
+
+  void launch(const BufferView& a, const BufferView& b) {
+    device::check_planned(a, device, type);
+    device::check_planned(b, device, type);
+    if (dot) statistics::require_alike(a.type(), a.size(), b.type(), b.size());
+    if (a.size() > kMostElements) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} elements are too many for one launch of a plan, which takes {}: launch it for parts, and merge "
+                              "what it finds",
+                              a.size(), kMostElements));
+    }
+    if (pass) {
+      const Lock lock(device.implementation().mutex());
+      pass->launch(device::array_of(a), device::array_of(b));
+      launched = true;
+      return;
+    }
+    Statistics::Contents found;
+    if (dot) {
+      found.squares = samesum::dot(device::host_view(a), device::host_view(b), device, {.threads = options.threads});
+    } else {
+      found = collect(device::host_view(a), device, options).contents();
+    }
+    const Lock lock(device.implementation().mutex());
+    on_host = std::move(found);
+  }
+
+  Statistics::Contents result() {
+    const Lock lock(device.implementation().mutex());
+    return launched ? pass->result() : on_host;
+  }
+
+  std::string configuration() const { return pass ? pass->configuration() : fmt::format("threads={}", options.threads); }
+
+  Device device;
+  DType type;
+  CollectOptions options;
+  bool dot;
+  std::optional<statistics::DevicePass> pass;
+  bool launched = false;
+  Statistics::Contents on_host;  // on a device without kernels, where a launch is done on return
+};
+
+CollectPlan::CollectPlan(const Device& device, DType type, std::uint64_t size, const CollectOptions& options)
+    : state_(std::make_shared<State>(device, type, size, options, false)) {}
+void CollectPlan::launch(const BufferView& data) { state_->launch(data, data); }
+Statistics CollectPlan::result() const { return Statistics(state_->result()); }
+std::string CollectPlan::configuration() const { return state_->configuration(); }
+
+DotPlan::DotPlan(const Device& device, DType type, std::uint64_t size, const ReduceOptions& options)
+    : state_(std::make_shared<CollectPlan::State>(device, type, size, options_of(options), true)) {}
+void DotPlan::launch(const BufferView& a, const BufferView& b) { state_->launch(a, b); }
+ProductAccumulator DotPlan::result() const { return state_->result().squares; }
+std::string DotPlan::configuration() const { return state_->configuration(); }
+
+}  // namespace samesum

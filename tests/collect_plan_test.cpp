@@ -1,0 +1,92 @@
+// Statistics and dot products by plans: the same as collect() and dot() find, launch after launch.
+#include <samesum/buffer.hpp>
+#include <samesum/collect_plan.hpp>
+#include <samesum/error.hpp>
+
+#include "selftest/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+const std::vector<Device>& devices() {
+  static const auto all = open_devices("all", 0);
+  return all;
+}
+
+// Of few exponents, and now and then one far off, a NaN, an infinity or a zero.
+hard::Data elements_of(DType type, std::uint64_t count, unsigned seed) {
+  const hard::Format format = hard::format_of(type);
+  hard::Random random(seed);
+  std::vector<std::uint64_t> patterns(count);
+  for (std::uint64_t& pattern : patterns) {
+    pattern = format.encode(random.bits(format.fraction_bits + 1), random.between(-12, -8)) | (random.bits(1) != 0 ? format.sign() : 0);
+  }
+  if (seed % 3 == 1) patterns[count / 2] = seed % 2 == 0 ? format.infinity() + 1 : format.infinity();
+  if (seed % 3 == 2) patterns[count / 3] = format.encode(1, 9);
+  return hard::Data(patterns, type);
+}
+
+class PlansOf : public testing::TestWithParam<DType> {};
+
+TEST_P(PlansOf, FindWhatOneCallFinds) {
+  const DType type = GetParam();
+  const std::uint64_t element = size_of(type);
+  const Device cpu = Device::open("cpu");
+  constexpr std::uint64_t kElements = 5000;
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, kElements * element), other(device, kElements * element);
+    CollectPlan all(device, type, kElements, {{true, true, true, true}}), variance(device, type, kElements, {{false, true, true, false}}),
+        squares(device, type, kElements, {{false, false, true, false}});
+    DotPlan dots(device, type, kElements);
+    EXPECT_EQ(dots.result(), ProductAccumulator());
+    for (unsigned launch = 0; launch < 6; ++launch) {
+      const hard::Data a = elements_of(type, kElements, launch), b = elements_of(type, kElements, launch + 100);
+      buffer.write(a.view().data(), a.view().bytes());
+      other.write(b.view().data(), b.view().bytes());
+      for (const std::uint64_t size : {kElements, kElements - 3, std::uint64_t{1}, std::uint64_t{0}}) {
+        const std::uint64_t first = kElements - size;
+        const std::string what = device.info().selector + ", launch " + std::to_string(launch) + ", " + std::to_string(size) + " elements";
+        const View host = a.view().part(first, size), second = b.view().part(first, size);
+        const BufferView view(buffer, size, type, first * element);
+        all.launch(view);
+        variance.launch(view);
+        squares.launch(view);
+        dots.launch(view, {other, size, type, first * element});
+        ASSERT_EQ(all.result(), collect(host, cpu, {{true, true, true, true}})) << what;
+        ASSERT_EQ(variance.result(), collect(host, cpu, {{false, true, true, false}})) << what;
+        ASSERT_EQ(squares.result().squares(), collect(host, cpu, {{false, false, true, false}}).squares()) << what;
+        ASSERT_EQ(dots.result(), dot(host, second, cpu)) << what;
+      }
+      const std::uint64_t half = kElements / 2;  // every other element, from the last one on
+      const auto stride = -2 * static_cast<std::int64_t>(element);
+      dots.launch({buffer, half, type, (kElements - 1) * element, stride}, {other, half, type});
+      const View backwards(static_cast<const std::byte*>(a.view().data()) + (kElements - 1) * element, half, type, stride);
+      ASSERT_EQ(dots.result(), dot(backwards, b.view().part(0, half), cpu)) << device.info().selector;
+    }
+    EXPECT_FALSE(all.configuration().empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, PlansOf, testing::Values(DType::float32, DType::float64, DType::bfloat16),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(CollectPlan, RefusesWhatItCannotDo) {
+  for (const Device& device : devices()) {
+    CollectPlan plan(device, DType::float32, 10);
+    DotPlan dots(device, DType::float32, 10);
+    const Buffer buffer(device, 80);
+    EXPECT_THROW(plan.launch({buffer, 10, DType::float64}), Error);
+    EXPECT_THROW(plan.launch({buffer, CollectPlan::kMostElements + 1, DType::float32, 0, 0}), Error);
+    EXPECT_THROW(dots.launch({buffer, 10, DType::float32}, {buffer, 9, DType::float32}), Error);
+    EXPECT_THROW(dots.launch({buffer, 10, DType::float64}, {buffer, 10, DType::float64}), Error);
+    EXPECT_EQ(plan.result().count(), 0u) << "nothing was launched";
+  }
+}
+
+}  // namespace
+}  // namespace samesum
