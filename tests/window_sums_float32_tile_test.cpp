@@ -18,10 +18,10 @@ using namespace dialect::float32_tile;
 
 const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true, true};
 
-TEST(SumWindow32, OfATileOfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
-TEST(SumWindow32, OfATileOfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
-TEST(SumWindow32, OfATileOfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
-TEST(SumWindow32, OfATileOfFloat32AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
+TEST(SumTile32, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumTile32, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumTile32, OfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
+TEST(SumTile32, OfFloat32AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -20,10 +20,10 @@ using namespace dialect::float64_tile;
 
 const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true, true};
 
-TEST(SumWindow64, OfATileOfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
-TEST(SumWindow64, OfATileOfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
-TEST(SumWindow64, OfATileOfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
-TEST(SumWindow64, OfATileOfFloat64AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
+TEST(SumTile64, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
+TEST(SumTile64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
+TEST(SumTile64, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
+TEST(SumTile64, OfFloat64AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
 
 }  // namespace
 }  // namespace samesum::test
