@@ -56,8 +56,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   const uint lane = local_id();
   if (lane >= SUBGROUP) return subgroup_ballot(((uint)words[lane % SUBGROUPS] & QUICK_FAILED) != 0) == 0;
 
-  // A word by each lane: three of a fixed-point number (fixed_sum.h), all of it in the first, and its field; three of the SumRecord.
-  GLOBAL ulong* to = address_known_here((lane < 4 ? result : record) + (lane < 3 ? lane : lane == 3 ? ENTRIES : lane - 4));
+  GLOBAL ulong* to = address_known_here(place_of_word(result, record));
   ulong sum = 0;
   uint flags = 0;
 #pragma unroll
@@ -71,6 +70,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   const uint last_bit = field - QUICK_LAST_BIT, last_bit64 = last_bit + (1023 - 127);
   const double float64 = mul_rn_f64((double)total, as_double((ulong)(last_bit64 << 20) << 32));
   const float float32 = mul_rn_f32((float)total, as_float(last_bit << 23));
+  // A word by each lane, as round_fixed() leaves them (fixed_sum.h).
   ulong word = lane == 0 ? (ulong)total : lane == 2 ? (ulong)any : lane == 3 ? (ulong)(last_bit64 + 52 + LOWER_BITS) : 0;
   if (lane == 4) word = negative_zero ? (ulong)1 << 63 : as_ulong(float64);
   if (lane == 6) word = negative_zero ? 0x80000000u : as_uint(float32);

@@ -60,7 +60,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   const uint lane = local_id();
   if (lane >= SUBGROUP) return subgroup_ballot((words[2 * (lane % SUBGROUPS) + 1] & 1) != 0) == 0;
 
-  GLOBAL ulong* to = address_known_here((lane < 4 ? result : record) + (lane < 3 ? lane : lane == 3 ? ENTRIES : lane - 4));
+  GLOBAL ulong* to = address_known_here(place_of_word(result, record));
   ulong highs = 0, lows = 0;
   uint flags = 0;
 #pragma unroll
@@ -84,7 +84,7 @@ FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4
   const uint any = ((uint)highs & ((1u << QUICK_OTHERS_SHIFT) - 1)) != 0, negative_zero = a_bits == 0 && b_bits == 0 && !any && !none;
   const ulong bits64 = as_ulong(mul_rn_f64(add_rn_f64(a, b), scale));
   const uint bits32 = as_uint((float)mul_rn_f64(odd, scale));
-  // A word by each lane: three of a fixed-point number (fixed_sum.h), and its field; three of the SumRecord.
+  // A word by each lane, as round_fixed() leaves them (fixed_sum.h).
   ulong word = lane == 0 ? (ulong)lower : lane == 1 ? (ulong)upper << (QUICK_BITS - LOWER_BITS) : lane == 2 ? (ulong)any : 0;
   if (lane == 3) word = field - QUICK_LAST_BIT + 52 + LOWER_BITS;
   if (lane == 4) word = negative_zero ? (ulong)1 << 63 : bits64;

@@ -216,6 +216,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     REAL mine[REALS];
     load_quickly(mine, left.first, (uint)count);
     GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
+    // skip_nans is 0 or 1: no NaN is added up here, and its next bit is a zero that the compiler does not know.
     if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, (GLOBAL ulong*)result, to)) return;
     barrier_local();
     note_greatest((LOCAL uint*)quick, mine);

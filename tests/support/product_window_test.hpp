@@ -132,11 +132,7 @@ class WindowProducts {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(9);
     const auto make = [&](std::uint64_t groups, int exponent, bool negative) {
-      std::vector<std::uint64_t> patterns(groups * kernel_.tile);
-      for (std::uint64_t& pattern : patterns) {
-        pattern = format.encode(random.bits(format.fraction_bits + 1), exponent) | (negative ? format.sign() : 0);
-      }
-      return patterns;
+      return of_one_exponent(format, random, groups * kernel_.tile, exponent, negative);
     };
     const auto launch = [&](const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, const std::string& what) {
       const hard::Data left(a, kernel_.type), right(b, kernel_.type);

@@ -80,6 +80,16 @@ class WindowRun {
   std::vector<unsigned long> slots_;
 };
 
+/// Elements of one sign whose last bits weigh 2^`exponent`.
+inline std::vector<std::uint64_t> of_one_exponent(const hard::Format& format, hard::Random& random, std::uint64_t count, int exponent,
+                                                  bool negative) {
+  std::vector<std::uint64_t> patterns(count);
+  for (std::uint64_t& pattern : patterns) {
+    pattern = format.encode(random.bits(format.fraction_bits + 1), exponent) | (negative ? format.sign() : 0);
+  }
+  return patterns;
+}
+
 class WindowSum {
  public:
   explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
@@ -128,7 +138,8 @@ class WindowSum {
     EXPECT_TRUE(launch("which zeros fit"));
   }
 
-  /// Of one group, as integers (quick_sum.h): of elements of few exponents or many, whose last bits are zero or not, at either end of what fits.
+  /// Of one group, as integers (quick_sum.h): of elements of few exponents or many, whose last bits are zero or not, at either end of what
+  /// fits.
   void check_tiles() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(17);
@@ -142,9 +153,11 @@ class WindowSum {
         if (kind == 1 || (kind > 2 && random.bits(1) != 0)) pattern |= format.sign();
         if (kind == 4 && random.bits(3) == 0) pattern = random.bits(1) != 0 ? format.sign() : 0;
       }
-      if (kind == 5 && !patterns.empty()) patterns[random.below(patterns.size())] = format.encode(random.bits(bits), most + random.between(1, 8));
+      if (kind == 5 && !patterns.empty())
+        patterns[random.below(patterns.size())] = format.encode(random.bits(bits), most + random.between(1, 8));
       const hard::Data data(patterns, kernel_.type);
-      const std::string what = fmt::format("round {}: {} elements up to 2^{}, spread {}, {} bits", round, patterns.size(), most, spread, bits);
+      const std::string what =
+          fmt::format("round {}: {} elements up to 2^{}, spread {}, {} bits", round, patterns.size(), most, spread, bits);
       if (round % 3 != 0) state_ = {};
       for (int launch = 0; launch < 2; ++launch) check_launch(data.view(), 0, NanPolicy::propagate, what);
       if (testing::Test::HasFatalFailure()) return;
@@ -159,7 +172,8 @@ class WindowSum {
           std::vector<std::uint64_t> patterns(kernel_.tile, format.encode(mantissa, 0) | sign);
           check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, "which leave a power");
           std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, fmt::format("{:#x}, exponent {}", mantissa, exponent));
+          check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate,
+                       fmt::format("{:#x}, exponent {}", mantissa, exponent));
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -171,11 +185,7 @@ class WindowSum {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(8);
     const auto make = [&](std::uint64_t groups, int exponent, bool negative) {
-      std::vector<std::uint64_t> patterns(groups * kernel_.tile);
-      for (std::uint64_t& pattern : patterns) {
-        pattern = format.encode(random.bits(format.fraction_bits + 1), exponent) | (negative ? format.sign() : 0);
-      }
-      return patterns;
+      return of_one_exponent(format, random, groups * kernel_.tile, exponent, negative);
     };
     const auto launch = [&](const std::vector<std::uint64_t>& patterns, const std::string& what) {
       check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, what);
