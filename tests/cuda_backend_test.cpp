@@ -2,6 +2,7 @@
 #include "device/cuda/cuda.hpp"
 #include "device/cuda/driver_api.hpp"
 #include "device/cuda/nvrtc.hpp"
+#include "device/program.hpp"
 
 #include "support/fake_cuda.hpp"
 #include "support/process.hpp"
@@ -261,6 +262,38 @@ TEST_F(CudaBackend, LaunchesAllGroupsTogetherOrNone) {
   EXPECT_EQ(fake_->launches.size(), 2u);
 }
 
+// A kernel that waits itself for the launches ahead of it may start before these end; not where it is compiled for a GPU that cannot wait.
+TEST_F(CudaBackend, StartsEarlyWhatWaitsItself) {
+  const auto launched_early = [&](bool waits) {
+    const auto device = open(0);
+    Kernel kernel = device->load(device->compile(kProgram), "add");
+    kernel.early = waits;
+    const Argument arguments[] = {Memory{}, std::int64_t{1}, std::int32_t{2}, 3.0};
+    device->launch(kernel, {1, 32}, arguments);
+    return fake_->launches.back().early;
+  };
+  EXPECT_TRUE(launched_early(true));
+  EXPECT_FALSE(launched_early(false));
+  fake_->capability = 80;
+  EXPECT_FALSE(launched_early(true));
+}
+
+// build() goes by the file, so that a file's kernels all wait, or none.
+TEST(EarlyKernels, AllOfAFileWaitOrNone) {
+  int files = 0;
+  for (const std::string_view file : kernel_files()) {
+    const auto times = [text = kernel_file(file)](std::string_view words) {
+      int count = 0;
+      for (std::size_t at = 0; (at = text.find(words, at)) != std::string_view::npos; at += words.size()) ++count;
+      return count;
+    };
+    if (file.starts_with("device/dialect/") || times("after_launches()") == 0) continue;
+    EXPECT_EQ(times("after_launches();"), times("\nKERNEL ")) << file;
+    ++files;
+  }
+  EXPECT_EQ(files, 7);
+}
+
 TEST_F(CudaBackend, ReplaysWhatItRecorded) {
   const auto device = open(0);
   const Kernel kernel = device->load(device->compile(kProgram), "add");
@@ -395,7 +428,7 @@ TEST_F(CudaBackend, ErrorsNameDeviceKernelAndCause) {
 
   const Kernel kernel = device->load({kProgram, ""}, "add");
   const Argument arguments[] = {Memory{}, std::int64_t{1}, std::int32_t{2}, 3.0};
-  fake_->failures = {{"cuLaunchKernel", 701}};
+  fake_->failures = {{"cuLaunchKernelEx", 701}};
   error = error_of([&] { device->launch(kernel, {7, 1024}, arguments); });
   EXPECT_EQ(error.context().kernel, "add");
   EXPECT_EQ(error.context().configuration.find("7 groups of 1024; 42 registers"), 0u) << error.context().configuration;
@@ -444,7 +477,7 @@ TEST_F(CudaBackend, EveryFailingCallIsAnErrorAndLeavesNothingBehind) {
                                "cuEventElapsedTime",
                                "cuModuleLoadDataEx",
                                "cuModuleGetFunction",
-                               "cuLaunchKernel",
+                               "cuLaunchKernelEx",
                                "cuOccupancyMaxActiveBlocksPerMultiprocessor",
                                "nvrtcCreateProgram",
                                "nvrtcCompileProgram",

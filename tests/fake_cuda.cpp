@@ -298,31 +298,42 @@ EXPORT int cuFuncSetAttribute(CUfunction, int attribute, int value) {
   return attribute == kMaxDynamicSharedBytes && value <= 232448 ? kOk : kInvalidValue;
 }
 
-EXPORT int cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                          unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments, void** extra) {
+// As cuda.h has them.
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  int value;
+  char rest[60];
+};
+struct LaunchConfig {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  CUstream stream;
+  const LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+EXPORT int cuLaunchKernelEx(const LaunchConfig* config, CUfunction function, void** arguments, void** extra) {
   ENTER(kContext);
-  if (grid_x == 0 || block_x == 0 || block_x > 1024) return kInvalidValue;
-  if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || extra != nullptr) complain(__func__, "not one-dimensional");
-  samesum::test::FakeLaunch launch{function->name, grid_x, block_x, shared_bytes, {}};
+  constexpr int kTooManyGroups = 720, kCooperative = 2, kProgrammatic = 6;
+  if (config->grid_x == 0 || config->block_x == 0 || config->block_x > 1024) return kInvalidValue;
+  if (config->grid_y != 1 || config->grid_z != 1 || config->block_y != 1 || config->block_z != 1 || extra != nullptr) {
+    complain(__func__, "not one-dimensional");
+  }
+  samesum::test::FakeLaunch launch{function->name, config->grid_x, config->block_x, config->shared_bytes, {}};
+  for (unsigned i = 0; i < config->attribute_count; ++i) {
+    const LaunchAttribute& attribute = config->attributes[i];
+    if (attribute.id == kCooperative) launch.together = attribute.value != 0;
+    if (attribute.id == kProgrammatic) launch.early = attribute.value != 0;
+    if (attribute.id != kCooperative && attribute.id != kProgrammatic) complain(__func__, "an attribute of another kind");
+  }
+  if (launch.together && config->grid_x > 132 * (2048 / config->block_x)) return kTooManyGroups;
   for (std::size_t i = 0; i < function->types.size(); ++i) {
     const auto* bytes = static_cast<const unsigned char*>(arguments[i]);
     launch.arguments.emplace_back(bytes, bytes + (function->types[i] == 'i' ? 4 : 8));
   }
   fake().launches.push_back(launch);
-  submit(stream, [] {});
+  submit(config->stream, [] {});
   return kOk;
-}
-
-EXPORT int cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                                     unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments) {
-  {
-    ENTER(kContext);
-    constexpr int kTooManyGroups = 720;
-    if (block_x != 0 && grid_x > 132 * (2048 / block_x)) return kTooManyGroups;
-  }
-  const int code = cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments, nullptr);
-  if (code == kOk) fake().launches.back().together = true;
-  return code;
 }
 
 // Recordings: what the stream is given between begin and end is counted, and runs with every launch of the graph.

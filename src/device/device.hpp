@@ -31,6 +31,8 @@ struct Memory {
 struct Kernel {
   std::shared_ptr<void> handle;
   std::string name;
+  /// Whether it waits itself for the launches ahead of it (the dialect's after_launches()), so that a device may start it before these end.
+  bool early = false;
 };
 
 /// One kernel argument. Sizes are those of the dialect: int and uint 32 bits, long and ulong 64.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace samesum::device {
 namespace {
@@ -45,6 +46,12 @@ std::string memory_key(const Source& source) {
   for (const std::string_view file : source.files) key.append(file).push_back('\n');
   for (const auto& [name, value] : source.defines) key.append(name).append("=").append(value).push_back('\n');
   return key + source.text;
+}
+
+// All kernels of a file do, or none.
+bool waits_for_launches(const Source& source) {
+  return std::any_of(source.files.begin(), source.files.end(),
+                     [](std::string_view file) { return kernel_file(file).find("after_launches()") != std::string_view::npos; });
 }
 
 [[noreturn]] void fail(const Device& device, std::string_view entry, const Source& source, const Error& cause) {
@@ -106,7 +113,9 @@ Kernel build(Device& device, const Source& source, std::string_view entry) {
   }
   Built& built = device.built()[memory_key(source)];
   if (const auto found = built.kernels.find(entry); found != built.kernels.end()) return found->second;
-  return built.kernels.emplace(entry, load_or_compile(device, with_capabilities(device.info(), source), entry, built)).first->second;
+  Kernel kernel = load_or_compile(device, with_capabilities(device.info(), source), entry, built);
+  kernel.early = waits_for_launches(source);
+  return built.kernels.emplace(entry, std::move(kernel)).first->second;
 }
 
 }  // namespace samesum::device

@@ -62,6 +62,7 @@ FN REAL product_of_load(uint4 v) {
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
   LOCAL_VAR REAL subtrees[SUBTREES];
+  after_launches();
   GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
   GLOBAL REAL* products = (GLOBAL REAL*)results;
   const ulong rounds = (tiles + group_count() - 1) / group_count(), kept = kept_loads(tiles * TILE);
@@ -155,6 +156,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void product(GLOBAL const uchar* data, ulong count, GLOBAL ulong* records) {
   LOCAL_VAR ulong magnitudes[GROUP_SIZE];
   LOCAL_VAR uint flags[GROUP_SIZE];
+  after_launches();
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)data;
   GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
   const ulong whole = count / ELEMENTS_PER_LOAD;

@@ -130,6 +130,7 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, long stride, uint head, u
   LOCAL_VAR long rows[(DIGITS - 2) * ROWS_TO_A_DIGIT];
   LOCAL_VAR long entries[ENTRIES];
   LOCAL_VAR uint drawn[2];
+  after_launches();
   LOCAL uint* bins = (LOCAL uint*)storage + COUNTERS * COLUMNS;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
 
@@ -207,6 +208,7 @@ void sum_exact_finish(GLOBAL const ulong* merged, uint groups, GLOBAL uint* sche
                       ulong record_offset, ulong count, int skip_nans) {
   LOCAL_VAR long entries[ENTRIES];
   LOCAL_VAR long scratch[EXACT_DIGITS];
+  after_launches();
   if (local_id() >= LANES) return;
   for (uint i = local_id(); i < ENTRIES; i += LANES) {
     ulong sum = 0;

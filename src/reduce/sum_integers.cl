@@ -298,6 +298,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[PIECES * SUBGROUPS / 2];
+  after_launches();
   const uint others = ALONE ? 0 : known_here(group_count() - 1), last = ALONE || group_id() == others;
   SUMS tiles = no_sums();
   uint first = ALONE ? 0 : group_id() * TILE;

@@ -204,6 +204,8 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
+  after_launches();
+
   ARRAY left, right;
   left.first = a + a_offset;
   left.stride = a_stride;

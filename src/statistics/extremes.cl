@@ -61,6 +61,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 #if DRAWN
   LOCAL_VAR uint drawn[2];
 #endif
+  after_launches();
   GLOBAL ulong* result = (GLOBAL ulong*)(results + result_offset);
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   EXTREMES_STATE state = empty_extremes();
@@ -152,6 +153,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 KERNEL FIXED_GROUP(1, 1)
 void extremes_finish(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset,
                      uint count, ulong base) {
+  after_launches();
   FOUND found = nothing();
   for (uint i = 0; i < groups; ++i) found = combine(found, read_record(records + i * EXTREMES_WORDS));
   schedule[TILES] = 0;

@@ -45,6 +45,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint count, GLOBAL ulong* slots, GLOBAL uchar* results,
                      ulong result_offset) {
   LOCAL_VAR BEST best;
+  after_launches();
   const uint others = known_here(group_count() - 1), is_last = group_id() == others;
   GLOBAL ulong* const to = address_known_here((GLOBAL ulong*)(results + result_offset) + min_u32(local_id(), NAN_COUNT));
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);

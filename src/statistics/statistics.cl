@@ -99,6 +99,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   for (uint i = local_id(); i < ALL_ROWS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   for (uint i = local_id(); i < ALL_ROWS; i += GROUP_SIZE) rows[i] = 0;
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
+  after_launches();
   barrier_local();
 
   STATE state;
@@ -229,6 +230,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result) {
   LOCAL_VAR BEST best;
+  after_launches();
   if (local_id() == 0) schedule[TILES] = 0;
 #if EXTREMES
   FOUND found = nothing();

@@ -126,6 +126,7 @@ FN uint barrier_or(uint v) {
   const auto& values = emulation.meet_group(v);
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
+FN void after_launches() {}
 FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
 

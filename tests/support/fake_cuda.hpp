@@ -8,7 +8,7 @@
 
 namespace samesum::test {
 
-/// A cuLaunchKernel call. The arguments' bytes are what a GPU would have been given.
+/// A cuLaunchKernelEx call. The arguments' bytes are what a GPU would have been given.
 struct FakeLaunch {
   std::string kernel;
   unsigned groups = 0;
@@ -16,6 +16,7 @@ struct FakeLaunch {
   unsigned shared_bytes = 0;
   std::vector<std::vector<unsigned char>> arguments;
   bool together = false;  ///< a cooperative launch
+  bool early = false;     ///< one that may start before those ahead of it have ended
 };
 
 /// Of the driver; from its function `extern "C" FakeCuda* fake_cuda()`.

@@ -55,10 +55,20 @@ std::string resources(const Driver& driver, CUfunction function) {
                      attribute(kFunctionMaxThreadsPerBlock));
 }
 
+// By what kernels are compiled for: below, their after_launches() waits for nothing.
+bool can_start_early(const Driver& driver, const CompilerChoice& compiler) {
+  int version = 0;
+  const int capability = std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1));  // "sm_90", "compute_90"
+  return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= kProgrammaticSerializationDriver &&
+         capability >= kProgrammaticSerializationCapability;
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler)
-    : context_(std::make_shared<Context>(driver, device, label(info))), compiler_(std::move(compiler)) {
+    : context_(std::make_shared<Context>(driver, device, label(info))),
+      compiler_(std::move(compiler)),
+      starts_early_(can_start_early(driver, compiler_)) {
   info_ = std::move(info);
   static_local_bytes_ = info_.local_bytes;
   int opt_in = 0;
@@ -71,7 +81,10 @@ CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, C
 }
 
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream)
-    : context_(std::make_shared<Context>(driver, device, label(info))), compiler_(std::move(compiler)), stream_(stream) {
+    : context_(std::make_shared<Context>(driver, device, label(info))),
+      compiler_(std::move(compiler)),
+      starts_early_(can_start_early(driver, compiler_)),
+      stream_(stream) {
   info_ = std::move(info);
   const Current current(*context_);
   CUcontext owner = nullptr;
@@ -200,17 +213,23 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
     context_->check(driver().cuFuncSetAttribute(function, kFunctionMaxDynamicSharedBytes, static_cast<int>(grid.local_bytes)),
                     fmt::format("cuFuncSetAttribute for {} bytes of local memory", grid.local_bytes));
   }
-  const unsigned local = grid.local_bytes;
-  const CUresult code =
-      grid.together
-          ? driver().cuLaunchCooperativeKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, local, stream_, pointers.data())
-          : driver().cuLaunchKernel(function, grid.groups, 1, 1, grid.group_size, 1, 1, local, stream_, pointers.data(), nullptr);
+  CUlaunchAttribute attribute;
+  attribute.id = grid.together ? kLaunchCooperative : kLaunchProgrammaticSerialization;
+  attribute.value[0] = 1;
+  CUlaunchConfig config;
+  config.grid_x = grid.groups;
+  config.block_x = grid.group_size;
+  config.shared_bytes = grid.local_bytes;
+  config.stream = stream_;
+  config.attributes = &attribute;
+  config.attribute_count = grid.together || (kernel.early && starts_early_) ? 1 : 0;
+  const CUresult code = driver().cuLaunchKernelEx(&config, function, pointers.data(), nullptr);
   context_->note_launch(kernel.name);
   if (code == CUDA_SUCCESS) return;
   where.device = context_->label();
   where.kernel = kernel.name;
   where.configuration = fmt::format("{} groups of {}; {}", grid.groups, grid.group_size, resources(driver(), function));
-  driver().fail(code, grid.together ? "cuLaunchCooperativeKernel" : "cuLaunchKernel", std::move(where));
+  driver().fail(code, "cuLaunchKernelEx", std::move(where));
 }
 
 // A mask that takes static local memory away takes this away as well.

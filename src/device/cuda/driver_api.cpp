@@ -81,7 +81,7 @@ DriverOrReason load() {
   SAMESUM_CUDA_DRIVER(SAMESUM_CUDA_LOAD)
 #undef SAMESUM_CUDA_LOAD
   if (lacking != nullptr) {
-    return {nullptr, fmt::format("{} has no function {}: the NVIDIA driver is older than CUDA 11, update it", library, lacking)};
+    return {nullptr, fmt::format("{} has no function {}: the NVIDIA driver is older than CUDA 11.8, update it", library, lacking)};
   }
   return {&driver, {}};
 }

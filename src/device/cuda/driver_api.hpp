@@ -4,6 +4,7 @@
 
 #include <samesum/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -53,6 +54,27 @@ constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;
 constexpr unsigned kEventDefault = 0;
 
+// CUlaunchAttributeID
+constexpr int kLaunchCooperative = 2;
+constexpr int kLaunchProgrammaticSerialization = 6;
+constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on while a stream is captured, too
+constexpr int kProgrammaticSerializationCapability = 90;
+
+struct CUlaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  std::array<int, 16> value{};  // of those above the first counts: whether
+};
+
+struct CUlaunchConfig {
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared_bytes = 0;
+  CUstream stream = nullptr;
+  CUlaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
 // name, symbol, parameters
 #define SAMESUM_CUDA_DRIVER(X)                                                                                                     \
   X(cuInit, "cuInit", (unsigned flags))                                                                                            \
@@ -91,12 +113,7 @@ constexpr unsigned kEventDefault = 0;
   X(cuModuleGetFunction, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char* name))                        \
   X(cuFuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function))                                    \
   X(cuFuncSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                                     \
-  X(cuLaunchKernel, "cuLaunchKernel",                                                                                              \
-    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
-     unsigned shared_bytes, CUstream stream, void** arguments, void** extra))                                                      \
-  X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                                        \
-    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
-     unsigned shared_bytes, CUstream stream, void** arguments))                                                                    \
+  X(cuLaunchKernelEx, "cuLaunchKernelEx", (const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra))     \
   X(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                                  \
   X(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))                                                  \
   X(cuGraphDestroy, "cuGraphDestroy", (CUgraph graph))                                                                             \

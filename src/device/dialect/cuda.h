@@ -33,6 +33,15 @@ FN uint group_size() { return blockDim.x; }
 FN uint group_id() { return blockIdx.x; }
 FN uint group_count() { return gridDim.x; }
 
+// What a kernel begins with that a device may start before the launches ahead of it have ended: from here on what they wrote is there. Ahead of
+// it a kernel touches local memory at most. Of a file all kernels call it, or none (device::build() looks for it). What is saved is a launch's
+// own time, a third of a microsecond, wherever one such kernel follows another.
+#if __CUDA_ARCH__ >= 900
+FN void after_launches() { asm volatile("griddepcontrol.launch_dependents; griddepcontrol.wait;" ::: "memory"); }
+#else
+FN void after_launches() {}
+#endif
+
 FN void barrier_local() { __syncthreads(); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
 FN void barrier_all() { __syncthreads(); }

@@ -33,6 +33,9 @@ FN uint group_size(void) { return (uint)get_local_size(0); }
 FN uint group_id(void) { return (uint)get_group_id(0); }
 FN uint group_count(void) { return (uint)get_num_groups(0); }
 
+// Here launches follow one another (cuda.h).
+FN void after_launches(void) {}
+
 FN void barrier_local(void) { barrier(CLK_LOCAL_MEM_FENCE); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
 FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
