@@ -116,6 +116,11 @@ class Device {
   /// Groups of this size that can be resident at once; nothing where the device cannot know.
   virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
 
+  /// Whether kernels may have clusters of groups (the dialect's CLUSTERED).
+  virtual bool has_clusters() const { return false; }
+  /// Clusters of so many groups of this size that can be resident at once, of a kernel that has them; 0: none can.
+  virtual std::uint32_t resident_clusters(const Kernel&, std::uint32_t /*group_size*/, std::uint32_t /*groups*/) { return 0; }
+
   // recordings: what is launched between begin and end is not run, but kept, to be replayed as often as wanted
   /// False where the device has no such thing: nothing has begun then.
   virtual bool begin_recording() { return false; }

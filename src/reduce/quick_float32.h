@@ -1,6 +1,7 @@
 // A tile of float32 as integers, for quick_sum.h.
 #define QUICK (ALONE && !STRIDED && REALS <= 16 && SUBGROUPS <= 16)
 #define QUICK_STORAGE (SUBGROUPS / 2)  // of 16 bytes
+#define QUICK_TERM(element) (element)
 #define QUICK_BITS 22            // from one power to the next
 #define QUICK_ABOVE 5            // exponents from the greatest element's to the power's: one more than what fits
 #define QUICK_FIRST 0x00100000u  // 1.125 times the power: sums stay in its binade, 2^20 of its last bits above that or below
@@ -20,7 +21,8 @@
 
 // Leaves the sum, rounded, and as it is; or nothing, and says so. `zero`, of which the compiler does not know that it is: so work-items look at
 // their first elements while the last ones are on their way.
-FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4* storage, GLOBAL ulong* result, GLOBAL ulong* record) {
+FN uint sum_quickly(const REAL* v, uint field, uint none, uint zero, LOCAL uint4* storage, LOCAL ulong* mailbox, GLOBAL ulong* result,
+                    GLOBAL ulong* record) {
   LOCAL ulong* words = (LOCAL ulong*)storage;
   const float first = as_float(field << 23 | QUICK_FIRST), second = as_float((field - QUICK_BITS) << 23 | 0x00400000u);
   const float both = add_rn_f32(first, second);

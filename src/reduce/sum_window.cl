@@ -9,7 +9,7 @@
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
-// one tile; ALONE, whether there is one group and one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
+// one tile; ALONE, whether there is one group; CLUSTER, of how many groups one adds up alone what does not fit. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
 
 #if ALONE
 #define GROUP 0u
@@ -198,7 +198,15 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
 // `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
 // alike, is looked at for products.
 // STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+#if CLUSTER > 1
+#if !QUICK
+#error "groups of a cluster have nothing to do but what quick_sum.h has"
+#endif
+#define IN_CLUSTER CLUSTERED(CLUSTER)
+#else
+#define IN_CLUSTER
+#endif
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) IN_CLUSTER
 void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
@@ -213,15 +221,17 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   right.stride = b_stride;
 #if QUICK
   LOCAL_VAR uint4 quick[QUICK_STORAGE];
+  LOCAL_VAR ulong mailbox;  // of a cluster
   {
     const uint power = (uint)atomic_load_global64(slots + QUICK_STATE);
+    open_quickly(&mailbox);
     REAL mine[REALS];
-    load_quickly(mine, left.first, (uint)count);
+    load_quickly(mine, left, right, (uint)count);
     GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
     // skip_nans is 0 or 1: no NaN is added up here, and its next bit is a zero that the compiler does not know.
-    if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, (GLOBAL ulong*)result, to)) return;
+    if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, &mailbox, (GLOBAL ulong*)result, to)) return;
     barrier_local();
-    note_greatest((LOCAL uint*)quick, mine);
+    note_greatest((LOCAL uint*)quick, mine, left, right, (uint)count);
   }
 #endif
 #if FIXED_POINT

@@ -41,14 +41,14 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
-constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},       {1_MiB, {128, 2, 8}},
+constexpr Row kProducts[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {256, 1, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},       {1_MiB, {128, 2, 8}},
                              {2_MiB, {256, 4, 2}}, {32_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
-constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB, {128, 8, 4}},       {1_MiB, {128, 2, 8}},
+constexpr Row kSquares[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {256, 1, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB, {128, 8, 4}},       {1_MiB, {128, 2, 8}},
                             {2_MiB, {256, 4, 2}}, {4_MiB, {256, 8, 2}}, {32_MiB, {256, 4, 2, true}}, {128_MiB, {512, 4, 2, true}}};
-constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},  {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
+constexpr Row kWideProducts[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {128, 2, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {128, 2, 5}},  {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
                                  {32_KiB, {128, 4, 4}}, {128_KiB, {128, 1, 8}},      {512_KiB, {128, 2, 8}},
                                  {2_MiB, {128, 4, 4}},  {16_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
-constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},        {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
+constexpr Row kWideSquares[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {128, 2, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {128, 2, 5}},        {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
                                 {2_MiB, {128, 4, 4}},        {4_MiB, {256, 8, 2}},        {8_MiB, {256, 4, 1, true}},
                                 {16_MiB, {256, 4, 2, true}}, {128_MiB, {256, 8, 2, true}}};
 constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
@@ -91,7 +91,7 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
          info.has(Capability::denormals);
 }
 
-std::vector<std::string_view> files_of(DType type, Terms terms) {
+std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster) {
   std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
@@ -109,7 +109,11 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   }
   add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
-  if (terms == Terms::elements) add({type == DType::float32 ? "reduce/quick_float32.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
+  if (terms == Terms::elements) {
+    add({type == DType::float32 ? "reduce/quick_float32.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
+  } else if (in_cluster) {
+    add({type == DType::float64 ? "reduce/quick_products64.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
+  }
   add({"reduce/sum_window.cl"});
   return files;
 }
@@ -145,7 +149,8 @@ void WindowEntries::unfold(std::span<std::int64_t> words) const {
 
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
   const int fraction_bits = type == DType::float16 ? 10 : type == DType::bfloat16 ? 7 : type == DType::float32 ? 23 : 52;
-  return {files_of(type, terms),
+  const std::uint32_t cluster = strided ? 1 : shape.cluster;
+  return {files_of(type, terms, cluster > 1),
           {{"PRODUCTS", terms != Terms::elements ? "1" : "0"},
            {"DOT", terms == Terms::products ? "1" : "0"},
            {"FRACTION_BITS", std::to_string(fraction_bits)},
@@ -154,6 +159,7 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
            {"RESIDENT", std::to_string(shape.resident)},
            {"STREAM", shape.stream ? "1" : "0"},
            {"ALONE", shape.alone ? "1" : "0"},
+           {"CLUSTER", std::to_string(cluster)},
            {"STRIDED", strided ? "1" : "0"},
            {"COLUMN_BITS", "5"},
            {"IN_FLOAT64", "0"},
@@ -166,23 +172,33 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
 std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
   const std::span<const Row> rows = rows_for(type, terms);
   const Width width = size_of(type) == 8 ? Width::wide : Width::narrow;
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) {
-    return elements * size_of(type) <= candidate.bytes && (candidate.width == Width::any || candidate.width == width);
-  });
-  if (row == rows.end()) return {};
-  if (!can_run(device.info(), type, terms) || row->shape.group_size > device.info().max_group_size) return {};
-  WindowShape shape = row->shape;
+  if (!can_run(device.info(), type, terms)) return {};
+  for (const Row& row : rows) {
+    if (elements * size_of(type) > row.bytes || (row.width != Width::any && row.width != width)) continue;
+    if (row.shape.cluster > 1 && !device.has_clusters()) continue;
+    std::optional<DeviceWindow> window = make(device, type, terms, row.shape, row.bytes);
+    if (window) window->few_exponents_ = row.few_exponents;
+    if (window || row.shape.cluster == 1) return window;
+  }
+  return {};
+}
+
+std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, WindowShape shape, std::uint64_t bytes) {
+  if (shape.group_size > device.info().max_group_size) return {};
   const std::uint64_t tile_bytes = std::uint64_t{16} * shape.group_size * shape.loads;
-  shape.alone = row->bytes <= tile_bytes;
+  shape.alone = bytes <= tile_bytes * shape.cluster;
   DeviceWindow window(device, type, terms, shape);
   window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
   const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
   if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
-  window.few_exponents_ = row->few_exponents;
+  if (shape.cluster > 1 && device.resident_clusters(window.kernel_, shape.group_size, shape.cluster) == 0) return {};
   window.groups_ = shape.alone    ? 1
                    : shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups})
                                   : kMostGroups;
   window.tile_elements_ = tile_bytes / size_of(type);
+  window.most_elements_ = window.tile_elements_ * shape.cluster;
+  if (!shape.alone) window.most_elements_ = (shape.stream ? kGroupElements : window.tile_elements_) * window.groups_;
+  if (is_integer(type)) window.most_elements_ = std::min(window.most_elements_, kMostIntegers);
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());
   device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);
@@ -191,8 +207,7 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
 
 bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result,
                           const device::Memory& to, std::uint64_t to_offset) {
-  const std::uint64_t group_elements = shape_.stream ? kGroupElements : tile_elements_;
-  if (a.count > group_elements * groups_ || (is_integer(type_) && a.count > kMostIntegers)) return false;
+  if (a.count > most_elements_) return false;
   const auto in_loads = [&](const device::Array& array) {
     const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
     return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;
@@ -202,13 +217,16 @@ bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool s
     strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
   }
   const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
+  const bool in_cluster = shape_.cluster > 1 && !strided;
+  const auto groups = in_cluster ? shape_.cluster : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
   const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
                                         a.count,  slots_,   result,   to,       to_offset, static_cast<std::int32_t>(skip_nans)};
   device_->launch(strided ? strided_kernel_ : kernel_, {groups, shape_.group_size}, arguments);
   return true;
 }
 
-std::string DeviceWindow::text() const { return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads); }
+std::string DeviceWindow::text() const {
+  return fmt::format("groups={} group_size={} loads={}", shape_.cluster > 1 ? shape_.cluster : groups_, shape_.group_size, shape_.loads);
+}
 
 }  // namespace samesum::reduce

@@ -40,6 +40,7 @@ struct WindowShape {
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool stream = false;         ///< more tiles than groups
   bool alone = false;          ///< one group, and one tile
+  std::uint32_t cluster = 1;   ///< groups beside one another with a tile each, whose sums meet in local memory; what does not fit one adds up
 };
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
 
@@ -66,13 +67,15 @@ class DeviceWindow {
   DeviceWindow(device::Device& device, DType type, Terms terms, const WindowShape& shape)
       : device_(&device), type_(type), terms_(terms), shape_(shape) {}
 
+  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, WindowShape shape, std::uint64_t bytes);
+
   device::Device* device_;
   DType type_;
   Terms terms_;
   WindowShape shape_;
   bool few_exponents_ = false;
   std::uint32_t groups_ = 0;  // at most
-  std::uint64_t tile_elements_ = 0;
+  std::uint64_t tile_elements_ = 0, most_elements_ = 0;
   device::Kernel kernel_{};
   device::Kernel strided_kernel_{};
   device::Memory slots_{};

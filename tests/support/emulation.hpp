@@ -115,6 +115,7 @@ inline void Emulation::start() {
 #define LOCAL
 #define LOCAL_VAR static
 #define FIXED_GROUP(size, groups)
+#define CLUSTERED(groups)
 
 FN uint local_id() { return emulation.item(); }
 FN uint group_id() { return emulation.group(); }
@@ -127,6 +128,15 @@ FN uint barrier_or(uint v) {
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
 FN void after_launches() {}
+// The groups of a cluster run one after the other, with local memory that is the same; the one that receives is the last.
+FN void mailbox_open(ulong*, uint) {}
+FN void cluster_arrive() {}
+FN void cluster_wait() {}
+FN void mailbox_send(ulong*, ulong* place, uint, ulong first, ulong second) {
+  place[0] = first;
+  place[1] = second;
+}
+FN void mailbox_wait(ulong*) { barrier_or(0); }
 FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
 

@@ -29,6 +29,10 @@ struct WindowKernel {
               unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
   bool fixed_point = false;  // sums are tried as fixed-point numbers
   bool alone = false;        // there is one group, and one tile
+  int cluster = 1;           // or so many, with a tile each
+
+  /// So many elements at most.
+  std::uint64_t capacity() const { return alone ? tile * cluster : ~std::uint64_t{0}; }
 };
 
 /// What the kernel leaves, and memory that says whether it left it clean.
@@ -43,7 +47,7 @@ class WindowRun {
     slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
     const Place left(a, offset), right(b, offset);
-    dialect::emulation.run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {
+    dialect::emulation.run(kernel.cluster > 1 ? kernel.cluster : static_cast<dialect::uint>(groups), kernel.group_size, [&] {
       const long stride = static_cast<long>(size_of(kernel.type));
       kernel.sum(left.base, offset, stride, right.base, offset, stride, a.size(), slots_.data(), result.data(),
                  reinterpret_cast<unsigned char*>(record), 0, nan == NanPolicy::skip);

@@ -55,12 +55,12 @@ std::string resources(const Driver& driver, CUfunction function) {
                      attribute(kFunctionMaxThreadsPerBlock));
 }
 
-// By what kernels are compiled for: below, their after_launches() waits for nothing.
-bool can_start_early(const Driver& driver, const CompilerChoice& compiler) {
+// By what kernels are compiled for, "sm_90" or "compute_90": below, they have no clusters, and after_launches() waits for nothing.
+bool is_for_hopper(const CompilerChoice& compiler) { return std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1)) >= kHopper; }
+
+bool can_start_early(const Driver& driver) {
   int version = 0;
-  const int capability = std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1));  // "sm_90", "compute_90"
-  return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= kProgrammaticSerializationDriver &&
-         capability >= kProgrammaticSerializationCapability;
+  return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= kProgrammaticSerializationDriver;
 }
 
 }  // namespace
@@ -68,7 +68,8 @@ bool can_start_early(const Driver& driver, const CompilerChoice& compiler) {
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
-      starts_early_(can_start_early(driver, compiler_)) {
+      has_clusters_(is_for_hopper(compiler_)),
+      starts_early_(has_clusters_ && can_start_early(driver)) {
   info_ = std::move(info);
   static_local_bytes_ = info_.local_bytes;
   int opt_in = 0;
@@ -83,7 +84,8 @@ CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, C
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
-      starts_early_(can_start_early(driver, compiler_)),
+      has_clusters_(is_for_hopper(compiler_)),
+      starts_early_(has_clusters_ && can_start_early(driver)),
       stream_(stream) {
   info_ = std::move(info);
   const Current current(*context_);
@@ -243,6 +245,21 @@ std::optional<std::uint32_t> CudaDevice::resident_groups(const Kernel& kernel, s
   context_->check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, loaded(kernel).function, static_cast<int>(group_size), 0),
                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   return static_cast<std::uint32_t>(groups) * info_.compute_units;
+}
+
+std::uint32_t CudaDevice::resident_clusters(const Kernel& kernel, std::uint32_t group_size, std::uint32_t groups) {
+  const Current current(*context_);
+  CUlaunchAttribute attribute;
+  attribute.id = kLaunchClusterDimension;
+  attribute.value = {static_cast<int>(groups), 1, 1};
+  CUlaunchConfig config;
+  config.grid_x = groups;
+  config.block_x = group_size;
+  config.attributes = &attribute;
+  config.attribute_count = 1;
+  int clusters = 0;
+  context_->check(driver().cuOccupancyMaxActiveClusters(&clusters, loaded(kernel).function, &config), "cuOccupancyMaxActiveClusters");
+  return static_cast<std::uint32_t>(clusters);
 }
 
 bool CudaDevice::begin_recording() {

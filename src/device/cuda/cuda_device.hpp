@@ -33,6 +33,8 @@ class CudaDevice final : public Device {
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
   std::uint64_t launch_local_bytes() const override;
   std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override;
+  bool has_clusters() const override { return has_clusters_; }
+  std::uint32_t resident_clusters(const Kernel& kernel, std::uint32_t group_size, std::uint32_t groups) override;
 
   bool begin_recording() override;
   Recording end_recording() override;
@@ -47,6 +49,7 @@ class CudaDevice final : public Device {
 
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
+  bool has_clusters_;
   bool starts_early_;  // kernels that wait themselves for the launches ahead of them
   std::uint64_t static_local_bytes_ = 0;  // of a group, and where a launch asks for them
   std::uint64_t dynamic_local_bytes_ = 0;

@@ -56,14 +56,15 @@ constexpr unsigned kEventDefault = 0;
 
 // CUlaunchAttributeID
 constexpr int kLaunchCooperative = 2;
+constexpr int kLaunchClusterDimension = 4;
 constexpr int kLaunchProgrammaticSerialization = 6;
 constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on while a stream is captured, too
-constexpr int kProgrammaticSerializationCapability = 90;
+constexpr int kHopper = 90;  // the compute capability that has this, and clusters
 
 struct CUlaunchAttribute {
   int id = 0;
   int padding = 0;
-  std::array<int, 16> value{};  // of those above the first counts: whether
+  std::array<int, 16> value{};  // whether; a cluster's dimensions
 };
 
 struct CUlaunchConfig {
@@ -120,6 +121,7 @@ struct CUlaunchConfig {
   X(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", (CUgraphExec * instance, CUgraph graph, unsigned long long flags)) \
   X(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec instance, CUstream stream))                                                       \
   X(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec instance))                                                              \
+  X(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", (int* clusters, CUfunction function, const CUlaunchConfig* config)) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                    \
     (int* blocks, CUfunction function, int block_size, std::size_t dynamic_bytes))
 
