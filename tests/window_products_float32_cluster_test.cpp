@@ -22,7 +22,8 @@ namespace {
 
 using namespace dialect::product32_cluster;
 
-const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true, true, kCluster};
+const WindowKernel kKernel{DType::float32, kDigits,     kRowBase,   kEntries, kSlotWords, kGroupSize,
+                           kTile,          kMostGroups, sum_window, true,     true,       kCluster};
 
 TEST(ProductCluster32, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductCluster32, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }

@@ -21,7 +21,8 @@ namespace {
 
 using namespace dialect::product64_cluster;
 
-const WindowKernel kKernel{DType::float64, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true, true, kCluster};
+const WindowKernel kKernel{DType::float64, kDigits,     kRowBase,   kEntries, kSlotWords, kGroupSize,
+                           kTile,          kMostGroups, sum_window, true,     true,       kCluster};
 
 TEST(ProductCluster64, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductCluster64, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }

@@ -22,7 +22,8 @@ namespace {
 
 using namespace dialect::squares16_cluster;
 
-const WindowKernel kKernel{DType::bfloat16, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_window, true, true, kCluster};
+const WindowKernel kKernel{DType::bfloat16, kDigits,     kRowBase,   kEntries, kSlotWords, kGroupSize,
+                           kTile,           kMostGroups, sum_window, true,     true,       kCluster};
 
 TEST(ProductCluster16Squares, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductCluster16Squares, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }

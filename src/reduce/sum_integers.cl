@@ -298,6 +298,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[PIECES * SUBGROUPS / 2];
+  if (ALONE) start_next();
   after_launches();
   const uint others = ALONE ? 0 : known_here(group_count() - 1), last = ALONE || group_id() == others;
   SUMS tiles = no_sums();
@@ -322,6 +323,9 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
     leave(slots, sums);
     return;
   }
-  if (others != 0) take(slots, others, sums);
+  if (others != 0) {
+    start_next();
+    take(slots, others, sums);
+  }
   leave_sum(sums, count != 0, to);
 }

@@ -212,6 +212,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
+  if (ALONE) start_next();
   after_launches();
 
   ARRAY left, right;
@@ -288,7 +289,10 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
       if (local_id() < SUBGROUP) {
         // Known before there is a sum to leave.
         GLOBAL ulong* to = address_known_here(place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset)));
-        if (others != 0) sum = take_fixed(meeting, others, sum);
+        if (others != 0) {
+          start_next();
+          sum = take_fixed(meeting, others, sum);
+        }
         if (!RARELY(sum.failed)) {
           round_fixed(sum, field, count == 0, to);
           if (local_id() == 0 && failures_of(state) != 0) *state_place = state_of(field, 0, failures_of(state) - 1);
@@ -349,6 +353,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     return;
   }
   if (others != 0) {
+    start_next();
     if (tried) {
       if (local_id() == 0) storage[STORAGE_WIDE] = 1;
     } else {

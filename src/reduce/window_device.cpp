@@ -11,9 +11,9 @@
 namespace samesum::reduce {
 namespace {
 
-// These were the fastest on an H200, by the bytes of an array; where that is one tile, its group has a kernel for one alone. Beyond,
-// kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last size, nor
-// with float32 of few exponents. From 8 MiB on, groups of 512 are up to a twentieth behind, but twice as fast on such elements.
+// These were the fastest on an H200 or H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone.
+// Beyond, kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last
+// size, nor with float32 of few exponents. From 8 MiB on, groups of 512 are up to a twentieth behind, but twice as fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
@@ -21,6 +21,9 @@ struct Row {
   Width width = Width::any;
   bool few_exponents = false;  // the fastest only for these
 };
+constexpr WindowShape in_cluster(std::uint32_t group_size, std::uint32_t loads, std::uint32_t resident) {
+  return {group_size, loads, resident, true, true, 8};
+}
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
@@ -32,25 +35,64 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {512_KiB, {128, 2, 8}, Width::narrow},
                          {1_MiB, {128, 4, 4}, Width::narrow},
                          {1_MiB, {256, 2, 4}},
+                         {2_MiB, {128, 4, 4}, Width::narrow},
                          {2_MiB, {256, 4, 2}},
                          {4_MiB, {256, 8, 2}},
-                         {8_MiB, {512, 8, 1}, Width::wide},
-                         {8_MiB, {256, 8, 2}},
-                         {16_MiB, {512, 4, 1, true}},
-                         {32_MiB, {512, 4, 2, true}},
+                         {8_MiB, {256, 4, 2, true}},
+                         {16_MiB, {256, 4, 2, true}, Width::wide},
+                         {32_MiB, {512, 4, 1, true}},
                          {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
-// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
-constexpr Row kProducts[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {256, 1, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},       {1_MiB, {128, 2, 8}},
-                             {2_MiB, {256, 4, 2}}, {32_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
-constexpr Row kSquares[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {256, 1, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {256, 1, 4}}, {8_KiB, {128, 4, 4}}, {16_KiB, {128, 8, 4}},       {1_MiB, {128, 2, 8}},
-                            {2_MiB, {256, 4, 2}}, {4_MiB, {256, 8, 2}}, {32_MiB, {256, 4, 2, true}}, {128_MiB, {512, 4, 2, true}}};
-constexpr Row kWideProducts[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {128, 2, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {128, 2, 5}},  {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
-                                 {32_KiB, {128, 4, 4}}, {128_KiB, {128, 1, 8}},      {512_KiB, {128, 2, 8}},
-                                 {2_MiB, {128, 4, 4}},  {16_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
-constexpr Row kWideSquares[] = {{16_KiB, {128, 1, 4, true, true, 8}}, {32_KiB, {128, 2, 4, true, true, 8}}, {64_KiB, {256, 2, 2, true, true, 8}}, {4_KiB, {128, 2, 5}},        {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
-                                {2_MiB, {128, 4, 4}},        {4_MiB, {256, 8, 2}},        {8_MiB, {256, 4, 1, true}},
-                                {16_MiB, {256, 4, 2, true}}, {128_MiB, {256, 8, 2, true}}};
+// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares. Clusters are
+// for devices that have them.
+constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
+                             {8_KiB, {128, 4, 4}},
+                             {16_KiB, in_cluster(128, 1, 2)},
+                             {32_KiB, in_cluster(128, 2, 4)},
+                             {64_KiB, in_cluster(256, 2, 4)},
+                             {16_KiB, {256, 4, 2}},
+                             {512_KiB, {128, 2, 8}},
+                             {2_MiB, {128, 4, 4}},
+                             {4_MiB, {256, 2, 2, true}},
+                             {8_MiB, {128, 2, 4, true}},
+                             {32_MiB, {256, 2, 2, true}},
+                             {128_MiB, {256, 4, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},
+                            {8_KiB, {128, 4, 4}},
+                            {16_KiB, in_cluster(128, 1, 2)},
+                            {32_KiB, in_cluster(256, 1, 2)},
+                            {64_KiB, in_cluster(256, 2, 2)},
+                            {16_KiB, {128, 8, 4}},
+                            {1_MiB, {128, 2, 8}},
+                            {2_MiB, {128, 4, 4}},
+                            {4_MiB, {128, 8, 4}},
+                            {8_MiB, {128, 4, 4, true}},
+                            {32_MiB, {256, 4, 2, true}},
+                            {128_MiB, {512, 4, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},
+                                 {8_KiB, in_cluster(64, 1, 8)},
+                                 {16_KiB, in_cluster(64, 2, 4)},
+                                 {32_KiB, in_cluster(128, 2, 4)},
+                                 {64_KiB, in_cluster(128, 4, 4)},
+                                 {8_KiB, {128, 4, 4}},
+                                 {16_KiB, {256, 4, 2}},
+                                 {32_KiB, {128, 4, 4}},
+                                 {128_KiB, {128, 1, 8}},
+                                 {512_KiB, {128, 2, 8}},
+                                 {2_MiB, {128, 4, 4}},
+                                 {16_MiB, {128, 2, 4, true}},
+                                 {128_MiB, {256, 4, 2, true}}};
+constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},
+                                {8_KiB, in_cluster(64, 1, 8)},
+                                {16_KiB, in_cluster(64, 2, 4)},
+                                {32_KiB, in_cluster(128, 2, 4)},
+                                {64_KiB, in_cluster(256, 2, 2)},
+                                {8_KiB, {128, 4, 4}},
+                                {16_KiB, {256, 4, 2}},
+                                {4_MiB, {128, 4, 4}},
+                                {16_MiB, {128, 4, 4, true}},
+                                {32_MiB, {128, 4, 3, true}},
+                                {128_MiB, {256, 8, 2, true}}};
 constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
                              {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
                              {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};

@@ -45,8 +45,9 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint count, GLOBAL ulong* slots, GLOBAL uchar* results,
                      ulong result_offset) {
   LOCAL_VAR BEST best;
-  after_launches();
   const uint others = known_here(group_count() - 1), is_last = group_id() == others;
+  if (others == 0) start_next();
+  after_launches();
   GLOBAL ulong* const to = address_known_here((GLOBAL ulong*)(results + result_offset) + min_u32(local_id(), NAN_COUNT));
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
@@ -81,7 +82,10 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
     if (rest < count) state = take_load(state, load_of((WORD)elements[rest]), rest, 1);
     found = combine(found, found_by(state));
   }
-  if (is_last && others != 0) found = take_slots(slots, found);
+  if (is_last && others != 0) {
+    start_next();
+    found = take_slots(slots, found);
+  }
   found = combine_group(&best, found);
   if (local_id() >= LANES) return;
   if (is_last) {

@@ -128,6 +128,7 @@ FN uint barrier_or(uint v) {
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
 FN void after_launches() {}
+FN void start_next() {}
 // The groups of a cluster run one after the other, with local memory that is the same; the one that receives is the last.
 FN void mailbox_open(ulong*, uint) {}
 FN void cluster_arrive() {}

@@ -139,7 +139,8 @@ class WindowProducts {
       const auto make = [&](int greatest) {
         std::vector<std::uint64_t> patterns(count);
         for (std::uint64_t& pattern : patterns) {
-          pattern = format.encode(kind == 0 ? (std::uint64_t{2} << format.fraction_bits) - 1 : random.bits(bits), greatest - random.between(0, spread));
+          pattern = format.encode(kind == 0 ? (std::uint64_t{2} << format.fraction_bits) - 1 : random.bits(bits),
+                                  greatest - random.between(0, spread));
           if (kind == 1 || (kind > 2 && random.bits(1) != 0)) pattern |= format.sign();
           if (kind == 4 && random.bits(3) == 0) pattern = random.bits(1) != 0 ? format.sign() : 0;
         }
@@ -167,7 +168,8 @@ class WindowProducts {
           std::vector<std::uint64_t> patterns(kernel_.capacity(), format.encode(mantissa, 0) | sign);
           check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate, "which leave a power");
           std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate, fmt::format("{:#x}, exponent {}", mantissa, exponent));
+          check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate,
+                       fmt::format("{:#x}, exponent {}", mantissa, exponent));
           if (testing::Test::HasFatalFailure()) return;
         }
       }

@@ -50,7 +50,7 @@ class CudaDevice final : public Device {
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
   bool has_clusters_;
-  bool starts_early_;  // kernels that wait themselves for the launches ahead of them
+  bool starts_early_;                     // kernels that wait themselves for the launches ahead of them
   std::uint64_t static_local_bytes_ = 0;  // of a group, and where a launch asks for them
   std::uint64_t dynamic_local_bytes_ = 0;
   CUstream stream_ = nullptr;

@@ -36,10 +36,15 @@ FN uint group_count() { return gridDim.x; }
 // What a kernel begins with that a device may start before the launches ahead of it have ended: from here on what they wrote is there. Ahead of
 // it a kernel touches local memory at most. Of a file all kernels call it, or none (device::build() looks for it). What is saved is a launch's
 // own time, a third of a microsecond, wherever one such kernel follows another.
+//
+// The next such launch starts when each group has ended or said start_next(). A group alone says so at once. Where there are many, those of the
+// next launch had better not come while these still load: what they have to wait for is the time for it.
 #if __CUDA_ARCH__ >= 900
-FN void after_launches() { asm volatile("griddepcontrol.launch_dependents; griddepcontrol.wait;" ::: "memory"); }
+FN void after_launches() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+FN void start_next() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
 FN void after_launches() {}
+FN void start_next() {}
 #endif
 
 // Clusters: groups that are resident together, beside one another, and send words to each other's local memory. For kernels that the host asks

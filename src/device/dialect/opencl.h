@@ -35,6 +35,7 @@ FN uint group_count(void) { return (uint)get_num_groups(0); }
 
 // Here launches follow one another (cuda.h).
 FN void after_launches(void) {}
+FN void start_next(void) {}
 
 FN void barrier_local(void) { barrier(CLK_LOCAL_MEM_FENCE); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
