@@ -3,6 +3,7 @@
 #include <samesum/barrier.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
+#include <samesum/extremes.hpp>
 #include <samesum/sum.hpp>
 
 #include "device/cuda/driver_api.hpp"
@@ -12,6 +13,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
@@ -108,6 +110,34 @@ TEST(Plan, CanBeLaunchedAgainAndAgain) {
     }
     for (std::uint64_t i = 0; i < 100; ++i) {
       expect_record(records, i * sizeof(SumRecord), test::add_each({bytes.data() + 4 * i, 20000 - 7 * i, DType::float32}), DType::float32);
+    }
+  }
+}
+
+// Each launch reads what the one ahead of it wrote, where a device may start it before that has ended: a sum becomes the last element, which
+// then is the greatest.
+TEST(Plan, ReadsWhatLaunchesAheadOfItWrote) {
+  for (const Device& device : devices()) {
+    for (const std::uint64_t count : {100, 2000, 5000, 40000, 300000}) {
+      std::vector<double> values(count);
+      std::mt19937_64 random(count);
+      for (double& value : values) value = std::ldexp(static_cast<double>(random() >> 11), -53);
+      const std::uint64_t last = 8 * (count - 1), behind = last + sizeof(SumRecord);
+      const Buffer buffer(device, behind + sizeof(ExtremesRecord));
+      buffer.write(values.data(), 8 * count);
+      const BufferView data(buffer, count, DType::float64);
+      SumPlan sum(device, DType::float64, count);
+      ExtremesPlan extremes(device, DType::float64, count);
+      for (int i = 0; i < 50; ++i) {
+        sum.launch(data, buffer, last);
+        if (i % 3 == 0) extremes.launch(data, buffer, behind);
+        values.back() = test::add_each({values.data(), count, DType::float64}).round();
+      }
+      extremes.launch(data);
+      double found = 0;
+      buffer.read(&found, sizeof found, last);
+      ASSERT_EQ(found, values.back()) << device.info().selector << ", " << count << " elements";
+      ASSERT_EQ(extremes.result().max().value.as_double(), values.back()) << device.info().selector << ", " << count << " elements";
     }
   }
 }
