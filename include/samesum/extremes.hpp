@@ -41,7 +41,7 @@ struct Ends {
 ///   plan.launch({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32}, samesum::Buffer::wrap(device, result, 48));
 ///
 /// A plan's launches use the same scratch memory, and follow each other in its device's queue; for launches that run at the same time take
-/// a plan for each queue. A plan may be used from several threads at once.
+/// a plan for each queue. A plan may be used from several threads at once. Launches may start early, as SumPlan's do.
 class ExtremesPlan {
  public:
   /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower.

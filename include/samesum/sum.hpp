@@ -96,6 +96,10 @@ struct SumRecord {
 /// a plan for each queue. A plan may be used from several threads at once. Launches are faster for data like those of the launch before,
 /// with the same bits for any; of float32 arrays of 32 to 64 MiB once result() has been read, and a graph keeps what held when it was
 /// captured.
+///
+/// On a GPU of compute capability 9.0 or newer a launch may start before what is ahead of it in the stream has ended, and waits on the device for
+/// that (programmatic dependent launch, CUDA programming guide): it is ordered like any other, and sees what was written. A kernel of the
+/// caller's that is launched with that attribute itself has to wait as well (griddepcontrol.wait) before it looks at a result.
 class SumPlan {
  public:
   /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower.
