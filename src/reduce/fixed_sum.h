@@ -70,6 +70,12 @@ FN void add_pieces(LOCAL uint* group, FIXED sum, const int upper_pieces) {
   if (lane < GROUP_FAILED) atomic_add_local32(&group[lane], mine);
 }
 
+// The sub-group's sum of numbers of 53 bits.
+FN long add_words(ulong word) {
+  const uint low = subgroup_add_u32((uint)word & 0x7ffffffu);
+  return (long)((ulong)(long)(int)subgroup_add_u32((uint)(word >> 27)) << 27) + low;
+}
+
 FN long join_pieces(uint low, uint middle, uint high) {
   return (int)low + (long)((ulong)(long)(int)middle << PIECE_BITS) + (long)((ulong)(long)(int)high << (2 * PIECE_BITS));
 }

@@ -29,12 +29,6 @@
 #define QUICK_RANGE(field) (((field) - (QUICK_ABOVE + 30)) << 20)
 #define QUICK_BEYOND 0x7e000000u
 
-// The sub-group's sum of numbers of 53 bits.
-FN long add_words(ulong word) {
-  const uint low = subgroup_add_u32((uint)word & 0x7ffffffu);
-  return (long)((ulong)(long)(int)subgroup_add_u32((uint)(word >> 27)) << 27) + low;
-}
-
 // Multiples of the last bits of both powers; whether there was anything but -0.0, and whether any work-item has failed.
 typedef struct {
   long upper, lower;

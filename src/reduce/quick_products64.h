@@ -15,12 +15,6 @@
 #define QUICK_RANGE(field) (((field) - (QUICK_ABOVE + 30)) << 20)
 #define QUICK_BEYOND 0x7e000000u
 
-// The sub-group's sum of numbers of 53 bits.
-FN long add_words(ulong word) {
-  const uint low = subgroup_add_u32((uint)word & 0x7ffffffu);
-  return (long)((ulong)(long)(int)subgroup_add_u32((uint)(word >> 27)) << 27) + low;
-}
-
 // Moves to the next word what one has beyond LOWER_BITS.
 FN void carry_words(ulong* words) {
 #pragma unroll

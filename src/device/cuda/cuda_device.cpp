@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -58,6 +59,12 @@ std::string resources(const Driver& driver, CUfunction function) {
 // By what kernels are compiled for, "sm_90" or "compute_90": below, they have no clusters, and after_launches() waits for nothing.
 bool is_for_hopper(const CompilerChoice& compiler) { return std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1)) >= kHopper; }
 
+// NVRTC 12.1 or newer, "NVRTC 13.0 (…": before, it knows no words that groups send each other.
+bool knows_clusters(const CompilerChoice& compiler) {
+  int major = 0, minor = 0;
+  return std::sscanf(compiler.identity.c_str(), "NVRTC %d.%d", &major, &minor) == 2 && 100 * major + minor >= 1201;
+}
+
 bool can_start_early(const Driver& driver) {
   int version = 0;
   return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= kProgrammaticSerializationDriver;
@@ -68,8 +75,8 @@ bool can_start_early(const Driver& driver) {
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
-      has_clusters_(is_for_hopper(compiler_)),
-      starts_early_(has_clusters_ && can_start_early(driver)) {
+      has_clusters_(is_for_hopper(compiler_) && knows_clusters(compiler_)),
+      starts_early_(is_for_hopper(compiler_) && can_start_early(driver)) {
   info_ = std::move(info);
   static_local_bytes_ = info_.local_bytes;
   int opt_in = 0;
@@ -84,8 +91,8 @@ CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, C
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
-      has_clusters_(is_for_hopper(compiler_)),
-      starts_early_(has_clusters_ && can_start_early(driver)),
+      has_clusters_(is_for_hopper(compiler_) && knows_clusters(compiler_)),
+      starts_early_(is_for_hopper(compiler_) && can_start_early(driver)),
       stream_(stream) {
   info_ = std::move(info);
   const Current current(*context_);
