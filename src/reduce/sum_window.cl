@@ -9,7 +9,8 @@
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
-// one tile; ALONE, whether there is one group; CLUSTER, of how many groups one adds up alone what does not fit. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
+// one tile; ALONE, whether there is one group; CLUSTER, of how many groups one adds up alone what does not fit. No limb overflows where a
+// group has 2^19 elements and there are MOST_GROUPS at most.
 
 #if ALONE
 #define GROUP 0u
@@ -195,9 +196,6 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   }
 }
 
-// `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
-// alike, is looked at for products.
-// STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 #if CLUSTER > 1
 #if !QUICK
 #error "groups of a cluster have nothing to do but what quick_sum.h has"
@@ -206,6 +204,10 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
 #else
 #define IN_CLUSTER
 #endif
+
+// `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
+// alike, is looked at for products.
+// STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) IN_CLUSTER
 void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
