@@ -13,7 +13,8 @@ namespace {
 
 // These were the fastest on an H200 or H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone.
 // Beyond, kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last
-// size, nor with float32 of few exponents. From 8 MiB on, groups of 512 are up to a twentieth behind, but twice as fast on such elements.
+// size, nor with float32 of few exponents. From 16 MiB on (float64 8), groups of 512 are up to a twentieth behind, but up to twice as fast
+// on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
@@ -38,8 +39,8 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {2_MiB, {128, 4, 4}, Width::narrow},
                          {2_MiB, {256, 4, 2}},
                          {4_MiB, {256, 8, 2}},
+                         {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 4, 2, true}},
-                         {16_MiB, {256, 4, 2, true}, Width::wide},
                          {32_MiB, {512, 4, 1, true}},
                          {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};

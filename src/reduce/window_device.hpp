@@ -39,9 +39,8 @@ struct WindowShape {
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool stream = false;         ///< more tiles than groups
-  bool alone = false;          ///< one group, and one tile
-  std::uint32_t cluster =
-      1;  ///< groups beside one another with a tile each, whose sums meet in local memory; what does not fit one adds up
+  bool alone = false;          ///< one group, and one tile; or a cluster, with a tile each
+  std::uint32_t cluster = 1;   ///< groups of it, whose sums meet in local memory; what does not fit one of them adds up
 };
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
 
