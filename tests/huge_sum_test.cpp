@@ -4,15 +4,12 @@
 
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
+#include "support/repeated.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,36 +21,6 @@ constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kBlocks = 257;
 constexpr std::uint64_t kBytes = kBlocks * kBlockBytes;
 constexpr double kMaxSeconds = 60;
-
-// `content` kBlocks times over, or why that cannot be had.
-class Repeated {
- public:
-  explicit Repeated(View content) {
-    const int file = memfd_create("samesum", MFD_CLOEXEC);
-    bool mapped = file >= 0 && ftruncate(file, kBlockBytes) == 0;
-    if (mapped) address_ = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    mapped = mapped && address_ != MAP_FAILED;
-    for (std::uint64_t block = 0; block < kBlocks && mapped; ++block) {
-      std::byte* at = static_cast<std::byte*>(address_) + block * kBlockBytes;
-      mapped = mmap(at, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
-    }
-    if (!mapped) why_not_ = std::string("no 16 GiB of address space: ") + std::strerror(errno);
-    if (file >= 0) close(file);
-    if (mapped) std::memcpy(address_, content.data(), kBlockBytes);
-  }
-  ~Repeated() {
-    if (address_ != MAP_FAILED) munmap(address_, kBytes);
-  }
-  Repeated(const Repeated&) = delete;
-  Repeated& operator=(const Repeated&) = delete;
-
-  const std::string& why_not() const { return why_not_; }
-  View view() const { return {address_, kBytes / 4, DType::float32}; }
-
- private:
-  void* address_ = MAP_FAILED;
-  std::string why_not_;
-};
 
 const hard::Case& case_named(std::string_view name) {
   for (const auto& hard_case : hard::cases()) {
@@ -68,7 +35,7 @@ TEST(HugeSum, OfMoreThan32BitsCanCount) {
 #endif
   const auto data = hard::make(case_named("quiet_nan"), DType::float32, kBlockBytes / 4);
   const Accumulator block = test::add_each(data.view());
-  const Repeated repeated(data.view());
+  const test::Repeated repeated(data.view(), kBlocks);
   if (!repeated.why_not().empty()) GTEST_SKIP() << repeated.why_not();
   const View all = repeated.view();
   const std::uint64_t last = 3;  // an odd part of a block, so that nothing is aligned at the end

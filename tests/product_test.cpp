@@ -6,6 +6,7 @@
 
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
+#include "support/informative.hpp"
 
 #include <gmp.h>
 #include <gtest/gtest.h>
@@ -65,13 +66,18 @@ std::vector<T> leaves_of(View data, bool skip) {
   return leaves;
 }
 
-// Numbers around 1, so that the product of many neither overflows nor vanishes, and every rounding shows.
+// Numbers around 1, above it where the product so far is below and the other way round: so products of many, and of any part of them, neither
+// overflow nor vanish, and every rounding shows.
 template <class T>
 std::vector<T> near_one(std::size_t size) {
   hard::Random random(size);
   std::vector<T> values(size);
-  for (auto& value : values)
-    value = static_cast<T>(1 + (static_cast<double>(random.bits(30)) - 0x1p29) * 0x1p-31 + (random.bits(1) ? 0.25 : -0.21));
+  double product = 1;
+  for (auto& value : values) {
+    const double some = 1 + static_cast<double>(random.bits(30)) * 0x1p-31;
+    value = static_cast<T>(product > 1 ? 1 / some : some);
+    product *= static_cast<double>(value);
+  }
   return values;
 }
 
@@ -87,6 +93,9 @@ void check_sizes(const std::vector<std::size_t>& sizes) {
       const auto values = near_one<T>(size);
       const Value found = product(View(values.data(), size, type), device);
       ASSERT_EQ(found.type, type);
+      if (size != 0) {
+        ASSERT_TRUE(test::informative(found.as_double(), 1)) << size;
+      }
       ASSERT_EQ(bits(found.as_double()), expected_bits(values)) << device.info().selector << ", " << size;
     }
   }

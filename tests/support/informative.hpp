@@ -1,0 +1,19 @@
+// Is an expected value worth comparing with? A test whose expectation is zero, infinite, NaN or the operation's identity passes with results
+// that are wrong in the same way: products that underflow, sums of nothing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace samesum::test {
+
+/// Whether `expected` can tell a right result from a wrong one: it is finite, not zero, and not `identity`.
+inline testing::AssertionResult informative(double expected, double identity = 0) {
+  if (!std::isfinite(expected)) return testing::AssertionFailure() << expected << " is not finite: nothing follows from comparing with it";
+  if (expected == 0) return testing::AssertionFailure() << "the expected value is zero: nothing follows from comparing with it";
+  if (expected == identity) return testing::AssertionFailure() << expected << " is what an operation over nothing gives";
+  return testing::AssertionSuccess();
+}
+
+}  // namespace samesum::test
