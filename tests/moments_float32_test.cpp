@@ -9,6 +9,10 @@ namespace {
 
 TEST(Moments32, AreRight) { Moments(DType::float32).check_hard_cases(); }
 TEST(Moments32, OfAnyWindowsAreRight) { Moments(DType::float32).check_windows(); }
+TEST(Moments32, OfConcurrentGroupsAreRight) {
+  const dialect::ConcurrentGroups concurrent;
+  Moments(DType::float32).check_hard_cases();
+}
 
 }  // namespace
 }  // namespace samesum::test

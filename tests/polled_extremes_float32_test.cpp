@@ -8,6 +8,10 @@ namespace samesum::test {
 namespace {
 
 TEST(PolledExtremes32, AreThoseOfAllGroups) { check_polled_extremes(DType::float32); }
+TEST(PolledExtremes32, OfConcurrentGroupsAreThoseOfAll) {
+  const dialect::ConcurrentGroups concurrent;
+  check_polled_extremes(DType::float32);
+}
 
 }  // namespace
 }  // namespace samesum::test

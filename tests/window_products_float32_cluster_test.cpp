@@ -29,6 +29,10 @@ TEST(ProductCluster32, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_c
 TEST(ProductCluster32, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductCluster32, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 TEST(ProductCluster32, AsIntegersIsRight) { WindowProducts(kKernel, DOT == 0).check_tiles(); }
+TEST(ProductCluster32, OfConcurrentGroupsIsRight) {
+  const dialect::ConcurrentGroups concurrent;
+  WindowProducts(kKernel, DOT == 0).check_hard_cases();
+}
 
 }  // namespace
 }  // namespace samesum::test

@@ -20,6 +20,7 @@ const WindowKernel kKernel{DType::float32, kDigits, kRowBase, kEntries, kSlotWor
 TEST(SumWindow32, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow32, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 TEST(SumWindow32, OfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
+TEST(SumWindow32, OfConcurrentGroupsIsRight) { WindowSum(kKernel).check_concurrent(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -22,6 +22,7 @@ TEST(SumWindow64, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 TEST(SumWindow64, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 TEST(SumWindow64, OfFloat64OfManyGroupsIsRight) { WindowSum(kKernel).check_many_groups(); }
+TEST(SumWindow64, OfConcurrentGroupsIsRight) { WindowSum(kKernel).check_concurrent(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -21,6 +21,10 @@ using namespace dialect::integer32;
 const WindowKernel kKernel{DType::int32, kDigits, kRowBase, kEntries, kSlotWords, kGroupSize, kTile, kMostGroups, sum_integers};
 
 TEST(IntegerWindow32, IsRight) { IntegerWindow<std::int32_t>(kKernel, IntegerTerms::elements).check_all(); }
+TEST(IntegerWindow32, OfConcurrentGroupsIsRight) {
+  const dialect::ConcurrentGroups concurrent;
+  IntegerWindow<std::int32_t>(kKernel, IntegerTerms::elements).check_all();
+}
 
 }  // namespace
 }  // namespace samesum::test

@@ -1,159 +1,72 @@
-// A prelude of the kernel dialect under which kernel files compile for the host, with sub-groups of 32: groups run one after the other, the
-// work-items of one as fibers that take turns at barriers. For what runs nowhere but on a GPU, where a test machine has none.
+// A prelude of the kernel dialect under which kernel files compile for the host, with sub-groups of 32. The work-items of a group are fibers
+// that take turns at barriers. Groups run one after the other; or, within the life of a ConcurrentGroups, each on a thread of its own, where
+// atomic operations without an order take effect late and in any order, as a device's may. For what runs nowhere but on a GPU, where a test
+// machine has none.
 #pragma once
 
+#include "support/emulated_group.hpp"
+
 #include <gtest/gtest.h>
-#include <ucontext.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <vector>
 
 namespace samesum::dialect {
 
-using uchar = unsigned char;
-using uint = std::uint32_t;
-using ulong = unsigned long;
-
-/// Where members of a group or sub-group meet: each leaves a value and sees those of all.
-class Meeting {
- public:
-  const std::vector<ulong>& meet(uint member, uint members, ulong value, const std::function<void()>& wait) {
-    const uint turn = turn_;
-    std::vector<ulong>& values = values_[turn & 1];
-    values.resize(members);
-    values[member] = value;
-    if (++arrived_ == members) {
-      arrived_ = 0;
-      ++turn_;
-    }
-    while (turn_ == turn) wait();
-    return values;
-  }
-
- private:
-  std::vector<ulong> values_[2];
-  uint arrived_ = 0;
-  uint turn_ = 0;
-};
-
-/// The device: runs `groups` groups of `size` work-items of a kernel.
-class Emulation {
- public:
-  void run(uint groups, uint size, const std::function<void()>& kernel) {
-    kernel_ = &kernel;
-    groups_ = groups;
-    items_.resize(size);
-    for (Item& item : items_) item.stack.resize(64 << 10);
-    for (group_ = 0; group_ < groups; ++group_) run_group();
-  }
-
-  uint item() const { return current_; }
-  uint size() const { return static_cast<uint>(items_.size()); }
-  uint group() const { return group_; }
-  uint groups() const { return groups_; }
-
-  const std::vector<ulong>& meet_group(ulong value) { return group_meeting_.meet(current_, size(), value, wait_); }
-  const std::vector<ulong>& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
-
- private:
-  struct Item {
-    ucontext_t context{};
-    std::vector<char> stack;
-    bool done = false;
-  };
-
-  static void start();
-
-  void run_group() {
-    group_meeting_ = {};
-    meetings_.assign(items_.size() / 32, {});
-    for (Item& item : items_) {
-      item.done = false;
-      getcontext(&item.context);
-      item.context.uc_stack.ss_sp = item.stack.data();
-      item.context.uc_stack.ss_size = item.stack.size();
-      item.context.uc_link = &scheduler_;
-      makecontext(&item.context, &Emulation::start, 0);
-    }
-    for (bool working = true; working;) {
-      working = false;
-      for (current_ = 0; current_ < size(); ++current_) {
-        if (items_[current_].done) continue;
-        swapcontext(&scheduler_, &items_[current_].context);
-        working = working || !items_[current_].done;
-      }
-    }
-  }
-
-  const std::function<void()>* kernel_ = nullptr;
-  std::vector<Item> items_;
-  std::vector<Meeting> meetings_;
-  Meeting group_meeting_;
-  std::function<void()> wait_ = [this] { swapcontext(&items_[current_].context, &scheduler_); };
-  ucontext_t scheduler_{};
-  uint group_ = 0;
-  uint groups_ = 0;
-  uint current_ = 0;
-};
-
-inline Emulation emulation;
-
-inline void Emulation::start() {
-  (*emulation.kernel_)();
-  emulation.items_[emulation.current_].done = true;
-}
-
 #define KERNEL inline
 #define FN [[maybe_unused]] static inline
 #define GLOBAL
 #define LOCAL
-#define LOCAL_VAR static
+#define LOCAL_VAR static thread_local  // a group is a thread, or has one to itself while it runs
 #define FIXED_GROUP(size, groups)
 #define CLUSTERED(groups)
 
-FN uint local_id() { return emulation.item(); }
-FN uint group_id() { return emulation.group(); }
-FN uint group_count() { return emulation.groups(); }
-FN ulong global_id() { return static_cast<ulong>(emulation.group()) * emulation.size() + emulation.item(); }
-FN ulong global_size() { return static_cast<ulong>(emulation.groups()) * emulation.size(); }
+FN uint local_id() { return emulation().item(); }
+FN uint group_id() { return emulation().group(); }
+FN uint group_count() { return emulation().groups(); }
+FN ulong global_id() { return static_cast<ulong>(emulation().group()) * emulation().size() + emulation().item(); }
+FN ulong global_size() { return static_cast<ulong>(emulation().groups()) * emulation().size(); }
 
 FN uint barrier_or(uint v) {
-  const auto& values = emulation.meet_group(v);
+  const auto& values = emulation().meet_group(v);
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
 FN void after_launches() {}
 FN void start_next() {}
-// The groups of a cluster run one after the other, with local memory that is the same; the one that receives is the last.
-FN void mailbox_open(ulong*, uint) {}
-FN void cluster_arrive() {}
-FN void cluster_wait() {}
-FN void mailbox_send(ulong*, ulong* place, uint, ulong first, ulong second) {
-  place[0] = first;
-  place[1] = second;
+FN void mailbox_open(ulong* mailbox, uint bytes) { emulation().mailbox_open(mailbox, bytes); }
+FN void cluster_arrive() { emulation().cluster_arrive(); }
+FN void cluster_wait() { emulation().cluster_wait(); }
+FN void mailbox_send(ulong* mailbox, ulong* place, uint group, ulong first, ulong second) {
+  emulation().mailbox_send(mailbox, place, group, first, second);
 }
-FN void mailbox_wait(ulong*) { barrier_or(0); }
+FN void mailbox_wait(ulong* mailbox) { emulation().mailbox_wait(mailbox); }
 FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
 
-FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }
-FN uint atomic_add_global32(uint* p, uint v) { return std::exchange(*p, *p + v); }
-FN uint atomic_max_global32(uint* p, uint v) { return std::exchange(*p, std::max(*p, v)); }
-FN uint atomic_add_ordered_global32(uint* p, uint v) { return atomic_add_global32(p, v); }
-FN ulong atomic_add_global64(ulong* p, ulong v) { return std::exchange(*p, *p + v); }
-FN void atomic_merge_global64(ulong* p, ulong v) { *p += v; }
-FN ulong atomic_load_global64(const ulong* p) { return *p; }
-FN void atomic_store_global64(ulong* p, ulong v) { *p = v; }
+FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }  // a group's fibers share a thread
+FN Late<uint> atomic_add_global32(uint* p, uint v) { return {p, v}; }
+FN Late<ulong> atomic_add_global64(ulong* p, ulong v) { return {p, v}; }
+FN void atomic_merge_global64(ulong* p, ulong v) { Late<ulong>(p, v); }
+FN void atomic_max_global32(uint* p, uint v) { emulation().later({p, v, Effect::max32}); }
+FN void atomic_store_global64(ulong* p, ulong v) { emulation().later({p, v, Effect::store64}); }
+FN ulong atomic_load_global64(const ulong* p) { return emulation().load(const_cast<ulong*>(p)); }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
-  *first = p[0];
-  *second = p[1];
+  *first = emulation().load(const_cast<ulong*>(p));
+  *second = emulation().load(const_cast<ulong*>(p) + 1);
 }
-FN void fence_device() {}
+FN void fence_device() { emulation().fence(); }
+FN uint atomic_add_ordered_global32(uint* p, uint v) {
+  emulation().fence();
+  const uint before = std::atomic_ref(*p).fetch_add(v, std::memory_order_acq_rel);
+  emulation().fence();
+  return before;
+}
 
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
@@ -237,32 +150,32 @@ FN uint4 load_once(const uint4* p) {
 #define RARELY(condition) (condition)
 
 #define SUBGROUP 32
-FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation.meet_subgroup(value)[lane % SUBGROUP]); }
+FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation().meet_subgroup(value)[lane % SUBGROUP]); }
 FN long subgroup_shuffle64(long value, uint lane) {
-  return static_cast<long>(emulation.meet_subgroup(static_cast<ulong>(value))[lane % SUBGROUP]);
+  return static_cast<long>(emulation().meet_subgroup(static_cast<ulong>(value))[lane % SUBGROUP]);
 }
 FN uint subgroup_ballot(int condition) {
-  const auto& values = emulation.meet_subgroup(condition != 0);
+  const auto& values = emulation().meet_subgroup(condition != 0);
   uint ballot = 0;
   for (uint lane = 0; lane < 32; ++lane) ballot |= static_cast<uint>(values[lane]) << lane;
   return ballot;
 }
 FN void subgroup_sync() { subgroup_ballot(0); }
 FN uint subgroup_max_u32(uint value) {
-  const auto& values = emulation.meet_subgroup(value);
+  const auto& values = emulation().meet_subgroup(value);
   return static_cast<uint>(*std::max_element(values.begin(), values.end()));
 }
 FN uint subgroup_min_u32(uint value) { return ~subgroup_max_u32(~value); }
 FN int subgroup_max_s32(int value) { return static_cast<int>(subgroup_max_u32(static_cast<uint>(value) ^ 0x80000000u) ^ 0x80000000u); }
 FN uint subgroup_add_u32(uint value) {
   uint sum = 0;
-  for (const ulong one : emulation.meet_subgroup(value)) sum += static_cast<uint>(one);
+  for (const ulong one : emulation().meet_subgroup(value)) sum += static_cast<uint>(one);
   return sum;
 }
 // A sum over 32 bits is a mistake.
 FN int subgroup_add_s32(int value) {
   long sum = 0;
-  for (const ulong one : emulation.meet_subgroup(static_cast<uint>(value))) sum += static_cast<int>(one);
+  for (const ulong one : emulation().meet_subgroup(static_cast<uint>(value))) sum += static_cast<int>(one);
   EXPECT_EQ(sum, static_cast<int>(sum)) << "overflow";
   return static_cast<int>(sum);
 }

@@ -71,7 +71,7 @@ class Moments {
     std::vector<unsigned long> result(RECORD), records(groups * EXTREMES_WORDS);
     const auto stride = static_cast<long>(size_of(type_));
     const auto count = static_cast<std::uint32_t>(view.size());
-    dialect::emulation.run(groups, GROUP_SIZE, [&] {
+    dialect::emulation().run(groups, GROUP_SIZE, [&] {
       dialect::statistics(first, 0, stride, first, 0, stride, 0, count / ELEMENTS_PER_LOAD, count, records.data(), merged_.data(),
                           schedule_, result.data());
     });

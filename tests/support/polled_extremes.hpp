@@ -74,7 +74,7 @@ void check_polled_extremes(DType type) {
       for (int turn = 0; turn < 2; ++turn) {
         ExtremesRecord found{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, 0, 0};
         const bool little = turn == 1 && length > 4;
-        dialect::emulation.run(little ? static_cast<std::uint32_t>((length + kTile - 1) / kTile) : groups, GROUP_SIZE, [&] {
+        dialect::emulation().run(little ? static_cast<std::uint32_t>((length + kTile - 1) / kTile) : groups, GROUP_SIZE, [&] {
           if (little) {
             return dialect::extremes_little(first, 0, 0, static_cast<std::uint32_t>(length), slots.data(),
                                             reinterpret_cast<unsigned char*>(&found), 0);

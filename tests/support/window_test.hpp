@@ -47,7 +47,7 @@ class WindowRun {
     slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
     const Place left(a, offset), right(b, offset);
-    dialect::emulation.run(kernel.cluster > 1 ? kernel.cluster : static_cast<dialect::uint>(groups), kernel.group_size, [&] {
+    dialect::emulation().run(kernel.cluster > 1 ? kernel.cluster : static_cast<dialect::uint>(groups), kernel.group_size, [&] {
       const long stride = static_cast<long>(size_of(kernel.type));
       kernel.sum(left.base, offset, stride, right.base, offset, stride, a.size(), slots_.data(), result.data(),
                  reinterpret_cast<unsigned char*>(record), 0, nan == NanPolicy::skip);
@@ -211,6 +211,20 @@ class WindowSum {
       }
       EXPECT_GT(fitted, 3);
       EXPECT_LT(fitted, growth);
+    }
+  }
+
+  /// Groups that run at the same time, and see each other's results late and in any order.
+  void check_concurrent() {
+    const dialect::ConcurrentGroups concurrent;
+    for (int round = 0; round < 2; ++round) {
+      for (const hard::Case& hard_case : hard::cases()) {
+        const auto data = hard::make(hard_case, kernel_.type, (3 + round % 3) * kernel_.tile - 7);
+        check(data.view(), 0, NanPolicy::propagate, fmt::format("{}, round {}", hard_case.name, round));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+      check_fixed_point();
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 

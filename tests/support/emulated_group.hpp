@@ -1,0 +1,371 @@
+// The machine behind emulation.hpp: work-items as fibers, groups as threads, and a memory that takes its time.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace samesum::dialect {
+
+using uchar = unsigned char;
+using uint = std::uint32_t;
+using ulong = unsigned long;
+
+/// Where members of a group or sub-group meet: each leaves a value and sees those of all.
+class Meeting {
+ public:
+  const std::vector<ulong>& meet(uint member, uint members, ulong value, const std::function<void()>& wait) {
+    const uint turn = turn_;
+    std::vector<ulong>& values = values_[turn & 1];
+    values.resize(members);
+    values[member] = value;
+    if (++arrived_ == members) {
+      arrived_ = 0;
+      ++turn_;
+    }
+    while (turn_ == turn) wait();
+    return values;
+  }
+
+ private:
+  std::vector<ulong> values_[2];
+  uint arrived_ = 0;
+  uint turn_ = 0;
+};
+
+/// While one lives, runs of up to kMost groups have a thread for each.
+struct ConcurrentGroups {
+  static constexpr uint kMost = 12;
+  static inline bool wanted = false;
+  ConcurrentGroups() { wanted = true; }
+  ~ConcurrentGroups() { wanted = false; }
+  ConcurrentGroups(const ConcurrentGroups&) = delete;
+  ConcurrentGroups& operator=(const ConcurrentGroups&) = delete;
+};
+
+/// Ends the process, with a message, where a wait takes longer than any right kernel's.
+class Watchdog {
+ public:
+  void check(const char* what) {
+    if (++polls_ % 4096 != 0) return;
+    if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(120)) return;
+    std::fprintf(stderr, "emulation: %s: waited for two minutes; the kernel hangs\n", what);
+    std::_Exit(1);
+  }
+
+ private:
+  std::uint64_t polls_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A change of global memory that is on its way.
+struct Effect {
+  enum Kind { add32, add64, max32, store64 };
+  void* place;
+  ulong value;
+  Kind kind;
+  uint item = 0, epoch = 0;  ///< by whom, and behind how many barriers
+
+  void happen() const {
+    switch (kind) {
+      case add32:
+        std::atomic_ref(*static_cast<uint*>(place)).fetch_add(static_cast<uint>(value), std::memory_order_relaxed);
+        return;
+      case add64:
+        std::atomic_ref(*static_cast<ulong*>(place)).fetch_add(value, std::memory_order_relaxed);
+        return;
+      case max32: {
+        std::atomic_ref word(*static_cast<uint*>(place));
+        uint before = word.load(std::memory_order_relaxed);
+        while (before < value && !word.compare_exchange_weak(before, static_cast<uint>(value), std::memory_order_relaxed)) {
+        }
+        return;
+      }
+      case store64:
+        std::atomic_ref(*static_cast<ulong*>(place)).store(value, std::memory_order_relaxed);
+    }
+  }
+};
+
+/// What the groups of one run share.
+struct Launch {
+  explicit Launch(uint groups) : bases(groups) {}
+  std::atomic<ulong> fences{0};
+  std::atomic<uint> arrived{0};             ///< at the cluster's barrier, work-items
+  std::vector<std::atomic<char*>> bases;    ///< of each group's local memory
+  std::uint64_t opened = 0, sent = 0;       ///< bytes of a mailbox, where groups run one after the other
+};
+
+inline thread_local char local_memory;  // its address in each thread tells where that thread has its LOCAL_VARs
+
+/// The device, seen from the group that this thread runs.
+class Emulation {
+ public:
+  void run(uint groups, uint size, const std::function<void()>& kernel) {
+    Launch launch(groups);
+    const bool concurrent = ConcurrentGroups::wanted && groups > 1 && groups <= ConcurrentGroups::kMost;
+    if (!concurrent) {
+      begin(launch, groups, size, kernel, false);
+      for (group_ = 0; group_ < groups; ++group_) run_group();
+      return;
+    }
+    std::vector<std::thread> threads;
+    for (uint group = 0; group < groups; ++group) {
+      threads.emplace_back([&, group] {
+        Emulation& own = *current();
+        own.random_ = 0x9e3779b97f4a7c15 * (runs_ * ConcurrentGroups::kMost + group + 1);
+        own.begin(launch, groups, size, kernel, true);
+        own.group_ = group;
+        launch.bases[group] = &local_memory;
+        own.run_group();
+        while (!own.late_.empty()) own.happen(own.late_.size() - 1);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ++runs_;
+  }
+
+  uint item() const { return current_; }
+  uint size() const { return static_cast<uint>(items_.size()); }
+  uint group() const { return group_; }
+  uint groups() const { return groups_; }
+
+  const std::vector<ulong>& meet_group(ulong value) {
+    const auto& values = group_meeting_.meet(current_, size(), value, wait_);
+    items_[current_].epoch = ++items_[current_].barriers;
+    return values;
+  }
+  const std::vector<ulong>& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
+
+  /// Takes effect now, later, or with the next fence of the work-item, or of one that has met it at a barrier.
+  void later(Effect effect) {
+    if (!concurrent_) return effect.happen();
+    effect.item = current_;
+    effect.epoch = items_[current_].epoch;
+    late_.push_back(effect);
+    if (chance(3) == 0) happen(chance(late_.size()));
+  }
+  /// What is added with the result in use takes effect at once; what was added before may still be on its way.
+  template <class Word>
+  Word now(Word* place, Word value) {
+    happen_at(place);
+    return std::atomic_ref(*place).fetch_add(value, std::memory_order_relaxed);
+  }
+  ulong load(ulong* place) {
+    if (concurrent_) {
+      happen_at(place);
+      if (!late_.empty() && chance(2) == 0) happen(chance(late_.size()));
+      if (chance(8) == 0) std::this_thread::yield();
+      watchdog_.check("a load of global memory");
+    }
+    return std::atomic_ref(*place).load(std::memory_order_relaxed);
+  }
+  void fence() {
+    if (!concurrent_) return;
+    for (std::size_t i = 0; i < late_.size();) {
+      late_[i].item == current_ || late_[i].epoch < items_[current_].epoch ? happen(i) : void(++i);
+    }
+    launch_->fences.fetch_add(1, std::memory_order_acq_rel);  // ThreadSanitizer does not know fences
+  }
+
+  // Groups that run one after the other share one local memory, and the one that receives is the last. Bytes are counted either way.
+  void mailbox_open(ulong* mailbox, uint bytes) {
+    launch_->opened = bytes;
+    if (concurrent_) std::atomic_ref(*mailbox).store(bytes, std::memory_order_release);
+  }
+  void cluster_arrive() {
+    if (concurrent_) launch_->arrived.fetch_add(1, std::memory_order_acq_rel);
+  }
+  void cluster_wait() {
+    if (!concurrent_) return;
+    const uint all = groups_ * size() * ++items_[current_].cluster_waits;
+    while (launch_->arrived.load(std::memory_order_acquire) < all) pause("cluster_wait");
+  }
+  void mailbox_send(ulong* mailbox, ulong* place, uint group, ulong first, ulong second) {
+    if (concurrent_) {
+      place = elsewhere(place, group);
+      mailbox = elsewhere(mailbox, group);
+    }
+    place[0] = first;
+    place[1] = second;
+    if (concurrent_) {
+      std::atomic_ref(*mailbox).fetch_sub(16, std::memory_order_release);
+    } else {
+      launch_->sent += 16;
+    }
+  }
+  void mailbox_wait(ulong* mailbox) {
+    if (concurrent_) {
+      while (std::atomic_ref(*mailbox).load(std::memory_order_acquire) != 0) pause("mailbox_wait: fewer bytes came than were announced");
+    } else {
+      meet_group(0);
+      if (current_ == 0) {
+        EXPECT_EQ(launch_->sent, launch_->opened) << "bytes that came, and that were announced";
+        launch_->sent = 0;
+      }
+    }
+  }
+
+  static Emulation* current();
+
+ private:
+  static constexpr std::size_t kStackBytes = 64 << 10;
+
+  struct Item {
+    ucontext_t context{};
+    std::unique_ptr<char[]> stack;  // whose pages cost nothing until they are used
+    bool done = false;
+    uint barriers = 0, epoch = 0, cluster_waits = 0;
+    void* fiber = nullptr;
+  };
+
+  static void start();
+
+  void begin(Launch& launch, uint groups, uint size, const std::function<void()>& kernel, bool concurrent) {
+    launch_ = &launch;
+    kernel_ = &kernel;
+    groups_ = groups;
+    concurrent_ = concurrent;
+    items_.resize(size);
+    for (Item& item : items_) {
+      if (item.stack == nullptr) item.stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
+    }
+    wait_ = [this] { leave(); };
+  }
+
+  void run_group() {
+    watchdog_ = {};
+    group_meeting_ = {};
+    meetings_.assign(items_.size() / 32, {});
+    enter_scheduler();
+    for (Item& item : items_) {
+      item.done = false;
+      item.barriers = item.epoch = item.cluster_waits = 0;
+      getcontext(&item.context);
+      item.context.uc_stack.ss_sp = item.stack.get();
+      item.context.uc_stack.ss_size = kStackBytes;
+      item.context.uc_link = nullptr;  // start() goes back itself
+      makecontext(&item.context, &Emulation::start, 0);
+      make_fiber(item);
+    }
+    for (bool working = true; working;) {
+      working = false;
+      for (current_ = 0; current_ < size(); ++current_) {
+        if (items_[current_].done) continue;
+        enter(items_[current_]);
+        working = working || !items_[current_].done;
+      }
+      watchdog_.check("work-items at barriers");
+    }
+    for (Item& item : items_) end_fiber(item);
+  }
+
+  // A thread sees its own changes of a word.
+  void happen_at(const void* place) {
+    for (std::size_t i = 0; i < late_.size();) late_[i].place == place ? happen(i) : void(++i);
+  }
+  void happen(std::size_t i) {
+    late_[i].happen();
+    late_[i] = late_.back();
+    late_.pop_back();
+  }
+  void pause(const char* what) {
+    watchdog_.check(what);
+    std::this_thread::yield();
+    leave();
+  }
+  std::uint64_t chance(std::uint64_t bound) {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    return random_ % bound;
+  }
+  ulong* elsewhere(ulong* place, uint group) const {
+    return reinterpret_cast<ulong*>(launch_->bases[group].load() + (reinterpret_cast<char*>(place) - &local_memory));
+  }
+
+#if defined(__SANITIZE_THREAD__)
+  void* scheduler_fiber_ = nullptr;
+  void enter_scheduler() { scheduler_fiber_ = __tsan_get_current_fiber(); }
+  static void make_fiber(Item& item) { item.fiber = __tsan_create_fiber(0); }
+  static void end_fiber(Item& item) { __tsan_destroy_fiber(item.fiber); }
+  void enter(Item& item) {
+    __tsan_switch_to_fiber(item.fiber, 0);
+    swapcontext(&scheduler_, &item.context);
+  }
+  void leave() {
+    __tsan_switch_to_fiber(scheduler_fiber_, 0);
+    swapcontext(&items_[current_].context, &scheduler_);
+  }
+#else
+  static void enter_scheduler() {}
+  static void make_fiber(Item&) {}
+  static void end_fiber(Item&) {}
+  void enter(Item& item) { swapcontext(&scheduler_, &item.context); }
+  void leave() { swapcontext(&items_[current_].context, &scheduler_); }
+#endif
+
+  static inline std::uint64_t runs_ = 0;
+  Launch* launch_ = nullptr;
+  const std::function<void()>* kernel_ = nullptr;
+  std::vector<Item> items_;
+  std::vector<Meeting> meetings_;
+  Meeting group_meeting_;
+  std::function<void()> wait_;
+  ucontext_t scheduler_{};
+  std::vector<Effect> late_;
+  std::uint64_t random_ = 1;
+  Watchdog watchdog_;
+  uint group_ = 0;
+  uint groups_ = 0;
+  uint current_ = 0;
+  bool concurrent_ = false;
+};
+
+inline thread_local Emulation own_emulation;
+inline Emulation* Emulation::current() { return &own_emulation; }
+inline Emulation& emulation() { return own_emulation; }
+
+inline void Emulation::start() {
+  Emulation& self = emulation();
+  (*self.kernel_)();
+  self.items_[self.current_].done = true;
+  self.leave();
+}
+
+/// The result of an atomic addition: where nobody asks for it, nothing says when the addition takes effect.
+template <class Word>
+class Late {
+ public:
+  Late(Word* place, Word value) : place_(place), value_(value) {}
+  ~Late() {
+    if (!done_) emulation().later({place_, value_, sizeof(Word) == 4 ? Effect::add32 : Effect::add64});
+  }
+  Late(const Late&) = delete;
+  Late& operator=(const Late&) = delete;
+  operator Word() {
+    done_ = true;
+    return emulation().now(place_, value_);
+  }
+
+ private:
+  Word* place_;
+  Word value_;
+  bool done_ = false;
+};
+
+}  // namespace samesum::dialect
