@@ -3,6 +3,7 @@ import importlib.util
 import os
 import sys
 import unittest
+from xml.sax.saxutils import quoteattr
 
 path = os.path.abspath(sys.argv[1])
 specification = importlib.util.spec_from_file_location("tests", path)
@@ -16,5 +17,7 @@ if output.startswith("xml:"):
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     with open(output[4:], "w", encoding="utf-8") as file:
         file.write(f'<testsuites tests="{result.testsRun}" failures="{failed}" disabled="0" errors="0">\n')
-        file.write("".join('<testcase result="skipped"/>\n' for _ in result.skipped) + "</testsuites>\n")
+        for case, reason in result.skipped:
+            file.write(f'<testcase name={quoteattr(str(case))} result="skipped"><skipped message={quoteattr(reason)}/></testcase>\n')
+        file.write("</testsuites>\n")
 sys.exit(not result.wasSuccessful())
