@@ -298,6 +298,26 @@ TEST(Launch, DiscoveryThatFindsTooFewRunsNothing) {
   }
 }
 
+TEST(Launch, DiscoveryThatFindsExactlyWhatIsWantedRuns) {
+  for (const Device& opened : devices()) {
+    device::Device& device = opened.implementation();
+    const std::lock_guard lock(device.mutex());
+    const device::Kernel kernel = device::build(device, barrier::source_with_barrier({}, {}, check_source(64)), "check");
+    const barrier::StateOptions options{.limit_seconds = 10, .discover = true, .wanted = 1, .first_round = 0};
+    const auto words = barrier::initial_state(options);
+    const device::Memory state = device.allocate(4 * words.size()), data = device.allocate(256), stale = device.allocate(8);
+    device.write(state, 0, words.data(), 4 * words.size());
+    const std::uint32_t zeros[2] = {};
+    device.write(stale, 0, zeros, 8);
+    device.launch(kernel, {1, 64}, std::array<device::Argument, 4>{state, data, stale, 3u});
+    EXPECT_NO_THROW(barrier::check(barrier::outcome(device, state), device, kernel, 64, options));
+    Counts counts;
+    device.read(stale, 0, &counts, sizeof counts);
+    EXPECT_EQ(counts.ended, 64u);
+    EXPECT_EQ(counts.stale, 0u);
+  }
+}
+
 TEST(Launch, NeedsADeviceWhoseGroupsCanSynchronise) {
   const std::string message = message_of(ErrorKind::device, [] { Kernel(Device::open("cpu"), check_source(64), "check"); });
   EXPECT_NE(message.find("work-groups cannot synchronise"), std::string::npos) << message;

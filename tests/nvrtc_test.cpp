@@ -273,6 +273,21 @@ TEST_F(Nvrtc, KeepsEveryRounding) {
   EXPECT_NE(ptx("x[0] = fma(x[1], x[2], x[3]);").find("fma.rn.f32"), std::string::npos);
 }
 
+// A processor of this family orders memory more than it is asked to, so no run here would tell.
+TEST_F(Nvrtc, KeepsEveryMemoryOrder) {
+  const std::string barrier(kernel_file("samesum/device/grid_barrier.h"));
+  const auto of = [&](const std::string& body) {
+    return nvrtc_->compile(barrier + "\nGRID_KERNEL void k(GRID_GLOBAL unsigned int* p) {\n" + body + "\n}\n", "compute_80").bytes;
+  };
+  const auto has = [](const std::string& code, std::string_view instruction) { return code.find(instruction) != std::string::npos; };
+  EXPECT_TRUE(has(of("grid_store_release(p, 1);"), "st.release.gpu"));
+  EXPECT_TRUE(has(of("p[1] = grid_load_acquire(p);"), "ld.acquire.gpu"));
+  EXPECT_TRUE(has(of("p[1] = grid_add(p, 1);"), "atom.acq_rel.gpu"));
+  EXPECT_TRUE(has(ptx("fence_device();"), "fence.acq_rel.gpu"));
+  EXPECT_TRUE(has(ptx("z[1] = atomic_add_ordered_global32(z, 1);"), "atom.acq_rel.gpu"));
+  EXPECT_TRUE(has(ptx("atomic_merge_global64((GLOBAL ulong*)y, 1);"), "red.relaxed.gpu")) << "counted words need no order";
+}
+
 TEST_F(Nvrtc, RefusesWhatOpenclReadsOtherwise) {
   for (const char* body : {"float4 v; v = (float4)(1.0f, 2.0f, 3.0f, 4.0f); x[0] = v.x;", "float v = (1.0f, 2.0f); x[0] = v;"}) {
     try {

@@ -53,6 +53,16 @@ TEST(Threads, SumTheSameArrayOnOneDevice) {
   }
 }
 
+// Arrays so small that all devices are done at about the same time, and merge what they have.
+TEST(Threads, ShareOutSmallArraysOverManyDevices) {
+  const std::vector<Device> devices(6, Device::open("cpu"));
+  for (int round = 0; round < 200; ++round) {
+    const auto values = numbers(static_cast<std::size_t>(round), round);
+    const View view{std::span<const float>(values)};
+    ASSERT_EQ(accumulate(view, devices), test::add_each(view)) << round;
+  }
+}
+
 TEST(Threads, SumDifferentArraysOnDifferentDevices) {
   const auto devices = list_devices().devices;
   at_once(6, [&](int i) {

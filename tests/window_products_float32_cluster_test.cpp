@@ -33,6 +33,7 @@ TEST(ProductCluster32, OfConcurrentGroupsIsRight) {
   const dialect::ConcurrentGroups concurrent;
   WindowProducts(kKernel, DOT == 0).check_hard_cases();
 }
+TEST(ProductCluster32, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -25,6 +25,7 @@ TEST(ProductWindow32, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_ca
 TEST(ProductWindow32, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductWindow32, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 TEST(ProductWindow32, AtTheGreatestPowerIsRight) { WindowProducts(kKernel, DOT == 0).check_greatest_power(); }
+TEST(ProductWindow32, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

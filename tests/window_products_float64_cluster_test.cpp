@@ -28,6 +28,7 @@ TEST(ProductCluster64, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_c
 TEST(ProductCluster64, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductCluster64, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 TEST(ProductCluster64, AsIntegersIsRight) { WindowProducts(kKernel, DOT == 0).check_tiles(); }
+TEST(ProductCluster64, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

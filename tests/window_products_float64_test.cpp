@@ -25,6 +25,7 @@ TEST(ProductWindow64, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).ch
 TEST(ProductWindow64, OfSmallProductsIsRight) { WindowProducts(kKernel, DOT == 0).check_small_products(); }
 TEST(ProductWindow64, OfManyGroupsIsRight) { WindowProducts(kKernel, DOT == 0).check_many_groups(); }
 TEST(ProductWindow64, AtTheGreatestPowerIsRight) { WindowProducts(kKernel, DOT == 0).check_greatest_power(); }
+TEST(ProductWindow64, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -29,6 +29,7 @@ TEST(ProductCluster16Squares, IsRight) { WindowProducts(kKernel, DOT == 0).check
 TEST(ProductCluster16Squares, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductCluster16Squares, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 TEST(ProductCluster16Squares, AsIntegersIsRight) { WindowProducts(kKernel, DOT == 0).check_tiles(); }
+TEST(ProductCluster16Squares, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

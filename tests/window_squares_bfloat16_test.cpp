@@ -23,6 +23,7 @@ const WindowKernel kKernel{DType::bfloat16, kDigits, kRowBase, kEntries, kSlotWo
 TEST(ProductWindow16, IsRight) { WindowProducts(kKernel, DOT == 0).check_hard_cases(); }
 TEST(ProductWindow16, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductWindow16, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
+TEST(ProductWindow16, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

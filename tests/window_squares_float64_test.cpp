@@ -24,6 +24,7 @@ TEST(ProductWindow64Squares, IsRight) { WindowProducts(kKernel, DOT == 0).check_
 TEST(ProductWindow64Squares, OfAnyExponentsIsRight) { WindowProducts(kKernel, DOT == 0).check_exponents(); }
 TEST(ProductWindow64Squares, OfOtherDataIsRight) { WindowProducts(kKernel, DOT == 0).check_fixed_point(); }
 TEST(ProductWindow64Squares, OfSmallProductsIsRight) { WindowProducts(kKernel, DOT == 0).check_small_products(); }
+TEST(ProductWindow64Squares, OfTiesIsRight) { WindowProducts(kKernel, DOT == 0).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

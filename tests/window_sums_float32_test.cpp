@@ -21,6 +21,7 @@ TEST(SumWindow32, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumWindow32, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 TEST(SumWindow32, OfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 TEST(SumWindow32, OfConcurrentGroupsIsRight) { WindowSum(kKernel).check_concurrent(); }
+TEST(SumWindow32, OfTiesIsRight) { WindowSum(kKernel).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -22,6 +22,7 @@ TEST(SumTile32, OfFloat32IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumTile32, OfFloat32OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 TEST(SumTile32, OfFloat32OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 TEST(SumTile32, OfFloat32AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
+TEST(SumTile32, OfTiesIsRight) { WindowSum(kKernel).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -23,6 +23,7 @@ TEST(SumWindow64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exp
 TEST(SumWindow64, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 TEST(SumWindow64, OfFloat64OfManyGroupsIsRight) { WindowSum(kKernel).check_many_groups(); }
 TEST(SumWindow64, OfConcurrentGroupsIsRight) { WindowSum(kKernel).check_concurrent(); }
+TEST(SumWindow64, OfTiesIsRight) { WindowSum(kKernel).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

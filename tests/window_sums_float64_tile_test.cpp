@@ -24,6 +24,7 @@ TEST(SumTile64, OfFloat64IsRight) { WindowSum(kKernel).check_hard_cases(); }
 TEST(SumTile64, OfFloat64OfAnyExponentsIsRight) { WindowSum(kKernel).check_exponents(); }
 TEST(SumTile64, OfFloat64OfOtherDataIsRight) { WindowSum(kKernel).check_fixed_point(); }
 TEST(SumTile64, OfFloat64AsIntegersIsRight) { WindowSum(kKernel).check_tiles(); }
+TEST(SumTile64, OfTiesIsRight) { WindowSum(kKernel).check_ties(); }
 
 }  // namespace
 }  // namespace samesum::test

@@ -127,6 +127,45 @@ class WindowProducts {
     }
   }
 
+  /// Sums in the middle between two doubles or floats, but for one product far below, which decides: whatever lies between.
+  void check_ties() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    const int reach = format.fraction_bits > 10 ? 145 : 40;
+    int decided = 0;
+    for (const int top : {-4, 0, 6}) {  // even, for squares
+      for (const int bits : {24, 53}) {
+        for (int below = bits + 2 + bits % 2; below <= reach; below += 2) {
+          for (const std::uint64_t last : {std::uint64_t{0}, squares_ ? 0 : format.sign()}) {
+            std::vector<std::uint64_t> a(kernel_.alone ? 7 : kernel_.tile + 9, 0), b = a;
+            std::size_t i = 0;
+            const auto term = [&](int exponent, std::uint64_t sign) {  // twice half of it, where squares need that
+              const int half = exponent / 2;
+              const bool twice = squares_ && exponent % 2 != 0;
+              for (int times = 0; times <= static_cast<int>(twice); ++times, ++i) {
+                a[i] = format.power(twice ? (exponent - 1) / 2 : half);
+                b[i] = format.power(twice ? (exponent - 1) / 2 : exponent - half) | sign;
+              }
+            };
+            term(top, 0);
+            term(top - bits, 0);
+            term(top - below, last);
+            std::swap(a[i - 1], a.back());
+            std::swap(b[i - 1], b.back());
+            state_ = {};
+            for (int launch = 0; launch < 2; ++launch) {
+              const hard::Data left(a, kernel_.type), right(squares_ ? a : b, kernel_.type);
+              check_launch(left.view(), right.view(), NanPolicy::propagate,
+                           fmt::format("2^{} and 2^{}, last 2^{}", top, top - bits, top - below));
+            }
+            if (testing::Test::HasFatalFailure()) return;
+            ++decided;
+          }
+        }
+      }
+    }
+    EXPECT_GT(decided, 20);
+  }
+
   /// By a cluster, as integers (quick_sum.h): of factors of few exponents or many, whose last bits are zero or not, some of them zeros.
   void check_tiles() {
     const hard::Format format = hard::format_of(kernel_.type);

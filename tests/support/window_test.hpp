@@ -172,7 +172,7 @@ class WindowSum {
     const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
     for (const std::uint64_t mantissa : {2 * one - 1, one + 1, one}) {
       for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
-        for (const int exponent : {0, 1, 2}) {
+        for (int exponent = 0; exponent <= 15; ++exponent) {  // beyond what the power that was left has room for
           std::vector<std::uint64_t> patterns(kernel_.tile, format.encode(mantissa, 0) | sign);
           check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, "which leave a power");
           std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
@@ -212,6 +212,35 @@ class WindowSum {
       EXPECT_GT(fitted, 3);
       EXPECT_LT(fitted, growth);
     }
+  }
+
+  /// Sums in the middle between two doubles or floats, but for one element far below, which decides: whatever lies between.
+  void check_ties() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    int decided = 0;
+    for (const int top : {format.min_exponent() + 150, -3, 0, 7, format.max_exponent() - 1}) {
+      for (const int bits : {24, 53}) {
+        for (int below = bits + 1; below <= 145 && top - below >= format.min_exponent(); ++below) {
+          for (const bool negative : {false, true}) {
+            for (const std::uint64_t last : {std::uint64_t{0}, format.sign()}) {
+              const std::uint64_t sign = negative ? format.sign() : 0;
+              std::vector<std::uint64_t> patterns(kernel_.alone ? 7 : kernel_.tile + 9, format.sign());
+              patterns[0] = format.power(top) | sign;
+              patterns[1] = format.power(top - bits) | sign;
+              patterns.back() = format.power(top - below) | last;
+              state_ = {};
+              for (int launch = 0; launch < 2; ++launch) {
+                check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate,
+                             fmt::format("2^{} and 2^{}, last 2^{}", top, top - bits, top - below));
+              }
+              if (testing::Test::HasFatalFailure()) return;
+              ++decided;
+            }
+          }
+        }
+      }
+    }
+    EXPECT_GT(decided, 200);
   }
 
   /// Groups that run at the same time, and see each other's results late and in any order.
