@@ -94,7 +94,7 @@ class BandCounter {
 };
 
 Chart chart_of(const HistOptions& options, const Image& image, const std::string& path, ImagePart part) {
-  Chart chart{path, part.x, part.y, part.width, part.height, {}};
+  Chart chart{shown_name(path), part.x, part.y, part.width, part.height, {}};
   if (options.by_channel || part.channels.size() == 1) {
     for (std::uint32_t i = 0; i < part.channels.size(); ++i) {
       chart.series.push_back({std::string(image.channel_name(i)), std::move(part.channels[i])});

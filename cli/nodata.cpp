@@ -4,14 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
+
+constexpr std::uint64_t kPartElements = std::uint64_t{1} << 20;  // what is left is copied: so many elements at once
 
 template <class T>
 std::optional<T> parse(const std::string& text) {
@@ -19,8 +24,14 @@ std::optional<T> parse(const std::string& text) {
   const char* const first = text.data() + (text.starts_with('+') ? 1 : 0);
   const char* const last = text.data() + text.size();
   const auto result = std::from_chars(first, last, value);
-  if (result.ec != std::errc() || result.ptr != last) return std::nullopt;
-  return value;
+  if (result.ec == std::errc() && result.ptr == last) return value;
+  if constexpr (std::is_integral_v<T>) {  // "-9999.0" and "1e6" are whole numbers, too
+    const std::optional<double> real = parse<double>(text);
+    constexpr double kEnd = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    const bool fits = real && *real == std::floor(*real) && *real < kEnd && *real >= static_cast<double>(std::numeric_limits<T>::min());
+    if (fits) return static_cast<T>(*real);
+  }
+  return std::nullopt;
 }
 
 // As a float: of either 16-bit type.
@@ -81,12 +92,15 @@ void with_elements(View chunk, const Body& body) {
 }
 
 // Indices of the elements that equal `text`.
-std::vector<std::uint64_t> find(View chunk, const std::string& text) {
+std::vector<std::uint64_t> find(View chunk, const std::string& text, bool mixed) {
   std::vector<std::uint64_t> found;
   with_elements(chunk, [&](auto zero, const auto& at) {
     using T = decltype(zero);
     const std::optional<T> value = parse<T>(text);
-    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text, name_of(chunk.type())));
+    if (!value && mixed) return;
+    if (!value) {
+      throw Error(ErrorKind::usage, fmt::format("--nodata {}: the elements are {}, which has no such number", text, name_of(chunk.type())));
+    }
     for (std::uint64_t i = 0; i < chunk.size(); ++i) {
       const T element = at(i);
       if (element == *value || (element != element && *value != *value)) found.push_back(i);
@@ -115,7 +129,7 @@ NodataFilter::NodataFilter(std::string text) : text_(std::move(text)) {
 
 View NodataFilter::kept(View chunk) {
   if (!active()) return chunk;
-  gaps_ = find(chunk, text_);
+  gaps_ = find(chunk, text_, mixed_);
   left_out_ += gaps_.size();
   if (gaps_.empty()) return chunk;
   const std::size_t size = size_of(chunk.type());
@@ -134,7 +148,7 @@ View NodataFilter::kept(View chunk) {
 
 View NodataFilter::with_ones(View chunk) {
   if (!active()) return chunk;
-  const auto gaps = find(chunk, text_);
+  const auto gaps = find(chunk, text_, mixed_);
   if (gaps.empty()) return chunk;
   const auto* from = static_cast<const std::byte*>(chunk.data());
   buffer_.assign(from, from + chunk.bytes());
@@ -149,6 +163,26 @@ std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
     ++index;
   }
   return index;
+}
+
+void add_nodata(CLI::App& command, std::string& value) {
+  const auto check = [](const std::string& text) -> std::string {
+    return parse<double>(text) ? "" : fmt::format("takes a number, not '{}'", text);
+  };
+  command.add_option("--nodata", value, "leave out elements that equal this")->type_name("VALUE")->check(CLI::Validator(check, ""));
+}
+
+WithoutNodata::WithoutNodata(std::unique_ptr<Source> source, const std::string& text) : source_(std::move(source)), filter_(text) {
+  if (!source_->type()) filter_.allow_mixed_types();
+}
+
+std::optional<View> WithoutNodata::next() {
+  if (!left_ || left_->size() == 0) left_ = source_->next();
+  if (!left_) return std::nullopt;
+  const std::uint64_t count = std::min(left_->size(), kPartElements);
+  const View part = left_->part(0, count);
+  left_ = left_->part(count, left_->size() - count);
+  return filter_.kept(part);
 }
 
 }  // namespace samesum::cli

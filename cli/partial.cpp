@@ -25,7 +25,7 @@ using File = std::unique_ptr<std::FILE, Closer>;
 
 }  // namespace
 
-void PartialTarget::save(const Accumulator& sum) const { write({sum.serialize()}); }
+void PartialTarget::save(Output& out, const Accumulator& sum) const { write(out, {sum.serialize()}); }
 
 Accumulator load_partial(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rbe"));

@@ -13,7 +13,7 @@ namespace samesum::cli {
 class PartialTarget : public OutputFile {
  public:
   using OutputFile::OutputFile;
-  void save(const Accumulator& sum) const;
+  void save(Output& out, const Accumulator& sum) const;
 };
 
 /// The partial sum in the file `path`, which may be a pipe.

@@ -3,14 +3,15 @@
 #include "input.hpp"
 #include "nodata.hpp"
 #include "number.hpp"
+#include "printable.hpp"
 #include "summing.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -23,12 +24,11 @@ struct Options {
   std::string device = "auto";
   std::vector<std::string> wanted;  ///< names of kStatistics
   std::uint64_t ddof = 0;
-  std::string nan = "propagate";
   std::string nodata;
-  bool json = false, hex = false;
+  ResultOptions result;
   CollectOptions collect;
 
-  NanPolicy nan_policy() const { return nan == "skip" ? NanPolicy::skip : NanPolicy::propagate; }
+  NanPolicy nan_policy() const { return result.nan_policy(); }
 };
 
 // What was found in one input.
@@ -76,32 +76,35 @@ constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, 
     kSquares{false, false, true, false}, kNonzeros{true, false, false, true};
 
 const Statistic kStatistics[] = {
-    {"count", "elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
-    {"nan", "NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
+    {"count", "the number of elements, NaNs included", true, kExtremes,
+     [](const Found& f, const Options&) { return Number(f.all.count()); }},
+    {"nan", "the number of NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
     {"min", "the least element", true, kExtremes,
      [](const Found& f, const Options& o) { return number_of(f.all.min(o.nan_policy()).value); }},
-    {"argmin", "its lowest index, from 0 on", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
+    {"argmin", "the index of the least element, from 0; of equal ones the first", true, kExtremes,
+     [](const Found& f, const Options& o) { return index_of(f, o, true); }},
     {"max", "the greatest element", true, kExtremes,
      [](const Found& f, const Options& o) { return number_of(f.all.max(o.nan_policy()).value); }},
-    {"argmax", "its lowest index", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
+    {"argmax", "the index of the greatest element, from 0", true, kExtremes,
+     [](const Found& f, const Options& o) { return index_of(f, o, false); }},
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
     {"mean", "the exact mean, rounded once", true, kSum,
      [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
     {"var", "the exact variance, rounded once (--ddof)", true, kVariance,
      [](const Found& f, const Options& o) { return number_of(f.all.variance(o.ddof, o.nan_policy())); }},
-    {"std", "its root, rounded once", true, kVariance,
+    {"std", "the standard deviation, rounded once (--ddof)", true, kVariance,
      [](const Found& f, const Options& o) { return number_of(f.all.standard_deviation(o.ddof, o.nan_policy())); }},
     {"norm", "the Euclidean norm, rounded once", false, kSquares,
      [](const Found& f, const Options& o) { return number_of(f.all.norm(o.nan_policy())); }},
     {"sqnorm", "the sum of squares, rounded once", false, kSquares,
      [](const Found& f, const Options& o) { return number_of(f.all.squared_norm(o.nan_policy())); }},
-    {"nonzero", "elements that are not zero", false, kNonzeros,
+    {"nonzero", "the number of elements that are not zero", false, kNonzeros,
      [](const Found& f, const Options& o) { return Number(f.all.nonzero_count(o.nan_policy())); }},
     {"any", "1 if any element is not zero, else 0", false, kNonzeros,
      [](const Found& f, const Options& o) { return number_of(f.all.any(o.nan_policy())); }},
     {"all", "1 if no element is zero, else 0", false, kNonzeros,
      [](const Found& f, const Options& o) { return number_of(f.all.all(o.nan_policy())); }},
-    {"prod", "the product, by the tree over the index", false, kExtremes,
+    {"prod", "the product, the same bits everywhere", false, kExtremes,
      [](const Found& f, const Options&) -> Number {
        if (!f.product) throw Error(ErrorKind::no_answer, f.no_product);
        return number_of(*f.product);
@@ -155,6 +158,7 @@ Found collect_from(const NamedSource& input, const Device& device, const Options
   std::optional<DType> type;
   {
     const std::unique_ptr<Source> source = input.open();
+    if (!source->type()) filter.allow_mixed_types();
     std::uint64_t before = 0;
     bool any = false;
     while (const std::optional<View> chunk = source->next()) {
@@ -198,7 +202,7 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
                 const Options& options) {
   Json object;
   object["device"] = device.info().selector;
-  object["nan_policy"] = options.nan;
+  object["nan_policy"] = options.result.nan;
   object["ddof"] = options.ddof;
   object["files"] = Json::array();
   for (const Found& found : all) {
@@ -223,37 +227,51 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
   out.print("{}\n", to_text(object));
 }
 
-std::string text_of(const Number& number, const Options& options) { return options.hex ? number.hex() : number.decimal(); }
+// A line for each file, under the statistics' names.
+void print_csv(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Options& options) {
+  out.print("file,missing");
+  for (const Statistic* statistic : wanted) out.print(",{}", statistic->name);
+  out.print("\n");
+  for (const Found& found : all) {
+    out.print("{},{}", csv_field(found.name), found.missing);
+    for (const Statistic* statistic : wanted) {
+      const Answer value = answer(*statistic, found, options);
+      out.print(",{}", value.number ? options.result.text(*value.number) : "");
+    }
+    out.print("\n");
+  }
+}
 
 // For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone.
 void print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const Options& options, bool several) {
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
-  const std::string name = found.name == "-" ? "standard input" : found.name;
+  const bool plain = options.result.plain, terminal = out.terminal() && !plain;
+  const std::string name = shown_name(found.name);
   if (terminal && (several || wanted.size() > 1)) out.print("{}\n", out.bold(name));
   Table table("<<<", 2);
   for (const Statistic* statistic : wanted) {
     const Answer value = answer(*statistic, found, options);
     if (!value.number && wanted.size() == 1) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", name, value.reason));
-    const std::string text = value.number ? text_of(*value.number, options) : "-";
+    const std::string text = value.number ? options.result.text(*value.number) : "-";
     if (terminal && wanted.size() > 1) {
       table.add({{statistic->name, Style::bold}, text, {value.number ? statistic->description : value.reason, Style::dim}});
     } else {
-      const std::string label = wanted.size() > 1 ? std::string(statistic->name) + "\t" : "";
-      out.print("{}{}{}\n", label, text, several ? "\t" + found.name : "");
+      const std::string label = wanted.size() > 1 && !plain ? std::string(statistic->name) + "\t" : "";
+      out.print("{}{}{}\n", label, text, several && !plain ? "\t" + printable_name(found.name) : "");
+      if (!value.number) out.note(fmt::format("{}: {}: {}", name, statistic->name, value.reason));
     }
   }
-  if (!terminal || wanted.size() == 1) return;
-  if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
-  table.print(out);
-  if (found.all.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
-    out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(found.all.nan_count()))));
+  if (terminal && wanted.size() > 1) {
+    if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
+    table.print(out);
+  } else if (found.missing != 0 && !plain) {
+    out.note(fmt::format("{}: {} missing, or left out as --nodata", name, grouped(found.missing)));
   }
+  if (plain || found.all.nan_count() == 0 || options.nan_policy() == NanPolicy::skip) return;
+  out.note(fmt::format("{}: {} NaN among the elements; --nan skip leaves NaNs out", name, grouped(found.all.nan_count())));
 }
 
 int run(Output& out, Options options) {
-  if (options.nan != "propagate" && options.nan != "skip") {
-    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", options.nan));
-  }
+  options.result.check();
   std::vector<const Statistic*> wanted;
   for (const std::string& name : options.wanted) wanted.push_back(&find_statistic(name));
   if (wanted.empty()) {
@@ -276,17 +294,22 @@ int run(Output& out, Options options) {
   options.input.reals = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Found> all;
+  const auto start = std::chrono::steady_clock::now();
   for (const NamedSource& source : options.input.sources()) all.push_back(collect_from(source, device, options, product));
-  if (options.json) {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.result.json) {
     print_json(out, all, wanted, device, options);
+  } else if (options.result.csv) {
+    print_csv(out, all, wanted, options);
   } else {
     for (const Found& found : all) print(out, found, wanted, options, all.size() > 1);
   }
+  if (options.result.verbose) out.note(fmt::format("{} in {}, {}", counted(all.size(), "file"), duration(seconds), device.info().selector));
   return kExitOk;
 }
 
 int run_dot(Output& out, Options options) {
-  if (options.input.files.size() != 2) throw Error(ErrorKind::usage, "a dot product takes two files");
+  options.result.check();
   options.input.reals = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
@@ -300,38 +323,43 @@ int run_dot(Output& out, Options options) {
   const Number value = !integers        ? number_of(sum.round(options.nan_policy()))
                        : is_signed_type ? Number(sum.to_int64())
                                         : Number(sum.to_uint64());
-  if (options.json) {
+  if (options.result.json) {
     Json object;
     value.add_to(object);
     object["count"] = sum.count();
     object["nan_count"] = sum.nan_count();
-    object["nan_policy"] = options.nan;
+    object["nan_policy"] = options.result.nan;
     object["device"] = device.info().selector;
     out.print("{}\n", to_text(object));
   } else {
-    out.print("{}\n", text_of(value, options));
+    out.print("{}\n", options.result.text(value));
+  }
+  if (options.result.verbose) {
+    out.note(fmt::format("{} of {} and {}, {}", counted(sum.count(), "product"), shown_name(sources[0].name), shown_name(sources[1].name),
+                         device.info().selector));
   }
   return kExitOk;
 }
 
-void add_common(CLI::App& command, Options& options) {
+void add_common(CLI::App& command, Options& options, unsigned printed) {
   add_options(command, options.input);
   command.add_option("--device", options.device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command.add_option("--nan", options.nan, "propagate (default) or skip NaNs")->type_name("POLICY");
-  command.add_option("--threads", options.collect.threads, "threads (CPU)")->check(CLI::Range(1u, 1u << 16, "number"))->option_text("N");
-  command.add_flag("--json", options.json, "print JSON");
-  command.add_flag("--hex", options.hex, "print hexadecimal floats, as C's %a");
+  command.add_option("--threads", options.collect.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
+  add_options(command, options.result, printed);
 }
 
 CLI::App* add_command(CLI::App& program, Action& action, const char* name, const std::string& description,
                       const std::shared_ptr<Options>& options) {
   CLI::App* command = program.add_subcommand(name, description);
-  command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
-  add_common(*command, *options);
-  command->add_option("--nodata", options->nodata, "leave out elements that equal this")->type_name("VALUE");
+  add_files(*command, options->input, ".npy files, text, raw numbers; - is standard input");
+  add_common(*command, *options, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
+  add_nodata(*command, options->nodata);
   command->callback([options, &action] {
     options->input.threads = options->collect.threads;
-    action = [options](Output& out) { return run(out, *options); };
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
   });
   return command;
 }
@@ -341,7 +369,9 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
 void add_statistics(CLI::App& program, Action& action) {
   const auto stats = std::make_shared<Options>();
   CLI::App* command = add_command(program, action, "stats", "Count, extremes, exact sum, mean, variance: in one pass", stats);
-  command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")->option_text("N");
+  command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")
+      ->transform(whole_number(0, UINT64_MAX))
+      ->option_text("N");
   command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -374,12 +404,12 @@ bits from every device. Numbers in text are taken as doubles, in their order.)",
 'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
                             name));
     if (statistic.fields.sum && statistic.fields.squares)
-      one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->option_text("N");
+      one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->transform(whole_number(0, UINT64_MAX))->option_text("N");
   }
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");
   dot_command->add_option("FILE", pair->input.files, "two files of one type and length")->required()->expected(2)->option_text("A B");
-  add_common(*dot_command, *pair);
+  add_common(*dot_command, *pair, kNan | kPlain | kJson | kHex | kVerbose);
   dot_command->footer(R"(Examples:
   samesum dot a.npy b.npy
   samesum dot --dtype float32 a.raw b.raw

@@ -76,10 +76,10 @@ class Statistics(Case):
         rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
         self.assertIn("x.npy", rows)
         self.assertNotIn("\t", text)
-        self.assertIn("1 NaN among them", text)
+        self.assertIn("1 NaN among the elements", text)
         at = {rows[name].index(rows[name].split()[1], len(name) + 2) for name in ("count", "nan", "min", "argmax", "std")}
         self.assertEqual(len(at), 1, text)
-        self.assertIn("its lowest index", rows["argmin"])
+        self.assertIn("the index of the least element", rows["argmin"])
 
     def test_json(self):
         self.array("x.npy", [4.0, 1.0, 1.0, 8.5])

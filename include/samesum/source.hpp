@@ -54,6 +54,7 @@ struct InputOptions {
   std::optional<RawType> raw = {};  ///< it is raw numbers
   TextOptions text = {};            ///< it is text, if any of these is set
   std::uint32_t threads = 0;        ///< that read and convert; 0: one for each core, 16 at most
+  bool allow_empty = false;         ///< an input of no bytes, or a text in which there is no number, is one of no elements, not an error
 };
 
 /// A source of numbers, which come in chunks. Derive from it to sum what comes from elsewhere.
@@ -89,6 +90,8 @@ class Source {
 /// What begins as a .npy file is one. Anything else is raw numbers if `options.raw` says so, and otherwise text, unless it is binary.
 /// A .npy or raw file whose byte order is this machine's is mapped into memory: one chunk, no copy. Anything else takes bounded
 /// memory (under 64 MiB), whatever its size, and is read and converted in other threads while the caller works on a chunk.
+/// An input of no bytes is an error, be it a file or a pipe, and so is (at its end) a text without a single number, present or missing: a
+/// program that failed to write into a pipe must not look like a sum of 0. See InputOptions::allow_empty.
 /// @throws Error (usage) that names the file and what is wrong with it.
 std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options = {});
 

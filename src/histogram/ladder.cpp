@@ -73,7 +73,6 @@ class HistogramLadderRun {
   HistogramLadder run() {
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
-    rank(ladder_);
     return std::move(ladder_);
   }
 
@@ -96,6 +95,8 @@ class HistogramLadderRun {
       judge(rung, row);
     });
     ladder_.rungs.push_back(std::move(row));
+    rank(ladder_);
+    if (options_.measured) options_.measured(ladder_);
   }
 
   void judge(const Rung& rung, HistogramLadderRow& row) const {

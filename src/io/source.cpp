@@ -42,6 +42,10 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
   const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
   const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
 
+  if (start.empty() && !options.allow_empty) {
+    refuse(fmt::format("{} (--allow-empty takes that for no numbers)",
+                       file ? io::what_else(start) : "nothing came from it: did the program before the pipe fail?"));
+  }
   if (io::is_npy(start)) {
     if (as_text) refuse("a .npy file, which has no columns and no missing numbers");
     io::Npy npy;
@@ -66,9 +70,8 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
     if (file && !options.raw->big_endian) return io::mapped_source(ArrayFile(path, options.raw->type), "raw");
     return io::raw_source(std::move(stream), *options.raw);
   }
-  if (start.empty() && file) refuse(io::what_else(start));
   if (!as_text && io::is_binary(start)) refuse(io::what_else(start));
-  return io::text_source(std::move(stream), options.text, thread_count(options.threads));
+  return io::text_source(std::move(stream), options.text, thread_count(options.threads), options.allow_empty);
 }
 
 }  // namespace samesum

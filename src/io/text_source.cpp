@@ -17,8 +17,9 @@ namespace {
 
 class TextSource final : public Source {
  public:
-  TextSource(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads)
+  TextSource(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads, bool allow_empty)
       : stream_(std::move(stream)),
+        allow_empty_(allow_empty),
         reader_([this](std::span<char> into) { return stream_->read(std::as_writable_bytes(into)); }, options),
         pipeline_(
             threads, [this](TextBlock& block) { return reader_.fill(block); }, [this](TextBlock& block) { reader_.parse(block); },
@@ -27,12 +28,16 @@ class TextSource final : public Source {
   std::optional<View> next() override {
     for (;;) {
       if (given_ < views_.size()) {
-        if (const View view = views_[given_++]; view.size() != 0) return view;
+        if (const View view = views_[given_++]; view.size() != 0) {
+          any_ = true;
+          return view;
+        }
         continue;
       }
       const TextBlock* block = pipeline_.next();
       if (block == nullptr) {
         if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
+        if (!any_ && missing_ == 0 && !allow_empty_) refuse("there is no number in it (--allow-empty says that there need not be one)");
         return std::nullopt;
       }
       take(*block);
@@ -78,6 +83,8 @@ class TextSource final : public Source {
   }
 
   std::unique_ptr<ByteStream> stream_;
+  const bool allow_empty_;
+  bool any_ = false;  // there was a number
   TextReader reader_;
   std::array<View, 3> views_ = {View(nullptr, 0, DType::int64), View(nullptr, 0, DType::uint64), View(nullptr, 0, DType::float64)};
   std::string column_text_;
@@ -91,8 +98,9 @@ class TextSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads) {
-  return std::make_unique<TextSource>(std::move(stream), options, threads);
+std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads,
+                                    bool allow_empty) {
+  return std::make_unique<TextSource>(std::move(stream), options, threads, allow_empty);
 }
 
 }  // namespace samesum::io
