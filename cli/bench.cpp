@@ -61,7 +61,8 @@ bench::MatrixView as_matrix(const SumBench& options, View data, std::span<const 
   }
   const std::uint64_t columns = options.columns != 0 ? options.columns : size / rows;
   if (rows * columns != size) {
-    throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}", grouped(size), grouped(rows), grouped(columns)));
+    throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}: --rows and --columns have to divide them",
+                                              grouped(size), grouped(rows), grouped(columns)));
   }
   return {data, rows, columns};
 }

@@ -82,7 +82,9 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
     range = {0, 1};  // as numpy, where there are no numbers
   }
   if (options.each_value) {
-    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52)) refuse("--each-value: the values are too large");
+    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52))
+      refuse(fmt::format("--each-value takes whole numbers of up to 2^52, and these go from {:g} to {:g}: give --bins instead", range.least,
+                         range.greatest));
     return Bins::each_value(static_cast<std::int64_t>(std::floor(range.least)), static_cast<std::int64_t>(std::ceil(range.greatest)));
   }
   const std::uint64_t count = options.bins != 0 ? options.bins : 64;
@@ -195,17 +197,18 @@ int run_numbers(Output& out, const HistOptions& options, const std::string& path
 
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
-  if (options.json && options.csv) refuse("--json and --csv cannot both be had");
+  if (options.json && options.csv) refuse("of --json and --csv only one can be used");
   plot_of(options);  // before the work
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
-    refuse("--edges says all there is to say about bins: leave the other options out");
+    refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }
-  if (options.each_value && (options.bins != 0 || options.log_bins)) refuse("--each-value has as many bins as there are values");
+  if (options.each_value && (options.bins != 0 || options.log_bins))
+    refuse("--each-value makes a bin for each value: --bins and --log-bins cannot be used with it");
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   const bool image = path != "-" && options.input.dtype.empty() && is_image(path);
   if (image) return run_hist_image(out, options, path);
   if (options.by_channel || options.alpha || !options.tiles.empty()) {
-    refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha and --tiles are for", path));
+    refuse(fmt::format("{}: --by-channel, --alpha and --tiles are for images, and this is no PNG, JPEG or TIFF image", path));
   }
   return run_numbers(out, options, path);
 }
@@ -218,19 +221,21 @@ void add_hist(CLI::App& program, Action& action) {
   add_files(*command, options->input, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")->expected(1)->option_text(" ");
   const CLI::Validator range = whole_number(1, Bins::kMost);
   command->add_option("--bins", options->bins, "bins of one width (default 64)")->transform(range)->option_text("N");
-  command->add_option("--range", options->range, "the first and the last edge (default: of the data)")
+  command->add_option("--range", options->range, "where the bins begin and end (default: the data's range)")
       ->expected(2)
       ->option_text("LOW HIGH");
-  command->add_option("--edges", options->edges, "all edges: 0,1,10 or @FILE")->option_text("EDGES");
-  command->add_flag("--log-bins", options->log_bins, "edges have one ratio");
-  command->add_flag("--each-value", options->each_value, "a bin for each integer");
+  command->add_option("--edges", options->edges, "the bounds of all bins: 0,1,10 or @FILE")->option_text("EDGES");
+  command->add_flag("--log-bins", options->log_bins, "bins of one ratio: logarithmic");
+  command->add_flag("--each-value", options->each_value, "a bin for each whole number");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
-  command->add_flag("--by-channel", options->by_channel, "of an image: each channel on its own");
-  command->add_flag("--alpha", options->alpha, "of an image: the alpha channel too");
-  command->add_option("--tiles", options->tiles, "of an image: each tile of a grid")->option_text("COLUMNSxROWS");
-  command->add_option("--letters", options->letters, "count letters, so many to a bin")->transform(whole_number(1, 26u))->option_text("N");
-  command->add_flag("--characters", options->characters, "count every byte");
+  command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
+  command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
+  command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--letters", options->letters, "of a text: count letters, N to a bin")
+      ->transform(whole_number(1, 26u))
+      ->option_text("N");
+  command->add_flag("--characters", options->characters, "of a text: count each byte");
   command->add_flag("--log", options->log, "draw logarithmic bars");
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--csv", options->csv, "print CSV");

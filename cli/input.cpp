@@ -23,7 +23,7 @@ void Input::complete() {
 }
 
 InputOptions Input::options() const {
-  if (std::ranges::count(files, "-") > 1) throw Error(ErrorKind::usage, "standard input ('-') can be read once only");
+  if (std::ranges::count(files, "-") > 1) throw Error(ErrorKind::usage, "standard input ('-') is named twice, and can be read once only");
   if (header && no_header) throw Error(ErrorKind::usage, "--header and --no-header cannot both be had");
   if ((header || no_header) && column.empty()) throw Error(ErrorKind::usage, "--header and --no-header are for --column");
   if (!dtype.empty() && (!column.empty() || !missing.empty())) {
@@ -42,7 +42,7 @@ InputOptions Input::options() const {
 
 std::unique_ptr<Source> Input::open(const std::string& file) const {
   std::unique_ptr<Source> source = open_source(file, options());
-  return nodata.empty() ? std::move(source) : std::make_unique<WithoutNodata>(std::move(source), nodata);
+  return nodata.empty() ? std::move(source) : std::make_unique<FilteredSource>(std::move(source), nodata, &NodataFilter::kept);
 }
 
 std::vector<NamedSource> Input::sources() const {

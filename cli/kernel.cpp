@@ -104,7 +104,8 @@ int run(Output& out, Options options) {
   options.inspect.type = parse_dtype(options.dtype);
   const Device device = choose_for_bench(options.device);
   const std::vector<KernelListing> listings = inspect_kernels(device, options.pattern, options.variant, options.inspect);
-  if (listings.empty()) throw Error(ErrorKind::usage, "this variant has no kernels");
+  if (listings.empty())
+    throw Error(ErrorKind::usage, fmt::format("{} {} has no kernels: it runs on the CPU alone", options.pattern, options.variant));
   for (const KernelListing& listing : listings) {
     out.print("{}\n// --- build log, {}\n", listing.source, device.info().name);
     std::string_view log = listing.log.empty() ? "(the compiler said nothing)" : std::string_view(listing.log);

@@ -66,7 +66,8 @@ int run(int argument_count, const char* const* given) {
   try {
     std::ranges::reverse(arguments);  // as CLI11 takes them
     program.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
+  } catch (const CLI::CallForHelp& request) {
+    if (!program.remaining().empty()) return complain(describe_mistake(program, request), kExitUsage);  // help on what is not there
     out.print("{}", program.help());
   } catch (const CLI::CallForVersion& request) {
     out.print("{}\n", request.what());

@@ -16,7 +16,7 @@ class PartialTarget : public OutputFile {
   void save(Output& out, const Accumulator& sum) const;
 };
 
-/// The partial sum in the file `path`, which may be a pipe.
+/// The partial sum in the file `path`, which may be a pipe; "-" is standard input.
 Accumulator load_partial(const std::string& path);
 
 }  // namespace samesum::cli

@@ -83,7 +83,7 @@ void ResultOptions::check() const {
   if (nan != "propagate" && nan != "skip") {
     throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", nan));
   }
-  if (plain + json + csv > 1) throw Error(ErrorKind::usage, "of --plain, --json and --csv only one can be had");
+  if (plain + json + csv > 1) throw Error(ErrorKind::usage, "of --plain, --json and --csv only one can be used");
 }
 
 Number ResultOptions::round(const Accumulator& sum) const {

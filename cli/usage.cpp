@@ -92,11 +92,7 @@ std::string words_of(const CLI::App& command, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return name + " is missing";
   if (wanted == 0) return name + " takes no value";
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    const bool real = option->get_type_name().find("FLOAT") != std::string::npos || wanted > 1;
-    return fmt::format("{} takes {}, not '{}'", name,
-                       wanted > 1 ? fmt::format("{} numbers", wanted)
-                       : real     ? "a number"
-                                  : "a whole number",
+    return fmt::format("{} takes {}, not '{}'", name, wanted > 1 ? fmt::format("{} numbers", wanted) : "a number",
                        fmt::join(option->results(), " "));
   }
   if (option->get_positional()) return fmt::format("{} takes {} files, not {}", command.get_name(), wanted, given);
@@ -113,6 +109,9 @@ std::vector<std::string> arguments_of(int count, const char* const* arguments) {
     result.erase(result.begin());
     result.emplace_back("--help");
   }
+  for (std::string& argument : result) {  // "-.5" is a number, as "-0.5" is
+    if (argument.size() > 2 && argument.starts_with("-.") && argument[2] >= '0' && argument[2] <= '9') argument.insert(1, 1, '0');
+  }
   if (const auto mark = std::ranges::find(result, "--"); mark != result.end()) {
     for (auto it = mark + 1; it != result.end(); ++it) {
       if (it->size() > 1 && it->front() == '-') it->insert(0, 1, kNoOption);
@@ -126,9 +125,12 @@ void finish(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_positional()) {
       option->transform(without_mark);
-    } else {
-      option->allow_extra_args(false);
+    } else if (option->get_items_expected_min() > 0) {
+      option->check(
+          CLI::Validator([](const std::string& value) { return std::string(value.empty() ? "takes a value, and '' is none" : ""); }, ""));
     }
+    const bool unlimited = option->get_positional() && option->get_items_expected_max() >= CLI::detail::expected_max_vector_size;
+    option->allow_extra_args(unlimited);
   }
   for (CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) finish(*sub);
 }

@@ -13,7 +13,8 @@ namespace samesum::cli {
 std::vector<std::string> arguments_of(int count, const char* const* arguments);
 
 /// To be called once all of `command` is described: an option takes as many values as its help says, whatever stands behind them, and
-/// positional arguments are as the user wrote them.
+/// positional arguments are as the user wrote them. A value
+/// of no characters, as of a variable of the shell that is not set, is refused.
 void finish(CLI::App& command);
 
 /// What was wrong, as a sentence that names the option, with a guess at what was meant; then where to read on.

@@ -71,9 +71,10 @@ class Partial(Case):
         self.assertIn(".: ", self.refuse("merge", "."))
 
     def test_from_a_pipe(self):
-        command = ["sh", "-c", 'cat 0.sum | "$0" merge --plain /dev/stdin', PROGRAM]
-        result = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, check=True)
-        self.assertEqual(result.stdout.decode().strip(), repr(math.fsum(self.parts[0])))
+        for name in ("/dev/stdin", "-"):
+            command = ["sh", "-c", 'cat 0.sum | "$0" merge --plain ' + name, PROGRAM]
+            result = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, check=True)
+            self.assertEqual(result.stdout.decode().strip(), repr(math.fsum(self.parts[0])))
 
 
 class Outputs(Case):
@@ -111,7 +112,7 @@ class Outputs(Case):
         before = self.files()
 
         def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (128, 128))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (32, 32))
 
         for command, _ in self.commands:
             for arguments, reason in [({"preexec_fn": limit}, "File too large"), ({"environment": self.disk("full")}, "No space left on device")]:
