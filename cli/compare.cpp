@@ -159,7 +159,7 @@ void add_compare(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
   options->input.reals = true;  // one type for all
-  add_files(*command, options->input, "a .npy file, text, raw numbers; - is standard input")->expected(1)->option_text(" ");
+  add_files(*command, options->input, "a .npy file, text, raw numbers; none, or -: standard input")->expected(1)->option_text(" ");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");

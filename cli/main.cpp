@@ -79,9 +79,7 @@ int run(int argument_count, const char* const* given) {
   return code;
 }
 
-std::string command_line(int argument_count, const char* const* arguments) {
-  return fmt::format("samesum{}{}", argument_count > 1 ? " " : "", argument_count > 1 ? arguments[1] : "");
-}
+std::string command_of(int argument_count, const char* const* arguments) { return argument_count > 1 ? arguments[1] : "samesum"; }
 
 }  // namespace
 }  // namespace samesum::cli
@@ -98,15 +96,15 @@ int main(int argument_count, char** arguments) {
   } catch (const std::bad_alloc&) {
     return complain(fmt::format("{}: there is not enough memory for this (ulimit -v, or the machine's): fewer threads (--threads 1), fewer "
                                 "bins or smaller files take less; the sums of pipes and text take under 64 MiB",
-                                command_line(argument_count, arguments)),
+                                command_of(argument_count, arguments)),
                     kExitUsage);
   } catch (const std::system_error& error) {
     const bool threads = error.code() == std::errc::resource_unavailable_try_again;
     return complain(
-        fmt::format("{}: {}{}", command_line(argument_count, arguments), error.what(),
+        fmt::format("{}: {}{}", command_of(argument_count, arguments), error.what(),
                     threads ? ": no more threads can be started (ulimit -u, or a limit of the container); --threads 1 takes fewer" : ""),
         kExitUsage);
   } catch (const std::exception& error) {
-    return complain(fmt::format("{}: {}", command_line(argument_count, arguments), error.what()), kExitUsage);
+    return complain(fmt::format("{}: {}", command_of(argument_count, arguments), error.what()), kExitUsage);
   }
 }

@@ -332,7 +332,7 @@ void add_common(CLI::App& command, Options& options, unsigned printed) {
 CLI::App* add_command(CLI::App& program, Action& action, const char* name, const std::string& description,
                       const std::shared_ptr<Options>& options) {
   CLI::App* command = program.add_subcommand(name, description);
-  add_files(*command, options->input, ".npy files, text, raw numbers; - is standard input");
+  add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_common(*command, *options, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
   add_nodata(*command, options->nodata);
   command->callback([options, &action] {

@@ -85,7 +85,7 @@ int run(Output& out, const Options& options) {
 void add_sum(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("sum", "The exact sum of the numbers in files, rounded once");
-  add_files(*command, options->input, ".npy files, text, raw numbers; - is standard input");
+  add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");

@@ -38,6 +38,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // " Did you mean 'sum'?" where something known is near; of several, all that are equally near.
 std::string guess(const std::string& given, const std::vector<std::string>& known) {
   std::vector<std::string> near;
+  if (given.size() < 3) return "";  // near to everything
   const std::size_t most = std::max<std::size_t>(1, given.size() / 3);
   std::size_t least = most;
   for (const std::string& name : known) {

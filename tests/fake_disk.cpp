@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-extern "C" int fsync(int) {
+extern "C" __attribute__((visibility("default"))) int fsync(int) {
   const char* const kind = std::getenv("SAMESUM_FAKE_DISK");
   while (kind != nullptr && std::string_view(kind) == "slow") pause();
   errno = ENOSPC;

@@ -97,7 +97,7 @@ class Usage(Case):
             resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20))
 
         message = self.refuse("hist", "x.npy", "--bins", "2^24", "--device", "cpu", preexec_fn=limit)
-        self.assertRegex(message, r"samesum hist: there is not enough memory for this \(ulimit -v.*--threads 1")
+        self.assertRegex(message, r"\Ahist: there is not enough memory for this \(ulimit -v.*--threads 1")
 
 
 class Streams(Case):
