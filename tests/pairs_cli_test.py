@@ -49,7 +49,7 @@ class Pairs(Case):
         self.assertIn("vectors of 1 components, b.npy of 2", self.refuse("pairs", "a.npy", "b.npy"))
         self.array("f.npy", [1], "f")
         self.assertIn("a.npy, f.npy: ", self.refuse("pairs", "a.npy", "f.npy"))
-        self.assertIn("t.csv: a text, where a .npy file is wanted", self.refuse("pairs", "a.npy", self.write("t.csv", b"a,b\n1,2\n")))
+        self.assertIn("t.csv: not a .npy file, but a text", self.refuse("pairs", "a.npy", self.write("t.csv", b"a,b\n1,2\n")))
         self.assertIn("is no function f", self.refuse("pairs", "a.npy", "a.npy", "--f", "cosine"))
         self.assertIn("one of the inputs", self.refuse("pairs", "a.npy", "a.npy", "-o", "a.npy"))
         self.assertIn("cannot be written", self.refuse("pairs", "a.npy", "a.npy", "-o", "nowhere/c.npy"))

@@ -328,7 +328,10 @@ TEST_F(TextFiles, HaveFewWaysToBeOpened) {
   EXPECT_EQ(refused(""), " the file is empty (--allow-empty takes that for no numbers)");
   EXPECT_EQ(refused("\x1f\x8b\x08").substr(0, 20), " compressed by gzip;");
   write("\n");
-  EXPECT_EQ(sum().count(), 0u);
+  EXPECT_THROW(sum(), Error);
+  options = {};
+  options.allow_empty = true;
+  EXPECT_EQ(sum(options).count(), 0u);
   EXPECT_EQ(open_source(path_)->format(), "text");
 }
 

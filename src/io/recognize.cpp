@@ -28,7 +28,11 @@ std::string what_else(std::span<const std::byte> start) {
   if (starts_with(start, "PK\x03\x04")) return "a zip archive (.npz?); samesum reads the .npy files that unzip takes out of it";
   if (starts_with(start, "\x1f\x8b")) return "compressed by gzip; 'gzip -dc FILE | samesum sum -' reads what is in it";
   if (starts_with(start, "\xff\xfe") || starts_with(start, "\xfe\xff")) return "text in UTF-16; iconv makes UTF-8 of it";
-  if (!is_binary(start)) return "a text, where a .npy file is wanted: numpy.loadtxt() and numpy.save() make one";
+  if (!is_binary(start)) {
+    return "not a .npy file, but a text (numpy.loadtxt() and numpy.save() make one of it); for raw numbers give their type (--dtype "
+           "float32, "
+           "say)";
+  }
   return "not a .npy file, and no text; for raw numbers give their type (--dtype float32, say)";
 }
 
