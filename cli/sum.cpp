@@ -119,6 +119,7 @@ the size of the data. No choice of device, variant, group or threads changes a
 bit of the answer.)");
   command->callback([options, &action] {
     options->input.threads = options->sum.threads;
+    options->input.any_order = true;
     action = [options](Output& out) { return run(out, *options); };
   });
 }

@@ -42,11 +42,17 @@ void read(png_structp png, png_bytep to, std::size_t count) {
   left = left.subspan(count);
 }
 
-bool begin(Reading& reading, Image& image, bool& interlaced) {
+bool read_header(Reading& reading) {
   if (setjmp(reading.failed) != 0) return false;
   png_set_read_fn(reading.png, &reading, read);
   png_set_user_limits(reading.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  png_set_check_for_invalid_index(reading.png, 1);
   png_read_info(reading.png, reading.info);
+  return true;
+}
+
+bool begin(Reading& reading, Image& image, bool& interlaced) {
+  if (setjmp(reading.failed) != 0) return false;
   png_set_expand(reading.png);  // palettes to RGB, fewer bits to 8, a transparent colour to alpha
   png_set_swap(reading.png);    // 16 bits are big-endian
   interlaced = png_set_interlace_handling(reading.png) > 1;
@@ -78,7 +84,8 @@ bool finish(Reading& reading) {
 
 }  // namespace
 
-Image decode_png(std::span<const std::byte> file, const RowsReady& rows_ready) {
+Image decode_png(std::span<const std::byte> file, const ImageRequest& request) {
+  const RowsReady& rows_ready = request.rows_ready;
   Reading reading;
   reading.left = file;
   reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, fail, ignore);
@@ -87,14 +94,17 @@ Image decode_png(std::span<const std::byte> file, const RowsReady& rows_ready) {
   Image image;
   image.format = "png";
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a damaged PNG image: {}", reading.message)); };
+  if (!read_header(reading)) refuse();
+  // No deflated byte stands for more than 1032; a bit a pixel is the least.
+  constexpr double kMostRatio = 1032 * 8;
+  judge_size(png_get_image_width(reading.png, reading.info), png_get_image_height(reading.png, reading.info),
+             kMostRatio * static_cast<double>(file.size()), file.size(), request.max_pixels);
+  png_colorp palette = nullptr;
+  int colours = 0;
+  png_get_PLTE(reading.png, reading.info, &palette, &colours);
+  const bool indexed = png_get_color_type(reading.png, reading.info) == PNG_COLOR_TYPE_PALETTE;
   bool interlaced = false;
   if (!begin(reading, image, interlaced)) refuse();
-  // No deflated byte stands for more than 1032; a bit a channel is the least.
-  constexpr double kMostRatio = 1032 * 8;
-  const double pixels = static_cast<double>(image.width) * static_cast<double>(image.height);
-  if (pixels > kMostRatio * static_cast<double>(file.size())) {
-    throw Error(ErrorKind::usage, fmt::format("a damaged PNG image: {} x {} pixels in {} bytes", image.width, image.height, file.size()));
-  }
   const std::shared_ptr<void> pixels_memory = make_pixels(image);
   std::vector<png_bytep> rows(image.height);
   const std::size_t row_bytes = image.width * image.channels * size_of(image.type);
@@ -112,6 +122,9 @@ Image decode_png(std::span<const std::byte> file, const RowsReady& rows_ready) {
     }
   }
   if (!finish(reading)) refuse();
+  if (const int most = png_get_palette_max(reading.png, reading.info); indexed && most >= colours) {
+    throw Error(ErrorKind::usage, fmt::format("a damaged PNG image: it has colour {} of a palette of {}", most, colours));
+  }
   return image;
 }
 
