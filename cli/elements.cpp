@@ -39,9 +39,7 @@ Elements::Elements(std::string name, InputOptions options) : name_(std::move(nam
   view_ = View(copy_.data(), copy_.size() / size_of(type), type);
 }
 
-std::vector<std::uint64_t> Elements::shape() const {
-  return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()};
-}
+std::vector<std::uint64_t> Elements::shape() const { return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()}; }
 
 void Elements::check_unchanged() const { source_->next(); }
 

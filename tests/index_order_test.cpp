@@ -49,8 +49,19 @@ void check(const std::vector<std::uint64_t>& shape, DType type, std::size_t bloc
 }
 
 TEST(IndexOrder, GivesEveryElementOnceAndInItsTurn) {
-  for (const auto& shape : std::vector<std::vector<std::uint64_t>>{
-           {2, 3}, {3, 2}, {1, 1}, {7}, {}, {4, 1, 5}, {2, 3, 4}, {17, 33}, {100, 3, 41}, {5, 4, 3, 2, 1, 2}, {0, 4}, {9000, 2}, {2, 9000}}) {
+  for (const auto& shape : std::vector<std::vector<std::uint64_t>>{{2, 3},
+                                                                   {3, 2},
+                                                                   {1, 1},
+                                                                   {7},
+                                                                   {},
+                                                                   {4, 1, 5},
+                                                                   {2, 3, 4},
+                                                                   {17, 33},
+                                                                   {100, 3, 41},
+                                                                   {5, 4, 3, 2, 1, 2},
+                                                                   {0, 4},
+                                                                   {9000, 2},
+                                                                   {2, 9000}}) {
     for (const std::size_t block_bytes : {1, 8, 64, 1000, 4096, 1 << 20}) {
       for (const DType type : {DType::uint8, DType::float16, DType::float32, DType::int64}) {
         SCOPED_TRACE(testing::Message() << testing::PrintToString(shape) << " of " << name_of(type) << " in " << block_bytes);

@@ -114,7 +114,9 @@ TEST_F(Packed, IsNoticedWhereItEndsEarlyOrIsDamaged) {
   const std::string text = numbers(300000);
   const std::string gz = gzip(text), zst = zstd(text);
   for (const double part : {0.0001, 0.5, 0.9999}) {
-    const auto most = [&](const std::string& all) { return all.substr(0, 5 + static_cast<std::size_t>(part * static_cast<double>(all.size() - 6))); };
+    const auto most = [&](const std::string& all) {
+      return all.substr(0, 5 + static_cast<std::size_t>(part * static_cast<double>(all.size() - 6)));
+    };
     EXPECT_NE(refused(write("x.gz", most(gz))).find("gzip data end early: the file is cut off"), std::string::npos);
     EXPECT_NE(refused(write("x.zst", most(zst))).find("zstd data end early: the file is cut off"), std::string::npos);
   }

@@ -143,9 +143,9 @@ class StreamSource final : public Source {
   std::unique_ptr<ByteStream> stream_;
   const RawType type_;
   const std::optional<Npy> npy_;
-  std::uint64_t left_;            // bytes of elements
-  std::uint64_t read_ = 0;        // bytes of elements
-  std::uint64_t count_ = 0;       // elements that came
+  std::uint64_t left_;       // bytes of elements
+  std::uint64_t read_ = 0;   // bytes of elements
+  std::uint64_t count_ = 0;  // elements that came
   bool any_order_ = false;
   std::unique_ptr<MappedFile> kept_;  // where they come in another order than they are wanted
   std::optional<IndexOrder> by_index_;

@@ -32,12 +32,9 @@ struct Format {
 std::vector<std::uint64_t> one_page(std::span<const std::byte>) { return {0}; }
 
 constexpr std::array kFormats = {
-    Format{"\x89PNG\r\n\x1a\n"sv, io::decode_png, one_page},
-    Format{"\xff\xd8\xff"sv, io::decode_jpeg, one_page},
-    Format{"II*\0"sv, io::decode_tiff, io::tiff_pages},
-    Format{"MM\0*"sv, io::decode_tiff, io::tiff_pages},
-    Format{"II+\0"sv, io::decode_tiff, io::tiff_pages},
-    Format{"MM\0+"sv, io::decode_tiff, io::tiff_pages},
+    Format{"\x89PNG\r\n\x1a\n"sv, io::decode_png, one_page}, Format{"\xff\xd8\xff"sv, io::decode_jpeg, one_page},
+    Format{"II*\0"sv, io::decode_tiff, io::tiff_pages},      Format{"MM\0*"sv, io::decode_tiff, io::tiff_pages},
+    Format{"II+\0"sv, io::decode_tiff, io::tiff_pages},      Format{"MM\0+"sv, io::decode_tiff, io::tiff_pages},
 };
 
 const Format* format_of(std::string_view start) {
@@ -112,8 +109,8 @@ void judge_size(std::uint64_t width, std::uint64_t height, double most, std::uin
     throw Error(ErrorKind::usage, fmt::format("a damaged image: {} x {} pixels in {} bytes", width, height, file_bytes));
   }
   if (pixels > static_cast<double>(max_pixels)) {
-    throw Error(ErrorKind::usage, fmt::format("{} x {} pixels: over {}, the most that are read; --max-pixels allows more", width, height,
-                                              max_pixels));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} x {} pixels: over {}, the most that are read; --max-pixels allows more", width, height, max_pixels));
   }
 }
 

@@ -105,9 +105,9 @@ class Tiff {
 
 // How samples lie in a strip or a tile.
 struct Layout {
-  std::uint32_t bits = 8;       // of a sample
-  std::uint32_t together = 1;   // samples of a pixel that lie one after the other
-  std::uint32_t passes = 1;     // over the image, for channels that lie apart
+  std::uint32_t bits = 8;      // of a sample
+  std::uint32_t together = 1;  // samples of a pixel that lie one after the other
+  std::uint32_t passes = 1;    // over the image, for channels that lie apart
   std::uint16_t compression = COMPRESSION_NONE;
   std::vector<std::uint16_t> palette;  // red, green and blue of each index, one after the other; empty: there is none
 
@@ -138,7 +138,8 @@ double most_pixels(const Layout& layout, std::size_t file_bytes) {
 // The palette, in 8 bits where those are all that its 16 have: most files write 8 of them twice, or zeros behind, and old ones 8 alone.
 std::vector<std::uint16_t> read_palette(const Tiff& tiff, std::uint32_t bits, DType& type) {
   std::uint16_t* colours[3] = {};
-  if (tiff_library().TIFFGetField(tiff.get(), TIFFTAG_COLORMAP, &colours[0], &colours[1], &colours[2]) == 0) tiff.fail("a palette that is missing");
+  if (tiff_library().TIFFGetField(tiff.get(), TIFFTAG_COLORMAP, &colours[0], &colours[1], &colours[2]) == 0)
+    tiff.fail("a palette that is missing");
   std::vector<std::uint16_t> palette;
   for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) {
     for (const std::uint16_t* channel : colours) palette.push_back(channel[i]);
@@ -160,7 +161,8 @@ Layout read_layout(const Tiff& tiff, Image& image, std::span<const std::byte> fi
   image.width = field<std::uint32_t>(tiff.get(), TIFFTAG_IMAGEWIDTH);
   image.height = field<std::uint32_t>(tiff.get(), TIFFTAG_IMAGELENGTH);
   image.channels = field<std::uint16_t>(tiff.get(), TIFFTAG_SAMPLESPERPIXEL);
-  const std::uint32_t depth = std::max(field<std::uint32_t>(tiff.get(), TIFFTAG_IMAGEDEPTH), field<std::uint32_t>(tiff.get(), TIFFTAG_TILEDEPTH));
+  const std::uint32_t depth =
+      std::max(field<std::uint32_t>(tiff.get(), TIFFTAG_IMAGEDEPTH), field<std::uint32_t>(tiff.get(), TIFFTAG_TILEDEPTH));
   if (depth > 1) refuse(fmt::format("a volume, of a depth of {}: flat images are read, several pages of them too", depth));
   Layout layout;
   layout.compression = field<std::uint16_t>(tiff.get(), TIFFTAG_COMPRESSION);
@@ -176,9 +178,11 @@ Layout read_layout(const Tiff& tiff, Image& image, std::span<const std::byte> fi
     refuse(fmt::format("{} channels of photometric interpretation {}; those of grey and RGB are read, with or without alpha, and palettes",
                        image.channels, colours));
   }
-  const auto bits = field<std::uint16_t>(tiff.get(), TIFFTAG_BITSPERSAMPLE), format = field<std::uint16_t>(tiff.get(), TIFFTAG_SAMPLEFORMAT);
+  const auto bits = field<std::uint16_t>(tiff.get(), TIFFTAG_BITSPERSAMPLE),
+             format = field<std::uint16_t>(tiff.get(), TIFFTAG_SAMPLEFORMAT);
   const auto type = type_of(bits, format);
-  if (!type || (indexed && !(format == SAMPLEFORMAT_UINT && bits <= 16))) refuse(fmt::format("samples of {} bits, format {}", bits, format));
+  if (!type || (indexed && !(format == SAMPLEFORMAT_UINT && bits <= 16)))
+    refuse(fmt::format("samples of {} bits, format {}", bits, format));
   image.type = *type;
   layout.bits = bits;
   const bool apart = field<std::uint16_t>(tiff.get(), TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && image.channels > 1;
@@ -260,7 +264,8 @@ void read_rows(const Tiff& tiff, const Layout& layout, const Image& image, const
 void read_tiles(const Tiff& tiff, const Layout& layout, const Image& image, const Placing& placing, std::span<const std::byte> file,
                 std::uint64_t max_pixels) {
   const TiffLibrary& library = tiff_library();
-  const std::uint64_t width = field<std::uint32_t>(tiff.get(), TIFFTAG_TILEWIDTH), height = field<std::uint32_t>(tiff.get(), TIFFTAG_TILELENGTH);
+  const std::uint64_t width = field<std::uint32_t>(tiff.get(), TIFFTAG_TILEWIDTH),
+                      height = field<std::uint32_t>(tiff.get(), TIFFTAG_TILELENGTH);
   if (width == 0 || height == 0) tiff.fail("tiles of no size");
   judge_size(width, height, most_pixels(layout, file.size()), file.size(), max_pixels);
   const tmsize_t tile_bytes = library.TIFFTileSize(tiff.get()), row_bytes = library.TIFFTileRowSize(tiff.get());

@@ -63,9 +63,10 @@ RawType parse_descr(std::string_view descr) {
   const std::string name = dtype_name(descr);
   if (name == "bool") return {DType::uint8, false};  // 0 and 1
   if (name.starts_with("complex")) {
-    refuse(fmt::format("its elements are {} ('{}'), of which each has two numbers; a.real and a.imag saved with numpy.save are two files that "
-                       "samesum reads",
-                       name, descr.substr(0, 40)));
+    refuse(
+        fmt::format("its elements are {} ('{}'), of which each has two numbers; a.real and a.imag saved with numpy.save are two files that "
+                    "samesum reads",
+                    name, descr.substr(0, 40)));
   }
   const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == name; });
   if (known == kDTypes.end()) {

@@ -150,8 +150,8 @@ const Entry& choose(const std::vector<Entry>& entries, const std::string& path, 
   if (entries.empty()) throw Error(ErrorKind::usage, fmt::format("{}: an archive with nothing in it", path));
   if (name.empty()) {
     if (entries.size() == 1) return entries.front();
-    throw Error(ErrorKind::usage, fmt::format("{0}: an archive of several: {1}; take one as {0}:{2}", path, list(entries),
-                                              short_name(entries.front().name)));
+    throw Error(ErrorKind::usage,
+                fmt::format("{0}: an archive of several: {1}; take one as {0}:{2}", path, list(entries), short_name(entries.front().name)));
   }
   for (const std::string& wanted : {std::string(name), std::string(name) + ".npy"}) {
     const auto found = std::ranges::find(entries, wanted, &Entry::name);
