@@ -59,6 +59,7 @@ std::size_t FileStream::read_some(std::span<std::byte> into) {
     const ssize_t count = ::read(descriptor_, into.data(), into.size());
     if (count >= 0) {
       left_ -= static_cast<std::uint64_t>(count);
+      if (size_ == 0 && count != 0) gives_more_ = true;
       return static_cast<std::size_t>(count);
     }
     if (errno != EINTR && errno != EAGAIN) fail(name(), "cannot be read", errno);

@@ -57,7 +57,7 @@ class FileStream final : public ByteStream {
 
   void cancel() noexcept override;
   /// False for a file that says it has no bytes and yet gives some, as those in /proc do.
-  bool regular() const noexcept override { return regular_ && size_ != 0; }
+  bool regular() const noexcept override { return regular_ && !gives_more_; }
   std::uint64_t size() const noexcept override { return size_; }
   bool unchanged() const noexcept override;
 
@@ -72,6 +72,7 @@ class FileStream final : public ByteStream {
   int descriptor_ = -1;
   int wake_ = -1;  // an eventfd: readable once cancelled
   bool regular_ = false;
+  bool gives_more_ = false;  // than a size of 0
   std::uint64_t size_ = 0;
   std::uint64_t left_ = ~std::uint64_t{0};  // bytes that may be read
   timespec modified_{};

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace samesum::io {
@@ -59,7 +60,13 @@ int keep_error(TIFF*, void* user, const char*, const char* format, va_list argum
   if (message.empty()) message = text;
   return 1;  // not to be passed on
 }
-int ignore(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+// A tag that lies behind the file's end is no more than a warning to libtiff, which does without: a palette would become grey.
+int keep_cut_off(TIFF*, void* user, const char*, const char* format, va_list arguments) {
+  char text[256];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  if (std::string_view(text).starts_with("IO error")) *static_cast<bool*>(user) = true;
+  return 1;
+}
 
 struct Closer {
   void operator()(TIFF* tiff) const { tiff_library().TIFFClose(tiff); }
@@ -89,17 +96,22 @@ class Tiff {
     const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(library.TIFFOpenOptionsAlloc(),
                                                                                    library.TIFFOpenOptionsFree);
     library.TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_error, &message_);
-    library.TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore, nullptr);
+    library.TIFFOpenOptionsSetWarningHandlerExtR(options.get(), keep_cut_off, &cut_off_);
     opened_.reset(library.TIFFClientOpenExt("TIFF", "r", &stream_, read, write, seek, close, size, map, unmap, options.get()));
     if (opened_ == nullptr) refuse(message_);
   }
 
   TIFF* get() const noexcept { return opened_.get(); }
+  // @throws where the description of the page that was read last is not all there.
+  void check() const {
+    if (cut_off_) refuse("it ends early");
+  }
   [[noreturn]] void fail(const std::string& otherwise) const { refuse(message_.empty() ? otherwise : message_); }
 
  private:
   Stream stream_;
   std::string message_;
+  bool cut_off_ = false;
   std::unique_ptr<TIFF, Closer> opened_;  // last: it uses the others
 };
 
@@ -294,6 +306,7 @@ std::vector<std::uint64_t> tiff_pages(std::span<const std::byte> file) {
   const Tiff tiff(file);
   std::vector<std::uint64_t> places;
   for (;;) {
+    tiff.check();
     const auto kind = field<std::uint32_t>(tiff.get(), TIFFTAG_SUBFILETYPE);
     if ((kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == 0) places.push_back(tiff_library().TIFFCurrentDirOffset(tiff.get()));
     if (tiff_library().TIFFLastDirectory(tiff.get()) != 0) break;
