@@ -251,6 +251,7 @@ exactly whatever the type. What lies below, above, and NaNs are counted apart.
 Integers of 8 bits have a bin a value where nothing is said. Bounds from the
 data take two passes: without --range or --edges, standard input and text go
 through a temporary file (in TMPDIR). Infinities set no bounds.
+Of a TIFF all pages are counted, or --page N; reduced copies and masks are none.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
     options->input.threads = options->histogram.threads;

@@ -359,7 +359,8 @@ Examples:
   samesum mean x.npy                     one number
 
 Mean, variance, deviation and norm are the exact values, rounded once: the same
-bits from every device. Numbers in text are taken as doubles, in their order.)",
+bits from every device. Numbers in text are taken as doubles, in their order. Indices
+are those of the array, in C order, however it lies in its file.)",
                               known));
   for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "prod"}) {
     const Statistic& statistic = find_statistic(name);

@@ -157,7 +157,7 @@ TEST(Image, ColoursThatAPaletteLacksAreRefused) {
   };
   EXPECT_EQ(pixels(load_image(save("image", with_palette(2, false)))), (Pixels{7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(pixels(load_image(save("image", with_palette(2, true)))), (Pixels{7, 8, 9, 255, 1, 2, 3, 100, 4, 5, 6, 0, 7, 8, 9, 255}));
-  for (const std::uint8_t last : {3, 4, 255}) {
+  for (const std::uint8_t last : {std::uint8_t{3}, std::uint8_t{4}, std::uint8_t{255}}) {
     try {
       load_image(save("image", with_palette(last, false)));
       ADD_FAILURE() << "accepted";

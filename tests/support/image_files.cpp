@@ -133,7 +133,7 @@ ImageFile small_tiff(std::string name, std::uint32_t bits, std::uint32_t colour_
     }
   }
   if (indexed) TIFFSetField(tiff, TIFFTAG_COLORMAP, palette[0].data(), palette[1].data(), palette[2].data());
-  constexpr std::size_t kTile = 16;
+  constexpr std::uint32_t kTile = 16;
   if (tiled) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, kTile);
     TIFFSetField(tiff, TIFFTAG_TILELENGTH, kTile);

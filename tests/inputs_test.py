@@ -1,8 +1,10 @@
-"""Arrays in either order, of up to three dimensions, in every command that reads arrays: numpy's own answers, and the same ones for both
-orders. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+"""Arrays in either order, in every command that reads arrays: numpy's own answers, and the same ones for both orders. Files that are
+compressed, in archives, or of formats that are not read. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import fractions
+import gzip
 import json
 import math
+import struct
 import unittest
 import zipfile
 
@@ -143,6 +145,58 @@ class ArrayOrder(Case):
         numpy.savez_compressed(self.path("z.npz"), numpy.asarray(x, order="F"))
         self.assertEqual(self.succeed("argmin", "z.npz"), "%d\n" % x.argmin())
         self.assertEqual(self.succeed("dot", "z.npz", "c.npy"), self.succeed("dot", "c.npy", "c.npy"))
+
+
+class Formats(Case):
+    def test_compressed_text(self):
+        text = b"name,price\n" + b"".join(b"x%d,%d.5\n" % (i, i) for i in range(100000))
+        expected = self.plain("sum", self.write("x.csv", text), "--column", "price")
+        # A frame of zstd with blocks as they are: as good a frame as any.
+        blocks = [text[i:i + 100000] for i in range(0, len(text), 100000)]
+        frame = b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(
+            struct.pack("<I", len(block) << 3 | (i == len(blocks) - 1))[:3] + block for i, block in enumerate(blocks))
+        for name, packed in (("x.csv.gz", gzip.compress(text)), ("x.csv.zst", frame), ("x", gzip.compress(text))):
+            self.write(name, packed)
+            self.assertEqual(self.plain("sum", name, "--column", "price"), expected)
+            self.assertEqual(self.plain("sum", "-", "--column", "price", input=packed), expected)
+            self.assertEqual(self.json("hist", name, "--column", "price", "--bins", "3")["channels"][0]["total"], 100000)
+            self.assertIn("data end early: the file is cut off", self.refuse("sum", "-", "--column", "price", input=packed[:-9]))
+        self.write("x.raw.gz", gzip.compress(struct.pack("<3f", 1, 2, 4)))
+        self.assertEqual(self.plain("sum", "--dtype", "f4", "x.raw.gz"), "7")
+
+    def test_formats_of_others(self):
+        for start, name, advice in (
+                (b"PAR1\x15\x04\x15", "a Parquet file", "read_parquet"), (b"\x89HDF\r\n\x1a\n\0", "an HDF5 file", "h5py"),
+                (b"SIMPLE  =                    T", "a FITS file", "astropy"), (b"\xfd7zXZ\0\0", "compressed by xz", "xz -dc"),
+                ("1,2\n".encode("utf-16"), "text in UTF-16", "iconv -f UTF-16"), ("1,2\n".encode("utf-16-be"), "text in UTF-16", "iconv"),
+                (b"GIF89a\1\0\1\0", "a GIF image", "convert"), (b"RIFF\x24\0\0\0WEBPVP8 ", "a WebP image", "dwebp"),
+                (b"BZh91AY&SY\0", "compressed by bzip2", "bzip2 -dc"), (b"\x04\x22\x4d\x18\0", "compressed by lz4", "lz4 -dc"),
+                (b"\x89PNG\r\n\x1a\n", "a PNG image", "samesum hist")):
+            self.write("x", start)
+            for arguments in ([], ["--column", "price"]):
+                said = self.refuse("sum", "x", *arguments)
+                self.assertTrue(said.startswith("x: " + name + "; "), said)
+                self.assertIn(advice, said)
+                self.assertTrue(said.isprintable() or said[:-1].isprintable())
+        # Words of a table are no formats.
+        self.write("x.csv", b"PAR1,GIF89a\n1,2\n")
+        self.assertEqual(self.plain("sum", "x.csv", "--column", "GIF89a"), "2")
+        self.assertIn("no text", self.refuse("sum", self.write("x", b"price\n1\n\0\n"), "--column", "price"))
+
+    def test_files_that_report_no_size(self):
+        with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
+            value = file.read().strip()
+        self.assertEqual(self.plain("sum", "/proc/sys/kernel/pid_max"), value)
+        self.assertEqual(self.plain("sum", "--dtype", "u1", "/proc/sys/kernel/pid_max"), str(sum(value.encode()) + 10))
+        self.assertEqual(self.json("hist", "/proc/sys/kernel/pid_max", "--characters")["counts"][10], 1)
+        self.assertIn("the file is empty", self.refuse("sum", self.write("x", b"")))
+
+    def test_bool_and_complex(self):
+        numpy.save(self.path("x.npy"), numpy.array([True, False, True]))
+        self.assertEqual(self.plain("sum", "x.npy"), "2")
+        self.assertEqual(self.succeed("argmin", "x.npy"), "1\n")
+        numpy.save(self.path("z.npy"), numpy.ones(3, complex))
+        self.assertIn("complex128 ('<c16'), of which each has two numbers; a.real and a.imag", self.refuse("sum", "z.npy"))
 
 
 class Archives(Case):
