@@ -3,9 +3,9 @@
 #include "bench_output.hpp"
 #include "command.hpp"
 #include "kernel_process.hpp"
+#include "elements.hpp"
 #include "user_kernel.hpp"
 
-#include <samesum/array_file.hpp>
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
@@ -105,8 +105,11 @@ int run_sum(Output& out, SumBench options) {
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
       if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
-      const ArrayFile file(options.data, type);
+      InputOptions how;
+      if (type) how.raw = RawType{*type};
+      const Elements file(options.data, how);
       ladder = bench::sum_ladder(device, as_matrix(options, file.view(), file.shape()), options.ladder);
+      file.check_unchanged();
     }
   }
   if (options.json) {

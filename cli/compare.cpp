@@ -58,7 +58,6 @@ void print_text(Output& out, const Options& options, const Elements& file, const
 int run(Output& out, const Options& options) {
   const std::string& name = options.input.files.front();
   Elements file(name, options.input.options());
-  const ReadingGuard guard(name);
   const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {

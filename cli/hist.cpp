@@ -92,6 +92,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
     Json object;
     object["file"] = options.input.files.front();
     object["format"] = format;
+    if (first.pages != 0) object["pages"] = first.pages;
     object["kind"] = first.series.front().histogram.bins().kind();
     object["bins"] = first.series.front().histogram.bins().count();
     object["edges"] = first.series.front().histogram.bins().edges();
@@ -108,6 +109,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
   } else if (options.csv) {
     out.print("{}", csv_of(charts));
   } else if (options.plot.empty() || options.verbose) {
+    if (first.pages > 1) out.print("{}\n", first.title);
     if (charts.size() > 1) {
       draw_tiles(out, charts, options.log, terminal_width());
     } else {
@@ -123,7 +125,6 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
   raw.raw = RawType{DType::uint8};
-  const ReadingGuard guard(path);
   const std::unique_ptr<Source> source = open_source(path, raw);
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
@@ -152,8 +153,12 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
 
 int run_numbers(Output& out, const HistOptions& options, const std::string& path) {
   const InputOptions how = options.input.options();
-  const ReadingGuard guard(path);
-  std::unique_ptr<Source> source = open_source(path, how);
+  const auto open = [&] {
+    std::unique_ptr<Source> source = open_source(path, how);
+    source->allow_any_order();
+    return source;
+  };
+  std::unique_ptr<Source> source = open();
   const std::optional<DType> type = source->type();
   const std::uint64_t bytes = source->resident_bytes();
   std::string format(source->format());
@@ -166,7 +171,7 @@ int run_numbers(Output& out, const HistOptions& options, const std::string& path
       return range;
     }
     const std::optional<Range> range = range_of(*source);
-    source = open_source(path, how);  // a mapped file: from its start again
+    source = open();  // a mapped file: from its start again
     return range;
   };
   const Bins bins = make_bins(options, type, find_range);
@@ -190,8 +195,8 @@ int run(Output& out, const HistOptions& options) {
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   const bool image = path != "-" && options.input.dtype.empty() && is_image(path);
   if (image) return run_hist_image(out, options, path);
-  if (options.by_channel || options.alpha || !options.tiles.empty()) {
-    refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha and --tiles are for", path));
+  if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
+    refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha, --tiles and --page are for", path));
   }
   return run_numbers(out, options, path);
 }
@@ -216,6 +221,12 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_flag("--by-channel", options->by_channel, "of an image: each channel on its own");
   command->add_flag("--alpha", options->alpha, "of an image: the alpha channel too");
   command->add_option("--tiles", options->tiles, "of an image: each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
+      ->check(CLI::Range(1u, 1u << 31, "number"))
+      ->option_text("N");
+  command->add_option("--max-pixels", options->max_pixels, "refuse images of more (default 2^30)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62, "number"))
+      ->option_text("N");
   command->add_option("--letters", options->letters, "count letters, so many to a bin")->check(CLI::Range(1u, 26u))->option_text("N");
   command->add_flag("--characters", options->characters, "count every byte");
   command->add_flag("--log", options->log, "draw logarithmic bars");
@@ -240,6 +251,7 @@ exactly whatever the type. What lies below, above, and NaNs are counted apart.
 Integers of 8 bits have a bin a value where nothing is said. Bounds from the
 data take two passes: without --range or --edges, standard input and text go
 through a temporary file (in TMPDIR). Infinities set no bounds.
+Of a TIFF all pages are counted, or --page N; reduced copies and masks are none.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
     options->input.threads = options->histogram.threads;

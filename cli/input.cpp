@@ -25,9 +25,15 @@ InputOptions Input::options() const {
   return options;
 }
 
+std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions& how) const {
+  std::unique_ptr<Source> source = open_source(file, how);
+  if (any_order) source->allow_any_order();
+  return source;
+}
+
 std::vector<NamedSource> Input::sources() const {
   std::vector<NamedSource> sources;
-  for (const std::string& file : files) sources.push_back({file, [file, how = options()] { return open_source(file, how); }});
+  for (const std::string& file : files) sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
   return sources;
 }
 
@@ -38,7 +44,7 @@ std::uint64_t Input::resident_bytes() const {
     std::error_code error;
     const std::filesystem::file_type type = std::filesystem::status(file, error).type();
     if (file == "-" || type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character) continue;
-    total += open_source(file, how)->resident_bytes();
+    total += open(file, how)->resident_bytes();
   }
   return total;
 }

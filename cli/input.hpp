@@ -27,7 +27,8 @@ struct Input {
   bool header = false, no_header = false;
   std::vector<std::string> missing;
   std::uint32_t threads = 0;
-  bool reals = false;  ///< numbers of a text as doubles, in their order: for what depends on places
+  bool any_order = false;  ///< the order of an array's elements does not matter
+  bool reals = false;      ///< numbers of a text as doubles, in their order: for what depends on places
 
   /// @throws Error (usage) where they make no sense, or not together.
   InputOptions options() const;
@@ -35,6 +36,9 @@ struct Input {
   /// Bytes of all elements that can be summed where they lie. Opens every file, so that a bad one is found before a long sum is begun;
   /// pipes and standard input are left alone.
   std::uint64_t resident_bytes() const;
+
+ private:
+  std::unique_ptr<Source> open(const std::string& file, const InputOptions& how) const;
 };
 
 void add_options(CLI::App& command, Input& input);

@@ -1,6 +1,7 @@
 // The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
 #include "command.hpp"
 #include "driver_watch.hpp"
+#include "cut_short.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>
@@ -93,6 +94,7 @@ int run(int argument_count, const char* const* arguments) {
 
 int main(int argument_count, char** arguments) {
   using namespace samesum::cli;
+  watch_mapped_files();
   try {
     return run(argument_count, arguments);
   } catch (const BrokenPipe&) {

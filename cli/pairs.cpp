@@ -1,5 +1,6 @@
 // samesum pairs A.npy B.npy
 #include "command.hpp"
+#include "elements.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
@@ -25,10 +26,10 @@ struct Options {
 };
 
 // D of an array of shape (X,) or (X, D).
-std::uint64_t components_of(const ArrayFile& file) {
+std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
-  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D)", file.path()));
+  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D)", file.name()));
 }
 
 // "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.
@@ -60,16 +61,16 @@ int run(Output& out, Options options) {
   options.pairs.reduction = parse_pair_reduction(options.reduction);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   const OutputFile target(options.out, {options.a, options.b, options.weights});
-  const ArrayFile a(options.a), b(options.b);
+  const Elements a(options.a), b(options.b);
   options.pairs.components = components_of(a);
   if (components_of(b) != options.pairs.components) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} has vectors of {} components, {} of {}", a.path(), options.pairs.components, b.path(), components_of(b)));
+                fmt::format("{} has vectors of {} components, {} of {}", a.name(), options.pairs.components, b.name(), components_of(b)));
   }
-  std::optional<ArrayFile> weights;
+  std::optional<Elements> weights;
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(options.weights).view();
 
-  const auto count = [&](const ArrayFile& file) { return file.view().size() / options.pairs.components; };
+  const auto count = [&](const Elements& file) { return file.view().size() / options.pairs.components; };
   const double pairs_in_all = static_cast<double>(count(a)) * static_cast<double>(count(b));
   // Work, not bytes, is what a device pays for here: a GPU does a pair in the time in which the CPU reads one byte, or less.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
@@ -81,7 +82,9 @@ int run(Output& out, Options options) {
     result = pairs(a.view(), b.view(), device, options.pairs);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  for (const ArrayFile* file : {&a, &b}) file->check_unchanged();
+  a.check_unchanged();
+  b.check_unchanged();
+  if (weights) weights->check_unchanged();
 
   const View values = view_of(result);
   if (target.wanted()) {

@@ -131,7 +131,6 @@ void collect_part(View part, std::uint64_t before, const Device& device, const O
 }
 
 Found collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
-  const ReadingGuard guard(input.name);
   Found found{input.name, {}, 0, 0, 0, 0, std::nullopt, {}};
   NodataFilter filter(options.nodata);
   std::optional<DType> type;
@@ -244,18 +243,21 @@ int run(Output& out, Options options) {
     }
   }
   Fields fields{true, false, false, false};
-  bool product = false;
+  bool product = false, by_index = false;
   for (const Statistic* statistic : wanted) {
     fields.sum |= statistic->fields.sum;
     fields.squares |= statistic->fields.squares;
     fields.nonzeros |= statistic->fields.nonzeros;
-    product |= std::string_view(statistic->name) == "prod";
+    const std::string_view name = statistic->name;
+    product |= name == "prod";
+    by_index |= name == "prod" || name == "argmin" || name == "argmax";
   }
   options.collect.fields = fields;
   if (product && std::ranges::count(options.input.files, "-") != 0) {
     throw Error(ErrorKind::usage, "a product is worked out in a pass of its own, and standard input can be read once only: give a file");
   }
   options.input.reals = true;
+  options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Found> all;
   for (const NamedSource& source : options.input.sources()) all.push_back(collect_from(source, device, options, product));
@@ -272,7 +274,6 @@ int run_dot(Output& out, Options options) {
   options.input.reals = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
-  const ReadingGuard guard(sources[0].name);
   const auto a = sources[0].open(), b = sources[1].open();
   const bool integers = is_integer(a->type().value_or(DType::float64));
   const bool is_signed_type = integers && is_signed(*a->type());
@@ -340,7 +341,8 @@ Examples:
   samesum mean x.npy                     one number
 
 Mean, variance, deviation and norm are the exact values, rounded once: the same
-bits from every device. Numbers in text are taken as doubles, in their order.)",
+bits from every device. Numbers in text are taken as doubles, in their order. Indices
+are those of the array, in C order, however it lies in its file.)",
                               known));
   for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "prod"}) {
     const Statistic& statistic = find_statistic(name);

@@ -96,6 +96,7 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --dtype float32 dump.raw   raw little-endian numbers; '>f4': big-endian
   seq 100 | samesum sum -                text on standard input; .npy and raw, too
   samesum sum --column price sales.csv   one column of a table; or by number
+  samesum sum x.csv.gz z.npz:x           compressed; an array of an archive
   samesum sum --plain x.npy              one bare number, for scripts
   samesum sum --json x.npy | jq .bits    everything, for programs
   samesum sum --device all x.npy         on every device: do they agree?
@@ -112,6 +113,8 @@ reported; NaNs are numbers, for --nan. Anything else is an error with its place.
 A table has tabs, semicolons, commas or blanks between its columns, whichever of
 these its first line has first, and quotes as in RFC 4180.
 Pipes, text and big-endian numbers are read in under 64 MiB of memory.
+What gzip or zstd has compressed is read as it is, raw numbers if the name ends
+in .gz or .zst; z.npz:x is the array x of an .npz, or a file in any zip archive.
 
 A device is named as 'samesum devices' names it, or by a part of its name, as in
 opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by
@@ -119,6 +122,7 @@ the size of the data. No choice of device, variant, group or threads changes a
 bit of the answer.)");
   command->callback([options, &action] {
     options->input.threads = options->sum.threads;
+    options->input.any_order = true;
     action = [options](Output& out) { return run(out, *options); };
   });
 }

@@ -1,42 +1,21 @@
 #include "summing.hpp"
 
-#include "command.hpp"
 #include "progress.hpp"
 
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace samesum::cli {
 namespace {
-
-// The file being read, for the signal handler, which may run in any thread.
-std::atomic<const char*> reading = nullptr;
-
-void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
-
-void file_cut_short(int) {
-  static std::atomic_flag said;
-  while (said.test_and_set()) pause();  // several threads may read the file: one speaks, and ends the program
-  write_error("samesum: ");
-  const char* path = reading;
-  write_error(path != nullptr ? path : "a file");
-  write_error(": became shorter, or its disk failed, while it was being read\n");
-  _exit(kExitUsage);
-}
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -79,7 +58,6 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
   using Clock = std::chrono::steady_clock;
   Progress progress;
   for (const auto& [name, open] : sources) {
-    const ReadingGuard guard(name);
     const std::unique_ptr<Source> source = open();
     for (DeviceSum& result : results) result.sums.push_back({name, {}, source->type(), {}});
     double waited = 0;
@@ -130,16 +108,6 @@ void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
 }
 
 }  // namespace
-
-ReadingGuard::ReadingGuard(const std::string& path) noexcept {
-  reading = path.c_str();
-  std::signal(SIGBUS, file_cut_short);
-}
-
-ReadingGuard::~ReadingGuard() {
-  std::signal(SIGBUS, SIG_DFL);
-  reading = nullptr;
-}
 
 double DeviceSum::seconds() const noexcept {
   double total = 0;

@@ -12,15 +12,6 @@
 
 namespace samesum::cli {
 
-/// As long as it lives, a file that is cut short while it is read (SIGBUS) ends the program with a message and exit code 2.
-class ReadingGuard {
- public:
-  explicit ReadingGuard(const std::string& path) noexcept;
-  ~ReadingGuard();
-  ReadingGuard(const ReadingGuard&) = delete;
-  ReadingGuard& operator=(const ReadingGuard&) = delete;
-};
-
 /// What one of several devices had to say.
 struct DeviceSum {
   DeviceInfo device;

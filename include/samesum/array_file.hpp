@@ -20,8 +20,8 @@ class MappedFile;
 /// A file of numbers, mapped into memory: opening it reads its header alone, and no element is ever copied. Copies share the mapping,
 /// and any number of threads may read one object.
 ///
-/// A .npy file (format 1, 2 or 3; float32 or float64, little-endian) is known by its first bytes, not by its name. Any other file is
-/// taken for raw little-endian numbers if `raw_type` is given, and refused otherwise.
+/// A .npy file (format 1, 2 or 3; any type that this library has, and bool as uint8; little-endian) is known by its first bytes, not by its
+/// name. Any other file is taken for raw little-endian numbers if `raw_type` is given, and refused otherwise.
 class ArrayFile {
  public:
   /// @throws Error (usage) that names the file and what is wrong with it: not there, no permission, no regular file, a damaged or
@@ -32,6 +32,9 @@ class ArrayFile {
   DType type() const noexcept { return type_; }
   /// As numpy has it: empty for a single number. A raw file is one-dimensional.
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }
+  /// Whether the elements lie in Fortran order, the first index fastest, and this is not the order of their indices too (as it is where no
+  /// two dimensions are larger than 1). open_source() gives the elements of such an array by index.
+  bool fortran_order() const noexcept { return fortran_order_; }
 
   /// The elements in the order in which they lie in the file. Valid as long as a copy of this object lives.
   ///
@@ -46,11 +49,17 @@ class ArrayFile {
   std::shared_ptr<const io::MappedFile> file_;
   DType type_ = DType::float32;
   std::vector<std::uint64_t> shape_;
+  bool fortran_order_ = false;
   std::uint64_t offset_ = 0;  // of the first element
   std::uint64_t count_ = 0;
 };
 
-/// What stands before the elements in a .npy file (format 1) of such an array, whose elements follow in this machine's byte order.
+/// The name of the file that this library has mapped where `address` lies; null where it has mapped none. For a handler of SIGBUS, which
+/// is how a process learns that a mapped file became shorter: takes no lock and allocates nothing. O(files mapped at the same time).
+const char* mapped_file_at(const void* address) noexcept;
+
+/// What stands before the elements in a .npy file of such an array (format 1; 2 where the shape is too long for that), whose elements
+/// follow in this machine's byte order.
 std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape);
 
 }  // namespace samesum

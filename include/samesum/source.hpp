@@ -64,6 +64,10 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
+  /// Says, before the first chunk, that the order of the elements does not matter: a source may then give them as they lie in memory, where
+  /// that is sooner done. Otherwise they come in the order of their indices, the last one fastest. accumulate() and histogram() say it.
+  virtual void allow_any_order() noexcept {}
+
   /// The next chunk, which is valid until the next call; nothing at the end.
   /// @throws Error (usage) where the input cannot be read, or is malformed: the message names the file and the place.
   virtual std::optional<View> next() = 0;
@@ -89,6 +93,13 @@ class Source {
 /// What begins as a .npy file is one. Anything else is raw numbers if `options.raw` says so, and otherwise text, unless it is binary.
 /// A .npy or raw file whose byte order is this machine's is mapped into memory: one chunk, no copy. Anything else takes bounded
 /// memory (under 64 MiB), whatever its size, and is read and converted in other threads while the caller works on a chunk.
+///
+/// What gzip or zstd has compressed is decompressed on the way (zstd's own window, up to 128 MiB, comes on top): known by its first bytes,
+/// raw numbers by a name that ends in .gz or .zst, too. "z.npz:name" is the array `name` of an .npz file, or any file in a zip archive; of
+/// one with a single file the name may be left out.
+///
+/// An array in Fortran order gives its elements by index, in blocks that are brought into this order, unless allow_any_order() was called.
+/// From a pipe, or compressed, it goes through a temporary file without a name (in TMPDIR) for that.
 /// @throws Error (usage) that names the file and what is wrong with it.
 std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options = {});
 

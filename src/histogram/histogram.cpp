@@ -98,6 +98,7 @@ Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOpt
 }
 
 Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  source.allow_any_order();
   Histogram total(bins);
   std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
   HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
@@ -132,6 +133,7 @@ std::optional<Range> range_of(View data) {
 
 std::optional<Range> range_of(Source& source) {
   std::optional<Range> result;
+  source.allow_any_order();
   while (const std::optional<View> view = source.next()) result = joined(result, range_of(*view));
   return result;
 }

@@ -30,6 +30,7 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type)
                          name_of(*raw_type)));
     }
     type_ = npy.type;
+    fortran_order_ = io::lies_in_fortran_order(npy);
     shape_ = std::move(npy.shape);
     offset_ = npy.offset;
     count_ = npy.count;
@@ -46,6 +47,8 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type)
 }
 
 View ArrayFile::view() const noexcept { return {file_->bytes().data() + offset_, count_, type_}; }
+
+const char* mapped_file_at(const void* address) noexcept { return io::MappedFile::name_at(address); }
 
 void ArrayFile::check_unchanged() const {
   if (!file_->unchanged()) throw Error(ErrorKind::usage, fmt::format("{}: was changed while it was being read: run again", path_));

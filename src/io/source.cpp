@@ -3,6 +3,7 @@
 
 #include "io/array_source.hpp"
 #include "io/npy.hpp"
+#include "io/open_stream.hpp"
 #include "io/recognize.hpp"
 #include "io/text_source.hpp"
 
@@ -37,7 +38,7 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
   const bool as_text = is_set(options.text);
   if (as_text && options.raw) throw Error(ErrorKind::usage, "a type of raw numbers, and options for text: an input is either");
 
-  auto stream = std::make_unique<io::ByteStream>(path);
+  std::unique_ptr<io::ByteStream> stream = io::open_stream(path, options.raw.has_value());
   const auto refuse = [&](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", stream->name(), message)); };
   const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
   const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
@@ -67,7 +68,8 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
     return io::raw_source(std::move(stream), *options.raw);
   }
   if (start.empty() && file) refuse(io::what_else(start));
-  if (!as_text && io::is_binary(start)) refuse(io::what_else(start));
+  if (const std::optional<std::string> other = io::other_format(start)) refuse(*other);
+  if (io::is_binary(start) && (!as_text || std::ranges::find(start, std::byte{0}) != start.end())) refuse(io::what_else(start));
   return io::text_source(std::move(stream), options.text, thread_count(options.threads));
 }
 

@@ -6,6 +6,7 @@
 namespace samesum {
 
 Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  source.allow_any_order();
   Accumulator total;
   SumReport sum, chunk;
   bool first = true;

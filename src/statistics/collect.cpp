@@ -6,6 +6,7 @@
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +20,8 @@ template <class Options>
 CollectOptions options_of(const Options& options, Fields fields) {
   return {fields, options.group_size, options.groups, options.threads};
 }
+
+constexpr std::string_view kArray = "npy";  // what has a shape from its beginning
 
 constexpr Fields kExtremes{true, false, false, false};
 constexpr Fields kNonzeros{true, false, false, true};
@@ -107,6 +110,7 @@ Statistics collect(const BufferView& data, const CollectOptions& wanted, SumRepo
 Statistics collect(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
   Statistics all;
   Reports reports;
+  if (!options.fields.extremes) source.allow_any_order();  // whose indices are those of the array
   const auto add = [&](View view) {
     all.merge(collect(view, device, options, reports.next()));
     reports.add();
@@ -159,6 +163,10 @@ ProductAccumulator dot(const BufferView& a, const BufferView& b, const Execution
 }
 
 ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
+  if (a.format() == kArray && b.format() == kArray && a.shape() != b.shape()) {
+    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one shape: these have ({}) and ({})",
+                                              fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
+  }
   ProductAccumulator total;
   Reports reports;
   std::optional<View> left, right;  // what is left of a chunk
