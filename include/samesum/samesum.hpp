@@ -20,6 +20,7 @@
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 #include <samesum/product_accumulator.hpp>
+#include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/source.hpp>
 #include <samesum/statistics.hpp>
