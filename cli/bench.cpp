@@ -28,7 +28,7 @@ struct SumBench {
   std::string data = "uniform";
   std::string dtype;
   std::string size;
-  std::string kernel;
+  UserKernelOptions kernel;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   bench::LadderOptions ladder;
@@ -83,13 +83,18 @@ std::optional<bench::DataKind> data_kind(const std::string& name) {
 
 int run_sum(Output& out, SumBench options) {
   const std::optional<DType> type = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
-  if (!options.kernel.empty()) {
-    UserKernel kernel = load_user_kernel(options.kernel);
+  if (!options.kernel.path.empty()) {
+    UserKernel kernel = load_user_kernel(options.kernel.path);
+    if (const auto code = run_in_child(options.kernel)) return *code;
     options.ladder.kernel_name = std::move(kernel.name);
     options.ladder.kernel_source = std::move(kernel.source);
   }
   const Device device = choose_for_bench(options.device);
-  options.ladder.effort.progress = StatusLine::show;
+  const KernelWatch watch(options.ladder.kernel_name);
+  options.ladder.effort.progress = [&](std::string_view what) {
+    watch.tell(what);
+    StatusLine::show(what);
+  };
   bench::Ladder ladder;
   {
     const StatusLine progress;
@@ -144,7 +149,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   command->add_option("--columns", options->columns, "columns of it (default 8192)")->check(side)->excludes(size)->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
-  command->add_option("--kernel", options->kernel, "a kernel of your own as one more variant")->type_name("FILE");
+  add_options(*command, options->kernel);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(kNumber)->option_text("N");
   command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->check(kNumber)->option_text("N");
   command->add_option("--tile", options->ladder.tile, "side of the tiles of tile_passes (default 8)")->check(kNumber)->option_text("N");
@@ -164,7 +169,10 @@ void add_bench_sum(CLI::App& parent, Action& action) {
 'of ceiling' is the fraction of the rate at which the same device reads the same
 data, measured in the same run. A kernel of your own is named 'sum', with the
 parameters (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), and leaves each
-group's sum in out[group_id()]; it is run again, by one group, over those. Exit
+group's sum in out[group_id()]; it is run again, by one group, over those. It is
+compiled before anything is measured, and runs in a process of its own: a loop
+without an end (--kernel-seconds) or a wild write ends that with a message. A
+kernel can do what any program can: run none that you would not run as one. Exit
 code 1 should a variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run_sum(out, *options); }; });
 }

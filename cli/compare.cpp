@@ -1,5 +1,6 @@
 // samesum compare FILE: plain sums in two orders beside the exact sum from every device.
 #include "command.hpp"
+#include "spool.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -41,28 +42,23 @@ class ViewSource final : public Source {
   bool given_ = false;
 };
 
-// All elements of an input, in order: last to first takes all of them. What cannot be mapped is copied.
+// All elements of an input, in order: last to first takes all of them. What cannot be mapped goes through a spool, which can.
 class Elements {
  public:
   Elements(const std::string& name, InputOptions options) : name_(name) {
     options.text.integers = false;  // one type for all
     const ReadingGuard guard(name);
     source_ = open_source(name, options);
-    type_ = source_->type().value_or(DType::float64);
-    const bool resident = source_->resident_bytes() != 0;
-    while (const std::optional<View> chunk = source_->next()) {
-      if (resident) {
-        view_ = *chunk;
-      } else {
-        const auto* const bytes = static_cast<const std::byte*>(chunk->data());
-        copy_.insert(copy_.end(), bytes, bytes + chunk->bytes());
-      }
+    if (source_->resident_bytes() != 0) {
+      if (const std::optional<View> chunk = source_->next()) view_ = *chunk;
+    } else {
+      spool_ = std::make_unique<Spool>(*source_);
+      view_ = spool_->all();
     }
-    if (!resident) view_ = View(copy_.data(), copy_.size() / size_of(type_), type_);
   }
 
   View view() const noexcept { return view_; }
-  DType type() const noexcept { return type_; }
+  DType type() const noexcept { return view_.type(); }
   const Source& source() const noexcept { return *source_; }
   /// @throws Error (usage) where the file was written to since it was opened.
   void check_unchanged() { source_->next(); }
@@ -73,8 +69,7 @@ class Elements {
  private:
   std::string name_;
   std::unique_ptr<Source> source_;
-  std::vector<std::byte> copy_;
-  DType type_ = DType::float64;
+  std::unique_ptr<Spool> spool_;
   View view_{nullptr, 0, DType::float64};
 };
 

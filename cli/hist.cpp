@@ -159,7 +159,7 @@ int run_numbers(Output& out, const HistOptions& options, const std::string& path
   std::string format(source->format());
   const auto find_range = [&]() -> std::optional<Range> {
     if (bytes == 0) {
-      auto spool = std::make_unique<Spool>(*source);
+      auto spool = std::make_unique<Spool>(*source, "; with --range or --edges none is needed");
       const std::optional<Range> range = range_of(*spool);
       spool->rewind();
       source = std::move(spool);

@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace samesum::cli {
 namespace {
@@ -80,19 +83,22 @@ void with_elements(View chunk, const Body& body) {
   }
 }
 
-// Indices of the elements that equal `text`.
-std::vector<std::uint64_t> find(View chunk, const std::string& text) {
-  std::vector<std::uint64_t> found;
-  with_elements(chunk, [&](auto zero, const auto& at) {
-    using T = decltype(zero);
-    const std::optional<T> value = parse<T>(text);
-    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text, name_of(chunk.type())));
-    for (std::uint64_t i = 0; i < chunk.size(); ++i) {
-      const T element = at(i);
-      if (element == *value || (element != element && *value != *value)) found.push_back(i);
+// Copies the elements of `from` whose bit in `marks` is clear to `to`, one behind the other.
+template <std::size_t kSize>
+void copy_unmarked(const std::byte* from, std::uint64_t count, std::span<const std::uint64_t> marks, std::byte* to) {
+  for (std::uint64_t first = 0; first < count; first += 64) {
+    const std::uint64_t here = std::min<std::uint64_t>(64, count - first);
+    std::uint64_t left = ~marks[first / 64] & (here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1);
+    if (left == ~std::uint64_t{0}) {
+      std::memcpy(to, from + first * kSize, 64 * kSize);
+      to += 64 * kSize;
+      continue;
     }
-  });
-  return found;
+    for (; left != 0; left &= left - 1) {
+      std::memcpy(to, from + (first + static_cast<std::uint64_t>(std::countr_zero(left))) * kSize, kSize);
+      to += kSize;
+    }
+  }
 }
 
 // 1 as an element.
@@ -109,46 +115,87 @@ std::vector<std::byte> one_of(DType type) {
 
 }  // namespace
 
-NodataFilter::NodataFilter(std::string text) : text_(std::move(text)) {
+NodataFilter::NodataFilter(std::string text, bool any_type) : text_(std::move(text)), any_type_(any_type) {
   if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
 }
 
-View NodataFilter::kept(View chunk) {
-  if (!active()) return chunk;
-  gaps_ = find(chunk, text_);
-  left_out_ += gaps_.size();
-  if (gaps_.empty()) return chunk;
-  const std::size_t size = size_of(chunk.type());
-  buffer_.resize(chunk.bytes());
-  const auto* from = static_cast<const std::byte*>(chunk.data());
-  std::byte* to = buffer_.data();
-  std::uint64_t first = 0;
-  for (std::size_t i = 0; i <= gaps_.size(); ++i) {
-    const std::uint64_t end = i < gaps_.size() ? gaps_[i] : chunk.size();
-    std::memcpy(to, from + first * size, (end - first) * size);
-    to += (end - first) * size;
-    first = end + 1;
+std::uint64_t NodataFilter::mark(View part) {
+  marks_.assign((part.size() + 63) / 64, 0);
+  std::uint64_t marked = 0;
+  with_elements(part, [&](auto zero, const auto& at) {
+    using T = decltype(zero);
+    const std::optional<T> value = parse<T>(text_);
+    if (!value && any_type_) return;
+    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text_, name_of(part.type())));
+    const bool nan = *value != *value;
+    for (std::size_t word = 0; word < marks_.size(); ++word) {
+      const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, part.size() - first);
+      std::uint64_t bits = 0;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const T element = at(first + i);
+        bits |= std::uint64_t{nan ? element != element : element == *value} << i;
+      }
+      marks_[word] = bits;
+      marked += static_cast<std::uint64_t>(std::popcount(bits));
+    }
+  });
+  return marked;
+}
+
+View NodataFilter::kept(View part) {
+  if (!active()) return part;
+  const std::uint64_t marked = mark(part);
+  left_out_ += marked;
+  if (marked == 0) return part;
+  const std::uint64_t count = part.size() - marked;
+  const std::size_t size = size_of(part.type());
+  buffer_.resize(count * size);
+  const auto* from = static_cast<const std::byte*>(part.data());
+  const auto copy = size == 1 ? copy_unmarked<1> : size == 2 ? copy_unmarked<2> : size == 4 ? copy_unmarked<4> : copy_unmarked<8>;
+  copy(from, part.size(), marks_, buffer_.data());
+  return {buffer_.data(), count, part.type()};
+}
+
+View NodataFilter::with_ones(View part) {
+  if (!active() || mark(part) == 0) return part;
+  const auto* from = static_cast<const std::byte*>(part.data());
+  buffer_.assign(from, from + part.bytes());
+  const auto one = one_of(part.type());
+  for (std::size_t word = 0; word < marks_.size(); ++word) {
+    for (std::uint64_t bits = marks_[word]; bits != 0; bits &= bits - 1) {
+      const std::uint64_t index = 64 * word + static_cast<std::uint64_t>(std::countr_zero(bits));
+      std::memcpy(buffer_.data() + index * one.size(), one.data(), one.size());
+    }
   }
-  return {buffer_.data(), chunk.size() - gaps_.size(), chunk.type()};
+  return {buffer_.data(), part.size(), part.type()};
 }
 
-View NodataFilter::with_ones(View chunk) {
-  if (!active()) return chunk;
-  const auto gaps = find(chunk, text_);
-  if (gaps.empty()) return chunk;
-  const auto* from = static_cast<const std::byte*>(chunk.data());
-  buffer_.assign(from, from + chunk.bytes());
-  const auto one = one_of(chunk.type());
-  for (const std::uint64_t i : gaps) std::memcpy(buffer_.data() + i * one.size(), one.data(), one.size());
-  return {buffer_.data(), chunk.size(), chunk.type()};
-}
-
-std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
-  for (const std::uint64_t gap : gaps_) {
-    if (gap > index) break;
-    ++index;
+std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
+  for (std::size_t word = 0; word < marks_.size(); ++word) {
+    std::uint64_t left = ~marks_[word];
+    const auto count = static_cast<std::uint64_t>(std::popcount(left));
+    if (index >= count) {
+      index -= count;
+      continue;
+    }
+    for (; index != 0; --index) left &= left - 1;
+    return 64 * word + static_cast<std::uint64_t>(std::countr_zero(left));
   }
   return index;
+}
+
+std::optional<View> FilteredSource::next() {
+  if (filter_.active() && at_ < chunk_.size()) {
+    const std::uint64_t count = std::min(NodataFilter::most(chunk_.type()), chunk_.size() - at_);
+    const View part = chunk_.part(at_, count);
+    at_ += count;
+    return (filter_.*change_)(part);
+  }
+  const std::optional<View> chunk = source_->next();
+  if (!chunk || !filter_.active() || chunk->size() == 0) return chunk;
+  chunk_ = *chunk;
+  at_ = 0;
+  return next();
 }
 
 }  // namespace samesum::cli

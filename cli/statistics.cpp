@@ -117,30 +117,12 @@ const Statistic& find_statistic(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("no statistic '{}': there are {}", name, known));
 }
 
-// A source without what --nodata leaves out, for a product: 1 stands in its place.
-class OnesForNodata final : public Source {
- public:
-  OnesForNodata(std::unique_ptr<Source> source, NodataFilter& filter) : source_(std::move(source)), filter_(filter) {}
-  std::optional<View> next() override {
-    const auto chunk = source_->next();
-    return chunk ? std::optional(filter_.with_ones(*chunk)) : std::nullopt;
-  }
-  std::string_view format() const noexcept override { return source_->format(); }
-  std::optional<DType> type() const noexcept override { return source_->type(); }
-
- private:
-  std::unique_ptr<Source> source_;
-  NodataFilter& filter_;
-};
-
-constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 28;  // what is filtered is copied: so much of a mapped file at once
-
 void collect_part(View part, std::uint64_t before, const Device& device, const Options& options, NodataFilter& filter, Found& found) {
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
   found.all.merge(collect(filter.kept(part), device, options.collect));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
-    if (index >= known) at = before + filter.index_in_chunk(index - known);
+    if (index >= known) at = before + filter.index_in_part(index - known);
   };
   const Statistics::Contents& contents = found.all.contents();
   if (contents.least) place(contents.least->index, found.least_at);
@@ -158,7 +140,7 @@ Found collect_from(const NamedSource& input, const Device& device, const Options
     std::uint64_t before = 0;
     bool any = false;
     while (const std::optional<View> chunk = source->next()) {
-      const std::uint64_t most = filter.active() ? kPartBytes / size_of(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
+      const std::uint64_t most = filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
       for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
         const View part = chunk->part(first, std::min(most, chunk->size() - first));
         collect_part(part, before, device, options, filter, found);
@@ -170,7 +152,7 @@ Found collect_from(const NamedSource& input, const Device& device, const Options
     found.missing = source->missing() + filter.left_out();
   }
   if (product) {
-    OnesForNodata source(input.open(), filter);
+    FilteredSource source(input.open(), options.nodata, &NodataFilter::with_ones);
     try {
       found.product = samesum::product(source, device, {options.nan_policy(), 0, 0, options.collect.threads});
     } catch (const Error& error) {

@@ -71,6 +71,7 @@ class HistogramLadderRun {
   }
 
   HistogramLadder run() {
+    if (!options_.kernel_source.empty()) check_kernel();
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
     rank(ladder_);
@@ -80,7 +81,7 @@ class HistogramLadderRun {
  private:
   template <class Prepare>
   void add_row(std::string_view name, const Reader& reader, const Prepare& prepare) {
-    if (!wanted(options_.rungs, name)) return;
+    if (!wanted(options_.rungs, name, options_.kernel_name)) return;
     options_.effort.tell(name);
     HistogramLadderRow row;
     row.name = name;
@@ -142,11 +143,19 @@ class HistogramLadderRun {
     for (const std::string_view name : kTextbook) {
       add_row(name, reader, [&](HistogramLadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
+    add_row(kBest, reader, [&](HistogramLadderRow& row) { return best_rung(device, memory, row); });
+    // The last one: what it does to the device meets no other.
     if (!options_.kernel_source.empty()) {
       add_row(options_.kernel_name, reader,
               [&](HistogramLadderRow& row) { return textbook_rung("histogram", device, memory, row, options_.kernel_source); });
     }
-    add_row(kBest, reader, [&](HistogramLadderRow& row) { return best_rung(device, memory, row); });
+  }
+
+  void check_kernel() const {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    HistogramLadderRow row;
+    check_own_kernel(options_.kernel_name, [&] { textbook_rung("histogram", device, device.allocate(16), row, options_.kernel_source); });
   }
 
   // `text`: of a reader's own kernel.

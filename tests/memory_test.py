@@ -1,0 +1,64 @@
+"""Memory: what the commands take does not grow with their input. Run with SAMESUM_PROGRAM=build/release/cli/samesum.
+
+RLIMIT_DATA counts what a process may write to (heap, stacks, buffers), and no file that is mapped to be read. The inputs are larger than the
+limit and sparse, so that they take no room."""
+import os
+import resource
+import unittest
+
+from support.program import Case, header, npy
+
+LIMIT = 100 << 20
+SIZE = 128 << 20  # bytes of numbers in an input
+
+
+def confine():
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # each thread has a stack
+    resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))
+
+
+class Memory(Case):
+    def setUp(self):
+        super().setUp()
+        if self.run_program("--version", preexec_fn=confine).returncode != 0:
+            self.skipTest("this program does not even start in so little memory")
+        start = npy(header("'<f8'", "(%d,)" % (SIZE // 8)), b"")
+        self.write("x.npy", start)
+        os.truncate(self.path("x.npy"), len(start) + SIZE)
+        self.write("x.raw", b"")
+        os.truncate(self.path("x.raw"), SIZE)
+
+    def limited(self, *arguments, file=None, **options):
+        arguments += ("--device", "cpu") if arguments[0] not in ("median", "quantile") else ()
+        if file is None:
+            return self.succeed(*arguments, preexec_fn=confine, **options)
+        with open(self.path(file), "rb") as stream:
+            return self.succeed(*arguments, preexec_fn=confine, stdin=stream, **options)
+
+    def test_files(self):
+        count = SIZE // 8
+        self.assertEqual(self.limited("sum", "--plain", "x.npy"), "0\n")
+        self.assertIn("argmax\t0\n", self.limited("stats", "x.npy"))
+        self.assertEqual(self.limited("prod", "x.npy"), "0\n")
+        self.assertEqual(self.limited("dot", "x.npy", "x.npy"), "0\n")
+        self.assertEqual(self.limited("median", "x.npy"), "0\n")
+        self.assertEqual(self.limited("quantile", "-q", "0.1,0.9", "--dtype", "uint16", "x.raw"), "0.1\t0\n0.9\t0\n")
+        self.assertIn("0,2,%d\n" % count, self.limited("hist", "--edges", "0,2", "--csv", "x.npy"))
+        self.assertIn('"agree": true', self.limited("compare", "--json", "x.npy"))
+
+    def test_without_data(self):
+        raw = ("--nodata", "0", "--dtype", "uint8", "x.raw")
+        self.assertIn("count\t0\n", self.limited("stats", *raw))
+        self.assertEqual(self.limited("prod", *raw), "1\n")
+        self.assertIn("no elements", self.refuse("median", *raw, code=1, preexec_fn=confine))
+
+    def test_standard_input(self):
+        self.assertEqual(self.limited("sum", "--plain", "-", file="x.npy"), "0\n")
+        self.assertIn("argmax\t0\n", self.limited("stats", "-", file="x.npy"))
+        self.assertEqual(self.limited("median", "-", file="x.npy"), "0\n")
+        self.assertIn(",%d\n" % (SIZE // 8), self.limited("hist", "--bins", "1", "--csv", "-", file="x.npy"))
+        self.assertIn('"agree": true', self.limited("compare", "--json", "-", file="x.npy"))
+
+
+if __name__ == "__main__":
+    unittest.main()
