@@ -31,8 +31,8 @@ inline void check_rungs(const std::vector<std::string>& rungs, const std::vector
                 fmt::format("'{}' is no rung of the ladder on {}: there are {}", name, info.selector, fmt::join(known, ", ")));
   }
   if (!own_kernel.empty() && !info.has(Capability::kernels)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {} runs no kernels: {}; 'samesum devices' lists what there is", own_kernel,
-                                              info.selector, info.why_not(Capability::kernels)));
+    throw Error(ErrorKind::usage, fmt::format("{}: {} runs no kernels ({}); 'samesum devices' lists the devices", own_kernel, info.selector,
+                                              info.why_not(Capability::kernels)));
   }
 }
 
