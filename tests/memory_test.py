@@ -4,6 +4,7 @@ RLIMIT_DATA counts what a process may write to (heap, stacks, buffers), and no f
 limit and sparse, so that they take no room."""
 import os
 import resource
+import subprocess
 import unittest
 
 from support.program import Case, header, npy
@@ -22,7 +23,8 @@ class Memory(Case):
         super().setUp()
         if self.run_program("--version", preexec_fn=confine).returncode != 0:
             self.skipTest("this program does not even start in so little memory")
-        start = npy(header("'<f8'", "(%d,)" % (SIZE // 8)), b"")
+        text = header("'<f8'", "(%d,)" % (SIZE // 8))
+        start = npy(text.rstrip().ljust(117) + "\n", b"")  # 128 bytes: elements are aligned, as numpy has them
         self.write("x.npy", start)
         os.truncate(self.path("x.npy"), len(start) + SIZE)
         self.write("x.raw", b"")
@@ -45,6 +47,21 @@ class Memory(Case):
         self.assertEqual(self.limited("quantile", "-q", "0.1,0.9", "--dtype", "uint16", "x.raw"), "0.1\t0\n0.9\t0\n")
         self.assertIn("0,2,%d\n" % count, self.limited("hist", "--edges", "0,2", "--csv", "x.npy"))
         self.assertIn('"agree": true', self.limited("compare", "--json", "x.npy"))
+
+    def test_pairs(self):
+        self.array("one.npy", [2.0])
+        self.assertEqual(self.limited("pairs", "one.npy", "x.npy"), "0\n")
+        self.assertEqual(self.limited("pairs", "--accuracy", "exact", "one.npy", "x.npy"), "0\n")
+
+    def test_text(self):
+        # Numbers of many digits: the text is larger than the limit, and is read from a pipe.
+        commands = [("sum", "--plain", "--column", "2"), ("max", "--column", "2"), ("median", "--column", "2"),
+                    ("hist", "--column", "2", "--edges", "0,2", "--csv")]
+        for command in commands:
+            with subprocess.Popen("yes 0000000000000000000000000000000000000,1 | head -c %d" % (40 * (SIZE // 40)), shell=True,
+                                  stdout=subprocess.PIPE) as text:
+                found = self.limited(*command, "-", stdin=text.stdout)
+            self.assertIn({"sum": "%d\n" % (SIZE // 40), "hist": "0,2,%d\n" % (SIZE // 40)}.get(command[0], "1\n"), found)
 
     def test_without_data(self):
         raw = ("--nodata", "0", "--dtype", "uint8", "x.raw")

@@ -173,9 +173,9 @@ Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) 
 }
 
 Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   std::vector<Fraction> fractions;
   for (const double one : q) fractions.push_back(fraction_of(one));
-  const core::DefaultFloatEnvironment environment;
   std::vector<Position> positions;
   std::vector<std::uint64_t> ranks;
   const auto find_ranks = [&](std::uint64_t count, std::uint64_t nans) {
