@@ -26,7 +26,7 @@ struct Options {
   std::string method = "linear";
   std::string nan = "propagate";
   std::string nodata;
-  bool json = false, plain = false, hex = false;
+  bool total = false, json = false, plain = false, hex = false;
   std::uint32_t threads = 0;
 };
 
@@ -53,56 +53,87 @@ bool is_file(const std::string& path) {
   return path != "-" && std::filesystem::is_regular_file(path, error);
 }
 
-// What another owns, from its beginning.
-class Again final : public Source {
+// Inputs one after the other, as often as they are asked for. What cannot be opened again is kept.
+class Inputs {
  public:
-  explicit Again(Spool& spool) : spool_(spool) { spool_.rewind(); }
-  std::optional<View> next() override { return spool_.next(); }
-  std::string_view format() const noexcept override { return spool_.format(); }
-  std::optional<DType> type() const noexcept override { return spool_.type(); }
-  std::uint64_t missing() const noexcept override { return spool_.missing(); }
+  Inputs(std::vector<NamedSource> inputs, std::string nodata) : inputs_(std::move(inputs)), nodata_(std::move(nodata)) {
+    for (const NamedSource& input : inputs_) {
+      const ReadingGuard guard(input.name);
+      const std::unique_ptr<Source> source = input.open();
+      spools_.push_back(is_file(input.name) ? nullptr : std::make_unique<Spool>(*source));
+      if (spools_.size() == 1) type_ = source->type();
+      if (type_ != source->type()) type_.reset();
+    }
+  }
+
+  std::unique_ptr<Source> open() {
+    missing_ = 0;
+    return std::make_unique<Chain>(*this);
+  }
+  std::uint64_t missing() const noexcept { return missing_; }  // in all, once a source has been read to its end
 
  private:
-  Spool& spool_;
-};
+  class Again final : public Source {
+   public:
+    explicit Again(Spool& spool) : spool_(spool) { spool_.rewind(); }
+    std::optional<View> next() override { return spool_.next(); }
+    std::string_view format() const noexcept override { return spool_.format(); }
+    std::optional<DType> type() const noexcept override { return spool_.type(); }
+    std::uint64_t missing() const noexcept override { return spool_.missing(); }
 
-// Notes how many numbers were missing when it ends.
-class Counted final : public Source {
- public:
-  Counted(std::unique_ptr<Source> source, std::uint64_t& missing) : source_(std::move(source)), missing_(missing) {}
-  std::optional<View> next() override {
-    const std::optional<View> view = source_->next();
-    if (!view) missing_ = source_->missing();
-    return view;
-  }
-  std::string_view format() const noexcept override { return source_->format(); }
-  std::optional<DType> type() const noexcept override { return source_->type(); }
-
- private:
-  std::unique_ptr<Source> source_;
-  std::uint64_t& missing_;
-};
-
-Found find(const NamedSource& input, const std::vector<double>& q, const Options& options) {
-  const ReadingGuard guard(input.name);
-  Found found{input.name, {}, {}, 0};
-  std::unique_ptr<Spool> spool;
-  if (!is_file(input.name)) {
-    const std::unique_ptr<Source> once = input.open();
-    spool = std::make_unique<Spool>(*once);
-  }
-  const auto open = [&] {
-    std::unique_ptr<Source> source = spool ? std::make_unique<Again>(*spool) : input.open();
-    source = std::make_unique<FilteredSource>(std::move(source), options.nodata, &NodataFilter::kept);
-    return std::make_unique<Counted>(std::move(source), found.missing);
+   private:
+    Spool& spool_;
   };
+
+  class Chain final : public Source {
+   public:
+    explicit Chain(Inputs& inputs) : inputs_(inputs) {}
+    std::optional<View> next() override {
+      for (;;) {
+        if (source_ == nullptr) {
+          if (at_ == inputs_.inputs_.size()) return std::nullopt;
+          guard_.emplace(inputs_.inputs_[at_].name);
+          source_ = inputs_.open(at_++);
+        }
+        if (const std::optional<View> view = source_->next()) return view;
+        inputs_.missing_ += source_->missing();
+        source_.reset();
+        guard_.reset();
+      }
+    }
+    std::string_view format() const noexcept override { return source_ != nullptr ? source_->format() : ""; }
+    std::optional<DType> type() const noexcept override { return inputs_.type_; }
+
+   private:
+    Inputs& inputs_;
+    std::size_t at_ = 0;
+    std::optional<ReadingGuard> guard_;  // the chunk that was given is still read
+    std::unique_ptr<Source> source_;
+  };
+
+  std::unique_ptr<Source> open(std::size_t index) {
+    auto source = spools_[index] ? std::make_unique<Again>(*spools_[index]) : inputs_[index].open();
+    return std::make_unique<FilteredSource>(std::move(source), nodata_, &NodataFilter::kept);
+  }
+
+  std::vector<NamedSource> inputs_;
+  std::string nodata_;
+  std::vector<std::unique_ptr<Spool>> spools_;  // none for files
+  std::optional<DType> type_;                   // of all elements
+  std::uint64_t missing_ = 0;
+};
+
+Found find(std::string name, std::vector<NamedSource> sources, const std::vector<double>& q, const Options& options) {
+  Inputs inputs(std::move(sources), options.nodata);
+  Found found{std::move(name), {}, {}, 0};
   try {
     const NanPolicy nan = options.nan == "skip" ? NanPolicy::skip : NanPolicy::propagate;
-    found.quantiles = quantiles(open, q, {nan, parse_quantile_method(options.method), options.threads});
+    found.quantiles = quantiles([&] { return inputs.open(); }, q, {nan, parse_quantile_method(options.method), options.threads});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_answer) throw;
     found.reason = error.what();
   }
+  found.missing = inputs.missing();
   return found;
 }
 
@@ -168,7 +199,11 @@ int run(Output& out, const Options& options) {
   parse_quantile_method(options.method);
   options.input.resident_bytes();  // a bad file is found before long work is begun
   std::vector<Found> all;
-  for (const NamedSource& source : options.input.sources()) all.push_back(find(source, q, options));
+  if (options.total) {
+    all.push_back(find("total", options.input.sources(), q, options));
+  } else {
+    for (const NamedSource& source : options.input.sources()) all.push_back(find(source.name, {source}, q, options));
+  }
   if (options.json) {
     print_json(out, all, options);
   } else {
@@ -186,6 +221,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   command->add_option("--nan", options->nan, "propagate (default) or skip NaNs")->type_name("POLICY");
   command->add_option("--nodata", options->nodata, "leave out elements that equal this")->type_name("VALUE");
   command->add_option("--threads", options->threads, "threads")->check(CLI::Range(1u, 1u << 16, "number"))->option_text("N");
+  command->add_flag("--total", options->total, "of the numbers of all files together");
   command->add_flag("--plain", options->plain, "print bare numbers");
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--hex", options->hex, "print hexadecimal floats, as C's %a");

@@ -37,6 +37,10 @@ class Median(Case):
         self.assertEqual(self.succeed("quantile", "-q", "0,0.5", "-q", "1", "y.npy"), "0\t-0.5\n0.5\t3\n1\t4\n")
         self.assertEqual(self.succeed("quantile", "--plain", "-q", "0,1", "y.npy", "z.npy"), "-0.5\n4\n1\n2\n")
         self.assertEqual(self.succeed("median", "--hex", "z.npy"), "0x1.8p+0\n")
+        self.assertEqual(self.succeed("median", "--total", "y.npy", "z.npy"), "2\n")  # of two types
+        self.assertEqual(self.succeed("median", "--total", "y.npy", "y.npy"), "3\n")
+        self.assertEqual(self.succeed("median", "--total", "z.npy", "-", input=b"5 NA 7\n"), "3.5\n")
+        self.assertEqual(self.json("median", "--total", "--nodata", "2", "z.npy", "-", input=b"5 NA 7\n")["files"][0]["missing"], 2)
 
     def test_methods(self):
         self.array("x.npy", [1.0, 2.0, 4.0, 8.0])
