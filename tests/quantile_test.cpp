@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -19,6 +20,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 namespace samesum {
 namespace {
@@ -326,6 +331,35 @@ TEST(Quantile, IndexIsThatOfTheDecimal) {
   }
   EXPECT_EQ(parse_quantile_method("nearest"), QuantileMethod::nearest);
   EXPECT_THROW(parse_quantile_method("hazen"), Error);
+}
+
+// The caller's rounding mode and flushing of denormals change no bit, and are left as they were.
+TEST(Quantile, InAnyFloatingPointEnvironment) {
+  const auto bytes = random_elements(DType::float32, 1000, 1, false, 9);
+  std::vector<double> small = {5e-324, 1e-323, -1e-310, 3e-310, 0.1, 0.2};
+  const std::vector<double> wanted = {0.1, 0.3, 0.5, 0.9};
+  const View views[] = {View(bytes.data(), 1000, DType::float32), View(bytes.data(), 1000, DType::bfloat16),
+                        std::span<const double>(small)};
+  for (const View view : views) {
+    std::vector<std::string> before, after;
+    for (const Value& value : quantiles(view, wanted, {NanPolicy::skip, QuantileMethod::linear, 0}).values)
+      before.push_back(text_of(value));
+    const int rounding = std::fegetround();
+    std::fesetround(FE_UPWARD);
+#if defined(__SSE2__)
+    const unsigned modes = _mm_getcsr();
+    _mm_setcsr(modes | 0x8040);  // flush to zero, denormals are zeros
+#endif
+    const Quantiles found = quantiles(view, wanted, {NanPolicy::skip, QuantileMethod::linear, 0});
+#if defined(__SSE2__)
+    EXPECT_EQ(_mm_getcsr() & 0xffc0, (modes & 0xffc0) | 0x8040);
+    _mm_setcsr(modes);
+#endif
+    EXPECT_EQ(std::fegetround(), FE_UPWARD);
+    std::fesetround(rounding);
+    for (const Value& value : found.values) after.push_back(text_of(value));
+    EXPECT_EQ(after, before) << name_of(view.type());
+  }
 }
 
 TEST(Quantile, Strided) {

@@ -1,5 +1,6 @@
 // Medians and other quantiles: exact, of every type, in bounded memory.
 //
+//   const std::span<const float> values = …;
 //   const samesum::Value middle = samesum::median(values);
 //   const samesum::Quantiles found = samesum::quantiles(values, std::vector{0.1, 0.5, 0.9});
 //
