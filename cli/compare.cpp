@@ -1,6 +1,6 @@
 // samesum compare FILE: plain sums in two orders beside the exact sum from every device.
 #include "command.hpp"
-#include "spool.hpp"
+#include "elements.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -10,7 +10,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -24,53 +23,6 @@ struct Options {
 struct PlainSums {
   Number forward;
   Number backward;
-};
-
-// A view of what somebody else holds.
-class ViewSource final : public Source {
- public:
-  ViewSource(View view, std::string_view format) : view_(view), format_(format) {}
-  std::optional<View> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
-  std::string_view format() const noexcept override { return format_; }
-  std::optional<DType> type() const noexcept override { return view_.type(); }
-  std::vector<std::uint64_t> shape() const override { return {view_.size()}; }
-  std::uint64_t resident_bytes() const noexcept override { return view_.bytes(); }
-
- private:
-  View view_;
-  std::string_view format_;
-  bool given_ = false;
-};
-
-// All elements of an input, in order: last to first takes all of them. What cannot be mapped goes through a spool, which can.
-class Elements {
- public:
-  Elements(const std::string& name, InputOptions options) : name_(name) {
-    options.text.integers = false;  // one type for all
-    const ReadingGuard guard(name);
-    source_ = open_source(name, options);
-    if (source_->resident_bytes() != 0) {
-      if (const std::optional<View> chunk = source_->next()) view_ = *chunk;
-    } else {
-      spool_ = std::make_unique<Spool>(*source_);
-      view_ = spool_->all();
-    }
-  }
-
-  View view() const noexcept { return view_; }
-  DType type() const noexcept { return view_.type(); }
-  const Source& source() const noexcept { return *source_; }
-  /// @throws Error (usage) where the file was written to since it was opened.
-  void check_unchanged() { source_->next(); }
-  std::vector<NamedSource> sources() const {
-    return {{name_, [this] { return std::make_unique<ViewSource>(view_, source_->format()); }}};
-  }
-
- private:
-  std::string name_;
-  std::unique_ptr<Source> source_;
-  std::unique_ptr<Spool> spool_;
-  View view_{nullptr, 0, DType::float64};
 };
 
 PlainSums plain_sums(View data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
@@ -121,7 +73,7 @@ int run(Output& out, const Options& options) {
     Json object;
     object["file"] = name;
     object["dtype"] = name_of(file.type());
-    object["shape"] = file.source().type() ? file.source().shape() : std::vector<std::uint64_t>{file.view().size()};
+    object["shape"] = file.shape();
     plain.forward.add_to(object["plain_forward"]);
     plain.backward.add_to(object["plain_backward"]);
     object["agree"] = agree;

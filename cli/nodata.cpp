@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 namespace samesum::cli {
 namespace {
@@ -22,8 +23,14 @@ std::optional<T> parse(const std::string& text) {
   const char* const first = text.data() + (text.starts_with('+') ? 1 : 0);
   const char* const last = text.data() + text.size();
   const auto result = std::from_chars(first, last, value);
-  if (result.ec != std::errc() || result.ptr != last) return std::nullopt;
-  return value;
+  if (result.ec == std::errc() && result.ptr == last) return value;
+  if constexpr (std::is_integral_v<T>) {  // "-9999.0" and "1e6" are whole numbers, too
+    const std::optional<double> real = parse<double>(text);
+    constexpr double kEnd = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    const bool fits = real && *real == std::floor(*real) && *real < kEnd && *real >= static_cast<double>(std::numeric_limits<T>::min());
+    if (fits) return static_cast<T>(*real);
+  }
+  return std::nullopt;
 }
 
 // As a float: of either 16-bit type.
@@ -115,21 +122,21 @@ std::vector<std::byte> one_of(DType type) {
 
 }  // namespace
 
-NodataFilter::NodataFilter(std::string text, bool any_type) : text_(std::move(text)), any_type_(any_type) {
+NodataFilter::NodataFilter(std::string text, bool mixed) : text_(std::move(text)), mixed_(mixed) {
   if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
 }
 
-std::uint64_t NodataFilter::mark(View part) {
-  marks_.assign((part.size() + 63) / 64, 0);
+std::uint64_t NodataFilter::mark(View chunk) {
+  marks_.assign((chunk.size() + 63) / 64, 0);
   std::uint64_t marked = 0;
-  with_elements(part, [&](auto zero, const auto& at) {
+  with_elements(chunk, [&](auto zero, const auto& at) {
     using T = decltype(zero);
     const std::optional<T> value = parse<T>(text_);
-    if (!value && any_type_) return;
-    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text_, name_of(part.type())));
+    if (!value && mixed_) return;
+    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text_, name_of(chunk.type())));
     const bool nan = *value != *value;
     for (std::size_t word = 0; word < marks_.size(); ++word) {
-      const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, part.size() - first);
+      const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, chunk.size() - first);
       std::uint64_t bits = 0;
       for (std::uint64_t i = 0; i < count; ++i) {
         const T element = at(first + i);
@@ -142,35 +149,35 @@ std::uint64_t NodataFilter::mark(View part) {
   return marked;
 }
 
-View NodataFilter::kept(View part) {
-  if (!active()) return part;
-  const std::uint64_t marked = mark(part);
+View NodataFilter::kept(View chunk) {
+  if (!active()) return chunk;
+  const std::uint64_t marked = mark(chunk);
   left_out_ += marked;
-  if (marked == 0) return part;
-  const std::uint64_t count = part.size() - marked;
-  const std::size_t size = size_of(part.type());
+  if (marked == 0) return chunk;
+  const std::uint64_t count = chunk.size() - marked;
+  const std::size_t size = size_of(chunk.type());
   buffer_.resize(count * size);
-  const auto* from = static_cast<const std::byte*>(part.data());
+  const auto* from = static_cast<const std::byte*>(chunk.data());
   const auto copy = size == 1 ? copy_unmarked<1> : size == 2 ? copy_unmarked<2> : size == 4 ? copy_unmarked<4> : copy_unmarked<8>;
-  copy(from, part.size(), marks_, buffer_.data());
-  return {buffer_.data(), count, part.type()};
+  copy(from, chunk.size(), marks_, buffer_.data());
+  return {buffer_.data(), count, chunk.type()};
 }
 
-View NodataFilter::with_ones(View part) {
-  if (!active() || mark(part) == 0) return part;
-  const auto* from = static_cast<const std::byte*>(part.data());
-  buffer_.assign(from, from + part.bytes());
-  const auto one = one_of(part.type());
+View NodataFilter::with_ones(View chunk) {
+  if (!active() || mark(chunk) == 0) return chunk;
+  const auto* from = static_cast<const std::byte*>(chunk.data());
+  buffer_.assign(from, from + chunk.bytes());
+  const auto one = one_of(chunk.type());
   for (std::size_t word = 0; word < marks_.size(); ++word) {
     for (std::uint64_t bits = marks_[word]; bits != 0; bits &= bits - 1) {
       const std::uint64_t index = 64 * word + static_cast<std::uint64_t>(std::countr_zero(bits));
       std::memcpy(buffer_.data() + index * one.size(), one.data(), one.size());
     }
   }
-  return {buffer_.data(), part.size(), part.type()};
+  return {buffer_.data(), chunk.size(), chunk.type()};
 }
 
-std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
+std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
   for (std::size_t word = 0; word < marks_.size(); ++word) {
     std::uint64_t left = ~marks_[word];
     const auto count = static_cast<std::uint64_t>(std::popcount(left));
@@ -184,18 +191,16 @@ std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
   return index;
 }
 
-std::optional<View> FilteredSource::next() {
-  if (filter_.active() && at_ < chunk_.size()) {
-    const std::uint64_t count = std::min(NodataFilter::most(chunk_.type()), chunk_.size() - at_);
-    const View part = chunk_.part(at_, count);
-    at_ += count;
-    return (filter_.*change_)(part);
+std::optional<View> WithoutNodata::next() {
+  if (left_.size() == 0) {
+    const std::optional<View> chunk = source_->next();
+    if (!chunk || !filter_.active()) return chunk;
+    left_ = *chunk;
   }
-  const std::optional<View> chunk = source_->next();
-  if (!chunk || !filter_.active() || chunk->size() == 0) return chunk;
-  chunk_ = *chunk;
-  at_ = 0;
-  return next();
+  const std::uint64_t count = std::min(left_.size(), NodataFilter::most(left_.type()));
+  const View part = left_.part(0, count);
+  left_ = left_.part(count, left_.size() - count);
+  return (filter_.*change_)(part);
 }
 
 }  // namespace samesum::cli

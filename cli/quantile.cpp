@@ -113,7 +113,7 @@ class Inputs {
 
   std::unique_ptr<Source> open(std::size_t index) {
     auto source = spools_[index] ? std::make_unique<Again>(*spools_[index]) : inputs_[index].open();
-    return std::make_unique<FilteredSource>(std::move(source), nodata_, &NodataFilter::kept);
+    return std::make_unique<WithoutNodata>(std::move(source), nodata_);
   }
 
   std::vector<NamedSource> inputs_;

@@ -122,7 +122,7 @@ void collect_part(View part, std::uint64_t before, const Device& device, const O
   const auto first_known = found.all.contents().first_nan;
   found.all.merge(collect(filter.kept(part), device, options.collect));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
-    if (index >= known) at = before + filter.index_in_part(index - known);
+    if (index >= known) at = before + filter.index_in_chunk(index - known);
   };
   const Statistics::Contents& contents = found.all.contents();
   if (contents.least) place(contents.least->index, found.least_at);
@@ -152,7 +152,7 @@ Found collect_from(const NamedSource& input, const Device& device, const Options
     found.missing = source->missing() + filter.left_out();
   }
   if (product) {
-    FilteredSource source(input.open(), options.nodata, &NodataFilter::with_ones);
+    WithoutNodata source(input.open(), options.nodata, &NodataFilter::with_ones);
     try {
       found.product = samesum::product(source, device, {options.nan_policy(), 0, 0, options.collect.threads});
     } catch (const Error& error) {

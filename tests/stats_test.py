@@ -112,6 +112,16 @@ class Statistics(Case):
         self.assertEqual((found["count"], found["nan"], found["argmin"], found["argmax"], found["mean"]), ("3", "1", "4", "1", "1.5"))
         self.assertEqual(self.said("prod", "--nan", "skip", "--nodata", "-9999", "x.npy"), "2\n")
         self.said("min", "--nodata", "none", "x.npy", code=2)
+        # Runs of both kinds that begin and end anywhere in a word of marks, and more than a part has.
+        values = [0 if i % 131 < 40 or 300 <= i < 500 else i % 251 for i in range(1000)]
+        self.write("y.raw", bytes(values) + bytes(1 << 24) + bytes(values))
+        kept = [x for x in values if x != 0]
+        found = self.lines("stats", "--nodata", "0.0", "--dtype", "uint8", "y.raw")
+        self.assertEqual((int(found["count"]), int(found["sum"])), (2 * len(kept), 2 * sum(kept)))
+        self.assertEqual((int(found["argmin"]), int(found["argmax"])), (values.index(min(kept)), values.index(max(kept))))
+        self.write("z.raw", bytes(1 << 24) + bytes([0, 7, 9, 0, 3]))
+        found = self.lines("stats", "--only", "argmin,argmax,prod", "--nodata", "0", "--dtype", "uint8", "z.raw")
+        self.assertEqual(found, {"argmin": str((1 << 24) + 4), "argmax": str((1 << 24) + 2), "prod": "189"})
 
     def test_no_answer(self):
         self.array("one.npy", [1.0])
