@@ -2,6 +2,7 @@
 #include "bench.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
+#include "kernel_process.hpp"
 #include "user_kernel.hpp"
 
 #include <samesum/array_file.hpp>

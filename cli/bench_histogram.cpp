@@ -1,5 +1,6 @@
 // samesum bench histogram
 #include "bench.hpp"
+#include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
 #include "user_kernel.hpp"

@@ -1,5 +1,6 @@
 // samesum bench pairs
 #include "bench.hpp"
+#include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
 #include "user_kernel.hpp"
