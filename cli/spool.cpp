@@ -33,6 +33,7 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
     if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(folder, hint);
   };
   while (const std::optional<View> view = source.next()) {
+    if (view->size() == 0) continue;
     if (file_ == nullptr && memory_.size() + view->bytes() > kMostInMemory) {
       std::string path = folder + "/samesum-XXXXXX";
       const int descriptor = mkstemp(path.data());

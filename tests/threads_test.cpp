@@ -63,6 +63,16 @@ TEST(Threads, ShareOutSmallArraysOverManyDevices) {
   }
 }
 
+TEST(Threads, QuantilesOfTheSameArray) {
+  const auto values = numbers((1 << 20) + 77, 3);  // more than are gathered: digits are counted
+  const View view{std::span<const float>(values)};
+  const double q[] = {0.1, 0.5};
+  const std::vector<Value> expected = quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, 1}).values;
+  at_once(3, [&](int i) {
+    EXPECT_EQ(quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, static_cast<std::uint32_t>(i)}).values, expected);
+  });
+}
+
 TEST(Threads, SumDifferentArraysOnDifferentDevices) {
   const auto devices = list_devices().devices;
   at_once(6, [&](int i) {

@@ -57,9 +57,9 @@ struct Quantiles {
 /// The quantiles `q` of the elements of `data`, all of them in the same passes.
 ///
 /// Each q lies in [0, 1] and is taken as the shortest decimal number that reads back as this double: 0.9 is nine tenths, and the index is
-/// exact. A q between 0 and 1e-20 is refused. Time: O(n), one pass over arrays of up to 2^20 elements and of types of up to 16 bits, else
-/// two passes as a rule, and at most 2 (32 bits) or 4 (64 bits); more where more than 16 quantiles are asked for. Memory: under 32 MiB, and
-/// up to 8 MiB for each thread. Work is done on the CPU. May be called from several threads at once.
+/// exact. A q between 0 and 1e-20 is refused. Time: O(n): one pass over arrays of up to 2^20 elements and of types of up to 16 bits, else
+/// two passes as a rule, and at most 2 (32 bits) or 4 (64 bits); more only where many quantiles are asked for. Memory: under 32 MiB, and up
+/// to 8 MiB for each thread. Work is done on the CPU. May be called from several threads at once.
 /// @throws Error (no_answer) where there are no elements, or all are NaN and skipped; Error (usage) for a q that is none.
 Quantiles quantiles(View data, std::span<const double> q, const QuantileOptions& options = {});
 /// The same of an array in a device's memory, which comes to the host in parts of 16 MiB, once for each pass.
