@@ -4,6 +4,7 @@ RLIMIT_DATA counts what a process may write to (heap, stacks, buffers), and no f
 limit and sparse, so that they take no room."""
 import os
 import resource
+import struct
 import subprocess
 import unittest
 
@@ -23,12 +24,15 @@ class Memory(Case):
         super().setUp()
         if self.run_program("--version", preexec_fn=confine).returncode != 0:
             self.skipTest("this program does not even start in so little memory")
-        text = header("'<f8'", "(%d,)" % (SIZE // 8))
-        start = npy(text.rstrip().ljust(117) + "\n", b"")  # 128 bytes: elements are aligned, as numpy has them
-        self.write("x.npy", start)
-        os.truncate(self.path("x.npy"), len(start) + SIZE)
+        self.zeros("x.npy", "(%d,)" % (SIZE // 8))
         self.write("x.raw", b"")
         os.truncate(self.path("x.raw"), SIZE)
+
+    def zeros(self, name, shape):
+        text = header("'<f8'", shape)
+        start = npy(text.rstrip().ljust(117) + "\n", b"")  # 128 bytes: elements are aligned, as numpy has them
+        self.write(name, start)
+        os.truncate(self.path(name), len(start) + SIZE)
 
     def limited(self, *arguments, file=None, **options):
         arguments += ("--device", "cpu") if arguments[0] not in ("median", "quantile") else ()
@@ -52,6 +56,9 @@ class Memory(Case):
         self.array("one.npy", [2.0])
         self.assertEqual(self.limited("pairs", "one.npy", "x.npy"), "0\n")
         self.assertEqual(self.limited("pairs", "--accuracy", "exact", "one.npy", "x.npy"), "0\n")
+        self.zeros("vectors.npy", "(%d, 4)" % (SIZE // 32))
+        self.write("vector.npy", npy(header("'<f8'", "(1, 4)"), struct.pack("<4d", 1, 0, 0, 0)))
+        self.assertEqual(self.limited("pairs", "--f", "sqdist", "--accuracy", "exact", "vector.npy", "vectors.npy"), "%d\n" % (SIZE // 32))
 
     def test_text(self):
         # Numbers of many digits: the text is larger than the limit, and is read from a pipe.
