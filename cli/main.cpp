@@ -1,5 +1,6 @@
 // The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
 #include "command.hpp"
+#include "driver_watch.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>
@@ -81,6 +82,7 @@ int run(int argument_count, const char* const* arguments) {
   } catch (const CLI::ParseError& error) {
     return complain(program, error);
   }
+  const DriverWatch watch;
   const int code = action ? action(out) : kExitOk;
   out.flush();
   return code;

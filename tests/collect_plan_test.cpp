@@ -4,6 +4,7 @@
 #include <samesum/error.hpp>
 
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,7 @@
 namespace samesum {
 namespace {
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // Of few exponents, and now and then one far off, a NaN, an infinity or a zero.
 hard::Data elements_of(DType type, std::uint64_t count, unsigned seed) {

@@ -5,6 +5,7 @@
 
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
+#include "support/devices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +23,7 @@ namespace {
 
 constexpr Fields kAll{true, true, true, true};  // as other tests have it, whose kernels are built already
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // Few different elements, NaNs and infinities among them, so that extremes are there more than once.
 template <class Element>

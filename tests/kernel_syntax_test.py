@@ -15,7 +15,7 @@ def run(*arguments, **options):
 
 def check(source):
     return run(CLANG, "-x", "cl", "-cl-std=CL3.0", "-Xclang", "-finclude-default-header", "-fsyntax-only", "-Werror", "-Wno-unused-function",
-               "-Wno-pass-failed", "-Wno-constant-logical-operand", "-D__OPENCL_VERSION__=300", "--target=spir64", "-", input=source)
+               "-D__OPENCL_VERSION__=300", "--target=spir64", "-", input=source)
 
 
 def opencl_device():

@@ -1,5 +1,6 @@
 // All pairs: on every device against MPFR, and bits where bits are promised.
 #include "core/simd.hpp"
+#include "support/devices.hpp"
 #include "support/oracle.hpp"
 #include "support/pairs_oracle.hpp"
 
@@ -34,8 +35,7 @@ using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>
 
 std::vector<Device> devices(bool kernels_only = false) {
   std::vector<Device> found;
-  for (const DeviceInfo& info : list_devices().devices) {
-    const Device device = Device::open(info.selector);
+  for (const Device& device : test::devices()) {
     if (!kernels_only || device.info().has(Capability::kernels)) found.push_back(device);
   }
   return found;

@@ -8,6 +8,7 @@
 
 #include "device/cuda/driver_api.hpp"
 #include "device/opencl/api.hpp"
+#include "support/devices.hpp"
 #include "support/oracle.hpp"
 
 #include <dlfcn.h>
@@ -22,10 +23,7 @@
 namespace samesum {
 namespace {
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // Bytes of which every element of every type is finite or not as chance has it.
 std::vector<std::byte> random_bytes(std::size_t count) {

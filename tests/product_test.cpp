@@ -6,6 +6,7 @@
 
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 #include "support/informative.hpp"
 
 #include <gmp.h>
@@ -24,10 +25,7 @@
 namespace samesum {
 namespace {
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 std::uint64_t bits(double value) { return std::isnan(value) ? 0x7ff8000000000000u : std::bit_cast<std::uint64_t>(value); }
 

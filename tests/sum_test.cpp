@@ -7,6 +7,7 @@
 #include "device/device.hpp"
 #include "reduce/sum_device.hpp"
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 #include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -30,10 +31,7 @@ __extension__ typedef __int128 Int128;  // no standard name for it
 
 constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // The ways to sum on a device that are tried for an array of so many elements. Long arrays get fewer, and so do all types but the two that
 // share their code with the others: each group size of each type is a compilation.

@@ -19,7 +19,7 @@ class Buffer {
   /// Memory that exists already; nothing is copied, and it stays the caller's to free, after the last use here.
   /// CUDA: an address in device, managed or pinned host memory, with any alignment. OpenCL: a cl_mem of the device's own context (see
   /// Device::on_opencl_queue), which is retained. CPU: an address in host memory.
-  /// @throws Error (usage) where `memory` is no such thing, or is smaller than `bytes`, as far as the driver can tell.
+  /// @throws Error (usage) where `memory` is no such thing, as far as can be seen (not that a cl_mem was released before), or is smaller.
   static Buffer wrap(const Device& device, void* memory, std::uint64_t bytes);
 
   std::uint64_t bytes() const noexcept;

@@ -15,6 +15,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/collect_plan.hpp>
 #include <samesum/device.hpp>
+#include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
 #include <samesum/extremes.hpp>
 #include <samesum/histogram.hpp>

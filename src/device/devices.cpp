@@ -178,7 +178,10 @@ std::string resolve(std::string_view selector) {
 
 }  // namespace
 
-Device Device::open(std::string_view selector) { return Device(Registry::instance().open(selector)); }
+Device Device::open(std::string_view selector) {
+  if (selector.empty() || lower(selector) == "auto") return choose_device(selector, 0);
+  return Device(Registry::instance().open(selector));
+}
 
 // What is known of a device, its conformance and the mask included, does not depend on the queue: the registry's own has it.
 Device Device::on_cuda_stream(void* stream, std::uint32_t ordinal) {

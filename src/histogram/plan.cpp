@@ -236,7 +236,7 @@ class TrieMaker {
   };
 
   std::uint32_t root_bits() const {
-    const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_ - 1, 1)) - 1);
+    const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_, 2) - 1) - 1);
     return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMostBits});
   }
   float value_at(std::uint64_t offset) const {

@@ -41,6 +41,10 @@ const Api& api();
 /// "CL_OUT_OF_RESOURCES", or the number where the code is none of OpenCL's.
 std::string name_of_code(cl_int code);
 
+/// Whether `object` may be an OpenCL object: the loader calls whatever the function table is that each of them begins with, unseen. False for
+/// null, for what cannot be read, and for what does not begin with the address of something that can be.
+bool may_be_object(const void* object) noexcept;
+
 /// Throws unless `code` is CL_SUCCESS: `doing` says what was tried ("launch a kernel"), the likely cause is added.
 void check(cl_int code, std::string_view doing, Error::Context context = {});
 
