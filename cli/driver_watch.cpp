@@ -54,7 +54,7 @@ void DriverWatch::watch(double seconds) {
     if (longest.seconds < limit) continue;
     limit = 2 * longest.seconds;
     std::fprintf(stderr,
-                 "samesum: still waiting: the driver of %s has not returned from %s for %.0f seconds. It may be compiling, or busy; if it "
+                 "samesum: still waiting: the driver of %s has not returned from %s for %.3g seconds. It may be compiling, or busy; if it "
                  "hangs, only the end of this process ends that (Ctrl-C). Another device: --device cpu\n",
                  longest.device.c_str(), longest.name.c_str(), longest.seconds);
   }

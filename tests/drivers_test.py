@@ -31,26 +31,24 @@ class Drivers(Case):
         environment = self.fake("claims gpu")
         listed = self.succeed("devices", environment=environment)
         self.assertIn("lacks subgroups: OpenCL C does not say how many work-items a sub-group has", listed)
-        for command in (["sum", "x.npy"], ["max", "y.npy"], ["dot", "y.npy", "y.npy"], ["std", "y.npy"], ["hist", "--csv", "y.npy"]):
+        for command in (["sum", "x.npy"], ["max", "y.npy"], ["hist", "--csv", "y.npy"]):
             with self.subTest(command=command):
                 found = self.succeed(*command, "--device", DEVICE, environment=environment)
                 self.assertEqual(found, self.succeed(*command, "--device", "cpu"))
 
     def test_whose_compiler_throws(self):
-        for attempt in (["sum", "x.npy"], ["stats", "x.npy"]):
-            message = self.refuse(*attempt, "--device", DEVICE, environment=self.fake("bad_alloc", SAMESUM_CACHE="0"))
-            self.assertIn("the driver's compiler broke off", message)
-            self.assertIn(DEVICE, message)
+        message = self.refuse("sum", "x.npy", "--device", DEVICE, environment=self.fake("bad_alloc", SAMESUM_CACHE="0"))
+        self.assertIn("the driver's compiler broke off", message)
+        self.assertIn(DEVICE, message)
 
     def test_that_takes_long(self):
-        environment = self.fake("slow", SAMESUM_CACHE_DIR=self.path("cache"), SAMESUM_DRIVER_SECONDS="0.5")
+        environment = self.fake("slow", SAMESUM_CACHE_DIR=self.path("cache"), SAMESUM_DRIVER_SECONDS="0.3")
         result = self.run_program("sum", "--plain", "x.npy", "--device", DEVICE, environment=environment)
         self.assertEqual((result.returncode, result.stdout), (0, b"100\n"), result.stderr)
         message = result.stderr.decode()
-        self.assertRegex(message, r"still waiting: the driver of opencl:0 \(.+\) has not returned from clBuildProgram for [1-9]")
+        self.assertRegex(message, r"still waiting: the driver of opencl:0 \(.+\) has not returned from clBuildProgram for [0-9.]+ seconds")
         self.assertIn("--device cpu", message)
         environment["SAMESUM_DRIVER_SECONDS"] = "0"
-        environment["SAMESUM_CACHE_DIR"] = self.path("other")
         self.assertEqual(self.run_program("sum", "x.npy", "--device", DEVICE, environment=environment).stderr, b"")
 
     def pocl(self):
@@ -59,25 +57,21 @@ class Drivers(Case):
 
     def test_without_a_folder_to_write_to(self):
         self.pocl()
-        for place in ({"POCL_CACHE_DIR": "/proc/none"}, {"POCL_CACHE_DIR": "", "XDG_CACHE_HOME": "/dev/null"},
-                      {"POCL_CACHE_DIR": "", "XDG_CACHE_HOME": "", "HOME": "/proc/self/fdinfo"}):
-            with self.subTest(place=place):
-                folder = next(path for path in place.values() if path)
-                message = self.refuse("sum", "x.npy", "--device", DEVICE, environment={**place, "SAMESUM_CACHE": "0"})
+        # In the order in which PoCL looks at them.
+        for variable, folder in ({"HOME": "/proc/self/fdinfo", "XDG_CACHE_HOME": "/dev/null", "POCL_CACHE_DIR": "/proc/none"}).items():
+            if set(os.environ) & {"HOME": {"XDG_CACHE_HOME", "POCL_CACHE_DIR"}, "XDG_CACHE_HOME": {"POCL_CACHE_DIR"}}.get(variable, set()):
+                continue
+            with self.subTest(variable=variable):
+                message = self.refuse("sum", "x.npy", "--device", DEVICE, environment={variable: folder, "SAMESUM_CACHE": "0"})
                 self.assertIn("PoCL builds its kernels in the folder " + folder, message)
                 self.assertIn("set POCL_CACHE_DIR", message)
-
-    def test_on_a_cold_cache_says_nothing(self):
-        self.pocl()
-        self.succeed("stats", "x.npy", "--device", DEVICE, environment={"SAMESUM_CACHE": "0", "POCL_CACHE_DIR": self.folder})
 
     def test_without_memory(self):
         """PoCL aborts, crashes or hangs where memory ends within it. It is not asked then."""
         if sanitized():
             self.skipTest("a sanitizer needs all the addresses there are")
         self.pocl()
-        environment = {"SAMESUM_CACHE_DIR": self.path("cache"), "OMP_NUM_THREADS": "1"}
-        outcomes = set()
+        environment = {"SAMESUM_CACHE_DIR": self.path("cache")}
         for mebibytes in (200, 400, 600):
             def limit():
                 resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))

@@ -112,7 +112,7 @@ TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
     return test::run_in_children({{"SAMESUM_OPENCL_LIBRARY", fake()}, {"FAKE_OPENCL", "claims gpu"}, {"SAMESUM_CACHE", "0"}});
   }
   // As the driver describes itself, and with what the conformance kernel showed.
-  DeviceInfo info = Device::open("opencl:0").info();
+  DeviceInfo info = samesum::Device::open("opencl:0").info();
   EXPECT_FALSE(info.is_cpu);
   EXPECT_TRUE(info.has(Capability::fp64) && info.has(Capability::int64_atomics) && info.has(Capability::device_fence));
   EXPECT_NE(info.why_not(Capability::subgroups).find("sub-group"), std::string::npos);

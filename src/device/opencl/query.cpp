@@ -5,13 +5,14 @@
 #include "device/room.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 namespace samesum::device::opencl {
@@ -162,16 +163,11 @@ std::uint64_t needed_bytes() {
   return (std::uint64_t{256} << 20) + std::thread::hardware_concurrency() * (std::uint64_t{8} << 20);
 }
 
-// Whether this process may write to `folder`, or make it.
-bool can_write(std::string folder) {
-  struct stat status {};
-  while (stat(folder.c_str(), &status) != 0) {
-    const std::size_t slash = folder.find_last_of('/');
-    if (folder == "/" || folder == ".") return false;
-    if (slash == std::string::npos) folder = '.';
-    else folder.resize(std::max<std::size_t>(slash, 1));
-  }
-  return S_ISDIR(status.st_mode) && access(folder.c_str(), W_OK | X_OK) == 0;
+// Whether this process may write to `folder`, which is made where it is not there, as PoCL does.
+bool can_write(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  return !failure && access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
 std::string no_device(std::string_view platform) { return fmt::format("the platform {} has no device{}", platform, pocl_trouble(platform)); }
