@@ -189,8 +189,12 @@ TEST_F(OpenClTest, MovesMemory) {
 TEST_F(OpenClTest, WrapsNothingThatIsNoBuffer) {
   std::vector<float> values(64, 1.5f);
   std::vector<std::uint64_t> zeros(64, 0), small(64, 8);
-  void* const others[] = {nullptr,      reinterpret_cast<void*>(std::uintptr_t{1}), reinterpret_cast<void*>(std::uintptr_t{0x7fff0000}),
-                          values.data(), zeros.data(),                              small.data(),
+  void* const others[] = {nullptr,
+                          reinterpret_cast<void*>(std::uintptr_t{1}),
+                          reinterpret_cast<void*>(std::uintptr_t{0x7fff0000}),
+                          values.data(),
+                          zeros.data(),
+                          small.data(),
                           reinterpret_cast<void*>(~std::uintptr_t{7})};
   for (void* const other : others) {
     const std::string message = message_of(ErrorKind::usage, [&] { device_->wrap(other, 4); });
