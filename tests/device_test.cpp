@@ -2,6 +2,8 @@
 #include "device/device.hpp"
 #include "device/conformance.hpp"
 #include "device/cpu/cpu.hpp"
+#include "device/in_driver.hpp"
+#include "device/in_driver.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
@@ -10,6 +12,7 @@
 #include "support/process.hpp"
 
 #include <samesum/device.hpp>
+#include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -117,6 +120,26 @@ TEST(Selectors, OpenADeviceOnce) {
   EXPECT_EQ(opened.size(), list_devices().devices.size());
 }
 
+TEST(DriverCalls, AreListedWhileTheyLast) {
+  const std::string label = "opencl:7 (slow)";
+  EXPECT_TRUE(driver_calls().empty());
+  {
+    const device::InDriver outer("clBuildProgram", label);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::thread([&] {
+      const device::InDriver inner("clFinish", label);
+      const std::vector<DriverCall> calls = driver_calls();
+      ASSERT_EQ(calls.size(), 2u);
+      EXPECT_EQ(calls[0].name, "clBuildProgram");
+      EXPECT_EQ(calls[0].device, label);
+      EXPECT_GE(calls[0].seconds, 0.005);
+      EXPECT_EQ(calls[1].name, "clFinish");
+    }).join();
+    EXPECT_EQ(driver_calls().size(), 1u);
+  }
+  EXPECT_TRUE(driver_calls().empty());
+}
+
 TEST(Capabilities, HaveNamesAndReasons) {
   const DeviceInfo cpu = Device::open("cpu").info();
   EXPECT_FALSE(cpu.has(Capability::kernels));
@@ -189,8 +212,12 @@ TEST_F(OpenClTest, MovesMemory) {
 TEST_F(OpenClTest, WrapsNothingThatIsNoBuffer) {
   std::vector<float> values(64, 1.5f);
   std::vector<std::uint64_t> zeros(64, 0), small(64, 8);
-  void* const others[] = {nullptr,      reinterpret_cast<void*>(std::uintptr_t{1}), reinterpret_cast<void*>(std::uintptr_t{0x7fff0000}),
-                          values.data(), zeros.data(),                              small.data(),
+  void* const others[] = {nullptr,
+                          reinterpret_cast<void*>(std::uintptr_t{1}),
+                          reinterpret_cast<void*>(std::uintptr_t{0x7fff0000}),
+                          values.data(),
+                          zeros.data(),
+                          small.data(),
                           reinterpret_cast<void*>(~std::uintptr_t{7})};
   for (void* const other : others) {
     const std::string message = message_of(ErrorKind::usage, [&] { device_->wrap(other, 4); });

@@ -108,6 +108,35 @@ TEST_P(HistogramOf, AnyBinsAreRightOnDevices) {
   }
 }
 
+// Whatever a device says of its local memory: what a launch asks for is there, for as many groups as are to share it.
+TEST(HistogramChoice, AsksForNoMoreLocalMemoryThanThereIs) {
+  DeviceInfo info;
+  info.compute_units = 132;
+  info.max_group_size = 1024;
+  for (const std::uint64_t bins : {2, 256, 16'384, 65'536, 300'000}) {
+    for (const DType type : {DType::uint16, DType::float32, DType::float64}) {
+      const Plan even(Bins::even(0, 1 << 20, bins), type);
+      std::vector<double> edges(std::min<std::uint64_t>(bins, 20'000) + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i * i);
+      const Plan uneven(Bins::between(edges), type);
+      for (const std::uint64_t local : {0, 100, 1024, 4095, 4096, 5000, 16384, 32768, 49152, 49153, 65536, 232448}) {
+        info.local_bytes = std::min<std::uint64_t>(local, 49152);
+        for (const Plan* plan : {&even, &uneven}) {
+          for (const std::uint32_t group_size : {0, 1, 32, 1024}) {
+            binning::Trie trie;
+            const auto chosen = binning::choose(info, local, {plan}, 1 << 28, group_size, trie);
+            const std::string what = chosen.text() + " of " + std::to_string(local) + " bytes, " + std::to_string(bins) + " bins";
+            EXPECT_LE(chosen.local_bytes, std::max<std::uint64_t>(local, 32)) << what;  // 32: the numbers of tiles, which all kernels have
+            if (local > 49152 && chosen.resident > 1) {
+              EXPECT_LE(chosen.resident * (chosen.local_bytes + std::uint64_t{1024}), local + 1024) << what;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, HistogramOf, testing::ValuesIn(kDTypes),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 

@@ -88,7 +88,8 @@ std::vector<std::string> complaints(const char* clang, const std::set<std::strin
     for (std::size_t i = next++; i < texts.size(); i = next++) {
       const std::string file = fmt::format("{}/{}.cl", folder.path(), i);
       std::ofstream(file) << texts[i];
-      const int status = std::system(fmt::format("{} -x cl -cl-std=CL3.0 -cl-ext=+all --target=spir64 -Xclang -finclude-default-header -Xclang "
+      const int status = std::system(fmt::format("{} -x cl -cl-std=CL3.0 -D__OPENCL_VERSION__=300 -Xclang -cl-ext=+all --target=spir64 "
+                                                 "-Xclang -finclude-default-header -Xclang "
                                                  "-fdeclare-opencl-builtins -fsyntax-only -Werror {} > {}.log 2>&1",
                                                  clang, file, file)
                                          .c_str());

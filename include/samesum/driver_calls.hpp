@@ -13,9 +13,9 @@ struct DriverCall {
   double seconds = 0;  ///< since it began
 };
 
-/// The calls into drivers in which threads of this process are at the moment, the longest ones first; of those that may take long: compilations,
-/// transfers, waiting for a device. A driver that hangs can be told from one that works by nothing but the time, and its call cannot be
-/// ended: a program that must not wait for ever looks here from another thread. O(calls).
+/// The calls into drivers in which threads of this process are at the moment, the longest ones first; of those that may take long:
+/// compilations, transfers, waiting for a device. A driver that hangs can be told from one that works by nothing but the time, and its call
+/// cannot be ended: a program that must not wait for ever looks here from another thread. O(calls).
 std::vector<DriverCall> driver_calls();
 
 }  // namespace samesum

@@ -31,10 +31,8 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {Capability::kernels, "CONFORMANCE_FLOAT32"},
-    {Capability::fp64, "CONFORMANCE_FLOAT64"},
-    {Capability::int64_atomics, "CONFORMANCE_ATOMICS"},
-    {Capability::subgroups, "CONFORMANCE_SUBGROUPS"},
+    {Capability::kernels, "CONFORMANCE_FLOAT32"},       {Capability::fp64, "CONFORMANCE_FLOAT64"},
+    {Capability::int64_atomics, "CONFORMANCE_ATOMICS"}, {Capability::subgroups, "CONFORMANCE_SUBGROUPS"},
     {Capability::device_fence, "CONFORMANCE_FENCE"},
 };
 
@@ -128,9 +126,9 @@ void compare(const std::vector<Operands<T>>& cases, const std::vector<Bits<T>>& 
 }
 
 // What the kernel does with sub-groups, in its order, and what is right of it: each work-item has a word of `words`.
-constexpr const char* kOfLanes[] = {"shuffle",        "shuffle of 64 bits, low",  "shuffle of 64 bits, high", "ballot", "least", "greatest",
-                                    "greatest of int", "sum of int",              "sum",                      "sum of 64 bits, low",
-                                    "sum of 64 bits, high"};
+constexpr const char* kOfLanes[] = {
+    "shuffle", "shuffle of 64 bits, low", "shuffle of 64 bits, high", "ballot", "least", "greatest", "greatest of int", "sum of int",
+    "sum",     "sum of 64 bits, low",     "sum of 64 bits, high"};
 
 std::vector<std::uint32_t> right_lanes(const std::vector<std::uint32_t>& words) {
   std::vector<std::uint32_t> right(std::size(kOfLanes) * kCases);

@@ -6,8 +6,8 @@
 
 namespace samesum::device {
 
-/// Lives around a call into a driver that may take long, so that driver_calls() tells of it. What both arguments name must outlive it; `on` is a
-/// device's label, or a backend's name. Costs two locks of a mutex and one look at the clock.
+/// Lives around a call into a driver that may take long, so that driver_calls() tells of it. What both arguments name must outlive it; `on`
+/// is a device's label, or a backend's name. Costs two locks of a mutex and one look at the clock.
 class InDriver {
  public:
   InDriver(std::string_view call, std::string_view on);

@@ -49,8 +49,8 @@ class CudaDevice final : public Device {
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
   bool has_clusters_;
-  bool starts_early_;                     // kernels that wait themselves for the launches ahead of them
-  std::uint64_t static_local_bytes_;      // of a group, and where a launch asks for them
+  bool starts_early_;                 // kernels that wait themselves for the launches ahead of them
+  std::uint64_t static_local_bytes_;  // of a group, and where a launch asks for them
   std::uint64_t dynamic_local_bytes_;
   CUstream stream_ = nullptr;
   bool own_stream_;

@@ -156,9 +156,10 @@ class OpenClDevice final : public Device {
 
   Binary compile(const std::string& source) override {
     if (!has_room(kCompilerBytes)) {
-      fail(fmt::format("cannot build a program: this process can have no {} MiB of memory more, without which drivers' compilers crash; free "
-                       "memory, or raise its limit (ulimit -v)",
-                       kCompilerBytes >> 20));
+      fail(fmt::format(
+          "cannot build a program: this process can have no {} MiB of memory more, without which drivers' compilers crash; free "
+          "memory, or raise its limit (ulimit -v)",
+          kCompilerBytes >> 20));
     }
     const char* text = source.data();
     const std::size_t length = source.size();

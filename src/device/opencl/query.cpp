@@ -86,9 +86,10 @@ void choose_language(Found& found, int version, const std::string& extensions) {
 
   auto& missing = found.info.missing;
   if (!fence && !nvidia) missing.push_back({Capability::device_fence, "the driver's OpenCL C has no fence for the whole device"});
-  missing.push_back({Capability::subgroups, contains(extensions, "cl_khr_subgroup_shuffle")
-                                                ? "OpenCL C does not say how many work-items a sub-group has, where samesum's kernels need 32"
-                                                : "the driver's OpenCL C has no sub-group shuffles"});
+  missing.push_back(
+      {Capability::subgroups, contains(extensions, "cl_khr_subgroup_shuffle")
+                                  ? "OpenCL C does not say how many work-items a sub-group has, where samesum's kernels need 32"
+                                  : "the driver's OpenCL C has no sub-group shuffles"});
 }
 
 void judge_arithmetic(Found& found, const std::string& extensions) {
@@ -159,9 +160,7 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 }
 
 // What drivers take to start: their compilers' libraries, and PoCL a thread for each core, each with a stack.
-std::uint64_t needed_bytes() {
-  return (std::uint64_t{256} << 20) + std::thread::hardware_concurrency() * (std::uint64_t{8} << 20);
-}
+std::uint64_t needed_bytes() { return (std::uint64_t{256} << 20) + std::thread::hardware_concurrency() * (std::uint64_t{8} << 20); }
 
 // Whether this process may write to `folder`, which is made where it is not there, as PoCL does.
 bool can_write(const std::string& folder) {
@@ -170,7 +169,9 @@ bool can_write(const std::string& folder) {
   return !failure && access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
-std::string no_device(std::string_view platform) { return fmt::format("the platform {} has no device{}", platform, pocl_trouble(platform)); }
+std::string no_device(std::string_view platform) {
+  return fmt::format("the platform {} has no device{}", platform, pocl_trouble(platform));
+}
 
 // A device's index counts all devices of all platforms, also those that cannot be used.
 Findings look() {
