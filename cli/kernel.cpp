@@ -21,7 +21,7 @@ namespace samesum::cli {
 namespace {
 
 struct Options {
-  std::string pattern, variant, device = "auto", assembly, dtype = "float32";
+  std::string pattern, variant, device = "auto", assembly, dtype = "float32", size;
   InspectOptions inspect;
 };
 
@@ -103,6 +103,7 @@ int run(Output& out, Options options) {
     return kExitOk;
   }
   options.inspect.type = parse_dtype(options.dtype);
+  if (!options.size.empty()) options.inspect.size = parse_size(options.size, "--size");
   const Device device = choose_for_bench(options.device);
   const std::vector<KernelListing> listings = inspect_kernels(device, options.pattern, options.variant, options.inspect);
   if (listings.empty()) throw Error(ErrorKind::usage, "this variant has no kernels");
@@ -133,6 +134,7 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--asm", options->assembly, "file for the machine code")->type_name("FILE");
   command->add_option("--dtype", options->dtype, "of the elements: float32 (default), float64 ...")->type_name("TYPE");
+  command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")->option_text("N");
   const CLI::Range number(1u, 1u << 16, "number");
   command->add_option("--group", options->inspect.group_size, "work-items of a group")->check(number)->option_text("N");
   command->add_option("--components", options->inspect.components, "of pairs' vectors")->check(CLI::Range(1u, 1024u))->option_text("D");
@@ -142,6 +144,7 @@ void add_kernel(CLI::App& program, Action& action) {
   samesum kernel                                     what there is
   samesum kernel pairs register_blocks               source, then the log
   samesum kernel sum exact_bins --device cuda:0 --asm sum.sass
+  samesum kernel sum exact_bins --size 4K            what so little data take
 
 The log has what the compiler tells of registers, local memory and spills. It is
 fresh: no cache is used. Machine code of CUDA needs nvdisasm or cuobjdump from

@@ -294,7 +294,7 @@ int run_dot(Output& out, Options options) {
   const auto a = sources[0].open(), b = sources[1].open();
   const bool integers = is_integer(a->type().value_or(DType::float64));
   const bool is_signed_type = integers && is_signed(*a->type());
-  ReduceOptions how;
+  ExecutionOptions how;
   how.threads = options.collect.threads;
   const ProductAccumulator sum = dot(*a, *b, device, how);
   const Number value = !integers        ? number_of(sum.round(options.nan_policy()))

@@ -14,7 +14,7 @@ struct Options {
   Input input;
   std::string device = "auto";
   bool split = false;
-  SumOptions sum;
+  AccumulateOptions sum;
   ResultOptions result;
 };
 

@@ -50,7 +50,7 @@ constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped fil
 // One way to sum a chunk: on a device, or on several.
 using Adder = std::function<Accumulator(View, SumReport*)>;
 
-Adder adder(const Device& device, const SumOptions& options) {
+Adder adder(const Device& device, const AccumulateOptions& options) {
   return [device, options](View view, SumReport* report) { return accumulate(view, device, options, report); };
 }
 
@@ -152,14 +152,14 @@ bool means_all(const std::string& selector) {
   return lower(selector) == "all" || (lower(selector) == "auto" && variable != nullptr && lower(variable) == "all");
 }
 
-DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options) {
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
   std::vector<DeviceSum> results = {{device.info(), {}, ""}};
   sum_all(sources, {adder(device, options)}, results);
   if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
   return std::move(results.front());
 }
 
-DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const SumOptions& options) {
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
   const auto add = [&](View view, SumReport* report) {
     std::vector<SumReport> reports;
     const auto start = std::chrono::steady_clock::now();
@@ -185,7 +185,7 @@ DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<Named
   return std::move(results.front());
 }
 
-std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options) {
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
   std::vector<DeviceSum> results;
   std::vector<Adder> adders;
   for (DeviceInfo& info : list_devices().devices) {

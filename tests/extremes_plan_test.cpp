@@ -57,7 +57,7 @@ TEST_P(Arrays, AreSearchedWhereverTheyLie) {
     const Buffer buffer(device, bytes.size());
     const Buffer records(device, 2 * sizeof(ExtremesRecord));
     buffer.write(bytes.data(), bytes.size());
-    ExtremesPlan plan(device, type, kElements);
+    ExtremesPlan plan(device, type, kElements, {}, {}, Layout::strided);
     for (const std::int64_t stride : {element, 3 * element, std::int64_t{0}, -element}) {
       for (const std::uint64_t size : {0, 1, 2, 17, 255, 4099}) {
         for (const std::uint64_t offset : {0, 1, 3, 8}) {
@@ -133,7 +133,7 @@ TEST(ExtremesPlan, OneGroupCanBeLaunchedAgain) {
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
     buffer.write(bytes.data(), bytes.size());
-    ReduceOptions options;
+    ExecutionOptions options;
     options.groups = 1;
     ExtremesPlan plan(device, DType::float32, 30000, options);
     for (int turn = 0; turn < 3; ++turn) {

@@ -37,11 +37,11 @@ const std::vector<Device>& devices() {
 
 // The ways to sum on a device that are tried for an array of so many elements. Long arrays get fewer, and so do all types but the two that
 // share their code with the others: each group size of each type is a compilation.
-std::vector<SumOptions> options_for(const Device& device, DType type, std::uint64_t length) {
+std::vector<AccumulateOptions> options_for(const Device& device, DType type, std::uint64_t length) {
   const bool all_shapes = type == DType::float32 || type == DType::float64;
-  std::vector<SumOptions> all;
+  std::vector<AccumulateOptions> all;
   for (const SumVariant& variant : sum_variants(device)) {
-    SumOptions options;
+    AccumulateOptions options;
     options.variant = variant.name;
     all.push_back(options);
     if (!device.info().has(Capability::kernels)) {
@@ -64,7 +64,7 @@ std::vector<SumOptions> options_for(const Device& device, DType type, std::uint6
   return all;
 }
 
-std::string describe(const Device& device, const SumOptions& options, View data) {
+std::string describe(const Device& device, const AccumulateOptions& options, View data) {
   return device.info().selector + ", " + options.variant + ", group size " + std::to_string(options.group_size) + ", groups " +
          std::to_string(options.groups) + ", threads " + std::to_string(options.threads) + ", " + std::to_string(data.size()) +
          " elements at byte " + std::to_string(reinterpret_cast<std::uintptr_t>(data.data()) % 64);
@@ -80,7 +80,7 @@ TEST_P(Sum, IsRightEverywhere) {
     const Accumulator reference = test::add_each(view);
     for (const NanPolicy nan : kPolicies) ASSERT_EQ(result_of(reference, nan), test::gmp_oracle(view, nan)) << length;
     for (const Device& device : devices()) {
-      for (const SumOptions& options : options_for(device, view.type(), length)) {
+      for (const AccumulateOptions& options : options_for(device, view.type(), length)) {
         const Accumulator sum = accumulate(view, device, options);
         ASSERT_EQ(sum, reference) << describe(device, options, view) << "\ngives " << result_of(sum) << "\ninstead of "
                                   << result_of(reference);
@@ -96,7 +96,7 @@ TEST_P(Sum, OfMisalignedViewsIsRight) {
     const Accumulator reference = test::add_each(data.view());
     for (const Device& device : devices()) {
       for (const SumVariant& variant : sum_variants(device)) {
-        SumOptions options;
+        AccumulateOptions options;
         options.variant = variant.name;
         ASSERT_EQ(accumulate(data.view(), device, options), reference) << describe(device, options, data.view());
       }
@@ -154,7 +154,7 @@ TEST_P(IntegerSum, IsRightEverywhere) {
         exact += is_signed(type) ? static_cast<Int128>(static_cast<std::int64_t>(pattern << (64 - bits)) >> (64 - bits)) : pattern;
       }
       for (const Device& device : devices()) {
-        for (const SumOptions& options : options_for(device, view.type(), length)) {
+        for (const AccumulateOptions& options : options_for(device, view.type(), length)) {
           const Accumulator sum = accumulate(view, device, options);
           ASSERT_EQ(sum, reference) << describe(device, options, view) << ", kind " << kind;
         }
@@ -249,7 +249,7 @@ TEST(SumFunction, ReportsWhatItDid) {
 TEST(SumFunction, RefusesUnknownVariantsAndGroupSizes) {
   const std::vector<float> values(10, 1.0f);
   for (const Device& device : devices()) {
-    SumOptions options;
+    AccumulateOptions options;
     options.variant = "no_such_variant";
     try {
       accumulate(std::span<const float>(values), device, options);

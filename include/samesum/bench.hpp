@@ -61,7 +61,7 @@ struct Effort {
   std::uint32_t runs = 31;                         ///< measurements of one thing, at most
   std::uint32_t least_runs = 3;                    ///< and at least, however long they take
   double seconds = 1;                              ///< in which they end, where the least number allows it
-  std::function<void(std::string_view)> progress;  ///< is told what is being measured
+  std::function<void(std::string_view)> progress;  ///< is told what is being measured; must not use the device: Error (usage)
   void tell(std::string_view what) const {
     if (progress) progress(what);
   }

@@ -19,7 +19,7 @@ struct BarrierLadderOptions {
   std::uint32_t runs = 3;                                     ///< measurements of each
   bool shapes = true;                                         ///< also barriers alone, for several shapes of grids
   double limit_seconds = 10;                                  ///< of the watchdog
-  std::function<void(std::string_view)> progress;             ///< is told what is being measured
+  std::function<void(std::string_view)> progress;             ///< as in Effort
 };
 
 /// A method at work: 2048 work-items that replace each element by the sum of itself and its neighbours, or barriers alone.

@@ -37,6 +37,12 @@ class Buffer {
   std::shared_ptr<State> state_;
 };
 
+/// Which arrays a plan is made for.
+enum class Layout {
+  contiguous,  ///< the elements follow one another; the first may lie anywhere
+  strided,     ///< with any stride
+};
+
 /// An array in a device's memory: `size` elements of type `type`, the first at byte `offset`, one every `stride` bytes (which may be 0 or
 /// negative). Both are multiples of the type's size.
 class BufferView {

@@ -69,7 +69,7 @@ struct DeviceList {
 };
 
 /// A device that is open. A cheap handle: copies share the device. Both a handle and its copies may be used from several threads at once;
-/// work on one device is done one call after the other.
+/// work on one device is done one call after the other, but for the CPU, where calls work at the same time.
 class Device {
  public:
   /// Opens what `selector` names: "cpu", "opencl:0", "cuda:0", a backend and part of a device's or platform's name in any case

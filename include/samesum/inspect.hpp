@@ -13,6 +13,7 @@ namespace samesum {
 
 struct InspectOptions {
   DType type = DType::float32;    ///< of the elements, where the variant has several
+  std::uint64_t size = 0;         ///< elements of the array that is to be worked on; 0: 2^28, of pairs 2^16
   std::uint32_t group_size = 0;   ///< work-items of a group; 0: the variant's own
   std::uint64_t components = 1;   ///< of pairs
   std::string f = "product";      ///< of pairs
@@ -33,7 +34,7 @@ std::vector<std::string> kernel_patterns();
 /// @throws Error (usage) for another name, listing those that are known.
 std::vector<std::string> kernel_variants(std::string_view pattern);
 
-/// Compiles the programs of `variant` for `device` anew: neither samesum's cache nor a program built before is used. (A driver may have a
+/// Compiles the programs that `variant` takes for so much data on `device` anew: neither samesum's cache nor a program built before is used. (A driver may have a
 /// cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first device is opened.)
 /// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where it does not compile.
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,

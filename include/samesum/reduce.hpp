@@ -11,7 +11,7 @@ namespace samesum {
 /// The policy on NaNs, and how it is to be done: but for the policy, none of it changes a bit of the answer.
 struct ReduceOptions {
   NanPolicy nan = NanPolicy::propagate;
-  std::uint32_t group_size = 0;  ///< as in CollectOptions
+  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
   std::uint32_t groups = 0;
   std::uint32_t threads = 0;
 };
@@ -40,11 +40,11 @@ double norm(View data, const Device& device, const ReduceOptions& options = {});
 
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
 /// @throws Error (usage) unless both have the same length and type.
-ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 /// The same of two arrays on one device, on that device. @throws Error (usage) where they lie on two.
-ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(const BufferView& a, const BufferView& b, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
-ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 
 /// The product of the elements.
 ///

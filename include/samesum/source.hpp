@@ -94,6 +94,6 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
 
 /// The exact sum of all that comes from `source`. Time and memory: those of the source, and of accumulate() for each chunk.
 /// `report` tells of all chunks together.
-Accumulator accumulate(Source& source, const Device& device, const SumOptions& options = {}, SumReport* report = nullptr);
+Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
 
 }  // namespace samesum

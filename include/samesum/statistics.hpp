@@ -102,12 +102,19 @@ class Statistics {
   Contents contents_;
 };
 
-/// How it is to be done: none of it changes a bit of the answer.
-struct CollectOptions {
-  Fields fields = {};
+/// How work is shared out: none of it changes a bit of the answer.
+struct ExecutionOptions {
   std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: chosen
   std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
   std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
+};
+
+/// What is to be collected, and how: the latter changes no bit of the answer.
+struct CollectOptions {
+  Fields fields = {};
+  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
+  std::uint32_t groups = 0;
+  std::uint32_t threads = 0;
 };
 
 /// Collects from `data`, in one pass. O(n) time; O(1) memory on the CPU, on other devices data go through in chunks of bounded size.

@@ -48,7 +48,9 @@ std::string_view name_of(DType type) noexcept;
 /// @throws Error (usage) for any other name, listing those that are known.
 DType parse_dtype(std::string_view name);
 
-/// What a NaN among the elements does to a result. The number of NaNs is reported under either.
+/// What a NaN among the elements does to a result. The number of NaNs is reported under either. A function whose result is a number has it
+/// among its options; what holds exact values (Accumulator, ProductAccumulator, Statistics) knows how many NaNs there were, and is told the
+/// policy when it is asked for a number: functions that return these, and plans of them, have no such option.
 enum class NanPolicy {
   propagate,  ///< the result is the canonical NaN
   skip,       ///< NaNs count as absent elements

@@ -231,7 +231,7 @@ class LadderRun {
   }
 
   Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
-    SumOptions sum_options;
+    AccumulateOptions sum_options;
     sum_options.variant = name;
     sum_options.group_size = options_.group_size;
     sum_options.groups = options_.groups;

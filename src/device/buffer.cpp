@@ -11,7 +11,7 @@
 namespace samesum {
 namespace {
 
-using Lock = std::lock_guard<std::mutex>;
+using device::Lock;
 
 }  // namespace
 

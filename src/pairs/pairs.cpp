@@ -121,10 +121,16 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const P
     });
     return c;
   }
-  const std::lock_guard lock(device.implementation().mutex());
-  all_pairs::DevicePairs on_device(device.implementation(), problem, {options.group_size});
-  in_pieces(problem, on_device.step(), options,
-            [&](std::uint64_t first, std::uint64_t count) { on_device.run(first, count, target.part(first, sizeof(Value))); });
+  // Between two pieces the device is free: for who is told of the progress, and for others.
+  device::Device& queue = device.implementation();
+  auto on_device = [&] {
+    const device::Lock lock(queue.mutex());
+    return all_pairs::DevicePairs(queue, problem, {options.group_size});
+  }();
+  in_pieces(problem, on_device.step(), options, [&](std::uint64_t first, std::uint64_t count) {
+    const device::Lock lock(queue.mutex());
+    on_device.run(first, count, target.part(first, sizeof(Value)));
+  });
   return c;
 }
 

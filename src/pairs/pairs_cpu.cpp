@@ -165,7 +165,7 @@ class Run {
     constexpr std::uint64_t kPiece = 4096;
     static const Device cpu = Device::open("cpu");
     std::vector<Real> values(kPiece);
-    SumOptions alone;
+    AccumulateOptions alone;
     alone.threads = 1;
     for (std::uint64_t y = begin; y < end; y += kPiece) {
       Block<Real> piece = block(nullptr, y, std::min(kPiece, end - y));

@@ -23,15 +23,15 @@ namespace {
 struct Row {
   SumVariant variant;
   bool on_kernels;  // for devices that run kernels, or for the CPU backend
-  Accumulator (*run)(View data, const Device& device, const SumOptions& options, SumReport* report);
+  Accumulator (*run)(View data, const Device& device, const AccumulateOptions& options, SumReport* report);
   double (*round)(View data, const SumOptions& options) = nullptr;  // where that is quicker than to round the accumulator
 };
 
-Accumulator run_bins(View data, const Device& device, const SumOptions& options, SumReport* report) {
+Accumulator run_bins(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
   return reduce::sum_on_device(data, device.implementation(), options, report);
 }
 
-Accumulator run_blocks(View data, const Device&, const SumOptions& options, SumReport* report) {
+Accumulator run_blocks(View data, const Device&, const AccumulateOptions& options, SumReport* report) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
   Accumulator total = reduce::sum_cpu(data, options.threads, &threads);
@@ -54,7 +54,7 @@ void add_one_by_one(View data, Accumulator& total) {
   }
 }
 
-Accumulator run_digits(View data, const Device&, const SumOptions&, SumReport* report) {
+Accumulator run_digits(View data, const Device&, const AccumulateOptions&, SumReport* report) {
   const auto start = std::chrono::steady_clock::now();
   Accumulator total;
   core::visit(data.type(), [&](auto element) { add_one_by_one<decltype(element)>(data, total); });
@@ -96,7 +96,7 @@ std::vector<SumVariant> sum_variants(const Device& device) {
   return variants;
 }
 
-Accumulator accumulate(View data, const Device& device, const SumOptions& options, SumReport* report) {
+Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
   const Row& row = find_row(device, options.variant);
   if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", data.bytes(), 0, 0};
   return row.run(data, device, options, report);
@@ -104,7 +104,7 @@ Accumulator accumulate(View data, const Device& device, const SumOptions& option
 
 double sum(View data, const Device& device, const SumOptions& options) {
   const Row& row = find_row(device, options.variant);
-  return row.round != nullptr ? row.round(data, options) : row.run(data, device, options, nullptr).round(options.nan);
+  return row.round != nullptr ? row.round(data, options) : row.run(data, device, options.unrounded(), nullptr).round(options.nan);
 }
 
 double sum(View data) {

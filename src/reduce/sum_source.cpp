@@ -5,7 +5,7 @@
 
 namespace samesum {
 
-Accumulator accumulate(Source& source, const Device& device, const SumOptions& options, SumReport* report) {
+Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options, SumReport* report) {
   Accumulator total;
   SumReport sum, chunk;
   bool first = true;

@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 namespace samesum {
 namespace {
 
-CollectOptions options_of(const ReduceOptions& options, Fields fields) {
+template <class Options>
+CollectOptions options_of(const Options& options, Fields fields) {
   return {fields, options.group_size, options.groups, options.threads};
 }
 
@@ -37,13 +39,16 @@ auto on_cpu(SumReport* report, const Work& work) {
   return result;
 }
 
-SumReport begin_report(const Device& device, std::uint64_t bytes) {
+// With the name of the CPU's loops: of kernels there are several.
+SumReport begin_report(const Device& device, std::string_view loops, std::uint64_t bytes) {
   SumReport report;
   report.device = device.info().selector;
-  report.variant = device.info().has(Capability::kernels) ? "exact_bins" : "exact_blocks";
+  report.variant = loops;
   report.bytes = bytes;
   return report;
 }
+
+std::string_view loops_for(const Fields& fields) { return fields == kExtremes ? "extremes" : "statistics"; }
 
 // The report of several chunks together.
 class Reports {
@@ -86,7 +91,7 @@ Statistics collect(View data, const Device& device, const CollectOptions& wanted
     reports.give(report);
     return all;
   }
-  if (report != nullptr) *report = begin_report(device, data.bytes());
+  if (report != nullptr) *report = begin_report(device, loops_for(options.fields), data.bytes());
   if (device.info().has(Capability::kernels)) return statistics::collect_on_device(data, device.implementation(), options, report);
   return on_cpu(report, [&](std::uint32_t* threads) { return statistics::collect_cpu(data, options, threads); });
 }
@@ -95,7 +100,7 @@ Statistics collect(const BufferView& data, const CollectOptions& wanted, SumRepo
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return collect(device::host_view(data), device, wanted, report);
   const CollectOptions options = statistics::with_nans(wanted);
-  if (report != nullptr) *report = begin_report(device, data.bytes());
+  if (report != nullptr) *report = begin_report(device, loops_for(options.fields), data.bytes());
   return statistics::collect_on_device(device::array_of(data), data.type(), device.implementation(), options, report);
 }
 
@@ -116,7 +121,7 @@ Statistics collect(Source& source, const Device& device, const CollectOptions& o
   return all;
 }
 
-ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options, SumReport* report) {
+ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOptions& options, SumReport* report) {
   statistics::require_alike(a.type(), a.size(), b.type(), b.size());
   if (!a.contiguous() || !b.contiguous()) {
     ProductAccumulator total;
@@ -134,12 +139,12 @@ ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions
     return total;
   }
   const CollectOptions how = options_of(options, kSquares);
-  if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());
+  if (report != nullptr) *report = begin_report(device, "dot", a.bytes() + b.bytes());
   if (device.info().has(Capability::kernels)) return statistics::dot_on_device(a, b, device.implementation(), how, report);
   return on_cpu(report, [&](std::uint32_t* threads) { return statistics::dot_cpu(a, b, how.threads, threads); });
 }
 
-ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOptions& options, SumReport* report) {
+ProductAccumulator dot(const BufferView& a, const BufferView& b, const ExecutionOptions& options, SumReport* report) {
   statistics::require_alike(a.type(), a.size(), b.type(), b.size());
   const Device& device = a.buffer().device();
   if (&device.implementation() != &b.buffer().device().implementation()) {
@@ -148,12 +153,12 @@ ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOpt
                             device.info().selector, b.buffer().device().info().selector));
   }
   if (!device.info().has(Capability::kernels)) return dot(device::host_view(a), device::host_view(b), device, options, report);
-  if (report != nullptr) *report = begin_report(device, a.bytes() + b.bytes());
+  if (report != nullptr) *report = begin_report(device, "dot", a.bytes() + b.bytes());
   return statistics::dot_on_device(device::array_of(a), device::array_of(b), a.type(), device.implementation(),
                                    options_of(options, kSquares), report);
 }
 
-ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options, SumReport* report) {
+ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
   ProductAccumulator total;
   Reports reports;
   std::optional<View> left, right;  // what is left of a chunk
