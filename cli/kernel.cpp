@@ -134,7 +134,8 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--asm", options->assembly, "file for the machine code")->type_name("FILE");
   command->add_option("--dtype", options->dtype, "of the elements: float32 (default), float64 ...")->type_name("TYPE");
-  command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")->option_text("N");
+  command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")
+      ->option_text("N");
   const CLI::Range number(1u, 1u << 16, "number");
   command->add_option("--group", options->inspect.group_size, "work-items of a group")->check(number)->option_text("N");
   command->add_option("--components", options->inspect.components, "of pairs' vectors")->check(CLI::Range(1u, 1024u))->option_text("D");

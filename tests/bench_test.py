@@ -145,6 +145,18 @@ class Kernel(Case):
             self.assertIn("// naive.bin: ", text)
             self.assertGreater(len(self.read("naive.bin")), 100)
 
+    def test_the_kernel_for_so_much_data(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"].startswith("opencl")]
+        if not devices:
+            self.skipTest("no OpenCL device")
+        kernel = ["kernel", "statistics", "extremes", "--device", devices[0]]
+        self.assertIn("--size takes a number", self.refuse(*kernel, "--size", "little"))
+        self.assertIn("extremes.cl", self.succeed(*kernel, "--size", "4K"))
+        self.assertIn("to 16777216 elements", self.refuse("kernel", "pairs", "naive", "--device", devices[0], "--size", "2^30"))
+        sums = ["kernel", "sum", "exact_bins", "--device", devices[0], "--size"]
+        self.assertIn("#define KEPT 1", self.succeed(*sums, "64K"))  # which stay in a cache
+        self.assertIn("#define KEPT 0", self.succeed(*sums, "2^28"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,5 @@
-// What all plans promise: they compile and allocate when they are made, have no result before a launch, and work on the CPU at the same time.
+// What all plans promise: they compile and allocate when they are made, have no result before a launch, and work on the CPU at the same
+// time.
 #include <samesum/bench_reduce.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/collect_plan.hpp>
@@ -56,13 +57,15 @@ AnyPlan any_plan(std::string name, bool takes_strides, Plan plan) {
 }
 
 std::vector<AnyPlan> plans_for(const Device& device, DType type, std::uint64_t size, bool all = true) {
-  std::vector<AnyPlan> plans{any_plan("sum", false, SumPlan(device, type, size)), any_plan("extremes", false, ExtremesPlan(device, type, size)),
-                             any_plan("collected", true, CollectPlan(device, type, size)), any_plan("dot", true, DotPlan(device, type, size))};
+  std::vector<AnyPlan> plans{
+      any_plan("sum", false, SumPlan(device, type, size)), any_plan("extremes", false, ExtremesPlan(device, type, size)),
+      any_plan("collected", true, CollectPlan(device, type, size)), any_plan("dot", true, DotPlan(device, type, size))};
   if (!all) return plans;
   plans.push_back(any_plan("sum, strided", true, SumPlan(device, type, size, {}, Layout::strided)));
   plans.push_back(any_plan("extremes, strided", true, ExtremesPlan(device, type, size, {}, {}, Layout::strided)));
   plans.push_back(any_plan("least", false, ExtremesPlan(device, type, size, {}, {true, false, false})));
-  for (const Fields fields : {kExtremes, kSum, kSquares}) plans.push_back(any_plan("field", true, CollectPlan(device, type, size, {fields})));
+  for (const Fields fields : {kExtremes, kSum, kSquares})
+    plans.push_back(any_plan("field", true, CollectPlan(device, type, size, {fields})));
   return plans;
 }
 
@@ -156,7 +159,7 @@ class HeldPage {
     if (begin_ == MAP_FAILED || pipe(touched_) != 0 || pipe(released_) != 0) throw std::runtime_error("no page to hold");
     mprotect(begin_ + size_, size_, PROT_NONE);
     held = this;
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_sigaction = wait_here;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &action, &before_);
@@ -188,7 +191,7 @@ class HeldPage {
   std::size_t size_;
   char* begin_;
   int touched_[2], released_[2];
-  struct sigaction before_{};
+  struct sigaction before_ {};
 };
 
 TEST(EveryPlan, OnTheCpuWorksWhileAnotherDoes) {
@@ -243,10 +246,14 @@ TEST(Callbacks, OfMeasurementsMayNotUseTheDevice) {
   for (const Device& device : devices()) {
     if (!device.info().has(Capability::kernels)) continue;
     bench::ReduceBenchOptions options;
-    options.operations = {"max"};
+    options.operations = {"extremes"};
     options.effort.progress = [&](std::string_view) { Buffer(device, 16); };
     std::string message;
-    EXPECT_EQ(kind_of([&] { bench::measure_reductions(device, {values.data(), values.size(), DType::float32}, options); }, &message),
+    EXPECT_EQ(kind_of(
+                  [&] {
+                    bench::measure_reductions(device, {values.data(), values.size(), DType::float32}, options);
+                  },
+                  &message),
               ErrorKind::usage);
     EXPECT_NE(message.find(device.info().selector + " is in use"), std::string::npos) << message;
     EXPECT_NO_THROW(Buffer(device, 16)) << "the device is free again";

@@ -29,7 +29,9 @@ class OneView final : public Source {
 
 // What returns exact values has no policy to ignore.
 template <class Options>
-concept HasPolicy = requires(Options options) { options.nan; };
+concept HasPolicy = requires(Options options) {
+  options.nan;
+};
 static_assert(HasPolicy<SumOptions> && HasPolicy<ReduceOptions>);
 static_assert(!HasPolicy<AccumulateOptions> && !HasPolicy<CollectOptions> && !HasPolicy<ExecutionOptions>);
 
@@ -100,7 +102,8 @@ TEST_P(NanPolicyOn, SourcesIsObeyed) {
   expect_statistics(collect(squared, device), "collect");
   expect_exact(dot(left, right, device), 5, "dot");
   OneView factors;
-  if (device.info().has(Capability::denormals)) EXPECT_EQ(product(factors, device, skip).as_double(), 2);
+  if (!device.info().has(Capability::denormals)) return;  // which products take
+  EXPECT_EQ(product(factors, device, skip).as_double(), 2);
 }
 
 TEST_P(NanPolicyOn, ArraysOnTheDeviceIsObeyed) {
@@ -128,7 +131,7 @@ TEST_P(NanPolicyOn, PlansIsObeyed) {
     place.read(&record, sizeof record);
     EXPECT_EQ(std::isnan(record.value), nan != kSkip);
     EXPECT_EQ(std::isnan(record.value32), nan != kSkip);
-    if (nan == kSkip) EXPECT_TRUE(record.value == 3 && record.value32 == 3) << record.value;
+    EXPECT_TRUE(nan != kSkip || (record.value == 3 && record.value32 == 3)) << record.value;
     expect_exact(sums.result(), 3, "SumPlan");
   }
   ExtremesPlan extremes(device, DType::float32, 3);

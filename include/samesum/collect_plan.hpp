@@ -12,8 +12,8 @@
 namespace samesum {
 
 /// A pass over arrays, collect() or dot(), that is prepared once and then launched as often as one likes, without compiling, allocating or
-/// waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. What it finds is rounded on the host, when it is
-/// asked for: for a sum or extremes that the next kernel is to read, take SumPlan or ExtremesPlan.
+/// waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. What it finds is rounded on the host,
+/// when it is asked for: for a sum or extremes that the next kernel is to read, take SumPlan or ExtremesPlan.
 ///
 ///   samesum::CollectPlan plan(device, samesum::DType::float32, n, {.fields = {.extremes = false, .sum = true, .squares = true}});
 ///   plan.launch({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32});

@@ -34,8 +34,8 @@ struct Ends {
 };
 
 /// The least and the greatest element and where they are, prepared once and then launched as often as one likes, without compiling,
-/// allocating or waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. One launch for any size under 2^31
-/// elements, one for each so many beyond (and another after each, where a device cannot order what its work-groups write).
+/// allocating or waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. One launch for any size
+/// under 2^31 elements, one for each so many beyond (and another after each, where a device cannot order what its work-groups write).
 ///
 ///   samesum::ExtremesPlan plan(device, samesum::DType::float32, n);
 ///   plan.launch({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32}, samesum::Buffer::wrap(device, result, 48));
@@ -44,8 +44,8 @@ struct Ends {
 /// a plan for each queue. A plan may be used from several threads at once. Launches may start early, as SumPlan's do.
 class ExtremesPlan {
  public:
-  /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower. Arrays whose elements
-  /// lie apart need a kernel of their own, which is compiled for Layout::strided alone.
+  /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower. Arrays whose
+  /// elements lie apart need a kernel of their own, which is compiled for Layout::strided alone.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
   ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options = {}, Ends ends = {},
                Layout layout = Layout::contiguous);

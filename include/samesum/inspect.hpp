@@ -34,8 +34,9 @@ std::vector<std::string> kernel_patterns();
 /// @throws Error (usage) for another name, listing those that are known.
 std::vector<std::string> kernel_variants(std::string_view pattern);
 
-/// Compiles the programs that `variant` takes for so much data on `device` anew: neither samesum's cache nor a program built before is used. (A driver may have a
-/// cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first device is opened.)
+/// Compiles the programs that `variant` takes for so much data on `device` anew: neither samesum's cache nor a program built before is
+/// used. (A driver may have a cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first
+/// device is opened.)
 /// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where it does not compile.
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
                                            const InspectOptions& options = {});

@@ -73,7 +73,7 @@ struct PairsOptions {
   std::optional<View> weights = {};  ///< one per y, of the type of A and B
   std::uint32_t group_size = 0;      ///< work-items of a group on a device that runs kernels; 0: its own
   std::uint32_t threads = 0;         ///< of the CPU; 0: all cores
-  std::function<void(double fraction)> progress = {};  ///< told now and then how much is done; it may use the device; what it throws ends the work
+  std::function<void(double fraction)> progress = {};  ///< told how much is done; may use the device; what it throws ends the work
 };
 
 /// X values: indices for argmin, else of the type of A and B.

@@ -100,7 +100,8 @@ struct SumRecord {
 };
 
 /// A sum that is prepared once and then launched as often as one likes, without compiling, allocating or waiting: on a device over the
-/// caller's own stream or queue too, where a CUDA graph can capture it. One launch (two where the device has no 64-bit atomics) for any size.
+/// caller's own stream or queue too, where a CUDA graph can capture it. One launch (two where the device has no 64-bit atomics) for any
+/// size.
 ///
 ///   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
 ///   samesum::SumPlan plan(device, samesum::DType::float32, n);
@@ -111,13 +112,14 @@ struct SumRecord {
 /// with the same bits for any; of float32 arrays of 32 to 64 MiB once result() has been read, and a graph keeps what held when it was
 /// captured.
 ///
-/// On a GPU of compute capability 9.0 or newer a launch may start before what is ahead of it in the stream has ended, and waits on the device for
-/// that (programmatic dependent launch, CUDA programming guide): it is ordered like any other, and sees what was written. A kernel of the
-/// caller's that is launched with that attribute itself has to wait as well (griddepcontrol.wait) before it looks at a result.
+/// On a GPU of compute capability 9.0 or newer a launch may start before what is ahead of it in the stream has ended, and waits on the
+/// device for that (programmatic dependent launch, CUDA programming guide): it is ordered like any other, and sees what was written. A
+/// kernel of the caller's that is launched with that attribute itself has to wait as well (griddepcontrol.wait) before it looks at a
+/// result.
 class SumPlan {
  public:
-  /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower. Arrays whose elements
-  /// lie apart need a kernel of their own, which is compiled for Layout::strided alone.
+  /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower. Arrays whose
+  /// elements lie apart need a kernel of their own, which is compiled for Layout::strided alone.
   /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernels cannot be
   /// built.
   SumPlan(const Device& device, DType type, std::uint64_t size, const AccumulateOptions& options = {}, Layout layout = Layout::contiguous);

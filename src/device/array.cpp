@@ -30,13 +30,15 @@ void check_planned(const BufferView& data, const samesum::Device& device, DType 
     throw Error(ErrorKind::usage, fmt::format("the plan is for {}, the array has {}", name_of(type), name_of(data.type())));
   }
   if (layout == Layout::strided || data.contiguous()) return;
-  throw Error(ErrorKind::usage, fmt::format("the plan is for contiguous arrays, the array has an element every {} bytes: make the plan with "
-                                            "Layout::strided, so that it compiles the kernel for these as well",
-                                            data.stride()));
+  throw Error(ErrorKind::usage,
+              fmt::format("the plan is for contiguous arrays, the array has an element every {} bytes: make the plan with "
+                          "Layout::strided, so that it compiles the kernel for these as well",
+                          data.stride()));
 }
 
 void refuse_result() {
-  throw Error(ErrorKind::usage, "the plan has no result yet: call launch(data) before result(); what launch() left in a buffer is read there");
+  throw Error(ErrorKind::usage,
+              "the plan has no result yet: call launch(data) before result(); what launch() left in a buffer is read there");
 }
 
 Place place_in(const Buffer& to, std::uint64_t offset, std::string_view record, std::size_t bytes, const samesum::Device& device) {

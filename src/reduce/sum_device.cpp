@@ -143,7 +143,7 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const AccumulateOptions
 
 void DeviceSum::prepare_all(bool strided) {
   if (tile_elements_ == 0) prepare_any(window_->most_elements() + 1);  // for what is too much there
-  if (window_) window_->prepare_strided();  // which takes misaligned arrays as well
+  if (window_) window_->prepare_strided();                             // which takes misaligned arrays as well
   if (strided) kernels_for(true);
 }
 

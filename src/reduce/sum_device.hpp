@@ -46,8 +46,8 @@ class DeviceSum {
   /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
   void prepare_all(bool strided);
 
-  /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Waits for nothing. Builds and allocates where
-  /// the first array with a stride comes, or one of many more elements than were announced, unless prepare_all() has.
+  /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Waits for nothing. Builds and allocates
+  /// where the first array with a stride comes, or one of many more elements than were announced, unless prepare_all() has.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
   void launch(const device::Array& data, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of the first `count` elements of `data`, contiguous.

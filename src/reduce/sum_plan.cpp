@@ -113,8 +113,8 @@ Accumulator accumulate(const BufferView& data, const AccumulateOptions& options,
   const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
   Accumulator total = sum->result().accumulator;
   if (report != nullptr) {
-    *report = {device.info().selector, std::string(sum->variant()), sum->configuration(), data.bytes(), 0,
-               queue.seconds_between(before, after)};
+    *report = {
+        device.info().selector, std::string(sum->variant()), sum->configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
   }
   queue.plans().give_back(name, std::move(sum));
   return total;
