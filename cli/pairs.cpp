@@ -9,6 +9,8 @@
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 
@@ -61,6 +63,9 @@ int run(Output& out, Options options) {
   options.pairs.reduction = parse_pair_reduction(options.reduction);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   const OutputFile target(options.out, {options.a, options.b, options.weights});
+  if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
+    throw Error(ErrorKind::usage, "standard input ('-') can be read once only");
+  }
   const Elements a(options.a), b(options.b);
   options.pairs.components = components_of(a);
   if (components_of(b) != options.pairs.components) {

@@ -211,6 +211,8 @@ class Archives(Case):
             self.assertIn("z.npz: there is no 'w' in it, but x, y", self.refuse("sum", "z.npz:w"))
             save(self.path("one.npz"), y)
             self.assertEqual(self.plain("sum", "one.npz"), "7")
+            self.assertEqual(self.plain("sum", "one.npz", "--dtype", "int16"), "7")
+            self.assertIn("contradicts", self.refuse("sum", "one.npz", "--dtype", "float32"))
             self.assertEqual(self.json("hist", "one.npz", "--each-value")["channels"][0]["total"], 3)
         self.assertIn("No such file", self.refuse("sum", "nowhere.npz:x"))
         self.write("with:colon.txt", b"1 2\n")

@@ -41,7 +41,8 @@ std::unique_ptr<ByteStream> open_stream(const std::string& path, bool raw) {
     name = inside->name;
   } else {
     stream = std::make_unique<FileStream>(path);
-    if (!raw && stream->regular() && path != "-" && is_zip(stream->peek(kRecognizedBytes))) stream = open_in_zip(path, "");
+    const bool named = name.ends_with(".npz") || name.ends_with(".zip");
+    if ((!raw || named) && stream->regular() && path != "-" && is_zip(stream->peek(kRecognizedBytes))) stream = open_in_zip(path, "");
   }
   const std::span<const std::byte> start = stream->peek(kRecognizedBytes);
   if (is_gzip(start) && (!raw || name.ends_with(".gz"))) return decompressed(std::move(stream), Compression::gzip);
