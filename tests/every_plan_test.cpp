@@ -287,6 +287,8 @@ TEST(Reports, NameWhatRan) {
   EXPECT_EQ(ran([&] { collect(few, cpu, {kExtremes}, &report); }), "extremes");
   EXPECT_EQ(ran([&] { collect(few, cpu, {}, &report); }), "statistics");
   EXPECT_EQ(ran([&] { dot(few, few, cpu, {}, &report); }), "dot");
+  EXPECT_EQ(ran([&] { product(few, cpu, {}, &report); }), "tree");
+  EXPECT_EQ(ran([&] { product(integers.part(0, 1), cpu, {}, &report); }), "integers");
 }
 
 TEST(Kernels, AreThoseOfTheSizeAskedFor) {

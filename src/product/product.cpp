@@ -101,6 +101,7 @@ class Running {
       throw Error(ErrorKind::usage, fmt::format("a product of {} and {} mixed has no type", name_of(*type_), name_of(data.type())));
     }
     type_ = data.type();
+    if (is_integer(data.type())) report.variant = "integers";  // in any order, as they are exact
     if (data.size() == 0) return;
     if (is_integer(data.type())) {
       append_integers(data, report);
