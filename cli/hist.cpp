@@ -1,4 +1,5 @@
 // samesum hist FILE
+#include "chain.hpp"
 #include "command.hpp"
 #include "hist_options.hpp"
 #include "progress.hpp"
@@ -90,7 +91,11 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
   }
   if (options.json) {
     Json object;
-    object["file"] = options.input.files.front();
+    if (options.input.files.size() == 1) {
+      object["file"] = options.input.files.front();
+    } else {
+      object["files"] = options.input.files;
+    }
     object["format"] = format;
     if (first.pages != 0) object["pages"] = first.pages;
     object["kind"] = first.series.front().histogram.bins().kind();
@@ -121,11 +126,20 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
 
 namespace {
 
+// The name of the input, or how many there are.
+std::string title_of(const Input& input) {
+  const std::string& first = input.files.front();
+  return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : first == "-" ? "standard input" : first;
+}
+
 int run_characters(Output& out, const HistOptions& options, const std::string& path) {
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
   raw.raw = RawType{DType::uint8};
-  const std::unique_ptr<Source> source = open_source(path, raw);
+  std::vector<NamedSource> sources;
+  for (const std::string& file : options.input.files) sources.push_back({file, [file, raw] { return open_source(file, raw); }});
+  if (sources.size() > 1) sources = {{title_of(options.input), [sources] { return std::make_unique<Chain>(sources); }}};
+  const std::unique_ptr<Source> source = sources.front().open();
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
   while (const std::optional<View> view = source->next()) {
@@ -134,9 +148,12 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
     for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];
     total.others += counts.others;
   }
-  if (!options.plot.empty()) save(options.plot, svg_of(path == "-" ? "standard input" : path, total, options.log));
+  if (!options.plot.empty()) save(options.plot, svg_of(title_of(options.input), total, options.log));
   if (options.json) {
-    Json object = {{"file", path}, {"names", total.names}, {"counts", total.counts}, {"others", total.others}};
+    Json object = {{"file", options.input.files.size() > 1 ? title_of(options.input) : path},
+                   {"names", total.names},
+                   {"counts", total.counts},
+                   {"others", total.others}};
     out.print("{}\n", to_text(object));
   } else if (options.csv) {
     out.print("characters,count\n");
@@ -151,19 +168,16 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   return kExitOk;
 }
 
-int run_numbers(Output& out, const HistOptions& options, const std::string& path) {
-  const InputOptions how = options.input.options();
-  const auto open = [&] {
-    std::unique_ptr<Source> source = open_source(path, how);
-    source->allow_any_order();
-    return source;
-  };
-  std::unique_ptr<Source> source = open();
+int run_numbers(Output& out, const HistOptions& options) {
+  Input any = options.input;
+  any.any_order = true;
+  const NamedSource input = any.sources().front();
+  std::unique_ptr<Source> source = input.open();
   const std::optional<DType> type = source->type();
-  const std::uint64_t bytes = source->resident_bytes();
+  const bool again = options.input.all_resident();
   std::string format(source->format());
   const auto find_range = [&]() -> std::optional<Range> {
-    if (bytes == 0) {
+    if (!again) {
       auto spool = std::make_unique<Spool>(*source, "; with --range or --edges none is needed");
       const std::optional<Range> range = range_of(*spool);
       spool->rewind();
@@ -171,14 +185,14 @@ int run_numbers(Output& out, const HistOptions& options, const std::string& path
       return range;
     }
     const std::optional<Range> range = range_of(*source);
-    source = open();  // a mapped file: from its start again
+    source = input.open();  // mapped files: from their start again
     return range;
   };
   const Bins bins = make_bins(options, type, find_range);
   HistogramReport report;
-  const Device device = choose_device(options.device, bytes);
+  const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Chart> charts(1);
-  charts[0].title = path == "-" ? "standard input" : path;
+  charts[0].title = title_of(options.input);
   charts[0].series.push_back({"", histogram(*source, bins, device, options.histogram, &report)});
   print_charts(out, options, charts, report, format);
   return kExitOk;
@@ -192,13 +206,15 @@ int run(Output& out, const HistOptions& options) {
     refuse("--edges says all there is to say about bins: leave the other options out");
   }
   if (options.each_value && (options.bins != 0 || options.log_bins)) refuse("--each-value has as many bins as there are values");
+  if (options.input.files.size() > 1 && !options.input.total)
+    refuse("one histogram of several files is what --total counts; without it give one file");
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
-  const bool image = path != "-" && options.input.dtype.empty() && is_image(path);
+  const bool image = options.input.files.size() == 1 && path != "-" && options.input.dtype.empty() && is_image(path);
   if (image) return run_hist_image(out, options, path);
   if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
     refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha, --tiles and --page are for", path));
   }
-  return run_numbers(out, options, path);
+  return run_numbers(out, options);
 }
 
 }  // namespace
@@ -208,7 +224,7 @@ void add_hist(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
   command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")
       ->required()
-      ->expected(1);
+      ->option_text("...");
   const CLI::Range range(std::uint64_t{1}, Bins::kMost, "number");
   command->add_option("--bins", options->bins, "bins of one width (default 64)")->check(range)->option_text("N");
   command->add_option("--range", options->range, "the first and the last edge (default: of the data)")
@@ -218,6 +234,7 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_flag("--log-bins", options->log_bins, "edges have one ratio");
   command->add_flag("--each-value", options->each_value, "a bin for each integer");
   add_options(*command, options->input);
+  add_total(*command, options->input);
   command->add_flag("--by-channel", options->by_channel, "of an image: each channel on its own");
   command->add_flag("--alpha", options->alpha, "of an image: the alpha channel too");
   command->add_option("--tiles", options->tiles, "of an image: each tile of a grid")->option_text("COLUMNSxROWS");
@@ -245,6 +262,7 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist photo.png --tiles 4x3 --json
   samesum hist book.txt --letters 4        a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
+  samesum hist --total --column 2 *.csv    one histogram of several files
 
 Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared
 exactly whatever the type. What lies below, above, and NaNs are counted apart.

@@ -1,4 +1,5 @@
 // The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
+#include "arguments.hpp"
 #include "command.hpp"
 #include "driver_watch.hpp"
 #include "cut_short.hpp"
@@ -83,6 +84,7 @@ int run(int argument_count, const char* const* arguments) {
   } catch (const CLI::ParseError& error) {
     return complain(program, error);
   }
+  refuse_empty(program);
   const DriverWatch watch;
   const int code = action ? action(out) : kExitOk;
   out.flush();

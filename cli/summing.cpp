@@ -82,6 +82,7 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
     }
     for (DeviceSum& result : results) {
       NamedSum& named = result.sums.back();
+      named.type = source->type();  // of several inputs as one it is known now
       named.shape = source->shape();
       named.format = source->format();
       named.part = source->part();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace samesum {
@@ -26,7 +27,15 @@ class ArrayFile {
  public:
   /// @throws Error (usage) that names the file and what is wrong with it: not there, no permission, no regular file, a damaged or
   /// unsupported header, more or fewer bytes than the shape asks for, a `raw_type` that contradicts the header.
-  explicit ArrayFile(std::string path, std::optional<DType> raw_type = std::nullopt);
+  explicit ArrayFile(std::string path, std::optional<DType> raw_type = std::nullopt) : ArrayFile(std::move(path), raw_type, {}) {}
+
+  /// Which part of a raw file is taken: what lies before and behind it is not looked at.
+  struct Part {
+    std::uint64_t offset = 0;                 ///< bytes before the first element, any number of them
+    std::optional<std::uint64_t> count = {};  ///< elements; unset: all up to the end of the file
+  };
+  /// A part of a raw file. @throws Error (usage) for a .npy file, unless the part is all of it, and where the file ends before.
+  ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part);
 
   const std::string& path() const noexcept { return path_; }
   DType type() const noexcept { return type_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 
 #include <array>
 #include <cstdint>
@@ -22,6 +23,8 @@ class ProductAccumulator {
   /// The same for integers. O(1).
   void add(std::int64_t a, std::int64_t b) noexcept { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
   void add(std::uint64_t a, std::uint64_t b) noexcept { add_magnitudes(a, b, false); }
+  /// The same for numbers of two types. O(1).
+  void add(const Value& a, const Value& b) noexcept;
 
   /// Adds all that `other` was given. O(kDigits).
   void merge(const ProductAccumulator& other) noexcept;

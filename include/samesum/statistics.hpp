@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace samesum {
 
@@ -49,6 +50,8 @@ class Statistics {
     std::uint64_t count = 0;
     std::uint64_t nans = 0;
     std::uint64_t nonzeros = 0;  ///< NaNs are not zero
+    std::uint64_t missing = 0;   ///< numbers that are not there, but have a place among the others (Source::missing())
+    bool mixed = false;          ///< both integers and floats were merged
     std::optional<std::uint64_t> first_nan = {};
     std::optional<Extreme> least = {}, greatest = {};  ///< of those that are no NaN; -0.0 < +0.0
     Accumulator sum = {};
@@ -61,11 +64,13 @@ class Statistics {
   explicit Statistics(Contents contents) : contents_(std::move(contents)) {}
   const Contents& contents() const noexcept { return contents_; }
 
-  /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. O(1).
+  /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. Elements of several types are
+  /// compared by their exact values; an extreme of integers and floats is then given as a float64, unless that would round it. O(1).
   void merge(const Statistics& later);
 
   std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included
   std::uint64_t nan_count() const;
+  std::uint64_t missing() const noexcept { return contents_.missing; }  ///< not counted, but indices go past their places
 
   /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
   /// @throws Error (no_answer) where there is none.
@@ -124,7 +129,11 @@ Statistics collect(View data, const Device& device, const CollectOptions& option
 /// The same of an array on a device, on that device: nothing is copied. O(1) memory. Arrays that are not contiguous are read element by
 /// element, and slower. Many of them: see CollectPlan, and for their extremes alone ExtremesPlan.
 Statistics collect(const BufferView& data, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from `source`.
+/// The same of all that comes from `source`. An index is a place in the whole of it: in a table the row, from 0 on, if the source keeps
+/// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.
 Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+/// The same of each of its columns; of what is no table, one. O(columns) memory beside the source's.
+std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options = {},
+                                        SumReport* report = nullptr);
 
 }  // namespace samesum

@@ -78,6 +78,26 @@ void ProductAccumulator::add(double a, double b) noexcept {
   }
 }
 
+void ProductAccumulator::add(const Value& a, const Value& b) noexcept {
+  const auto magnitude_of = [](const Value& value) {
+    const auto* const integer = std::get_if<std::int64_t>(&value.number);
+    return integer != nullptr ? magnitude(*integer) : std::get<std::uint64_t>(value.number);
+  };
+  const auto is_negative = [](const Value& value) { return std::visit([](auto number) { return number < 0; }, value.number); };
+  const auto* const left = std::get_if<double>(&a.number);
+  const auto* const right = std::get_if<double>(&b.number);
+  if (left != nullptr && right != nullptr) return add(*left, *right);
+  if (left == nullptr && right == nullptr) return add_magnitudes(magnitude_of(a), magnitude_of(b), is_negative(a) != is_negative(b));
+  const Value& integer = left != nullptr ? b : a;
+  const double number = left != nullptr ? *left : *right;
+  const std::uint64_t size = magnitude_of(integer);
+  if (size == 0 || number == 0 || !std::isfinite(number)) return add(number, integer.as_double());
+  ++count_;
+  only_negative_zeros_ = false;
+  const Parts parts = take_apart(number);
+  add_product(parts.mantissa, size, (number < 0) != is_negative(integer), parts.position + kUnit / 2);
+}
+
 void ProductAccumulator::add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) noexcept {
   ++count_;
   only_negative_zeros_ = false;

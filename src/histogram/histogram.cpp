@@ -109,6 +109,7 @@ Histogram histogram(Source& source, const Bins& bins, const Device& device, cons
     sum += chunk;
     sum.configuration = chunk.configuration;
   }
+  require_one_column(source);
   if (report != nullptr) *report = std::move(sum);
   return total;
 }
@@ -135,6 +136,7 @@ std::optional<Range> range_of(Source& source) {
   std::optional<Range> result;
   source.allow_any_order();
   while (const std::optional<View> view = source.next()) result = joined(result, range_of(*view));
+  require_one_column(source);
   return result;
 }
 

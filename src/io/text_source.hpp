@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/byte_stream.hpp"
+#include "io/text.hpp"
 
 #include <samesum/source.hpp>
 
@@ -9,6 +10,6 @@
 
 namespace samesum::io {
 
-std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads);
+std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads);
 
 }  // namespace samesum::io

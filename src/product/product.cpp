@@ -202,6 +202,7 @@ Value product(Source& source, const Device& device, const ReduceOptions& options
     how.bytes += view->bytes();
     any = true;
   }
+  require_one_column(source);
   if (!any) running.append(View(nullptr, 0, source.type().value_or(DType::float64)), how);
   if (report != nullptr) *report = how;
   return running.value();
