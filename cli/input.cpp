@@ -21,6 +21,7 @@ InputOptions Input::options() const {
   if (header || no_header) options.text.header = header;
   options.text.missing = missing;
   options.text.integers = !reals;
+  options.text.in_order = in_order;
   options.threads = threads;
   return options;
 }

@@ -28,7 +28,8 @@ struct Input {
   std::vector<std::string> missing;
   std::uint32_t threads = 0;
   bool any_order = false;  ///< the order of an array's elements does not matter
-  bool reals = false;      ///< numbers of a text as doubles, in their order: for what depends on places
+  bool in_order = false;  ///< numbers of a text in their order: for what depends on places
+  bool reals = false;     ///< numbers of a text as doubles, in their order: for what depends on places
 
   /// @throws Error (usage) where they make no sense, or not together.
   InputOptions options() const;

@@ -3,6 +3,7 @@
 #include "input.hpp"
 #include "nodata.hpp"
 #include "number.hpp"
+#include "product.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -41,12 +42,7 @@ struct Found {
   std::string no_product;  ///< why there is none
 };
 
-Number number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value.number)) return Number(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value.number)) return Number(*integer);
-  return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
-}
-
+using cli::number_of;
 Number number_of(double value) { return {value, DType::float64}; }
 Number number_of(bool value) { return Number(std::uint64_t{value}); }
 
@@ -133,27 +129,25 @@ void collect_part(View part, std::uint64_t before, const Device& device, const O
 Found collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
   Found found{input.name, {}, 0, 0, 0, 0, std::nullopt, {}};
   NodataFilter filter(options.nodata);
-  std::optional<DType> type;
-  {
-    const std::unique_ptr<Source> source = input.open();
-    std::uint64_t before = 0;
-    bool any = false;
-    while (const std::optional<View> chunk = source->next()) {
-      const std::uint64_t most = filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
-      for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
-        const View part = chunk->part(first, std::min(most, chunk->size() - first));
-        collect_part(part, before, device, options, filter, found);
-        before += part.size();
-      }
-      any = true;
+  const std::unique_ptr<Source> source = input.open();
+  Product all(device, {options.nan_policy(), 0, 0, options.collect.threads}, source->type());
+  std::uint64_t before = 0;
+  bool any = false;
+  while (const std::optional<View> chunk = source->next()) {
+    const std::uint64_t most = filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
+    for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
+      const View part = chunk->part(first, std::min(most, chunk->size() - first));
+      collect_part(part, before, device, options, filter, found);
+      if (product) all.append(filter.with_ones(part));
+      before += part.size();
     }
-    if (!any) found.all = collect(View(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
-    found.missing = source->missing() + filter.left_out();
+    any = true;
   }
+  if (!any) found.all = collect(View(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
+  found.missing = source->missing() + filter.left_out();
   if (product) {
-    WithoutNodata source(input.open(), options.nodata, &NodataFilter::with_ones);
     try {
-      found.product = samesum::product(source, device, {options.nan_policy(), 0, 0, options.collect.threads});
+      found.product = all.value();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::no_answer) throw;
       found.no_product = error.what();
@@ -206,14 +200,17 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
 
 std::string text_of(const Number& number, const Options& options) { return options.hex ? number.hex() : number.decimal(); }
 
-// For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone.
-void print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const Options& options, bool several) {
+// For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone. What has no answer is
+// "-", and the reason stands in the table or, of pipes, on standard error. The exit code: whether all that was asked of elements has one.
+int print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const Options& options, bool several) {
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   const std::string name = found.name == "-" ? "standard input" : found.name;
   if (terminal && (several || wanted.size() > 1)) out.print("{}\n", out.bold(name));
   Table table("<<<", 2);
+  int code = kExitOk;
   for (const Statistic* statistic : wanted) {
     const Answer value = answer(*statistic, found, options);
+    if (!value.number && found.all.count() != 0) code = kExitNoAnswer;
     if (!value.number && wanted.size() == 1) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", name, value.reason));
     const std::string text = value.number ? text_of(*value.number, options) : "-";
     if (terminal && wanted.size() > 1) {
@@ -221,14 +218,16 @@ void print(Output& out, const Found& found, const std::vector<const Statistic*>&
     } else {
       const std::string label = wanted.size() > 1 ? std::string(statistic->name) + "\t" : "";
       out.print("{}{}{}\n", label, text, several ? "\t" + found.name : "");
+      if (!value.number) fmt::print(stderr, "samesum: {}: no {}: {}\n", name, statistic->name, value.reason);
     }
   }
-  if (!terminal || wanted.size() == 1) return;
+  if (!terminal || wanted.size() == 1) return code;
   if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
   table.print(out);
   if (found.all.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
     out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(found.all.nan_count()))));
   }
+  return code;
 }
 
 int run(Output& out, Options options) {
@@ -253,9 +252,6 @@ int run(Output& out, Options options) {
     by_index |= name == "prod" || name == "argmin" || name == "argmax";
   }
   options.collect.fields = fields;
-  if (product && std::ranges::count(options.input.files, "-") != 0) {
-    throw Error(ErrorKind::usage, "a product is worked out in a pass of its own, and standard input can be read once only: give a file");
-  }
   options.input.reals = true;
   options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
@@ -263,10 +259,11 @@ int run(Output& out, Options options) {
   for (const NamedSource& source : options.input.sources()) all.push_back(collect_from(source, device, options, product));
   if (options.json) {
     print_json(out, all, wanted, device, options);
-  } else {
-    for (const Found& found : all) print(out, found, wanted, options, all.size() > 1);
+    return kExitOk;
   }
-  return kExitOk;
+  int code = kExitOk;
+  for (const Found& found : all) code = std::max(code, print(out, found, wanted, options, all.size() > 1));
+  return code;
 }
 
 int run_dot(Output& out, Options options) {
@@ -344,7 +341,7 @@ Mean, variance, deviation and norm are the exact values, rounded once: the same
 bits from every device. Numbers in text are taken as doubles, in their order. Indices
 are those of the array, in C order, however it lies in its file.)",
                               known));
-  for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "prod"}) {
+  for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm"}) {
     const Statistic& statistic = find_statistic(name);
     const auto options = std::make_shared<Options>();
     options->wanted = {name};

@@ -45,6 +45,9 @@ struct TextOptions {
   std::vector<std::string> missing = {};
   /// Integers are taken exactly; otherwise all numbers as the nearest doubles, in the order in which they come.
   bool integers = true;
+  /// Chunks have the numbers in the order in which they come: integers exactly (those from 2^63 on behind the others of a piece of the
+  /// text), but as the nearest doubles in a piece that has other numbers too.
+  bool in_order = false;
 
   friend bool operator==(const TextOptions&, const TextOptions&) = default;
 };

@@ -114,20 +114,31 @@ void TextReader::cut_anywhere(TextBlock& block) {
 }
 
 void TextReader::parse(TextBlock& block) const {
+  if (block.error) return parse(block, rules_);
+  parse(block, rules_);
+  const bool integers = !block.numbers.integers().empty() || !block.numbers.large().empty();
+  if (!options_.in_order || !integers || block.numbers.reals().empty()) return;
+  NumberRules reals = rules_;
+  reals.integers = false;
+  block.error.reset();
+  parse(block, reals);
+}
+
+void TextReader::parse(TextBlock& block, const NumberRules& rules) const {
   block.missing = 0;
   block.comma.reset();
   block.semicolon.reset();
   block.numbers.reset(block.end / 2 + 1);
   if (block.error) return;
   const core::DefaultFloatEnvironment environment;
-  options_.column.empty() ? parse_all(block) : parse_column(block);
+  options_.column.empty() ? parse_all(block, rules) : parse_column(block, rules);
   block.line_ends = static_cast<std::uint64_t>(std::count(block.text.get(), block.text.get() + block.end, '\n'));
 }
 
-bool TextReader::parse_word(TextBlock& block, std::string_view word) const {
-  if (rules_.is_missing(word)) {
+bool TextReader::parse_word(TextBlock& block, std::string_view word, const NumberRules& rules) const {
+  if (rules.is_missing(word)) {
     ++block.missing;
-  } else if (!parse_number(word, rules_, block.numbers)) {
+  } else if (!parse_number(word, rules, block.numbers)) {
     std::string message = fmt::format("'{}' is no number", printable(word));
     const char first = word.empty() ? '"' : word[0];
     if (options_.column.empty() && (first == '"' || ((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))) {
@@ -139,7 +150,7 @@ bool TextReader::parse_word(TextBlock& block, std::string_view word) const {
   return true;
 }
 
-void TextReader::parse_all(TextBlock& block) const {
+void TextReader::parse_all(TextBlock& block, const NumberRules& rules) const {
   const char* at = block.text.get() + block.begin;
   const char* const end = block.text.get() + block.end;
   LineState state = block.state;
@@ -151,11 +162,11 @@ void TextReader::parse_all(TextBlock& block) const {
           at = skip_line(at, end);
           continue;
         }
-        const char* next = rules_.missing_first ? nullptr : parse_common_number(at, rules_, block.numbers);
+        const char* next = rules.missing_first ? nullptr : parse_common_number(at, rules, block.numbers);
         if (next == nullptr) {
           next = at;
           while (class_of(*next) == CharClass::other) ++next;
-          if (!parse_word(block, {at, next})) return;
+          if (!parse_word(block, {at, next}, rules)) return;
         }
         at = next;
         state = LineState::after_number;

@@ -83,9 +83,10 @@ class TextReader {
   bool find_column(TextBlock& block);
   void take_column(TextBlock& block, std::size_t begin, std::size_t end);
   void refuse(TextBlock& block, std::size_t offset, std::string message);
-  void parse_all(TextBlock& block) const;
-  void parse_column(TextBlock& block) const;
-  bool parse_word(TextBlock& block, std::string_view word) const;
+  void parse(TextBlock& block, const NumberRules& rules) const;
+  void parse_all(TextBlock& block, const NumberRules& rules) const;
+  void parse_column(TextBlock& block, const NumberRules& rules) const;
+  bool parse_word(TextBlock& block, std::string_view word, const NumberRules& rules) const;
 
   const Read read_;
   const TextOptions options_;

@@ -138,7 +138,7 @@ void TextReader::take_column(TextBlock& block, std::size_t begin, std::size_t en
   }
 }
 
-void TextReader::parse_column(TextBlock& block) const {
+void TextReader::parse_column(TextBlock& block, const NumberRules& rules) const {
   if (!column_found_) return;
   const char* const text = block.text.get();
   const char* at = text + block.begin;
@@ -171,9 +171,9 @@ void TextReader::parse_column(TextBlock& block) const {
     const std::string_view word = wanted.text;
     if (word.empty()) {
       ++block.missing;
-    } else if (wanted.quoted || rules_.missing_first ||
-               parse_common_number(word.data(), rules_, block.numbers) != word.data() + word.size()) {
-      if (!parse_word(block, word)) return;
+    } else if (wanted.quoted || rules.missing_first ||
+               parse_common_number(word.data(), rules, block.numbers) != word.data() + word.size()) {
+      if (!parse_word(block, word, rules)) return;
     }
     const auto* const line_end = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
     at = line_end != nullptr ? line_end + 1 : end;
