@@ -38,7 +38,7 @@ struct Found {
 
 Found product_of(const NamedSource& input, const Device& device, const Options& options) {
   const std::unique_ptr<Source> source = input.open();
-  NodataFilter filter(options.nodata);
+  NodataFilter filter(options.nodata, !source->type());
   Product product(device, options.how, source->type());
   while (const std::optional<View> chunk = source->next()) append_in_parts(*chunk, filter, product);
   Found found{input.name, std::nullopt, {}, source->missing() + filter.left_out()};

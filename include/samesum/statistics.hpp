@@ -62,6 +62,7 @@ class Statistics {
   const Contents& contents() const noexcept { return contents_; }
 
   /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. O(1).
+  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements: then nothing is added.
   void merge(const Statistics& later);
 
   std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included

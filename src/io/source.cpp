@@ -1,6 +1,7 @@
 // Which source an input is.
 #include <samesum/source.hpp>
 
+#include "core/float_environment.hpp"
 #include "io/array_source.hpp"
 #include "io/npy.hpp"
 #include "io/open_stream.hpp"
@@ -35,6 +36,7 @@ RawType parse_raw_type(std::string_view name) {
 }
 
 std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const bool as_text = is_set(options.text);
   if (as_text && options.raw) throw Error(ErrorKind::usage, "a type of raw numbers, and options for text: an input is either");
 

@@ -1,11 +1,14 @@
 // The sum of what comes in chunks.
 #include <samesum/source.hpp>
 
+#include "core/float_environment.hpp"
+
 #include <utility>
 
 namespace samesum {
 
 Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   source.allow_any_order();
   Accumulator total;
   SumReport sum, chunk;

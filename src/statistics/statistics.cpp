@@ -2,6 +2,7 @@
 #include <samesum/statistics.hpp>
 
 #include "exact/big_integer.hpp"
+#include "exact/counted.hpp"
 
 #include <samesum/error.hpp>
 
@@ -60,6 +61,7 @@ void Statistics::merge(const Statistics& later) {
     contents_ = later.contents_;
     return;
   }
+  exact::counted(contents_.count, later.contents_.count);  // before anything is changed
   Contents& a = contents_;
   const Contents& b = later.contents_;
   a.fields = {a.fields.extremes && b.fields.extremes, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
