@@ -266,7 +266,7 @@ const std::vector<EntryPoint>& entry_points() {
            for (const SumVariant& variant : sum_variants(device)) {
              SumReport report;
              const SumOptions options{.variant = std::string(variant.name), .threads = 2};
-             bits << accumulate(data, device, options, &report) << sum(data, device, options);
+             bits << accumulate(data, device, options.unrounded(), &report) << sum(data, device, options);
              report += report;
            }
            bits << sum(data) << sum(data.part(0, 100));
