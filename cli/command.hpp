@@ -21,6 +21,7 @@ void add_sum(CLI::App& program, Action& action);
 void add_hist(CLI::App& program, Action& action);
 void add_statistics(CLI::App& program, Action& action);
 void add_quantile(CLI::App& program, Action& action);
+void add_product(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
 void add_pairs(CLI::App& program, Action& action);

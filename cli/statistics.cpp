@@ -4,6 +4,7 @@
 #include "arguments.hpp"
 #include "command.hpp"
 #include "nodata.hpp"
+#include "product.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -19,12 +20,7 @@ namespace {
 
 using Options = StatisticsOptions;
 
-Number number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value.number)) return Number(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value.number)) return Number(*integer);
-  return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
-}
-
+using cli::number_of;
 Number number_of(double value) { return {value, DType::float64}; }
 Number number_of(bool value) { return Number(std::uint64_t{value}); }
 
@@ -123,6 +119,7 @@ struct Running {
   Found found;
   NodataFilter filter;
   std::uint64_t before = 0;
+  std::optional<Product> product;
 };
 
 // Adds a part of the latest chunk of `source`, from its element `first` on.
@@ -144,13 +141,14 @@ void collect_part(View part, std::uint64_t first, const Source& source, const De
 }
 
 // What an input, or each of its columns, has.
-std::vector<Found> collect_from(const NamedSource& input, const Device& device, const Options& options) {
+std::vector<Found> collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
   const std::unique_ptr<Source> source = input.open();
   const bool text = source->format() == "text";
   std::vector<Running> columns;
   const auto need = [&](std::size_t count) {
     while (columns.size() < count) {
-      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}}, NodataFilter(options.nodata, text), 0});
+      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}}, NodataFilter(options.nodata, text), 0, std::nullopt});
+      if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
     }
   };
   while (const std::optional<View> chunk = source->next()) {
@@ -158,7 +156,9 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
     Running& running = columns[source->column()];
     const std::uint64_t most = running.filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
     for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
-      collect_part(chunk->part(first, std::min(most, chunk->size() - first)), first, *source, device, options, running);
+      const View part = chunk->part(first, std::min(most, chunk->size() - first));
+      collect_part(part, first, *source, device, options, running);
+      if (product) running.product->append(running.filter.with_ones(part));
     }
   }
   const std::span<const Column> known = source->columns();
@@ -169,20 +169,17 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
     if (found.all.count() == 0) found.all = collect(View(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
     found.missing = (known.empty() ? source->missing() : known[i].missing) + columns[i].filter.left_out();
     if (!known.empty() && options.in_rows()) found.column = known[i];
+    if (product) {
+      try {
+        found.product = columns[i].product->value();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::no_answer) throw;
+        found.no_product = error.what();
+      }
+    }
     all.push_back(std::move(found));
   }
   return all;
-}
-
-// The product takes a pass of its own.
-void add_product(const NamedSource& input, const Device& device, const Options& options, Found& found) {
-  WithoutNodata source(input.open(), options.nodata, &NodataFilter::with_ones);
-  try {
-    found.product = samesum::product(source, device, {options.nan_policy(), 0, 0, options.collect.threads});
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::no_answer) throw;
-    found.no_product = error.what();
-  }
 }
 
 // A table without a column of numbers is a mistake, of its separators as a rule.
@@ -221,32 +218,22 @@ int run(Output& out, Options options) {
     by_index |= name == "prod" || name == "argmin" || name == "argmax";
   }
   options.collect.fields = fields;
-  if (product && std::ranges::count(options.input.files, "-") != 0) {
-    throw Error(ErrorKind::usage, "a product is worked out in a pass of its own, and standard input can be read once only: give a file");
-  }
   options.input.in_order = true;
   options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Found> all;
   for (const NamedSource& source : options.input.sources()) {
-    std::vector<Found> found = collect_from(source, device, options);
+    std::vector<Found> found = collect_from(source, device, options, product);
     require_numbers(found);
     std::ranges::move(found, std::back_inserter(all));
-  }
-  if (product) {
-    options.input.reals = true;  // the floating-point product, by its tree
-    const std::vector<NamedSource> sources = options.input.sources();
-    if (sources.size() != all.size()) throw Error(ErrorKind::usage, "a product is that of one column: name it with --column");
-    for (std::size_t i = 0; i < all.size(); ++i) add_product(sources[i], device, options, all[i]);
   }
   const bool in_rows = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
   if (in_rows && options.wanted.empty()) wanted.insert(wanted.begin() + 1, &find_statistic("missing"));
   if (options.json) {
     print_json(out, all, wanted, device, options);
-  } else {
-    print_text(out, all, wanted, options);
+    return kExitOk;
   }
-  return kExitOk;
+  return print_text(out, all, wanted, options);
 }
 
 int run_dot(Output& out, Options options) {
@@ -353,7 +340,7 @@ line has names with tabs, semicolons or commas between them, and with
 A column with a field that is no number is left out. Indices of an array are its
 own, in C order, however it lies in its file.)",
                               known));
-  for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "prod"}) {
+  for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm"}) {
     const Statistic& statistic = find_statistic(name);
     const auto options = std::make_shared<Options>();
     options->wanted = {name};

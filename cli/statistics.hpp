@@ -64,8 +64,8 @@ std::string text_of(const Number& number, const StatisticsOptions& options);
 
 void print_json(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Device& device,
                 const StatisticsOptions& options);
-/// As a person or a pipe reads it, or --csv.
-void print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options);
+/// As a person or a pipe reads it, or --csv. The exit code.
+int print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options);
 
 /// The sums of several columns, by the options of `sum`.
 int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result);

@@ -1,4 +1,5 @@
 // What `samesum stats` and its kin print.
+#include "command.hpp"
 #include "rows.hpp"
 #include "statistics.hpp"
 
@@ -42,14 +43,17 @@ void add_statistics(Json& object, const Found& found, const std::vector<const St
   }
 }
 
-// For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone.
-void print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options, bool several) {
+// For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone. What has no answer is
+// "-", and the reason stands in the table or, of pipes, on standard error. The exit code: whether all that was asked of elements has one.
+int print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options, bool several) {
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   const std::string name = found.name == "-" ? "standard input" : found.name;
   if (terminal && (several || wanted.size() > 1)) out.print("{}\n", out.bold(name));
   Table table("<<<", 2);
+  int code = kExitOk;
   for (const Statistic* statistic : wanted) {
     const Answer value = answer(*statistic, found, options);
+    if (!value.number && found.all.count() != 0) code = kExitNoAnswer;
     if (!value.number && wanted.size() == 1) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", name, value.reason));
     const std::string text = value.number ? text_of(*value.number, options) : "-";
     if (terminal && wanted.size() > 1) {
@@ -57,14 +61,16 @@ void print(Output& out, const Found& found, const std::vector<const Statistic*>&
     } else {
       const std::string label = wanted.size() > 1 ? std::string(statistic->name) + "\t" : "";
       out.print("{}{}{}\n", label, text, several ? "\t" + found.name : "");
+      if (!value.number) fmt::print(stderr, "samesum: {}: no {}: {}\n", name, statistic->name, value.reason);
     }
   }
-  if (!terminal || wanted.size() == 1) return;
+  if (!terminal || wanted.size() == 1) return code;
   if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
   table.print(out);
   if (found.all.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
     out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(found.all.nan_count()))));
   }
+  return code;
 }
 
 // "1,5" and the like: a number, written in another way.
@@ -166,14 +172,16 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
   out.print("{}\n", to_text(object));
 }
 
-void print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options) {
+int print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options) {
   const bool columns = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
   if (columns || options.csv) {
     print_rows(out, all, wanted, options);
     print_left_out(out, all);
-  } else {
-    for (const Found& found : all) print(out, found, wanted, options, all.size() > 1);
+    return kExitOk;
   }
+  int code = kExitOk;
+  for (const Found& found : all) code = std::max(code, print(out, found, wanted, options, all.size() > 1));
+  return code;
 }
 
 }  // namespace samesum::cli

@@ -73,6 +73,15 @@ class Hist(Case):
         self.assertEqual(channel["under"] + channel["over"] + channel["nan"] + sum(channel["counts"]), values.size)
         self.assertEqual(channel["total"], values.size)
 
+    def test_both_zeros_are_one(self):
+        for kind in (numpy.float16, numpy.float32, numpy.float64):
+            values = numpy.array([-0.0] * 70 + [0.0, 0.5, 1.0] + [-0.0] * 4, kind)
+            self.check(values, numpy.histogram(values, 2, (0, 1)), "--bins", "2", "--range", "0", "1")
+            self.check(values, numpy.histogram(values, [0.0, 0.25, 1.0]), "--edges=-0,0.25,1")
+            for some in (values, values[::-1], -values):
+                self.check(some, numpy.histogram(some, 8), "--bins", "8")
+                self.assertNotIn("-0,", self.succeed("x.npy", "--bins", "8", "--csv"))
+
     def test_numpys_counts(self):
         generator = numpy.random.default_rng(1)
         random.seed(1)

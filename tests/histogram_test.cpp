@@ -322,6 +322,14 @@ TEST(Bins, EdgesAreNumpys) {
   EXPECT_EQ(constant.low(), 2.5);
   EXPECT_EQ(constant.high(), 3.5);
   EXPECT_LT(Bins::spanning(1e300, 1e300, 2).low(), 1e300);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  for (const double end : {kMost, -kMost}) {
+    const Bins at_end = Bins::spanning(end, end, 3);
+    EXPECT_TRUE(end > 0 ? at_end.high() == kMost && at_end.low() < kMost : at_end.low() == -kMost && at_end.high() > -kMost);
+    const std::vector<double> samples(10, end);
+    EXPECT_EQ(histogram(std::span<const double>(samples), at_end).inside(), samples.size());
+  }
+  EXPECT_NE(refusal([] { Bins::spanning(kInfinity, kInfinity, 2); }).find("finite"), std::string::npos);
   EXPECT_TRUE(std::ranges::is_sorted(Bins::even(0, 15e-324, 1000).edges()));
   EXPECT_EQ(Bins::logarithmic(1, 1000, 3).edges()[1], 10);
 }
@@ -343,6 +351,8 @@ TEST(Histogram, ValuesFromCounts) {
   EXPECT_EQ(h.quantile(0.5).value, 1.75);
   EXPECT_EQ(h.quantile(0.5).error(), 0.75);
   EXPECT_EQ(h.quantile(1).high, kInfinity);
+  const std::vector<std::uint64_t> many = {0, (std::uint64_t{1} << 62) + 1, 1, 0, 0};
+  EXPECT_EQ(Histogram(Bins::even(0, 2, 2), many).quantile(1).low, 1) << "the last of so many that doubles cannot count them";
   EXPECT_EQ(h.quantile(1).error(), kInfinity);
   EXPECT_NE(refusal([&] { h.quantile(1.5); }).find("0..1"), std::string::npos);
   EXPECT_THROW(Histogram(Bins::even(0, 1, 2)).quantile(0.5), Error);
@@ -399,6 +409,19 @@ TEST(Histogram, Characters) {
   }
   EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
   EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
+}
+
+// A map is the caller's to fill in.
+TEST(Histogram, CharactersInNoBinAreRefused) {
+  const Device cpu = Device::open("cpu");
+  CharacterMap map = CharacterMap::of({"abc"});
+  for (const int bin : {1, 2, 32767, -2, -32768}) {
+    map.bin['x'] = static_cast<std::int16_t>(bin);
+    EXPECT_NE(refusal([&] { count_characters("", map, cpu); }).find("the byte 0x78 is in bin " + std::to_string(bin)), std::string::npos);
+  }
+  map.bin['x'] = CharacterMap::kNone;
+  EXPECT_EQ(count_characters("axbb", map, cpu).others, 1u);
+  EXPECT_NE(refusal([] { CharacterMap::of(std::vector<std::string>(32'768)); }).find("32767"), std::string::npos);
 }
 
 }  // namespace

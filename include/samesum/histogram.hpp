@@ -25,7 +25,7 @@
 
 namespace samesum {
 
-/// Where bins begin and end. A value; copies share the edges.
+/// Where bins begin and end. A value; copies share the edges. An edge of -0.0 is 0, and samples of either zero are equal to it.
 class Bins {
  public:
   /// There are at most so many: 2^24.
@@ -36,7 +36,7 @@ class Bins {
   /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMost.
   static Bins even(double low, double high, std::uint64_t count);
   /// `count` bins over what data were found to span, as `even`; where least == greatest half a unit to either side (for numbers too large
-  /// for that, to the neighbouring doubles).
+  /// for that, to the neighbouring doubles; the greatest double has one neighbour).
   static Bins spanning(double least, double greatest, std::uint64_t count);
   /// `count` bins whose edges have one ratio: edge i is low * (high / low)^(i / count), the first and the last one exact.
   /// @throws Error (usage) unless 0 < low < high, both finite.
@@ -83,6 +83,7 @@ class Histogram {
   /// Nothing counted yet.
   explicit Histogram(Bins bins);
   /// `slots`: the samples below all bins, in each bin, above all bins, and the NaNs: bins.count() + 3 numbers.
+  /// @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1 samples.
   Histogram(Bins bins, std::span<const std::uint64_t> slots);
 
   const Bins& bins() const noexcept { return bins_; }
@@ -101,7 +102,8 @@ class Histogram {
   /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) where there are no samples but NaNs.
   Quantile quantile(double p) const;
 
-  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins.
+  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there are more than
+  /// 2^64 - 1 samples: then nothing is added.
   Histogram& operator+=(const Histogram& other);
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
@@ -175,7 +177,7 @@ struct CharacterCounts {
   std::uint64_t others = 0;
 };
 
-/// Counts the bytes of `text`.
+/// Counts the bytes of `text`. @throws Error (usage) where `map` has a byte in a bin that has no name.
 CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options = {},
                                  HistogramReport* report = nullptr);
 

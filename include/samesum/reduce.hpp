@@ -4,6 +4,9 @@
 #include <samesum/statistics.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace samesum {
@@ -51,9 +54,36 @@ ProductAccumulator dot(Source& a, Source& b, const Device& device, const Executi
 /// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
 /// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as
 /// 1, at its place. Of nothing: 1.
-/// Integers: the exact product, as int64 or uint64. @throws Error (no_answer) where it does not fit.
+/// Integers: the exact product, as int64 or uint64. @throws Error (no_answer), with the exact value, where it does not fit; of more than
+/// 2^14 bits with their number, and beyond 2^20 bits without it. O(n) as long as it fits; O(n + b²) for b bits.
 Value product(View data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from `source`, by one tree over all of it.
+/// The same of all that comes from `source`, by one tree over all of it. Of a text whose numbers are all integers the exact product, as
+/// int64 if that holds it, else as uint64; of any other text that of doubles.
 Value product(Source& source, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+
+/// A product of what comes in pieces: by one tree over all of it, in O(log n) memory and, of integers, up to 2^20 bits.
+class Product {
+ public:
+  /// Of elements of `type`; without it of int64, uint64 and float64, as chunks of a text have them: exact as long as there are integers
+  /// alone, and otherwise a product of doubles.
+  explicit Product(const Device& device, const ReduceOptions& options = {}, std::optional<DType> type = std::nullopt);
+  Product(Product&&) noexcept;
+  Product& operator=(Product&&) noexcept;
+  ~Product();
+
+  /// Appends the elements that stand behind those so far. O(n). @throws Error (usage) for another type; Error (device) as product().
+  void append(View data);
+  /// As product().
+  Value value() const;
+  /// The exact product of integers in decimal, all its digits: "-1267650600228229401496703205376". O(b²) for b bits.
+  /// @throws Error (usage) where not all elements were integers; Error (no_answer) where it has more than 2^20 bits (315,653 digits).
+  std::string digits() const;
+  /// How it was done, so far.
+  const SumReport& report() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace samesum

@@ -66,6 +66,7 @@ class Statistics {
 
   /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. Elements of several types are
   /// compared by their exact values; an extreme of integers and floats is then given as a float64, unless that would round it. O(1).
+  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements: then nothing is added.
   void merge(const Statistics& later);
 
   std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included

@@ -49,12 +49,7 @@ struct SumReport {
   double seconds = 0;         ///< the summing itself
 
   /// Adds the bytes and the times of what was summed later, in the same way.
-  SumReport& operator+=(const SumReport& later) {
-    bytes += later.bytes;
-    upload_seconds += later.upload_seconds;
-    seconds += later.seconds;
-    return *this;
-  }
+  SumReport& operator+=(const SumReport& later);
 };
 
 /// A way to compute the exact sum: a name for the options' `variant`, and what it does.

@@ -7,6 +7,7 @@
 #include "bench/reference.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
@@ -308,6 +309,7 @@ std::vector<std::string> sum_rungs(const Device& device) {
 }
 
 Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   check_arguments(device, matrix, options);
   return LadderRun(device, matrix, options).run();
 }

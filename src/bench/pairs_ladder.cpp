@@ -8,6 +8,7 @@
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
 #include "bench/vendor.hpp"
+#include "core/float_environment.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
@@ -340,6 +341,7 @@ std::vector<std::string> pairs_rungs(const Device& device) {
 }
 
 PairsLadder pairs_ladder(const Device& device, const PairsLadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, pairs_rungs(device), options.kernel_name, device.info());
   return PairsLadderRun(device, options).run();
 }

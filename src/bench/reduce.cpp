@@ -5,6 +5,7 @@
 #include "bench/reader.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 #include "product/product.hpp"
 #include "reduce/textbook.hpp"
 #include "statistics/collect.hpp"
@@ -322,6 +323,7 @@ std::vector<std::string_view> reduce_operations() {
 }
 
 ReduceBench measure_reductions(const Device& device, View data, const ReduceBenchOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const auto known = reduce_operations();
   for (const std::string& name : options.operations) {
     if (std::ranges::find(known, name) != known.end()) continue;

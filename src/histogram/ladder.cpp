@@ -5,6 +5,7 @@
 #include "bench/reader.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 #include "core/parallel.hpp"
 #include "device/program.hpp"
 #include "histogram/histogram_cpu.hpp"
@@ -210,6 +211,7 @@ class HistogramLadderRun {
 std::vector<std::string> histogram_data_kinds() { return {std::begin(kKinds), std::end(kKinds)}; }
 
 std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size) {
+  const core::DefaultFloatEnvironment environment;
   if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
     throw Error(ErrorKind::usage, fmt::format("unknown kind of data '{}': known are {}", kind, fmt::join(kKinds, ", ")));
   }
@@ -230,6 +232,7 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 }
 
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, histogram_rungs(device), options.kernel_name, device.info());
   if (data.size() > binning::DeviceHistogram::kMostCounted) {
     throw Error(ErrorKind::usage, "the ladder counts fewer than 2^32 bytes: its kernels have counters of 32 bits");

@@ -129,6 +129,7 @@ void Plan::find_even(const Bins& bins) {
     even.low = static_cast<float>(even.low);
     even.scale = static_cast<float>(even.scale);
   }
+  if (even.low == 0) even.low = -0.0;  // for -0.0 less -0.0 is +0.0, and less +0.0 is -0.0, which has the sign of what lies below
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {

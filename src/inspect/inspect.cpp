@@ -6,6 +6,7 @@
 #include <samesum/bench_pairs.hpp>
 #include <samesum/error.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/device.hpp"
 #include "device/forwarding.hpp"
 #include "device/program.hpp"
@@ -183,6 +184,7 @@ std::vector<std::string> kernel_variants(std::string_view pattern) { return find
 
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
                                            const InspectOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const Pattern& found = find_pattern(pattern);
   const std::vector<std::string> known = found.variants();
   if (std::find(known.begin(), known.end(), variant) == known.end()) {

@@ -1,5 +1,6 @@
 // Which decoder an image is for.
 #include "io/image.hpp"
+#include "core/float_environment.hpp"
 
 #include "io/mapped_file.hpp"
 
@@ -82,6 +83,7 @@ ImageFile::ImageFile(std::string path) : path_(std::move(path)), file_(std::make
 }
 
 Image ImageFile::page(std::uint32_t number, const RowsReady& rows_ready, std::uint64_t max_pixels) const {
+  const core::DefaultFloatEnvironment environment;
   return named(path_, [&] {
     if (number < 1 || number > pages()) {
       throw Error(ErrorKind::usage, fmt::format("there is no page {}: it has {}", number, pages()));

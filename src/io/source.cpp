@@ -1,6 +1,7 @@
 // Which source an input is.
 #include <samesum/source.hpp>
 
+#include "core/float_environment.hpp"
 #include "io/array_source.hpp"
 #include "io/npy.hpp"
 #include "io/open_stream.hpp"
@@ -101,6 +102,7 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   if (options.text.columns.size() > 1) throw Error(ErrorKind::usage, "several columns of one text: open_table() reads those");
   if (options.text.header && options.text.columns.empty()) {
     throw Error(ErrorKind::usage, "whether a text has a header matters where columns are read, and none is asked for");

@@ -183,6 +183,7 @@ PairReduction parse_pair_reduction(std::string_view name) { return parse<PairRed
 PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccuracy>(kAccuracies, name, "accuracy"); }
 
 PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   all_pairs::checked(a, b, options);
   const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
   PairsOptions packed = options;

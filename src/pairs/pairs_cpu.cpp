@@ -57,7 +57,6 @@ class Run {
     }
     const auto work = [&] {
       core::parallel_for(std::uint64_t{0}, tasks * parts_, [&](std::uint64_t task) {
-        const core::DefaultFloatEnvironment environment;
         const std::uint64_t first = task / parts_ * x_task_;
         run_task(first, std::min(x_task_, problem_.x_count - first), task % parts_);
       });

@@ -1,6 +1,7 @@
 // The plan of a sum: which variant, on which device.
 #include <samesum/sum.hpp>
 
+#include "core/float_environment.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
 #include "reduce/sum.hpp"
@@ -68,7 +69,10 @@ Accumulator run_digits(View data, const Device&, const AccumulateOptions&, SumRe
 // The first row that fits a device is the one that "auto" takes.
 constexpr Row kRows[] = {
     {{"exact_bins", "histogram of mantissas by exponent in local memory; one launch"}, true, run_bins},
-    {{"exact_blocks", "blocks whose partial sums are exact in SIMD registers, or off by a known little; all cores"}, false, run_blocks, round_blocks},
+    {{"exact_blocks", "blocks whose partial sums are exact in SIMD registers, or off by a known little; all cores"},
+     false,
+     run_blocks,
+     round_blocks},
     {{"exact_digits", "element by element into the superaccumulator; one core, for comparison"}, false, run_digits},
 };
 
@@ -86,6 +90,14 @@ const Row& find_row(const Device& device, std::string_view name) {
 
 }  // namespace
 
+SumReport& SumReport::operator+=(const SumReport& later) {
+  const core::DefaultFloatEnvironment environment;
+  bytes += later.bytes;
+  upload_seconds += later.upload_seconds;
+  seconds += later.seconds;
+  return *this;
+}
+
 std::string_view find_sum_variant(const Device& device, std::string_view name) { return find_row(device, name).variant.name; }
 
 std::vector<SumVariant> sum_variants(const Device& device) {
@@ -97,12 +109,14 @@ std::vector<SumVariant> sum_variants(const Device& device) {
 }
 
 Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const Row& row = find_row(device, options.variant);
   if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", data.bytes(), 0, 0};
   return row.run(data, device, options, report);
 }
 
 double sum(View data, const Device& device, const SumOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const Row& row = find_row(device, options.variant);
   return row.round != nullptr ? row.round(data, options) : row.run(data, device, options.unrounded(), nullptr).round(options.nan);
 }

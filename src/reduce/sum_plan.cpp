@@ -1,6 +1,7 @@
 // Sums of arrays that lie on a device: a plan, and the sum that makes one for itself.
 #include <samesum/sum.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/array.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_device.hpp"
@@ -36,6 +37,7 @@ SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
 struct SumPlan::State {
   State(const Device& on, DType elements, std::uint64_t size, const AccumulateOptions& wanted, Layout arrays)
       : device(on), type(elements), options(wanted), layout(arrays) {
+    const core::DefaultFloatEnvironment environment;
     find_sum_variant(device, options.variant);
     if (!device.info().has(Capability::kernels)) return;
     const device::Lock lock(device.implementation().mutex());
@@ -44,6 +46,7 @@ struct SumPlan::State {
   }
 
   void launch(const BufferView& data, const device::Place* place, NanPolicy nan) {
+    const core::DefaultFloatEnvironment environment;
     device::check_planned(data, device, type, layout);
     device::Device& queue = device.implementation();
     if (on_device) {
@@ -62,6 +65,7 @@ struct SumPlan::State {
   }
 
   Accumulator result() {
+    const core::DefaultFloatEnvironment environment;
     if (on_device) {
       const device::Lock lock(device.implementation().mutex());
       if (!launched) device::refuse_result();
@@ -99,6 +103,7 @@ std::string SumPlan::configuration() const {
 }
 
 Accumulator accumulate(const BufferView& data, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return accumulate(device::host_view(data), device, options, report);
   find_sum_variant(device, options.variant);

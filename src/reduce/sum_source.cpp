@@ -1,11 +1,14 @@
 // The sums of what comes in chunks.
 #include <samesum/source.hpp>
 
+#include "core/float_environment.hpp"
+
 #include <utility>
 
 namespace samesum {
 
 std::vector<Accumulator> accumulate_columns(Source& source, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   source.allow_any_order();
   std::vector<Accumulator> totals;
   SumReport sum, chunk;

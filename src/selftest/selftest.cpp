@@ -3,6 +3,7 @@
 #include <samesum/sum.hpp>
 #include <samesum/version.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/device.hpp"
 #include "reduce/sum_device.hpp"
 #include "selftest/cases.hpp"
@@ -129,9 +130,13 @@ class Selftest {
 
 }  // namespace
 
-SelftestResult selftest(const Device& device) { return Selftest(device).run(); }
+SelftestResult selftest(const Device& device) {
+  const core::DefaultFloatEnvironment environment;
+  return Selftest(device).run();
+}
 
 std::string SelftestResult::json() const {
+  const core::DefaultFloatEnvironment environment;
   nlohmann::ordered_json missing = nlohmann::ordered_json::object();
   for (const Missing& m : device.missing) missing[std::string(name_of(m.capability))] = m.reason;
   const nlohmann::ordered_json line = {

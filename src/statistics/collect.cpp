@@ -1,5 +1,6 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
 #include "statistics/collect.hpp"
+#include "core/float_environment.hpp"
 #include "core/pieces.hpp"
 #include "device/array.hpp"
 
@@ -107,6 +108,7 @@ void statistics::require_alike(DType a, std::uint64_t a_size, DType b, std::uint
 }
 
 Statistics collect(View data, const Device& device, const CollectOptions& wanted, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const CollectOptions options = statistics::with_nans(wanted);
   if (!data.contiguous()) {
     Statistics all;
@@ -124,6 +126,7 @@ Statistics collect(View data, const Device& device, const CollectOptions& wanted
 }
 
 Statistics collect(const BufferView& data, const CollectOptions& wanted, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return collect(device::host_view(data), device, wanted, report);
   const CollectOptions options = statistics::with_nans(wanted);
@@ -132,6 +135,7 @@ Statistics collect(const BufferView& data, const CollectOptions& wanted, SumRepo
 }
 
 std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   std::vector<Statistics> all;
   Reports reports;
   if (!options.fields.extremes) source.allow_any_order();  // whose indices are those of the array
@@ -171,6 +175,7 @@ Statistics collect(Source& source, const Device& device, const CollectOptions& o
 }
 
 ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   statistics::require_alike(a.type(), a.size(), b.type(), b.size());
   if (!a.contiguous() || !b.contiguous()) {
     ProductAccumulator total;
@@ -194,6 +199,7 @@ ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOpti
 }
 
 ProductAccumulator dot(const BufferView& a, const BufferView& b, const ExecutionOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   statistics::require_alike(a.type(), a.size(), b.type(), b.size());
   const Device& device = a.buffer().device();
   if (&device.implementation() != &b.buffer().device().implementation()) {
@@ -208,6 +214,7 @@ ProductAccumulator dot(const BufferView& a, const BufferView& b, const Execution
 }
 
 ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   if (a.format() == kArray && b.format() == kArray && a.shape() != b.shape()) {
     throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one shape: these have ({}) and ({})",
                                               fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));

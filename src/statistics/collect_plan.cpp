@@ -1,5 +1,6 @@
 #include <samesum/collect_plan.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/array.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
@@ -26,6 +27,7 @@ CollectOptions options_of(const ExecutionOptions& options) {
 struct CollectPlan::State {
   State(const Device& on, DType elements, std::uint64_t size, const CollectOptions& wanted, bool is_dot)
       : device(on), type(elements), options(is_dot ? wanted : statistics::with_nans(wanted)), dot(is_dot) {
+    const core::DefaultFloatEnvironment environment;
     if (!device.info().has(Capability::kernels)) return;
     const device::Lock lock(device.implementation().mutex());
     pass.emplace(device.implementation(), type, options, dot, size);
@@ -33,6 +35,7 @@ struct CollectPlan::State {
   }
 
   void launch(const BufferView& a, const BufferView& b) {
+    const core::DefaultFloatEnvironment environment;
     device::check_planned(a, device, type, Layout::strided);
     device::check_planned(b, device, type, Layout::strided);
     if (dot) statistics::require_alike(a.type(), a.size(), b.type(), b.size());
@@ -59,6 +62,7 @@ struct CollectPlan::State {
   }
 
   Statistics::Contents result() {
+    const core::DefaultFloatEnvironment environment;
     if (pass) {
       const device::Lock lock(device.implementation().mutex());
       if (!launched) device::refuse_result();

@@ -1,5 +1,6 @@
 #include <samesum/extremes.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/array.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
@@ -19,6 +20,7 @@ static_assert(sizeof(ExtremesRecord) == 48, "the kernel writes it as six 64-bit 
 struct ExtremesPlan::State {
   State(const Device& on, DType elements, std::uint64_t size, const ExecutionOptions& wanted, Ends sought, Layout arrays)
       : device(on), type(elements), options(wanted), ends(sought), layout(arrays) {
+    const core::DefaultFloatEnvironment environment;
     if (!device.info().has(Capability::kernels)) return;
     const device::Lock lock(device.implementation().mutex());
     on_device.emplace(device.implementation(), type, options, size, ends);
@@ -26,6 +28,7 @@ struct ExtremesPlan::State {
   }
 
   void launch(const BufferView& data, const device::Place* place) {
+    const core::DefaultFloatEnvironment environment;
     device::check_planned(data, device, type, layout);
     device::Device& queue = device.implementation();
     if (on_device) {
@@ -44,6 +47,7 @@ struct ExtremesPlan::State {
   }
 
   Statistics result() {
+    const core::DefaultFloatEnvironment environment;
     if (on_device) {
       const device::Lock lock(device.implementation().mutex());
       if (!count) device::refuse_result();

@@ -2,6 +2,7 @@
 #include <samesum/statistics.hpp>
 
 #include "exact/big_integer.hpp"
+#include "exact/counted.hpp"
 
 #include <samesum/error.hpp>
 
@@ -101,6 +102,7 @@ void Statistics::merge(const Statistics& later) {
     a.first_nan = moved(b.first_nan, places);
     return;
   }
+  exact::counted(a.count, b.count);  // before anything is changed
   a.fields = {a.fields.extremes && b.fields.extremes, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
               a.fields.nonzeros && b.fields.nonzeros};
   a.mixed = a.mixed || b.mixed || (a.fields.extremes && has_floats(a) != has_floats(b));
