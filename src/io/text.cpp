@@ -237,7 +237,7 @@ bool TextReader::parse_word(TextBlock& block, TextColumn& column, std::string_vi
   return false;
 }
 
-void TextReader::parse_all(TextBlock& block, const NumberRules& rules) const {
+void TextReader::parse_all(TextBlock& block) const {
   const char* at = block.text.get() + block.begin;
   const char* const end = block.text.get() + block.end;
   TextColumn& column = block.columns.front();
