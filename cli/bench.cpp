@@ -83,7 +83,7 @@ std::optional<bench::DataKind> data_kind(const std::string& name) {
 }
 
 int run_sum(Output& out, SumBench options) {
-  const std::optional<DType> type = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
+  const RawType type = options.dtype.empty() ? RawType{DType::float32} : parse_raw_type(options.dtype);
   if (!options.kernel.path.empty()) {
     UserKernel kernel = load_user_kernel(options.kernel.path);
     if (const auto code = run_in_child(options.kernel)) return *code;
@@ -101,12 +101,12 @@ int run_sum(Output& out, SumBench options) {
     const StatusLine progress;
     if (const auto kind = data_kind(options.data)) {
       StatusLine::show("making the data");
-      const bench::Data data(*kind, type.value_or(DType::float32), generated_size(options));
+      const bench::Data data(*kind, type.type, generated_size(options));
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
       if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
       InputOptions how;
-      if (type) how.raw = RawType{*type};
+      if (!options.dtype.empty()) how.raw = type;
       const Elements file(options.data, how);
       ladder = bench::sum_ladder(device, as_matrix(options, file.view(), file.shape()), options.ladder);
       file.check_unchanged();
