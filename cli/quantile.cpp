@@ -58,7 +58,6 @@ class Inputs {
  public:
   Inputs(std::vector<NamedSource> inputs, std::string nodata) : inputs_(std::move(inputs)), nodata_(std::move(nodata)) {
     for (const NamedSource& input : inputs_) {
-      const ReadingGuard guard(input.name);
       const std::unique_ptr<Source> source = input.open();
       spools_.push_back(is_file(input.name) ? nullptr : std::make_unique<Spool>(*source));
       if (spools_.size() == 1) type_ = source->type();
@@ -92,13 +91,11 @@ class Inputs {
       for (;;) {
         if (source_ == nullptr) {
           if (at_ == inputs_.inputs_.size()) return std::nullopt;
-          guard_.emplace(inputs_.inputs_[at_].name);
           source_ = inputs_.open(at_++);
         }
         if (const std::optional<View> view = source_->next()) return view;
         inputs_.missing_ += source_->missing();
         source_.reset();
-        guard_.reset();
       }
     }
     std::string_view format() const noexcept override { return source_ != nullptr ? source_->format() : ""; }
@@ -107,7 +104,6 @@ class Inputs {
    private:
     Inputs& inputs_;
     std::size_t at_ = 0;
-    std::optional<ReadingGuard> guard_;  // the chunk that was given is still read
     std::unique_ptr<Source> source_;
   };
 
