@@ -1,6 +1,7 @@
 // Numbers that come in chunks: from files, pipes and text, in bounded memory.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
@@ -12,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// How numbers lie in memory or in a raw file.
 struct RawType {
@@ -106,5 +107,9 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
 /// The exact sum of all that comes from `source`. Time and memory: those of the source, and of accumulate() for each chunk.
 /// `report` tells of all chunks together.
 Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
+/// The same on the device that `choose_device("auto", source.resident_bytes())` names.
+inline Accumulator accumulate(Source& source, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
+  return accumulate(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 }  // namespace samesum

@@ -86,8 +86,6 @@ Histogram histogram(View data, const Bins& bins, const Device& device, const His
   return {bins, count(data, plan, device, options, report)};
 }
 
-Histogram histogram(View data, const Bins& bins) { return histogram(data, bins, choose_device("auto", data.bytes())); }
-
 Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return histogram(device::host_view(data), bins, device, options, report);
