@@ -334,11 +334,11 @@ void add_statistics(CLI::App& program, Action& action) {
   command->footer(fmt::format(R"(Statistics:
 {}
 Examples:
-  samesum stats x.npy                    a table; in a pipe, a line for each
+  samesum stats x.npy                  # a table; in a pipe, a line for each
   samesum stats --only min,max,std x.npy
   samesum stats --ddof 1 --json x.npy
-  samesum stats --nodata -9999 dem.npy   no-data values left out, indices kept
-  samesum mean x.npy                     one number
+  samesum stats --nodata -9999 dem.npy # no-data values left out, indices kept
+  samesum mean x.npy                   # one number
 
 Mean, variance, deviation and norm are the exact values, rounded once: the same
 bits from every device. Numbers in text are taken as doubles, in their order. Indices

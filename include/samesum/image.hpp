@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum SAMESUM_EXPORT {
-
-namespace io {
+namespace samesum::io {
 class MappedFile;
 }
+
+namespace samesum SAMESUM_EXPORT {
 
 /// Rows of pixels, channels interleaved, no padding. Copies share the pixels.
 struct Image {
