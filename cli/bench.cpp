@@ -163,12 +163,12 @@ void add_bench_sum(CLI::App& parent, Action& action) {
       ->option_text("N");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench sum                                  8192 x 8192 float32
-  samesum bench sum --rows 1000 --columns 3000       any matrix
+  samesum bench sum                                # 8192 x 8192 float32
+  samesum bench sum --rows 1000 --columns 3000     # any matrix
   samesum bench sum --size 2^28 --data lognormal
-  samesum bench sum --data x.npy --dtype float64
+  samesum bench sum --data dump.raw --dtype float64
   samesum bench sum --variant tree_passes --group 64
-  samesum bench sum --kernel my.cl                   your own, beside the others
+  samesum bench sum --kernel my.cl                 # your own, beside the others
 
 'of ceiling' is the fraction of the rate at which the same device reads the same
 data, measured in the same run. A kernel of your own is named 'sum', with the
@@ -190,7 +190,7 @@ void add_bench_ceiling(CLI::App& parent, Action& action) {
   command->add_option("--runs", options->ceiling.effort.runs, "measurements of each, at most")->check(kNumber)->option_text("N");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench ceiling                              every size that fits
+  samesum bench ceiling                            # every size that fits
   samesum bench ceiling --device cpu --size 1G)");
   command->callback([options, &action] { action = [options](Output& out) { return run_ceiling(out, *options); }; });
 }
@@ -239,12 +239,12 @@ void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "How fast: the variants of what there is, and the device itself");
   command->require_subcommand(1);
   command->footer(R"(Examples:
-  samesum bench sum                      the variants of the sum, side by side
-  samesum bench ceiling                  bandwidth, multiply-adds, latency
-  samesum bench barrier                  ways to wait for all work-groups
-  samesum bench histogram                the variants of the histogram
-  samesum bench pairs                    sums over all pairs
-  samesum bench reduce                   extremes, statistics, dot, product)");
+  samesum bench sum                    # the variants of the sum, side by side
+  samesum bench ceiling                # bandwidth, multiply-adds, latency
+  samesum bench barrier                # ways to wait for all work-groups
+  samesum bench histogram              # the variants of the histogram
+  samesum bench pairs                  # sums over all pairs
+  samesum bench reduce                 # extremes, statistics, dot, product)");
   add_bench_sum(*command, action);
   add_bench_ceiling(*command, action);
   add_bench_barrier(*command, action);

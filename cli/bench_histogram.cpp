@@ -140,15 +140,16 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   command->add_option("--runs", options->ladder.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench histogram                            every variant, every kind of data
+  samesum bench histogram                          # every variant, every kind of data
   samesum bench histogram --data sky --variant privatized --variant best
-  samesum bench histogram --kernel my.cl             your own, beside the others
+  samesum bench histogram --kernel my.cl           # your own, beside the others
 
 A kernel of your own is named 'histogram' and has the parameters
 (GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): 256 zeros before. What
 'samesum bench sum --help' says of such kernels holds here.
-Without atomics ('racy') the counts are wrong: that is the point of its row. Exit
-code 1 should any other variant be wrong.)");
+Without atomics ('racy') counts are lost wherever work-items run at the same time:
+that is the point of its row. On a device that runs them one after the other they
+may be right. Exit code 1 should any other variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

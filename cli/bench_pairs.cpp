@@ -183,11 +183,11 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   command->add_option("--runs", ladder.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench pairs                                sums of products
+  samesum bench pairs                              # sums of products
   samesum bench pairs --size 2^18 --variant register_blocks
   samesum bench pairs --variant vec4 --group 64
   samesum bench pairs --f sqdist --reduce argmin --components 3
-  samesum bench pairs --kernel my.cl                 your own, beside the others
+  samesum bench pairs --kernel my.cl               # your own, beside the others
 
 Operations are counted as in textbooks: two for a product and its addition. 'of
 ceiling' is the fraction of the rate of multiply-adds from registers, measured in

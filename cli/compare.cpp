@@ -95,8 +95,8 @@ void add_compare(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   command->add_flag("--json", options->result.json, "print JSON");
   command->footer(R"(Examples:
-  samesum compare x.npy                  how far off plain sums are; all devices agree
-  samesum compare --device cuda:0 x.npy  the exact sum from one device alone
+  samesum compare x.npy                # how far off plain sums are; all devices agree
+  samesum compare --device cuda:0 x.npy # the exact sum from one device alone
 
 Exit code 1 should the devices not agree, or one of them fail.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });

@@ -255,12 +255,12 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   command->add_option("--threads", options->histogram.threads, "threads (CPU)")->check(number)->option_text("N");
   command->footer(R"(Examples:
-  samesum hist x.npy                       64 bins from the least to the greatest
+  samesum hist x.npy                     # 64 bins from the least to the greatest
   samesum hist --bins 20 --range 0 1 x.npy
-  samesum hist --edges 0,1,10,100 x.npy    any edges
+  samesum hist --edges 0,1,10,100 x.npy  # any edges
   samesum hist photo.jpg --by-channel --plot photo.svg
   samesum hist photo.png --tiles 4x3 --json
-  samesum hist book.txt --letters 4        a-d, e-h, ... as in the textbook
+  samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
   samesum hist --total --column 2 *.csv    one histogram of several files
 

@@ -142,10 +142,10 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("--f", options->inspect.f, "of pairs")->type_name("NAME");
   command->add_option("--reduce", options->inspect.reduction, "of pairs")->type_name("NAME");
   command->footer(R"(Examples:
-  samesum kernel                                     what there is
-  samesum kernel pairs register_blocks               source, then the log
+  samesum kernel                                   # what there is
+  samesum kernel pairs register_blocks             # source, then the log
   samesum kernel sum exact_bins --device cuda:0 --asm sum.sass
-  samesum kernel sum exact_bins --size 4K            what so little data take
+  samesum kernel sum exact_bins --size 4K          # what so little data take
 
 The log has what the compiler tells of registers, local memory and spills. It is
 fresh: no cache is used. Machine code of CUDA needs nvdisasm or cuobjdump from

@@ -15,14 +15,14 @@ namespace samesum::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  samesum sum x.npy                      the exact sum of a file
-  samesum sum --dtype float64 dump.raw   raw numbers
-  samesum stats x.npy                    extremes, exact mean and variance
-  samesum compare x.npy                  plain sums beside the exact one
-  samesum hist photo.png --by-channel    a histogram of numbers, images, text
-  samesum pairs A.npy B.npy -o C.npy     sums over all pairs, nearest neighbours
-  samesum devices                        what there is to compute on
-  samesum sum --help                     each command explains itself
+  samesum sum x.npy                    # the exact sum of a file
+  samesum sum --dtype float64 dump.raw # raw numbers
+  samesum stats x.npy                  # extremes, exact mean and variance
+  samesum compare x.npy                # plain sums beside the exact one
+  samesum hist photo.png --by-channel  # a histogram of numbers, images, text
+  samesum pairs A.npy B.npy -o C.npy   # sums over all pairs, nearest neighbours
+  samesum devices                      # what there is to compute on
+  samesum sum --help                   # each command explains itself
 
 Exit codes: 0; 1 where no right answer can be given; 2 for bad input or usage.)";
 

@@ -137,11 +137,10 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--threads", options->pairs.threads, "threads (CPU)")->check(range)->option_text("N");
   command->add_flag("--json", options->json, "print JSON about it; the values go to --out");
   command->footer(R"(Examples:
-  samesum pairs A.npy B.npy -o C.npy                      sums of products
-  samesum pairs A.npy B.npy --f sqdist --reduce argmin -o C.npy
-                                                          nearest neighbours
-  samesum pairs grid.npy data.npy --f gaussian --h 0.02   a density
-  samesum pairs A.npy B.npy --accuracy exact              same bits everywhere
+  samesum pairs A.npy B.npy -o C.npy                      # sums of products
+  samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
+  samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
+  samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
 whole or not at all. Indices count from 0.)");

@@ -322,14 +322,14 @@ void add_statistics(CLI::App& program, Action& action) {
   command->footer(fmt::format(R"(Statistics:
 {}
 Examples:
-  samesum stats x.npy                    a table; in a pipe, a line for each
+  samesum stats x.npy                  # a table; in a pipe, a line for each
   samesum stats --only min,max,std x.npy
   samesum stats --ddof 1 --json x.npy
-  samesum stats --nodata -9999 dem.npy   no-data values left out, indices kept
-  samesum stats sales.csv                a row for each column of numbers
-  samesum stats --column price,5 t.csv   of two columns, in one pass
-  samesum stats --total --csv *.csv      all files as one; for a spreadsheet
-  samesum mean x.npy                     one number
+  samesum stats --nodata -9999 dem.npy # no-data values left out, indices kept
+  samesum stats sales.csv              # a row for each column of numbers
+  samesum stats --column price,5 t.csv # of two columns, in one pass
+  samesum stats --total --csv *.csv    # all files as one; for a spreadsheet
+  samesum mean x.npy                   # one number
 
 Mean, variance, deviation and norm are the exact values, rounded once: the same
 bits from every device. Integers in text are exact; indices count missing

@@ -100,21 +100,21 @@ void add_sum(CLI::App& program, Action& action) {
   command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->check(range)->option_text("N");
   command->add_option("--threads", options->sum.threads, "threads (CPU)")->check(range)->option_text("N");
   command->footer(R"(Examples:
-  samesum sum x.npy                      the value, and what was summed
-  samesum sum *.npy                      a value for each file, their exact total
-  samesum sum --dtype float32 dump.raw   raw little-endian numbers; '>f4': big-endian
-  seq 100 | samesum sum -                text on standard input; .npy and raw, too
-  samesum sum --column price sales.csv   one column of a table; or by number
-  samesum sum --column price,7 sales.csv several, in one pass; --all-columns
+  samesum sum x.npy                    # the value, and what was summed
+  samesum sum *.npy                    # a value for each file, their exact total
+  samesum sum --dtype float32 dump.raw # raw little-endian numbers; '>f4': big-endian
+  seq 100 | samesum sum -              # text on standard input; .npy and raw, too
+  samesum sum --column price sales.csv # one column of a table; or by number
+  samesum sum --column price,7 sales.csv # several, in one pass; --all-columns
   samesum sum --sep ';' --decimal , --thousands . eu.csv --column 3
   samesum sum --dtype f4 --offset 512 --count 1000 dump.raw
-  samesum sum x.csv.gz z.npz:x           compressed; an array of an archive
-  samesum sum --plain x.npy              one bare number, for scripts
-  samesum sum --json x.npy | jq .bits    everything, for programs
-  samesum sum --device all x.npy         on every device: do they agree?
-  samesum sum --device all --split x.npy on every device a part of it
-  samesum sum --nan skip x.npy           as if no NaN were there
-  samesum sum --partial a.sum a.npy      keep the exact sum, for 'merge'
+  samesum sum x.csv.gz z.npz:x         # compressed; an array of an archive
+  samesum sum --plain x.npy            # one bare number, for scripts
+  samesum sum --json x.npy | jq .bits  # everything, for programs
+  samesum sum --device all x.npy       # on every device: do they agree?
+  samesum sum --device all --split x.npy # on every device a part of it
+  samesum sum --nan skip x.npy         # as if no NaN were there
+  samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
 
 What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
 unless it is binary. A text has numbers with blanks, line ends, commas or

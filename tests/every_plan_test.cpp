@@ -302,10 +302,10 @@ TEST(Kernels, AreThoseOfTheSizeAskedFor) {
   EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/sum_window.cl"));
   EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/sum_window.cl"));
   EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/sum_exact.cl"));
-  EXPECT_TRUE(shows("statistics", "extremes", 1000, "statistics/extremes_little.cl"));
-  EXPECT_FALSE(shows("statistics", "extremes", 0, "statistics/extremes_little.cl"));
-  EXPECT_TRUE(shows("statistics", "dot", 1000, "reduce/sum_window.cl"));
-  EXPECT_TRUE(shows("statistics", "dot", 0, "statistics/statistics.cl"));
+  EXPECT_TRUE(shows("reduce", "extremes", 1000, "statistics/extremes_little.cl"));
+  EXPECT_FALSE(shows("reduce", "extremes", 0, "statistics/extremes_little.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/sum_window.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 0, "statistics/statistics.cl"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The superaccumulator: an exact sum that has not been rounded yet.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -11,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The exact sum of any numbers of the types of DType, as a value: it can be added to, merged, serialized, sent, and rounded.
 ///

@@ -1,6 +1,7 @@
 // Arrays in files: .npy, and raw numbers of a type that the caller names.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -12,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-namespace samesum {
-
-namespace io {
+namespace samesum::io {
 class MappedFile;
 }
+
+namespace samesum SAMESUM_EXPORT {
 
 /// A file of numbers, mapped into memory: opening it reads its header alone, and no element is ever copied. Copies share the mapping,
 /// and any number of threads may read one object.

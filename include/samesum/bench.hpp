@@ -3,6 +3,7 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -14,7 +15,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 // --- data ------------------------------------------------------------------------------------------------------------------------
 
@@ -188,4 +190,5 @@ std::vector<std::string> sum_rungs(const Device& device);
 /// @throws Error (usage) for an unknown rung, a group size that the device cannot run, or data that does not fit the device.
 Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options = {});
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

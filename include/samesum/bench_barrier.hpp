@@ -3,6 +3,7 @@
 
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 struct BarrierLadderOptions {
   std::vector<std::string> methods;                           ///< empty: all
@@ -61,4 +63,5 @@ BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& o
 /// `rounds` rounds of neighbour sums, by the CPU: what the methods are checked against.
 std::vector<std::uint32_t> neighbour_sums(std::vector<std::uint32_t> start, std::uint32_t rounds);
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <samesum/bench.hpp>
+#include <samesum/export.hpp>
 #include <samesum/reduce.hpp>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 struct ReduceBenchOptions {
   std::vector<std::string> operations;  ///< names of reduce_operations(); empty: all
@@ -49,4 +51,5 @@ std::vector<std::string_view> reduce_operations();
 /// @throws Error (usage) for an unknown operation, a group size that the device cannot run, or data that does not fit the device.
 ReduceBench measure_reductions(const Device& device, View data, const ReduceBenchOptions& options = {});
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
 #include <memory>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// Global memory of a device. A cheap handle: copies share the memory.
 class Buffer {
@@ -29,7 +30,7 @@ class Buffer {
   /// Waits for all that was launched before.
   void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
   const State& state() const noexcept { return *state_; }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/buffer.hpp>
+#include <samesum/export.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 
@@ -9,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// A pass over arrays, collect() or dot(), that is prepared once and then launched as often as one likes, without compiling, allocating or
 /// waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. What it finds is rounded on the host,
@@ -42,7 +43,7 @@ class CollectPlan {
   /// "groups=528 group_size=256 columns=32"
   std::string configuration() const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
 
  private:
   std::shared_ptr<State> state_;

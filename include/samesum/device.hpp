@@ -1,17 +1,19 @@
 // Devices: what there is to compute on, what each can do, and how to choose one.
 #pragma once
 
+#include <samesum/export.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace samesum {
-
-namespace device {
+namespace samesum::device {
 class Device;  // the seam between patterns and backends; not part of the public interface
 }
+
+namespace samesum SAMESUM_EXPORT {
 
 /// What a device may or may not be able to do. Nothing in samesum asks which backend or vendor a device is: it asks for these.
 /// Some are read from the driver, the others are found by running a small conformance kernel when the device is opened.

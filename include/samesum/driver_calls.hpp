@@ -1,10 +1,12 @@
 // Drivers that do not return.
 #pragma once
 
+#include <samesum/export.hpp>
+
 #include <string>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// A call into a driver that has not returned.
 struct DriverCall {

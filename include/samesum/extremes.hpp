@@ -2,13 +2,14 @@
 #pragma once
 
 #include <samesum/buffer.hpp>
+#include <samesum/export.hpp>
 #include <samesum/reduce.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// What ExtremesPlan leaves in a device's memory for whoever comes next: 48 bytes, as a C struct. Extremes are those of the elements that
 /// are no NaN, by the order in which -0.0 < +0.0; where there is none, their indices are kNowhere and they mean nothing.
@@ -63,7 +64,7 @@ class ExtremesPlan {
   /// "groups=264 group_size=512 loads=4"
   std::string configuration() const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
 
  private:
   std::shared_ptr<State> state_;

@@ -1,7 +1,7 @@
 // Histograms: how many samples lie in each bin. Every count is right, and the same on every device.
 //
 //   const samesum::Bins bins = samesum::Bins::even(0, 1, 256);
-//   const samesum::Histogram h = samesum::histogram(std::span<const float>(samples), bins);
+//   const samesum::Histogram h = samesum::histogram(samples, bins);
 //   h.counts()[17], h.under(), h.over(), h.nan(), h.quantile(0.5).value
 //
 // Bin i holds edge[i] <= x < edge[i+1], the last one edge[n] too; edges are doubles, and samples of every type are compared with them
@@ -10,6 +10,7 @@
 
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
@@ -23,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// Where bins begin and end. A value; copies share the edges. An edge of -0.0 is 0, and samples of either zero are equal to it.
 class Bins {
@@ -136,7 +137,9 @@ struct HistogramReport {
 Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);
 /// The same on the device that `choose_device("auto", data.bytes())` names.
-Histogram histogram(View data, const Bins& bins);
+inline Histogram histogram(View data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
+  return histogram(data, bins, choose_device("auto", data.bytes()), options, report);
+}
 /// That of an array in a device's memory, counted there; only the counts come to the host. One that has strides, or does not begin at a
 /// multiple of 16 bytes, is copied on the device first, by parts of 256 MiB at most. @throws Error (device) for a report on a queue of the
 /// caller's own that keeps no times.
@@ -144,6 +147,9 @@ Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOpt
 /// The histogram of all that comes from `source`.
 Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);
+inline Histogram histogram(Source& source, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
+  return histogram(source, bins, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 /// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits rounded outwards.
 struct Range {
@@ -180,5 +186,9 @@ struct CharacterCounts {
 /// Counts the bytes of `text`. @throws Error (usage) where `map` has a byte in a bin that has no name.
 CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options = {},
                                  HistogramReport* report = nullptr);
+inline CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const HistogramOptions& options = {},
+                                        HistogramReport* report = nullptr) {
+  return count_characters(text, map, choose_device("auto", text.size()), options, report);
+}
 
 }  // namespace samesum

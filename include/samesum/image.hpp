@@ -1,6 +1,7 @@
 // Images: PNG, JPEG and TIFF files as arrays, and histograms of their channels.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/histogram.hpp>
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
-
-namespace io {
+namespace samesum::io {
 class MappedFile;
 }
+
+namespace samesum SAMESUM_EXPORT {
 
 /// Rows of pixels, channels interleaved, no padding. Copies share the pixels.
 struct Image {
@@ -84,5 +85,9 @@ struct ImageOptions {
 /// @throws Error (usage) for more tiles than pixels in a direction.
 std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options = {},
                                  HistogramReport* report = nullptr);
+inline std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageOptions& options = {},
+                                        HistogramReport* report = nullptr) {
+  return histogram(image, bins, choose_device("auto", image.view().bytes()), options, report);
+}
 
 }  // namespace samesum

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 struct InspectOptions {
   DType type = DType::float32;    ///< of the elements, where the variant has several
@@ -28,9 +29,9 @@ struct KernelListing {
   std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
 };
 
-/// The patterns that have kernels: "sum", "histogram", "barrier", "pairs".
+/// The patterns that have kernels: "sum", "histogram", "reduce", "barrier", "pairs", as `samesum bench` has them.
 std::vector<std::string> kernel_patterns();
-/// The variants of one of them.
+/// The variants of one of them, by the names of the ladder.
 /// @throws Error (usage) for another name, listing those that are known.
 std::vector<std::string> kernel_variants(std::string_view pattern);
 

@@ -1,13 +1,14 @@
 // The exact sum of products of two numbers each: squares, dot products.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 
 #include <array>
 #include <cstdint>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The exact sum of products a·b of any numbers of the types of DType, as a value: it can be added to, merged and rounded.
 ///

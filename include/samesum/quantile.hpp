@@ -9,6 +9,7 @@
 #pragma once
 
 #include <samesum/buffer.hpp>
+#include <samesum/export.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
@@ -21,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// What a quantile is where the index (n - 1)q is no whole number; the names are numpy's.
 enum class QuantileMethod {

@@ -1,6 +1,7 @@
 // Reductions of an array to one value, each by its name. To ask for several at once in one pass: samesum/statistics.hpp.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/statistics.hpp>
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The policy on NaNs, and how it is to be done: but for the policy, none of it changes a bit of the answer.
 struct ReduceOptions {
@@ -82,8 +83,56 @@ class Product {
   const SumReport& report() const noexcept;
 
  private:
-  struct State;
+  struct SAMESUM_HIDDEN State;
   std::unique_ptr<State> state_;
 };
+
+// The same on the device that choose_device("auto", …) names for so many bytes.
+
+inline Extreme min(View data, const ReduceOptions& options = {}) {
+  return min(data, choose_device("auto", data.bytes()), options);
+}
+inline Extreme max(View data, const ReduceOptions& options = {}) {
+  return max(data, choose_device("auto", data.bytes()), options);
+}
+inline std::pair<Extreme, Extreme> minmax(View data, const ReduceOptions& options = {}) {
+  return minmax(data, choose_device("auto", data.bytes()), options);
+}
+inline std::uint64_t count_nonzero(View data, const ReduceOptions& options = {}) {
+  return count_nonzero(data, choose_device("auto", data.bytes()), options);
+}
+inline bool any(View data, const ReduceOptions& options = {}) {
+  return any(data, choose_device("auto", data.bytes()), options);
+}
+inline bool all(View data, const ReduceOptions& options = {}) {
+  return all(data, choose_device("auto", data.bytes()), options);
+}
+inline double mean(View data, const ReduceOptions& options = {}) {
+  return mean(data, choose_device("auto", data.bytes()), options);
+}
+inline double variance(View data, std::uint64_t ddof = 0, const ReduceOptions& options = {}) {
+  return variance(data, choose_device("auto", data.bytes()), ddof, options);
+}
+inline double standard_deviation(View data, std::uint64_t ddof = 0, const ReduceOptions& options = {}) {
+  return standard_deviation(data, choose_device("auto", data.bytes()), ddof, options);
+}
+inline double squared_norm(View data, const ReduceOptions& options = {}) {
+  return squared_norm(data, choose_device("auto", data.bytes()), options);
+}
+inline double norm(View data, const ReduceOptions& options = {}) {
+  return norm(data, choose_device("auto", data.bytes()), options);
+}
+inline ProductAccumulator dot(View a, View b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
+  return dot(a, b, choose_device("auto", a.bytes() + b.bytes()), options, report);
+}
+inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
+  return dot(a, b, choose_device("auto", a.resident_bytes() + b.resident_bytes()), options, report);
+}
+inline Value product(View data, const ReduceOptions& options = {}, SumReport* report = nullptr) {
+  return product(data, choose_device("auto", data.bytes()), options, report);
+}
+inline Value product(Source& source, const ReduceOptions& options = {}, SumReport* report = nullptr) {
+  return product(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 }  // namespace samesum

@@ -1,7 +1,7 @@
 // samesum: correctly rounded sums at memory speed, the same bits on CPU, OpenCL and CUDA.
 //
 //   #include <samesum/samesum.hpp>
-//   double total = samesum::sum(std::span<const float>(values));
+//   double total = samesum::sum(values);  // values: a std::vector<float>, say
 //
 // Threads. Every function that is no member may be called from any number of threads at once, with the same device too: work on one device
 // is done one call after the other (the calling thread waits), work on different ones, and all work on "cpu", at the same time. Objects are

@@ -1,6 +1,7 @@
 // Numbers that come in chunks: from files, pipes and text, in bounded memory.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// How numbers lie in memory or in a raw file.
 struct RawType {
@@ -156,6 +157,10 @@ void require_one_column(const Source& source);
 /// The exact sum of all that comes from `source`. Time and memory: those of the source, and of accumulate() for each chunk.
 /// `report` tells of all chunks together. @throws Error (usage) where it has several columns.
 Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
+/// The same on the device that `choose_device("auto", source.resident_bytes())` names.
+inline Accumulator accumulate(Source& source, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
+  return accumulate(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 /// The exact sum of each of its columns; of what is no table, one. O(columns) memory beside the source's.
 std::vector<Accumulator> accumulate_columns(Source& source, const Device& device, const AccumulateOptions& options = {},
                                             SumReport* report = nullptr);

@@ -5,6 +5,7 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
@@ -16,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// An extreme element, and the lowest index at which it stands.
 struct Extreme {
@@ -136,5 +137,13 @@ Statistics collect(Source& source, const Device& device, const CollectOptions& o
 /// The same of each of its columns; of what is no table, one. O(columns) memory beside the source's.
 std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options = {},
                                         SumReport* report = nullptr);
+
+/// The same on the device that choose_device("auto", …) names for so many bytes.
+inline Statistics collect(View data, const CollectOptions& options = {}, SumReport* report = nullptr) {
+  return collect(data, choose_device("auto", data.bytes()), options, report);
+}
+inline Statistics collect(Source& source, const CollectOptions& options = {}, SumReport* report = nullptr) {
+  return collect(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 }  // namespace samesum

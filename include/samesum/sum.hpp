@@ -4,17 +4,22 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 #include <samesum/view.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// How an exact sum is to be done: none of it changes a bit of the answer.
 struct AccumulateOptions {
@@ -67,6 +72,11 @@ std::vector<SumVariant> sum_variants(const Device& device);
 /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the device fails.
 Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
 
+/// The same on the device that `choose_device("auto", data.bytes())` names.
+inline Accumulator accumulate(View data, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
+  return accumulate(data, choose_device("auto", data.bytes()), options, report);
+}
+
 /// The same of an array on a device, on that device: nothing is copied. Where no report is asked for, and the device's kernels are built,
 /// it costs little more than its kernel; for many such sums see SumPlan.
 Accumulator accumulate(const BufferView& data, const AccumulateOptions& options = {}, SumReport* report = nullptr);
@@ -77,14 +87,32 @@ Accumulator accumulate(const BufferView& data, const AccumulateOptions& options 
 Accumulator accumulate(View data, std::span<const Device> devices, const AccumulateOptions& options = {},
                        std::vector<SumReport>* reports = nullptr);
 
-/// The sum of `data`, correctly rounded: the real-number sum of the elements, rounded once to the nearest double, ties to even.
-/// The same bits on every device, with every option. Empty data: +0.0. On the CPU it is sooner done than accumulate() where elements have
+/// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; of none:
+/// +0.0. Of integers, exactly: an int64, or a uint64 where their type is unsigned.
+/// The same bits on every device, with every option. On the CPU it is sooner done than accumulate() where elements have
 /// exponents of all sizes; but reads the data twice where, moreover, the least of them decide how it rounds.
 /// Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (ACM TOMS 1991).
-double sum(View data, const Device& device, const SumOptions& options = {});
-double sum(const BufferView& data, const SumOptions& options = {});
+/// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() it, which fits any; Error as
+/// accumulate() does.
+Value sum(View data, const Device& device, const SumOptions& options = {});
+Value sum(const BufferView& data, const SumOptions& options = {});
 /// The same on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for small arrays.
-double sum(View data);
+Value sum(View data, const SumOptions& options = {});
+
+/// What sums of elements of such a range are: double, std::int64_t or std::uint64_t.
+template <ElementRange Range>
+using SumOf = std::conditional_t<std::floating_point<ElementOf<Range>>, double,
+                                 std::conditional_t<std::is_signed_v<ElementOf<Range>>, std::int64_t, std::uint64_t>>;
+
+/// The same of elements whose type the compiler knows: `double total = sum(std::vector{0.1, 0.2})`.
+template <ElementRange Range>
+SumOf<Range> sum(Range&& data, const Device& device, const SumOptions& options = {}) {
+  return std::get<SumOf<Range>>(sum(View(data), device, options).number);
+}
+template <ElementRange Range>
+SumOf<Range> sum(Range&& data, const SumOptions& options = {}) {
+  return std::get<SumOf<Range>>(sum(View(data), options).number);
+}
 
 /// What SumPlan leaves in a device's memory for whoever comes next: 24 bytes, as a C struct.
 struct SumRecord {
@@ -131,7 +159,7 @@ class SumPlan {
   /// "groups=264 group_size=1024 columns=32"
   std::string configuration() const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
 
  private:
   std::shared_ptr<State> state_;

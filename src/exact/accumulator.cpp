@@ -150,7 +150,8 @@ float Accumulator::round_to_float(NanPolicy nan) const noexcept {
   return std::bit_cast<float>(sign << 31 | dialect::exact_round_float32(digits.data(), 0, kDigits - 1));
 }
 
-bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
+// A friend: it is exported only where that is said here.
+SAMESUM_EXPORT bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&
          a.elements_ == b.elements_ && a.canonical_digits() == b.canonical_digits();

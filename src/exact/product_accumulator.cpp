@@ -177,7 +177,8 @@ std::int64_t ProductAccumulator::to_int64() const {
 }
 std::uint64_t ProductAccumulator::to_uint64() const { return integer_of(*this, std::numeric_limits<std::uint64_t>::max(), 0, "uint64"); }
 
-bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept {
+// A friend: it is exported only where that is said here.
+SAMESUM_EXPORT bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&
          a.canonical_digits() == b.canonical_digits();

@@ -98,8 +98,6 @@ Histogram histogram(View data, const Bins& bins, const Device& device, const His
   return {bins, count(data, plan, device, options, report)};
 }
 
-Histogram histogram(View data, const Bins& bins) { return histogram(data, bins, choose_device("auto", data.bytes())); }
-
 Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
   const core::DefaultFloatEnvironment environment;
   const Device& device = data.buffer().device();

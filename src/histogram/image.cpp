@@ -47,6 +47,12 @@ std::vector<Histogram> of_bytes(View pixels, std::uint32_t channels, std::uint32
 
 }  // namespace
 
+std::string_view Image::channel_name(std::uint32_t channel) const noexcept {
+  constexpr std::string_view kNames[4][4] = {
+      {"grey", "", "", ""}, {"grey", "alpha", "", ""}, {"red", "green", "blue", ""}, {"red", "green", "blue", "alpha"}};
+  return channels >= 1 && channels <= 4 && channel < channels ? kNames[channels - 1][channel] : std::string_view();
+}
+
 std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options,
                                  HistogramReport* report) {
   const core::DefaultFloatEnvironment environment;

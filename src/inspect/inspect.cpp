@@ -4,8 +4,10 @@
 #include <samesum/bench.hpp>
 #include <samesum/bench_barrier.hpp>
 #include <samesum/bench_pairs.hpp>
+#include <samesum/bench_reduce.hpp>
 #include <samesum/error.hpp>
 
+#include "bench/reduce_operations.hpp"
 #include "core/float_environment.hpp"
 #include "device/device.hpp"
 #include "device/forwarding.hpp"
@@ -118,18 +120,19 @@ void build_histogram(std::string_view variant, const Device&, NotingDevice& devi
   }
 }
 
-void build_statistics(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
-  CollectOptions collect;
-  collect.group_size = options.group_size;
-  if (variant == "extremes") collect.fields = {.extremes = true, .sum = false, .squares = false};
-  if (variant == "squares" || variant == "dot") collect.fields = {.extremes = false, .sum = false, .squares = true};
-  statistics::DevicePass(device, options.type, collect, variant == "dot", size_of_array(options));
-}
-
-void build_product(std::string_view, const Device&, NotingDevice& device, const InspectOptions& options) {
-  ReduceOptions product;
-  product.group_size = options.group_size;
-  product_tree::DeviceProduct(device, options.type, false, product);
+void build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const auto* operation = std::ranges::find(bench::kReduceOperations, variant, &bench::ReduceOperation::name);
+  if (operation->kind == bench::ReduceOperation::multiplies_all) {
+    ReduceOptions product;
+    product.group_size = options.group_size;
+    product_tree::DeviceProduct(device, options.type, false, product);
+  } else {
+    CollectOptions collect;
+    collect.fields = operation->fields;
+    collect.group_size = options.group_size;
+    const bool dot = operation->kind == bench::ReduceOperation::multiplies_pairs;
+    statistics::DevicePass(device, options.type, collect, dot, size_of_array(options));
+  }
 }
 
 // A pattern joins by a row here: what its variants are called, and how one is built on a device.
@@ -149,16 +152,20 @@ constexpr Pattern kPatterns[] = {
      build_sum},
     {"histogram", [] { return std::vector<std::string>{"racy", "block_partition", "interleaved", "privatized", "aggregated", "best"}; },
      build_histogram},
-    {"statistics",
+    {"reduce",
      [] {
-       return std::vector<std::string>{"all", "extremes", "squares", "dot"};
+       const auto names = bench::reduce_operations();
+       return std::vector<std::string>(names.begin(), names.end());
      },
-     build_statistics},
-    {"product", [] { return std::vector<std::string>{"tree"}; }, build_product},
+     build_reduce},
     {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
     {"pairs",
      [] {
-       std::vector<std::string> names(all_pairs::textbook_variants().begin(), all_pairs::textbook_variants().end());
+       std::vector<std::string> names;
+       for (const std::string_view name : all_pairs::textbook_variants()) {
+         names.emplace_back(name);
+         if (name == "vec4") names.emplace_back("vec4_best");
+       }
        for (const char* name : {"register_blocks", "compensated", "exact"}) names.emplace_back(name);
        return names;
      },

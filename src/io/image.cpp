@@ -59,12 +59,6 @@ auto named(const std::string& path, const Work& work) try {
 
 }  // namespace
 
-std::string_view Image::channel_name(std::uint32_t channel) const noexcept {
-  constexpr std::string_view kNames[4][4] = {
-      {"grey", "", "", ""}, {"grey", "alpha", "", ""}, {"red", "green", "blue", ""}, {"red", "green", "blue", "alpha"}};
-  return channels >= 1 && channels <= 4 && channel < channels ? kNames[channels - 1][channel] : std::string_view();
-}
-
 bool is_image(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;

@@ -194,8 +194,14 @@ PairsResult pairs(View a, View b, const Device& device, const PairsOptions& opti
   return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
 }
 
+PairsResult pairs(View a, View b, const PairsOptions& options) {
+  constexpr double kMost = 1e18;
+  const double pairs_in_all = static_cast<double>(a.size()) * static_cast<double>(b.size());
+  return pairs(a, b, choose_device("auto", static_cast<std::uint64_t>(std::min(pairs_in_all, kMost))), options);
+}
+
 View view_of(const PairsResult& result) noexcept {
-  return std::visit([](const auto& values) { return View(std::span(values)); }, result);
+  return std::visit([](const auto& values) { return View(values); }, result);
 }
 
 }  // namespace samesum

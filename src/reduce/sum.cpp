@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -115,17 +116,28 @@ Accumulator accumulate(View data, const Device& device, const AccumulateOptions&
   return row.run(data, device, options, report);
 }
 
-double sum(View data, const Device& device, const SumOptions& options) {
-  const core::DefaultFloatEnvironment environment;
-  const Row& row = find_row(device, options.variant);
-  return row.round != nullptr ? row.round(data, options) : row.run(data, device, options.unrounded(), nullptr).round(options.nan);
+Value value_of(const Accumulator& sum, DType type, NanPolicy nan) {
+  if (!is_integer(type)) return {sum.round(nan), DType::float64};
+  return is_signed(type) ? Value{sum.to_int64(), DType::int64} : Value{sum.to_uint64(), DType::uint64};
 }
 
-double sum(View data) {
+Value sum(View data, const Device& device, const SumOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  const Row& row = find_row(device, options.variant);
+  if (row.round != nullptr && !is_integer(data.type())) return {row.round(data, options), DType::float64};
+  return value_of(row.run(data, device, options.unrounded(), nullptr), data.type(), options.nan);
+}
+
+Value sum(View data, const SumOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
-  if (data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr) return reduce::rounded_sum_cpu(data, 1);
-  return sum(data, choose_device("auto", data.bytes()));
+  if (data.bytes() > kSmallBytes || options.variant != "auto" || std::getenv("SAMESUM_DEVICE") != nullptr) {
+    return sum(data, choose_device("auto", data.bytes()), options);
+  }
+  const std::uint32_t threads = std::max(options.threads, 1u);
+  if (is_integer(data.type())) return value_of(reduce::sum_cpu(data, threads), data.type(), options.nan);
+  return {reduce::rounded_sum_cpu(data, threads, options.nan), DType::float64};
 }
 
 }  // namespace samesum

@@ -125,6 +125,6 @@ Accumulator accumulate(const BufferView& data, const AccumulateOptions& options,
   return total;
 }
 
-double sum(const BufferView& data, const SumOptions& options) { return accumulate(data, options.unrounded()).round(options.nan); }
+Value sum(const BufferView& data, const SumOptions& options) { return value_of(accumulate(data, options.unrounded()), data.type(), options.nan); }
 
 }  // namespace samesum
