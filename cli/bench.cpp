@@ -3,9 +3,10 @@
 #include "bench_output.hpp"
 #include "command.hpp"
 #include "usage.hpp"
+#include "kernel_process.hpp"
+#include "elements.hpp"
 #include "user_kernel.hpp"
 
-#include <samesum/array_file.hpp>
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
@@ -26,7 +27,7 @@ struct SumBench {
   std::string data = "uniform";
   std::string dtype;
   std::string size;
-  std::string kernel;
+  UserKernelOptions kernel;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   bench::LadderOptions ladder;
@@ -83,9 +84,10 @@ std::optional<bench::DataKind> data_kind(const std::string& name) {
 }
 
 int run_sum(Output& out, SumBench options) {
-  const std::optional<DType> type = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
-  if (!options.kernel.empty()) {
-    UserKernel kernel = load_user_kernel(options.kernel);
+  const RawType type = options.dtype.empty() ? RawType{DType::float32} : parse_raw_type(options.dtype);
+  if (!options.kernel.path.empty()) {
+    UserKernel kernel = load_user_kernel(options.kernel.path);
+    if (const auto code = run_in_child(options.kernel)) return *code;
     options.ladder.kernel_name = std::move(kernel.name);
     options.ladder.kernel_source = std::move(kernel.source);
   }
@@ -93,17 +95,25 @@ int run_sum(Output& out, SumBench options) {
   options.ladder.effort = options.effort.effort(device);
   LadderPrinter printer(out, options.data, bench::sum_rungs(device));
   if (!options.json) options.ladder.measured = [&](const bench::Ladder& so_far) { printer.print(so_far); };
+  const KernelWatch watch(options.ladder.kernel_name);
+  options.ladder.effort.progress = [&](std::string_view what) {
+    watch.tell(what);
+    StatusLine::show(what);
+  };
   bench::Ladder ladder;
   {
     const StatusLine progress;
     if (const auto kind = data_kind(options.data)) {
       StatusLine::show("making the data");
-      const bench::Data data(*kind, type.value_or(DType::float32), generated_size(options, device));
+      const bench::Data data(*kind, type.type, generated_size(options, device));
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
       if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
-      const ArrayFile file(options.data, type);
+      InputOptions how;
+      if (!options.dtype.empty()) how.raw = type;
+      const Elements file(options.data, how);
       ladder = bench::sum_ladder(device, as_matrix(options, file.view(), file.shape()), options.ladder);
+      file.check_unchanged();
     }
   }
   if (options.json) {
@@ -153,7 +163,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   command->add_option("--columns", options->columns, "columns of it (likewise)")->transform(side)->excludes(size)->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
-  command->add_option("--kernel", options->kernel, "a kernel of your own as one more variant")->type_name("FILE");
+  add_options(*command, options->kernel);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(kNumber)->option_text("N");
   command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->transform(kNumber)->option_text("N");
   command->add_option("--tile", options->ladder.tile, "side of the tiles of tile_passes (default 8)")->transform(kNumber)->option_text("N");
@@ -161,17 +171,20 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench sum                                  every variant
-  samesum bench sum --rows 1000 --columns 3000       any matrix
+  samesum bench sum                                # every variant
+  samesum bench sum --rows 1000 --columns 3000     # any matrix
   samesum bench sum --size 2^28 --data lognormal
-  samesum bench sum --data x.npy --dtype float64
+  samesum bench sum --data dump.raw --dtype float64
   samesum bench sum --variant tree_passes --group 64
-  samesum bench sum --kernel my.cl                   your own, beside the others
+  samesum bench sum --kernel my.cl                 # your own, beside the others
 
 'of ceiling' is the fraction of the rate at which the same device reads the same
 data, measured in the same run. A kernel of your own is named 'sum', with the
 parameters (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), and leaves each
-group's sum in out[group_id()]; it is run again, by one group, over those. Exit
+group's sum in out[group_id()]; it is run again, by one group, over those. It is
+compiled before anything is measured, and runs in a process of its own: a loop
+without an end (--kernel-seconds) or a wild write ends that with a message. A
+kernel can do what any program can: run none that you would not run as one. Exit
 code 1 should a variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run_sum(out, *options); }; });
 }
@@ -185,7 +198,7 @@ void add_bench_ceiling(CLI::App& parent, Action& action) {
   add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench ceiling                              every size that fits
+  samesum bench ceiling                            # every size that fits
   samesum bench ceiling --device cpu --size 1G)");
   command->callback([options, &action] { action = [options](Output& out) { return run_ceiling(out, *options); }; });
 }
@@ -250,12 +263,12 @@ void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "How fast: the variants of what there is, and the device itself");
   command->require_subcommand(1);
   command->footer(R"(Examples:
-  samesum bench sum                      the variants of the sum, side by side
-  samesum bench ceiling                  bandwidth, multiply-adds, latency
-  samesum bench barrier                  ways to wait for all work-groups
-  samesum bench histogram                the variants of the histogram
-  samesum bench pairs                    sums over all pairs
-  samesum bench reduce                   extremes, statistics, dot, product)");
+  samesum bench sum                    # the variants of the sum, side by side
+  samesum bench ceiling                # bandwidth, multiply-adds, latency
+  samesum bench barrier                # ways to wait for all work-groups
+  samesum bench histogram              # the variants of the histogram
+  samesum bench pairs                  # sums over all pairs
+  samesum bench reduce                 # extremes, statistics, dot, product)");
   add_bench_sum(*command, action);
   add_bench_ceiling(*command, action);
   add_bench_barrier(*command, action);

@@ -175,7 +175,7 @@ void add_bench_barrier(CLI::App& parent, Action& action) {
       "--no-shapes", [options] { options->ladder.shapes = false; }, "only the neighbour sums");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench barrier                              every method, every group size
+  samesum bench barrier                            # every method, every group size
   samesum bench barrier --device opencl:nvidia --group 32 --rounds 10000
 
 Without a barrier ('none') the sums are wrong: that is the point of its row. Exit

@@ -1,5 +1,6 @@
 // samesum bench histogram
 #include "bench.hpp"
+#include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
 #include "usage.hpp"
@@ -16,7 +17,7 @@ namespace samesum::cli {
 namespace {
 
 struct HistogramBench {
-  std::string kernel;
+  UserKernelOptions kernel;
   std::string device = "auto";
   std::vector<std::string> kinds;
   std::string size;
@@ -118,8 +119,9 @@ Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
 
 int run(Output& out, HistogramBench options) {
   if (options.kinds.empty()) options.kinds = bench::histogram_data_kinds();
-  if (!options.kernel.empty()) {
-    UserKernel kernel = load_user_kernel(options.kernel);
+  if (!options.kernel.path.empty()) {
+    UserKernel kernel = load_user_kernel(options.kernel.path);
+    if (const auto code = run_in_child(options.kernel)) return *code;
     options.ladder.kernel_name = std::move(kernel.name);
     options.ladder.kernel_source = std::move(kernel.source);
   }
@@ -131,7 +133,11 @@ int run(Output& out, HistogramBench options) {
   if (!options.json) out.print("{}\n\n", out.dim(fmt::format("device {}, {}", device.info().selector, device.info().name)));
   for (const std::string& kind : options.kinds) {
     const StatusLine progress;
-    options.ladder.effort.progress = [&](std::string_view what) { StatusLine::show(fmt::format("{}: {}", kind, what)); };
+    const KernelWatch watch(options.ladder.kernel_name);
+    options.ladder.effort.progress = [&](std::string_view what) {
+      watch.tell(what);
+      StatusLine::show(fmt::format("{}: {}", kind, what));
+    };
     options.ladder.effort.progress("data");
     HistogramPrinter printer(out, kind, bench::histogram_rungs(device));
     if (!options.json) options.ladder.measured = [&](const bench::HistogramLadder& so_far) { printer.print(so_far); };
@@ -162,20 +168,22 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   command->add_option("--size", options->size, "bytes: 1e6, 2^28 (default; on a CPU 2^23), 64M")->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
-  command->add_option("--kernel", options->kernel, "a kernel of your own as one more variant")->type_name("FILE");
+  add_options(*command, options->kernel);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
   command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->transform(number)->option_text("N");
   add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench histogram                            every variant, every kind of data
+  samesum bench histogram                          # every variant, every kind of data
   samesum bench histogram --data sky --variant privatized --variant best
-  samesum bench histogram --kernel my.cl             your own, beside the others
+  samesum bench histogram --kernel my.cl           # your own, beside the others
 
 A kernel of your own is named 'histogram' and has the parameters
-(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): 256 zeros before.
-Without atomics ('racy') the counts are wrong: that is the point of its row. Exit
-code 1 should any other variant be wrong.)");
+(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): 256 zeros before. What
+'samesum bench sum --help' says of such kernels holds here.
+Without atomics ('racy') counts are lost wherever work-items run at the same time:
+that is the point of its row. On a device that runs them one after the other they
+may be right. Exit code 1 should any other variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

@@ -1,5 +1,6 @@
 // samesum bench pairs
 #include "bench.hpp"
+#include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
 #include "usage.hpp"
@@ -17,7 +18,8 @@ namespace {
 struct PairsBench {
   std::string device = "auto", dtype = "float32";
   std::string f = "product", reduction = "sum";
-  std::string x_count, y_count, kernel;
+  std::string x_count, y_count;
+  UserKernelOptions kernel;
   bench::PairsLadderOptions ladder;
   EffortOptions effort;
   bool json = false;
@@ -147,8 +149,9 @@ int run(Output& out, PairsBench options) {
   ladder_options.pairs.reduction = parse_pair_reduction(options.reduction);
   if (!options.x_count.empty()) ladder_options.x_count = parse_size(options.x_count, "--size");
   if (!options.y_count.empty()) ladder_options.y_count = parse_size(options.y_count, "--y");
-  if (!options.kernel.empty()) {
-    const UserKernel kernel = load_user_kernel(options.kernel);
+  if (!options.kernel.path.empty()) {
+    const UserKernel kernel = load_user_kernel(options.kernel.path);
+    if (const auto code = run_in_child(options.kernel)) return *code;
     ladder_options.kernel_name = kernel.name;
     ladder_options.kernel_source = kernel.source;
   }
@@ -156,6 +159,11 @@ int run(Output& out, PairsBench options) {
   ladder_options.effort = options.effort.effort(device);
   PairsPrinter printer(out, bench::pairs_rungs(device));
   if (!options.json) ladder_options.measured = [&](const bench::PairsLadder& so_far) { printer.print(so_far); };
+  const KernelWatch watch(ladder_options.kernel_name);
+  ladder_options.effort.progress = [&](std::string_view what) {
+    watch.tell(what);
+    StatusLine::show(what);
+  };
   bench::PairsLadder ladder;
   {
     const StatusLine progress;
@@ -187,7 +195,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->transform(number)->option_text("D");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
-  command->add_option("--kernel", options->kernel, "a kernel of your own as one more variant")->type_name("FILE");
+  add_options(*command, options->kernel);
   command->add_option("--kernel-items", ladder.kernel_items, "x of its work-items (default 1)")->transform(number)->option_text("N");
   command->add_option("--group", ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
   command->add_option("--registers", ladder.registers, "of a work-item, at most (register_blocks)")->transform(number)->option_text("N");
@@ -199,18 +207,19 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench pairs                                sums of products
+  samesum bench pairs                              # sums of products
   samesum bench pairs --size 2^18 --variant register_blocks
   samesum bench pairs --variant vec4 --group 64
   samesum bench pairs --f sqdist --reduce argmin --components 3
-  samesum bench pairs --kernel my.cl                 your own, beside the others
+  samesum bench pairs --kernel my.cl               # your own, beside the others
 
 Operations are counted as in textbooks: two for a product and its addition. 'of
 ceiling' is the fraction of the rate of multiply-adds from registers, measured in
 the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, where that is
 found. A kernel of your own is named 'pairs' and has the parameters
 (GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
-ulong y_count); see src/pairs/textbook.cl. Exit code 1 should a variant be wrong.)");
+ulong y_count); see src/pairs/textbook.cl. What 'samesum bench sum --help' says
+of such kernels holds here. Exit code 1 should a variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

@@ -163,9 +163,9 @@ void add_bench_reduce(CLI::App& parent, Action& action) {
   command->add_flag("--device-only", options->device_only, "leave the CPU's rows out");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(fmt::format(R"(Examples:
-  samesum bench reduce                               all operations
+  samesum bench reduce                             # all operations
   samesum bench reduce --operation stats --data bits
-  samesum bench reduce --ladder max                  from the textbook's kernels up
+  samesum bench reduce --ladder max                # from the textbook's kernels up
 
 Operations: {}.
 

@@ -20,6 +20,8 @@ using Action = std::function<int(Output&)>;
 void add_sum(CLI::App& program, Action& action);
 void add_hist(CLI::App& program, Action& action);
 void add_statistics(CLI::App& program, Action& action);
+void add_quantile(CLI::App& program, Action& action);
+void add_product(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
 void add_pairs(CLI::App& program, Action& action);

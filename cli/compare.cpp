@@ -1,6 +1,7 @@
 // samesum compare FILE: plain sums in two orders beside the exact sum from every device.
 #include "command.hpp"
 #include "nodata.hpp"
+#include "elements.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -10,7 +11,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -24,58 +24,6 @@ struct Options {
 struct PlainSums {
   Number forward;
   Number backward;
-};
-
-// A view of what somebody else holds.
-class ViewSource final : public Source {
- public:
-  ViewSource(View view, std::string_view format) : view_(view), format_(format) {}
-  std::optional<View> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
-  std::string_view format() const noexcept override { return format_; }
-  std::optional<DType> type() const noexcept override { return view_.type(); }
-  std::vector<std::uint64_t> shape() const override { return {view_.size()}; }
-  std::uint64_t resident_bytes() const noexcept override { return view_.bytes(); }
-
- private:
-  View view_;
-  std::string_view format_;
-  bool given_ = false;
-};
-
-// All elements of an input, in order: last to first takes all of them. What cannot be mapped is copied.
-class Elements {
- public:
-  explicit Elements(const Input& input) : name_(input.files.front()) {
-    const ReadingGuard guard(name_);
-    source_ = input.open(name_);
-    type_ = source_->type().value_or(DType::float64);
-    const bool resident = source_->resident_bytes() != 0;
-    while (const std::optional<View> chunk = source_->next()) {
-      if (resident) {
-        view_ = *chunk;
-      } else {
-        const auto* const bytes = static_cast<const std::byte*>(chunk->data());
-        copy_.insert(copy_.end(), bytes, bytes + chunk->bytes());
-      }
-    }
-    if (!resident) view_ = View(copy_.data(), copy_.size() / size_of(type_), type_);
-  }
-
-  View view() const noexcept { return view_; }
-  DType type() const noexcept { return type_; }
-  const Source& source() const noexcept { return *source_; }
-  /// @throws Error (usage) where the file was written to since it was opened.
-  void check_unchanged() { source_->next(); }
-  std::vector<NamedSource> sources() const {
-    return {{name_, [this] { return std::make_unique<ViewSource>(view_, source_->format()); }}};
-  }
-
- private:
-  std::string name_;
-  std::unique_ptr<Source> source_;
-  std::vector<std::byte> copy_;
-  DType type_ = DType::float64;
-  View view_{nullptr, 0, DType::float64};
 };
 
 PlainSums plain_sums(View data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
@@ -123,8 +71,12 @@ void print_csv(Output& out, const Options& options, const PlainSums& plain, cons
 int run(Output& out, const Options& options) {
   options.result.check();
   const std::string& name = options.input.files.front();
+<<<<<<< HEAD
   Elements file(options.input);
   const ReadingGuard guard(name);
+=======
+  Elements file(name, options.input.options());
+>>>>>>> refs/heads/main
   const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {
@@ -139,7 +91,7 @@ int run(Output& out, const Options& options) {
     Json object;
     object["file"] = name;
     object["dtype"] = name_of(file.type());
-    object["shape"] = file.source().type() ? file.source().shape() : std::vector<std::uint64_t>{file.view().size()};
+    object["shape"] = file.shape();
     plain.forward.add_to(object["plain_forward"]);
     plain.backward.add_to(object["plain_backward"]);
     object["agree"] = agree;
@@ -165,8 +117,8 @@ void add_compare(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   add_options(*command, options->result, kFloat32 | kJson | kCsv | kHex | kVerbose);
   command->footer(R"(Examples:
-  samesum compare x.npy                  how far off plain sums are; all devices agree
-  samesum compare --device cuda:0 x.npy  the exact sum from one device alone
+  samesum compare x.npy                # how far off plain sums are; all devices agree
+  samesum compare --device cuda:0 x.npy # the exact sum from one device alone
 
 Exit code 1 should the devices not agree, or one of them fail.)");
   command->callback([options, &action] {

@@ -99,7 +99,7 @@ void add_devices(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("devices", "What there is to compute on, and what is missing");
   command->add_flag("--json", *json, "print JSON");
   command->footer(R"(Examples:
-  samesum devices                        selectors (for --device), capabilities
+  samesum devices                      # selectors (for --device), capabilities
   samesum devices --json | jq -r '.devices[].selector'
 
 A device that is opened for the first time passes a small test of its arithmetic;

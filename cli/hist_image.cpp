@@ -1,11 +1,13 @@
 // samesum hist of an image.
 #include "command.hpp"
 #include "hist_options.hpp"
+#include "printable.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/image.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <cstdlib>
@@ -93,8 +95,72 @@ class BandCounter {
   std::thread worker_;  // last: it uses the others
 };
 
-Chart chart_of(const HistOptions& options, const Image& image, const std::string& path, ImagePart part) {
-  Chart chart{shown_name(path), part.x, part.y, part.width, part.height, {}};
+std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
+  if (!a || !b) return a ? a : b;
+  return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
+}
+
+// The pages that are wanted, each decoded when its turn comes.
+class Pages {
+ public:
+  Pages(const HistOptions& options, const std::string& path) : file_(path), options_(options), path_(path) {
+    if (options.page > file_.pages()) {
+      throw Error(ErrorKind::usage, fmt::format("{}: there is no page {}: it has {}", path, options.page, file_.pages()));
+    }
+  }
+
+  std::uint32_t first() const noexcept { return options_.page != 0 ? options_.page : 1; }
+  std::uint32_t count() const noexcept { return options_.page != 0 ? 1 : file_.pages(); }
+  /// "a.tif", "a.tif, page 2 of 3", "a.tif, 3 pages"
+  std::string title() const {
+    if (file_.pages() == 1) return path_;
+    return options_.page != 0 ? fmt::format("{}, page {} of {}", path_, options_.page, file_.pages())
+                              : fmt::format("{}, {} pages", path_, file_.pages());
+  }
+
+  Image load(const RowsReady& rows_ready = {}) { return file_.page(first(), rows_ready, options_.max_pixels); }
+
+  /// Calls work(image) for each page, `image` being the first one.
+  template <class Work>
+  void for_each(const Image& image, const Work& work) const {
+    work(image);
+    for (std::uint32_t i = 1; i < count(); ++i) {
+      const Image page = file_.page(first() + i, {}, options_.max_pixels);
+      const bool same_tiles = options_.tiles.empty() || (page.width == image.width && page.height == image.height);
+      if (page.channels != image.channels || page.type != image.type || !same_tiles) {
+        throw Error(ErrorKind::usage, fmt::format("{}: its pages differ ({} and, on page {}, {}): take one by --page", path_, kind(image),
+                                                  first() + i, kind(page)));
+      }
+      work(page);
+    }
+  }
+
+ private:
+  static std::string kind(const Image& image) {
+    return fmt::format("{} x {} pixels, {} of {}", image.width, image.height, counted(image.channels, "channel"), name_of(image.type));
+  }
+
+  ImageFile file_;
+  const HistOptions& options_;
+  const std::string& path_;
+};
+
+// Of the channels that are counted.
+std::optional<Range> range_of(const HistOptions& options, const Image& image) {
+  const std::uint32_t wanted = image.channels - (image.has_alpha() && !options.alpha ? 1 : 0);
+  if (wanted == image.channels) return range_of(image.view());
+  const std::size_t sample = size_of(image.type);
+  std::optional<Range> range;
+  for (std::uint32_t channel = 0; channel < wanted; ++channel) {
+    const View samples(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, image.width * image.height, image.type,
+                       static_cast<std::int64_t>(image.channels * sample));
+    range = joined(range, samesum::range_of(samples));
+  }
+  return range;
+}
+
+Chart chart_of(const HistOptions& options, const Image& image, const Pages& pages, ImagePart part) {
+  Chart chart{printable_name(pages.title()), part.x, part.y, part.width, part.height, {}, pages.count()};
   if (options.by_channel || part.channels.size() == 1) {
     for (std::uint32_t i = 0; i < part.channels.size(); ++i) {
       chart.series.push_back({std::string(image.channel_name(i)), std::move(part.channels[i])});
@@ -106,52 +172,64 @@ Chart chart_of(const HistOptions& options, const Image& image, const std::string
   return chart;
 }
 
+void parse_tiles(const std::string& tiles, ImageOptions& how) {
+  const char* end = tiles.data() + tiles.size();
+  const auto [middle, error] = std::from_chars(tiles.data(), end, how.columns);
+  const bool divided = error == std::errc() && middle != end && *middle == 'x';
+  if (!divided || std::from_chars(middle + 1, end, how.rows).ptr != end || how.rows == 0 || how.columns == 0) {
+    throw Error(ErrorKind::usage, fmt::format("--tiles takes columns x rows, as in 4x3, not '{}'", tiles));
+  }
+}
+
 }  // namespace
 
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path) {
-  const ReadingGuard guard(path);
+  Pages pages(options, path);
   // Where the CPU counts, and where bins do not wait for the whole image.
   const bool bins_known =
       !options.edges.empty() || !options.range.empty() || (options.bins == 0 && !options.log_bins) || options.each_value;
   std::optional<Device> cpu;
-  if (bins_known && options.tiles.empty() && (options.device == "cpu" || options.device == "auto") &&
+  if (bins_known && pages.count() == 1 && options.tiles.empty() && (options.device == "cpu" || options.device == "auto") &&
       std::getenv("SAMESUM_DEVICE") == nullptr) {
     cpu = Device::open("cpu");
   }
   std::optional<BandCounter> bands;
   if (cpu) bands.emplace(options, *cpu);
-  const Image image =
-      load_image(path, bands ? RowsReady([&](const Image& i, std::uint64_t rows) { bands->rows_ready(i, rows); }) : RowsReady());
+  const Image image = pages.load(bands ? RowsReady([&](const Image& i, std::uint64_t rows) { bands->rows_ready(i, rows); }) : RowsReady());
   if (bands) {
     if (std::optional<ImagePart> counted = bands->result()) {
-      print_charts(out, options, {chart_of(options, image, path, std::move(*counted))}, bands->report(), image.format);
+      print_charts(out, options, {chart_of(options, image, pages, std::move(*counted))}, bands->report(), image.format);
       return kExitOk;
     }
   }
-  const auto range = [&] {
-    // Not of the alpha channel: but its values lie where the others may, too.
-    return image.type == DType::uint16 ? std::optional<Range>({-0.5, 65535.5}) : range_of(image.view());
+  const auto find_range = [&] {
+    std::optional<Range> range;
+    pages.for_each(image, [&](const Image& page) { range = joined(range, range_of(options, page)); });
+    return range;
   };
-  HistOptions chosen = options;
-  if (image.type == DType::uint16 && options.bins == 0 && options.range.empty()) chosen.bins = 256;
-  const Bins bins = make_bins(chosen, image.type, range);
+  const Bins bins = make_bins(options, image.type, find_range);
   ImageOptions how;
   how.alpha = options.alpha;
   how.histogram = options.histogram;
-  if (!options.tiles.empty()) {
-    const char* end = options.tiles.data() + options.tiles.size();
-    const auto [middle, error] = std::from_chars(options.tiles.data(), end, how.columns);
-    const bool divided = error == std::errc() && middle != end && *middle == 'x';
-    if (!divided || std::from_chars(middle + 1, end, how.rows).ptr != end || how.rows == 0 || how.columns == 0) {
-      throw Error(ErrorKind::usage, fmt::format("--tiles takes columns x rows, as in 4x3, not '{}'", options.tiles));
-    }
-  }
+  if (!options.tiles.empty()) parse_tiles(options.tiles, how);
   HistogramReport report;
   const Device device = choose_device(options.device, image.view().bytes());
+  std::vector<ImagePart> parts;
+  pages.for_each(image, [&](const Image& page) {
+    HistogramReport step;
+    std::vector<ImagePart> more = histogram(page, bins, device, how, &step);
+    if (parts.empty()) {
+      parts = std::move(more);
+      report = std::move(step);
+      return;
+    }
+    report += step;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      for (std::size_t channel = 0; channel < parts[i].channels.size(); ++channel) parts[i].channels[channel] += more[i].channels[channel];
+    }
+  });
   std::vector<Chart> charts;
-  for (ImagePart& part : histogram(image, bins, device, how, &report)) {
-    charts.push_back(chart_of(options, image, path, std::move(part)));
-  }
+  for (ImagePart& part : parts) charts.push_back(chart_of(options, image, pages, std::move(part)));
   print_charts(out, options, charts, report, image.format);
   return kExitOk;
 }

@@ -5,6 +5,7 @@
 #include "input.hpp"
 
 #include <samesum/histogram.hpp>
+#include <samesum/image.hpp>
 
 #include <functional>
 #include <optional>
@@ -22,6 +23,8 @@ struct HistOptions {
   bool each_value = false, log_bins = false, log = false;
   bool by_channel = false, alpha = false;
   std::string tiles;
+  std::uint32_t page = 0;  ///< of an image, from 1 on; 0: all
+  std::uint64_t max_pixels = ImageFile::kMaxPixels;
   std::uint32_t letters = 0;
   bool characters = false;
   bool json = false, csv = false, verbose = false;

@@ -23,6 +23,7 @@ struct Chart {
   std::string title;
   std::uint64_t x = 0, y = 0, width = 0, height = 0;  ///< of a tile of an image
   std::vector<Series> series;
+  std::uint32_t pages = 0;  ///< of the image that were counted; 0: it is none
 };
 
 /// Columns of the terminal; 80 where there is none.

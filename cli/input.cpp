@@ -1,5 +1,7 @@
 #include "input.hpp"
 
+#include "arguments.hpp"
+#include "chain.hpp"
 #include "nodata.hpp"
 #include "printable.hpp"
 
@@ -7,11 +9,56 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace samesum::cli {
+namespace {
+
+void require(bool condition, std::string message) {
+  if (!condition) throw Error(ErrorKind::usage, std::move(message));
+}
+
+// One character, or a name for one that is hard to type; 0 where nothing is given.
+char character(const char* option, const std::string& text) {
+  if (text.empty()) return 0;
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text == "blank" || text == "blanks" || text == "space") return ' ';
+  require(text.size() == 1, fmt::format("{} takes one character of ASCII, or 'tab' or 'blank', not '{}'", option, text));
+  return text[0];
+}
+
+bool is_stream(const std::string& file) {
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::status(file, error).type();
+  return file == "-" || type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
+}
+
+}  // namespace
+
+std::vector<std::string> Input::named_columns() const {
+  std::vector<std::string> names;
+  for (const std::string& given : columns) {
+    std::string name;
+    bool quoted = false;
+    for (const char c : given) {
+      if (c == '"') quoted = !quoted;
+      if (c == ',' && !quoted) {
+        names.push_back(std::move(name));
+        name.clear();
+      } else {
+        name += c;
+      }
+    }
+    names.push_back(std::move(name));
+  }
+  require(std::ranges::none_of(names, &std::string::empty), "--column: a name is empty; columns without a name are taken by their numbers");
+  return names;
+}
 
 void Input::complete() {
   if (!files.empty()) return;
@@ -23,45 +70,66 @@ void Input::complete() {
 }
 
 InputOptions Input::options() const {
-  if (std::ranges::count(files, "-") > 1) throw Error(ErrorKind::usage, "standard input ('-') is named twice, and can be read once only");
-  if (header && no_header) throw Error(ErrorKind::usage, "--header and --no-header cannot both be had");
-  if ((header || no_header) && column.empty()) throw Error(ErrorKind::usage, "--header and --no-header are for --column");
-  if (!dtype.empty() && (!column.empty() || !missing.empty())) {
-    throw Error(ErrorKind::usage, "--dtype is for raw numbers, --column and --missing are for text: they cannot be had together");
-  }
+  require(std::ranges::count(files, "-") <= 1, "standard input ('-') is named twice, and can be read once only");
+  require(!header || !no_header, "--header and --no-header cannot both be had");
+  require(columns.empty() || !all_columns, "--column and --all-columns cannot both be had");
   InputOptions options;
-  if (!dtype.empty()) options.raw = parse_raw_type(dtype);
-  options.text.column = column;
+  options.text.columns = named_columns();
+  require(tables != Tables::one_column || options.text.columns.size() <= 1, "--column: one column is needed here");
+  require((!header && !no_header) || !columns.empty() || all_columns || tables == Tables::described_whole,
+          "--header and --no-header are for --column");
+  if (tables != Tables::described_whole || all_columns) options.text.table = all_columns;
   if (header || no_header) options.text.header = header;
   options.text.missing = missing;
+  options.text.separator = character("--sep", separator);
+  if (!decimal.empty()) options.text.decimal = character("--decimal", decimal);
+  options.text.thousands = character("--thousands", thousands);
+  options.text.skip_lines = skip_lines;
+  options.offset = offset;
+  options.count = count;
+  if (!dtype.empty()) {
+    TextOptions nothing;
+    nothing.table = options.text.table;
+    require(options.text == nothing && !all_columns,
+            "--dtype is for raw numbers, --column, --missing, --sep and their like are for text: they cannot be had together");
+    options.raw = parse_raw_type(dtype);
+  }
+  require(options.raw || (offset == 0 && !count), "--offset and --count are for raw numbers: give their type (--dtype float32, say)");
   options.text.integers = !reals;
+  options.text.in_order = in_order;
   options.threads = threads;
   options.allow_empty = allow_empty;
   return options;
 }
 
-std::unique_ptr<Source> Input::open(const std::string& file) const {
-  std::unique_ptr<Source> source = open_source(file, options());
+std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions& how) const {
+  std::unique_ptr<Source> source = tables == Tables::one_column ? open_source(file, how) : open_table(file, how);
+  if (any_order) source->allow_any_order();
   return nodata.empty() ? std::move(source) : std::make_unique<FilteredSource>(std::move(source), nodata, &NodataFilter::kept);
 }
 
 std::vector<NamedSource> Input::sources() const {
   options();  // a mistake among them is told before anything is read
   std::vector<NamedSource> sources;
-  for (const std::string& file : files) sources.push_back({file, [this, file] { return open(file); }});
-  return sources;
+  for (const std::string& file : files) {
+    sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
+  }
+  if (!total || sources.size() < 2) return sources;
+  return {{fmt::format("{} files", sources.size()), [sources] { return std::make_unique<Chain>(sources); }}};
 }
 
 std::uint64_t Input::resident_bytes() const {
-  options();
-  std::uint64_t total = 0;
+  const InputOptions how = options();
+  std::uint64_t bytes = 0;
   for (const std::string& file : files) {
-    std::error_code error;
-    const std::filesystem::file_type type = std::filesystem::status(file, error).type();
-    if (file == "-" || type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character) continue;
-    total += open(file)->resident_bytes();
+    if (!is_stream(file)) bytes += open(file, how)->resident_bytes();
   }
-  return total;
+  return bytes;
+}
+
+bool Input::all_resident() const {
+  return std::ranges::all_of(
+      files, [&, how = options()](const std::string& file) { return !is_stream(file) && open(file, how)->resident_bytes() != 0; });
 }
 
 CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description) {
@@ -70,11 +138,27 @@ CLI::Option* add_files(CLI::App& command, Input& input, const std::string& descr
 
 void add_options(CLI::App& command, Input& input) {
   command.add_option("--dtype", input.dtype, "type of raw numbers: float32, '>i4' (big-endian) ...")->type_name("TYPE");
-  command.add_option("--column", input.column, "of a text: the one column to read")->type_name("N|NAME");
-  command.add_flag("--header", input.header, "with --column: the first line has the names");
-  command.add_flag("--no-header", input.no_header, "with --column: it has not");
-  command.add_option("--missing", input.missing, "of a text: a word for a missing number")->type_name("WORD");
+  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")->check(whole_number())->option_text("BYTES");
+  command.add_option("--count", input.count, "of raw numbers: so many of them")->check(whole_number())->option_text("N");
+  const bool several = input.tables != Tables::one_column;
+  command
+      .add_option("--column", input.columns,
+                  several ? "of a text: the columns to read, by numbers or names: 2,price" : "of a text: the one column to read")
+      ->type_name(several ? "COLUMNS" : "N|NAME")
+      ->allow_extra_args(false);
+  if (several) command.add_flag("--all-columns", input.all_columns, "of a text: every column of numbers");
+  command.add_flag("--header", input.header, "of a table: the first line has the names");
+  command.add_flag("--no-header", input.no_header, "of a table: it has not");
+  command.add_option("--missing", input.missing, "of a text: a word for a missing number")->type_name("WORD")->allow_extra_args(false);
   command.add_flag("--allow-empty", input.allow_empty, "an input without numbers is no mistake");
+  command.add_option("--sep", input.separator, "of a text: what separates columns or numbers: ';', tab, blank")->type_name("CHAR");
+  command.add_option("--decimal", input.decimal, "of a text: ',' for decimal commas")->type_name("CHAR");
+  command.add_option("--thousands", input.thousands, "of a text: what stands between thousands: , . ' _ blank")->type_name("CHAR");
+  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")->check(whole_number())->option_text("N");
+}
+
+void add_total(CLI::App& command, Input& input) {
+  command.add_flag("--total", input.total, "one result for all files, as if they were one");
 }
 
 std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : printable_name(file); }

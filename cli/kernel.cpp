@@ -22,7 +22,7 @@ namespace samesum::cli {
 namespace {
 
 struct Options {
-  std::string pattern, variant, device = "auto", assembly, dtype = "float32";
+  std::string pattern, variant, device = "auto", assembly, dtype = "float32", size;
   InspectOptions inspect;
 };
 
@@ -102,6 +102,7 @@ int run(Output& out, Options options) {
     return kExitOk;
   }
   options.inspect.type = parse_dtype(options.dtype);
+  if (!options.size.empty()) options.inspect.size = parse_size(options.size, "--size");
   const Device device = choose_for_bench(options.device);
   const std::vector<KernelListing> listings = inspect_kernels(device, options.pattern, options.variant, options.inspect);
   if (listings.empty())
@@ -133,6 +134,8 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--asm", options->assembly, "file for the machine code")->type_name("FILE");
   command->add_option("--dtype", options->dtype, "of the elements: float32 (default), float64 ...")->type_name("TYPE");
+  command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")
+      ->option_text("N");
   const CLI::Validator number = whole_number(1, 1u << 16);
   command->add_option("--group", options->inspect.group_size, "work-items of a group")->transform(number)->option_text("N");
   command->add_option("--components", options->inspect.components, "of pairs' vectors")
@@ -141,9 +144,10 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("--f", options->inspect.f, "of pairs")->type_name("NAME");
   command->add_option("--reduce", options->inspect.reduction, "of pairs")->type_name("NAME");
   command->footer(R"(Examples:
-  samesum kernel                                     what there is
-  samesum kernel pairs register_blocks               source, then the log
+  samesum kernel                                   # what there is
+  samesum kernel pairs register_blocks             # source, then the log
   samesum kernel sum exact_bins --device cuda:0 --asm sum.sass
+  samesum kernel sum exact_bins --size 4K          # what so little data take
 
 The log has what the compiler tells of registers, local memory and spills. It is
 fresh: no cache is used. Machine code of CUDA needs nvdisasm or cuobjdump from

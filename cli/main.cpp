@@ -1,8 +1,11 @@
 // The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
+#include "arguments.hpp"
 #include "command.hpp"
 #include "printable.hpp"
 #include "usage.hpp"
 #include "write.hpp"
+#include "driver_watch.hpp"
+#include "cut_short.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>
@@ -20,14 +23,14 @@ namespace samesum::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  samesum sum x.npy                      the exact sum of a file
-  samesum sum --dtype float64 dump.raw   raw numbers
-  samesum stats x.npy                    extremes, exact mean and variance
-  samesum compare x.npy                  plain sums beside the exact one
-  samesum hist photo.png --by-channel    a histogram of numbers, images, text
-  samesum pairs A.npy B.npy -o C.npy     sums over all pairs, nearest neighbours
-  samesum devices                        what there is to compute on
-  samesum sum --help                     each command explains itself
+  samesum sum x.npy                    # the exact sum of a file
+  samesum sum --dtype float64 dump.raw # raw numbers
+  samesum stats x.npy                  # extremes, exact mean and variance
+  samesum compare x.npy                # plain sums beside the exact one
+  samesum hist photo.png --by-channel  # a histogram of numbers, images, text
+  samesum pairs A.npy B.npy -o C.npy   # sums over all pairs, nearest neighbours
+  samesum devices                      # what there is to compute on
+  samesum sum --help                   # each command explains itself
 
 Exit codes: 0; 1 where no right answer can be given; 2 for bad input or usage.)";
 
@@ -45,8 +48,8 @@ void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.set_version_flag("-V,--version", std::string("samesum ") + version(), "print the version");
   program.require_subcommand(1);
   program.footer(kFooter);
-  for (const auto add :
-       {add_sum, add_hist, add_statistics, add_merge, add_compare, add_pairs, add_devices, add_selftest, add_bench, add_kernel}) {
+  for (const auto add : {add_sum, add_hist, add_statistics, add_product, add_quantile, add_merge, add_compare, add_pairs, add_devices, add_selftest,
+                         add_bench, add_kernel}) {
     add(program, action);
     if (!program.get_subcommands([&](const CLI::App* command) { return command->get_name() == wanted; }).empty()) break;
   }
@@ -74,6 +77,8 @@ int run(int argument_count, const char* const* given) {
   } catch (const CLI::ParseError& error) {
     return complain(describe_mistake(program, error), kExitUsage);
   }
+  refuse_empty(program);
+  const DriverWatch watch;
   const int code = action ? action(out) : kExitOk;
   out.flush();
   return code;
@@ -87,6 +92,7 @@ std::string command_of(int argument_count, const char* const* arguments) { retur
 int main(int argument_count, char** arguments) {
   using namespace samesum::cli;
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the limit is an error of the write, with its reason
+  watch_mapped_files();
   try {
     return run(argument_count, arguments);
   } catch (const BrokenPipe&) {

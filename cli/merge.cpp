@@ -41,10 +41,10 @@ void add_merge(CLI::App& program, Action& action) {
   command->add_option("PARTIAL", options->files, "files that 'samesum sum --partial' wrote")->required()->option_text("...");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   command->footer(R"(Examples:
-  samesum sum --partial a.sum a.npy      here, or on one machine
-  samesum sum --partial b.sum b.npy      there, or later
-  samesum merge a.sum b.sum              the bits of 'samesum sum a.npy b.npy'
-  samesum merge --partial c.sum *.sum    a partial sum again: any grouping, any order)");
+  samesum sum --partial a.sum a.npy    # here, or on one machine
+  samesum sum --partial b.sum b.npy    # there, or later
+  samesum merge a.sum b.sum            # the bits of 'samesum sum a.npy b.npy'
+  samesum merge --partial c.sum *.sum  # a partial sum again: any grouping, any order)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

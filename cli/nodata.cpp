@@ -122,6 +122,7 @@ std::vector<std::byte> one_of(DType type) {
 
 }  // namespace
 
+<<<<<<< HEAD
 NodataFilter::NodataFilter(std::string text, bool any_type) : text_(std::move(text)), any_type_(any_type) {
   if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
 }
@@ -139,6 +140,23 @@ std::uint64_t NodataFilter::mark(View part) {
     const bool nan = *value != *value;
     for (std::size_t word = 0; word < marks_.size(); ++word) {
       const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, part.size() - first);
+=======
+NodataFilter::NodataFilter(std::string text, bool mixed) : text_(std::move(text)), mixed_(mixed) {
+  if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
+}
+
+std::uint64_t NodataFilter::mark(View chunk) {
+  marks_.assign((chunk.size() + 63) / 64, 0);
+  std::uint64_t marked = 0;
+  with_elements(chunk, [&](auto zero, const auto& at) {
+    using T = decltype(zero);
+    const std::optional<T> value = parse<T>(text_);
+    if (!value && mixed_) return;
+    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text_, name_of(chunk.type())));
+    const bool nan = *value != *value;
+    for (std::size_t word = 0; word < marks_.size(); ++word) {
+      const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, chunk.size() - first);
+>>>>>>> refs/heads/main
       std::uint64_t bits = 0;
       for (std::uint64_t i = 0; i < count; ++i) {
         const T element = at(first + i);
@@ -151,6 +169,7 @@ std::uint64_t NodataFilter::mark(View part) {
   return marked;
 }
 
+<<<<<<< HEAD
 View NodataFilter::kept(View part) {
   if (!active()) return part;
   const std::uint64_t marked = mark(part);
@@ -180,6 +199,37 @@ View NodataFilter::with_ones(View part) {
 }
 
 std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
+=======
+View NodataFilter::kept(View chunk) {
+  if (!active()) return chunk;
+  const std::uint64_t marked = mark(chunk);
+  left_out_ += marked;
+  if (marked == 0) return chunk;
+  const std::uint64_t count = chunk.size() - marked;
+  const std::size_t size = size_of(chunk.type());
+  buffer_.resize(count * size);
+  const auto* from = static_cast<const std::byte*>(chunk.data());
+  const auto copy = size == 1 ? copy_unmarked<1> : size == 2 ? copy_unmarked<2> : size == 4 ? copy_unmarked<4> : copy_unmarked<8>;
+  copy(from, chunk.size(), marks_, buffer_.data());
+  return {buffer_.data(), count, chunk.type()};
+}
+
+View NodataFilter::with_ones(View chunk) {
+  if (!active() || mark(chunk) == 0) return chunk;
+  const auto* from = static_cast<const std::byte*>(chunk.data());
+  buffer_.assign(from, from + chunk.bytes());
+  const auto one = one_of(chunk.type());
+  for (std::size_t word = 0; word < marks_.size(); ++word) {
+    for (std::uint64_t bits = marks_[word]; bits != 0; bits &= bits - 1) {
+      const std::uint64_t index = 64 * word + static_cast<std::uint64_t>(std::countr_zero(bits));
+      std::memcpy(buffer_.data() + index * one.size(), one.data(), one.size());
+    }
+  }
+  return {buffer_.data(), chunk.size(), chunk.type()};
+}
+
+std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
+>>>>>>> refs/heads/main
   for (std::size_t word = 0; word < marks_.size(); ++word) {
     std::uint64_t left = ~marks_[word];
     const auto count = static_cast<std::uint64_t>(std::popcount(left));
@@ -193,6 +243,7 @@ std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
   return index;
 }
 
+<<<<<<< HEAD
 void add_nodata(CLI::App& command, std::string& value) {
   const auto check = [](const std::string& text) -> std::string {
     return parse<double>(text) ? "" : fmt::format("takes a number, not '{}'", text);
@@ -212,6 +263,18 @@ std::optional<View> FilteredSource::next() {
   chunk_ = *chunk;
   at_ = 0;
   return next();
+=======
+std::optional<View> WithoutNodata::next() {
+  if (left_.size() == 0) {
+    const std::optional<View> chunk = source_->next();
+    if (!chunk || !filter_.active()) return chunk;
+    left_ = *chunk;
+  }
+  const std::uint64_t count = std::min(left_.size(), NodataFilter::most(left_.type()));
+  const View part = left_.part(0, count);
+  left_ = left_.part(count, left_.size() - count);
+  return (filter_.*change_)(part);
+>>>>>>> refs/heads/main
 }
 
 }  // namespace samesum::cli

@@ -1,6 +1,7 @@
 // samesum pairs A.npy B.npy
 #include "command.hpp"
 #include "input.hpp"
+#include "elements.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
@@ -11,6 +12,8 @@
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 
@@ -28,10 +31,10 @@ struct Options {
 };
 
 // D of an array of shape (X,) or (X, D).
-std::uint64_t components_of(const ArrayFile& file) {
+std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
-  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D)", file.path()));
+  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D)", file.name()));
 }
 
 // "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.
@@ -63,16 +66,19 @@ int run(Output& out, Options options) {
   options.pairs.reduction = parse_pair_reduction(options.reduction);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   const OutputFile target(options.out, {options.a, options.b, options.weights});
-  const ArrayFile a(options.a), b(options.b);
+  if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
+    throw Error(ErrorKind::usage, "standard input ('-') can be read once only");
+  }
+  const Elements a(options.a), b(options.b);
   options.pairs.components = components_of(a);
   if (components_of(b) != options.pairs.components) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} has vectors of {} components, {} of {}", a.path(), options.pairs.components, b.path(), components_of(b)));
+                fmt::format("{} has vectors of {} components, {} of {}", a.name(), options.pairs.components, b.name(), components_of(b)));
   }
-  std::optional<ArrayFile> weights;
+  std::optional<Elements> weights;
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(options.weights).view();
 
-  const auto count = [&](const ArrayFile& file) { return file.view().size() / options.pairs.components; };
+  const auto count = [&](const Elements& file) { return file.view().size() / options.pairs.components; };
   const double pairs_in_all = static_cast<double>(count(a)) * static_cast<double>(count(b));
   // Work, not bytes, is what a device pays for here: a GPU does a pair in the time in which the CPU reads one byte, or less.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
@@ -89,7 +95,9 @@ int run(Output& out, Options options) {
     }
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  for (const ArrayFile* file : {&a, &b}) file->check_unchanged();
+  a.check_unchanged();
+  b.check_unchanged();
+  if (weights) weights->check_unchanged();
 
   const View values = view_of(result);
   if (target.wanted()) {
@@ -138,11 +146,10 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--threads", options->pairs.threads, "threads (CPU)")->transform(range)->option_text("N");
   add_options(*command, options->result, kJson | kHex | kVerbose);
   command->footer(R"(Examples:
-  samesum pairs A.npy B.npy -o C.npy                      sums of products
-  samesum pairs A.npy B.npy --f sqdist --reduce argmin -o C.npy
-                                                          nearest neighbours
-  samesum pairs grid.npy data.npy --f gaussian --h 0.02   a density
-  samesum pairs A.npy B.npy --accuracy exact              same bits everywhere
+  samesum pairs A.npy B.npy -o C.npy                      # sums of products
+  samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
+  samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
+  samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
 whole or not at all. Indices count from 0.)");

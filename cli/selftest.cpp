@@ -69,9 +69,9 @@ void add_selftest(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   command->add_flag("--json", options->json, "print a line of JSON for each device");
   command->footer(R"(Examples:
-  samesum selftest                       every device, in under a minute
-  samesum selftest --device opencl:0     one
-  samesum selftest --json >> report.txt  a line for each device, to send
+  samesum selftest                     # every device, in under a minute
+  samesum selftest --device opencl:0   # one
+  samesum selftest --json >> report.txt # a line for each device, to send
 
 Exit code 1 should anything be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });

@@ -3,64 +3,108 @@
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 namespace samesum::cli {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMostInMemory = std::uint64_t{16} << 20;
 
-[[noreturn]] void fail(const std::string& folder) {
+[[noreturn]] void fail(const std::string& folder, std::string_view hint) {
   const int code = errno;
-  throw Error(ErrorKind::usage, fmt::format("a temporary file in {} cannot be written: {} (TMPDIR names another folder; with --range or "
-                                            "--edges none is needed)",
-                                            folder, std::generic_category().message(code)));
+  throw Error(ErrorKind::usage, fmt::format("a temporary file in {} cannot be written: {} (TMPDIR names another folder{})", folder,
+                                            std::generic_category().message(code), hint));
 }
 
 }  // namespace
 
-Spool::Spool(Source& source) : format_(source.format()) {
+Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), type_(source.type()) {
   const char* given = std::getenv("TMPDIR");
   const std::string folder = given != nullptr && *given != '\0' ? given : "/tmp";
-  std::string path = folder + "/samesum-XXXXXX";
-  const int descriptor = mkstemp(path.data());
-  if (descriptor < 0) fail(folder);
-  unlink(path.c_str());
-  file_.reset(fdopen(descriptor, "w+b"));
-  if (file_ == nullptr) fail(folder);
+  const auto put = [&](const void* data, std::uint64_t bytes) {
+    if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(folder, hint);
+  };
   while (const std::optional<View> view = source.next()) {
-    if (std::fwrite(view->data(), 1, view->bytes(), file_.get()) != view->bytes()) fail(folder);
+    if (view->size() == 0) continue;
+    if (file_ == nullptr && memory_.size() + view->bytes() > kMostInMemory) {
+      std::string path = folder + "/samesum-XXXXXX";
+      const int descriptor = mkstemp(path.data());
+      if (descriptor < 0) fail(folder, hint);
+      unlink(path.c_str());
+      file_.reset(fdopen(descriptor, "w+b"));
+      if (file_ == nullptr) fail(folder, hint);
+      put(memory_.data(), memory_.size());
+      memory_ = {};
+    }
+    if (file_ != nullptr) {
+      put(view->data(), view->bytes());
+    } else {
+      const auto* const bytes = static_cast<const std::byte*>(view->data());
+      memory_.insert(memory_.end(), bytes, bytes + view->bytes());
+    }
     if (runs_.empty() || runs_.back().type != view->type()) runs_.push_back({view->type(), 0});
     runs_.back().bytes += view->bytes();
+    bytes_ += view->bytes();
   }
-  if (std::fflush(file_.get()) != 0) fail(folder);
+  missing_ = source.missing();
+  part_ = source.part();
+  if (file_ != nullptr && std::fflush(file_.get()) != 0) fail(folder, hint);
   rewind();
 }
 
+Spool::~Spool() {
+  if (mapped_ != nullptr) munmap(mapped_, bytes_);
+}
+
 void Spool::rewind() {
-  std::rewind(file_.get());
+  if (file_ != nullptr) std::rewind(file_.get());
+  at_ = 0;
   run_ = 0;
   done_ = 0;
+}
+
+void Spool::read(std::byte* to, std::size_t bytes) {
+  if (file_ == nullptr) {
+    std::memcpy(to, memory_.data() + at_, bytes);
+  } else if (std::fread(to, 1, bytes, file_.get()) != bytes) {
+    throw Error(ErrorKind::usage, "a temporary file cannot be read again");
+  }
+  at_ += bytes;
 }
 
 std::optional<View> Spool::next() {
   if (run_ == runs_.size()) return std::nullopt;
   const Run& run = runs_[run_];
   chunk_.resize(std::min(kChunkBytes, run.bytes - done_));
-  if (std::fread(chunk_.data(), 1, chunk_.size(), file_.get()) != chunk_.size()) {
-    throw Error(ErrorKind::usage, "a temporary file cannot be read again");
-  }
+  read(chunk_.data(), chunk_.size());
   done_ += chunk_.size();
   if (done_ == run.bytes) {
     ++run_;
     done_ = 0;
   }
   return View(chunk_.data(), chunk_.size() / size_of(run.type), run.type);
+}
+
+View Spool::all() {
+  const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
+  if (runs_.size() > 1) throw Error(ErrorKind::usage, "numbers of several types are no array");
+  if (file_ == nullptr) return {memory_.data(), bytes_ / size_of(type), type};
+  if (mapped_ == nullptr) {
+    void* const data = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fileno(file_.get()), 0);
+    if (data == MAP_FAILED) {
+      throw Error(ErrorKind::usage, "a temporary file cannot be mapped into memory: " + std::generic_category().message(errno));
+    }
+    mapped_ = data;
+  }
+  return {mapped_, bytes_ / size_of(type), type};
 }
 
 }  // namespace samesum::cli

@@ -1,4 +1,4 @@
-// Numbers that can be passed over twice: a pipe's, by way of a temporary file, in bounded memory.
+// Numbers that can be passed over twice: a pipe's, by way of a temporary file where they are many, in bounded memory.
 #pragma once
 
 #include <samesum/source.hpp>
@@ -6,19 +6,29 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace samesum::cli {
 
 class Spool final : public Source {
  public:
-  /// Reads `source` to its end. The file has no name, so that it goes with the process, however that ends.
-  /// @throws Error (usage) where there is no room for it.
-  explicit Spool(Source& source);
+  /// Reads `source` to its end. More than 16 MiB go to a file in TMPDIR without a name, so that it goes with the process, however that
+  /// ends.
+  /// @throws Error (usage) where there is no room for it; `hint` ends the message, and tells how none is needed.
+  explicit Spool(Source& source, std::string_view hint = {});
+  ~Spool() override;
+
   /// To the beginning again.
   void rewind();
   std::optional<View> next() override;
   std::string_view format() const noexcept override { return format_; }
+  std::optional<DType> type() const noexcept override { return type_; }
+  std::string part() const override { return part_; }
+  std::uint64_t missing() const noexcept override { return missing_; }
+
+  /// All of it as one array, valid as long as this is: in memory, or the file mapped. @throws Error (usage) for numbers of several types.
+  View all();
 
  private:
   struct Run {
@@ -29,8 +39,16 @@ class Spool final : public Source {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  std::string format_;
-  std::unique_ptr<std::FILE, Close> file_;
+  void read(std::byte* to, std::size_t bytes);
+
+  std::string format_, part_;
+  std::optional<DType> type_;  // as the source has it
+  std::uint64_t missing_ = 0;
+  std::vector<std::byte> memory_;           // all of it,
+  std::unique_ptr<std::FILE, Close> file_;  // or the file
+  void* mapped_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t at_ = 0;   // byte that is read next
   std::vector<Run> runs_;  // of one type each
   std::size_t run_ = 0;
   std::uint64_t done_ = 0;  // bytes of the run

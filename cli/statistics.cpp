@@ -1,9 +1,15 @@
 // samesum stats FILE..., samesum min|max|mean|... FILE..., samesum dot A B
+#include "statistics.hpp"
+
+#include "arguments.hpp"
 #include "command.hpp"
-#include "input.hpp"
 #include "nodata.hpp"
+<<<<<<< HEAD
 #include "number.hpp"
 #include "printable.hpp"
+=======
+#include "product.hpp"
+>>>>>>> refs/heads/main
 #include "summing.hpp"
 #include "usage.hpp"
 
@@ -19,6 +25,7 @@
 namespace samesum::cli {
 namespace {
 
+<<<<<<< HEAD
 struct Options {
   Input input;
   std::string device = "auto";
@@ -46,15 +53,29 @@ Number number_of(const Value& value) {
   if (const auto* integer = std::get_if<std::uint64_t>(&value.number)) return Number(*integer);
   return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
 }
+=======
+using Options = StatisticsOptions;
+>>>>>>> refs/heads/main
 
+using cli::number_of;
 Number number_of(double value) { return {value, DType::float64}; }
 Number number_of(bool value) { return Number(std::uint64_t{value}); }
 
 Number sum_of(const Found& found, const Options& options) {
   const Accumulator& sum = found.all.sum();
+  if (found.text && is_integer(sum.result_type())) {  // a text's integers have no type: it is any that has the sum
+    return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());
+  }
   if (sum.result_type() == DType::int64) return Number(sum.to_int64());
   if (sum.result_type() == DType::uint64) return Number(sum.to_uint64());
   return number_of(sum.round(options.nan_policy()));
+}
+
+// A text's integers have no type: int64 where they can.
+Number extreme_of(const Found& found, const Extreme& extreme) {
+  const auto* const integer = std::get_if<std::uint64_t>(&extreme.value.number);
+  if (found.text && integer != nullptr && *integer >> 63 == 0) return Number(static_cast<std::int64_t>(*integer));
+  return number_of(extreme.value);
 }
 
 Number index_of(const Found& found, const Options& options, bool least) {
@@ -63,19 +84,11 @@ Number index_of(const Found& found, const Options& options, bool least) {
   return Number(is_nan ? found.first_nan_at : least ? found.least_at : found.greatest_at);
 }
 
-// A row of the table, a member of the JSON object, a command.
-struct Statistic {
-  const char* name;
-  const char* description;
-  bool usual;  ///< shown by `stats` if nothing else is asked for
-  Fields fields;
-  Number (*value)(const Found&, const Options&);
-};
-
 constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, false}, kVariance{false, true, true, false},
     kSquares{false, false, true, false}, kNonzeros{true, false, false, true};
 
 const Statistic kStatistics[] = {
+<<<<<<< HEAD
     {"count", "the number of elements, NaNs included", true, kExtremes,
      [](const Found& f, const Options&) { return Number(f.all.count()); }},
     {"nan", "the number of NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
@@ -87,6 +100,17 @@ const Statistic kStatistics[] = {
      [](const Found& f, const Options& o) { return number_of(f.all.max(o.nan_policy()).value); }},
     {"argmax", "the index of the greatest element, from 0", true, kExtremes,
      [](const Found& f, const Options& o) { return index_of(f, o, false); }},
+=======
+    {"count", "elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
+    {"missing", "numbers that are not there", false, kExtremes, [](const Found& f, const Options&) { return Number(f.missing); }},
+    {"nan", "NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
+    {"min", "the least element", true, kExtremes,
+     [](const Found& f, const Options& o) { return extreme_of(f, f.all.min(o.nan_policy())); }},
+    {"argmin", "its lowest index, from 0 on", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
+    {"max", "the greatest element", true, kExtremes,
+     [](const Found& f, const Options& o) { return extreme_of(f, f.all.max(o.nan_policy())); }},
+    {"argmax", "its lowest index", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
+>>>>>>> refs/heads/main
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
     {"mean", "the exact mean, rounded once", true, kSum,
      [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
@@ -120,19 +144,62 @@ const Statistic& find_statistic(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("no statistic '{}': there are {}", name, known));
 }
 
+<<<<<<< HEAD
 void collect_part(View part, std::uint64_t before, const Device& device, const Options& options, NodataFilter& filter, Found& found) {
+=======
+// A source that remembers whether all of its elements were integers.
+class TypeNote final : public Source {
+ public:
+  explicit TypeNote(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  std::optional<View> next() override {
+    const auto chunk = source_->next();
+    if (chunk) integers_ = integers_.value_or(true) && is_integer(chunk->type());
+    return chunk;
+  }
+  std::string_view format() const noexcept override { return source_->format(); }
+  std::optional<DType> type() const noexcept override { return source_->type(); }
+  std::vector<std::uint64_t> shape() const override { return source_->shape(); }
+  std::span<const Column> columns() const override { return source_->columns(); }
+  std::uint64_t missing() const noexcept override { return source_->missing(); }
+  bool integers() const { return integers_.value_or(is_integer(type().value_or(DType::float64))); }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::optional<bool> integers_;
+};
+
+// A column on its way: what was found so far, of how many elements.
+struct Running {
+  Found found;
+  NodataFilter filter;
+  std::uint64_t before = 0;
+  std::optional<Product> product;
+};
+
+// Adds a part of the latest chunk of `source`, from its element `first` on.
+void collect_part(View part, std::uint64_t first, const Source& source, const Device& device, const Options& options, Running& running) {
+  Found& found = running.found;
+>>>>>>> refs/heads/main
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
-  found.all.merge(collect(filter.kept(part), device, options.collect));
+  found.all.merge(collect(running.filter.kept(part), device, options.collect));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
+<<<<<<< HEAD
     if (index >= known) at = before + filter.index_in_part(index - known);
+=======
+    if (index < known) return;
+    const std::uint64_t in_part = running.filter.index_in_chunk(index - known);
+    at = running.before + in_part + source.missing_before(first + in_part);
+>>>>>>> refs/heads/main
   };
   const Statistics::Contents& contents = found.all.contents();
   if (contents.least) place(contents.least->index, found.least_at);
   if (contents.greatest) place(contents.greatest->index, found.greatest_at);
   if (contents.first_nan && !first_known) place(*contents.first_nan, found.first_nan_at);
+  running.before += part.size();
 }
 
+<<<<<<< HEAD
 Found collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
   const ReadingGuard guard(input.name);
   Found found{input.name, {}, 0, 0, 0, 0, std::nullopt, {}};
@@ -148,12 +215,48 @@ Found collect_from(const NamedSource& input, const Device& device, const Options
         const View part = chunk->part(first, std::min(most, chunk->size() - first));
         collect_part(part, before, device, options, filter, found);
         before += part.size();
-      }
-      any = true;
+=======
+// What an input, or each of its columns, has.
+std::vector<Found> collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
+  const std::unique_ptr<Source> source = input.open();
+  const bool text = source->format() == "text";
+  std::vector<Running> columns;
+  const auto need = [&](std::size_t count) {
+    while (columns.size() < count) {
+      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}}, NodataFilter(options.nodata, text), 0, std::nullopt});
+      if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
     }
-    if (!any) found.all = collect(View(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
-    found.missing = source->missing() + filter.left_out();
+  };
+  while (const std::optional<View> chunk = source->next()) {
+    need(std::max(source->column() + 1, source->columns().size()));
+    Running& running = columns[source->column()];
+    const std::uint64_t most = running.filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
+    for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
+      const View part = chunk->part(first, std::min(most, chunk->size() - first));
+      collect_part(part, first, *source, device, options, running);
+      if (product) running.product->append(running.filter.with_ones(part));
+    }
   }
+  const std::span<const Column> known = source->columns();
+  need(std::max<std::size_t>(known.size(), 1));
+  std::vector<Found> all;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    Found& found = columns[i].found;
+    if (found.all.count() == 0) found.all = collect(View(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
+    found.missing = (known.empty() ? source->missing() : known[i].missing) + columns[i].filter.left_out();
+    if (!known.empty() && options.in_rows()) found.column = known[i];
+    if (product) {
+      try {
+        found.product = columns[i].product->value();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::no_answer) throw;
+        found.no_product = error.what();
+>>>>>>> refs/heads/main
+      }
+    }
+    all.push_back(std::move(found));
+  }
+<<<<<<< HEAD
   if (product) {
     FilteredSource source(input.open(), options.nodata, &NodataFilter::with_ones);
     try {
@@ -164,21 +267,21 @@ Found collect_from(const NamedSource& input, const Device& device, const Options
     }
   }
   return found;
+=======
+  return all;
+>>>>>>> refs/heads/main
 }
 
-// A statistic's value, or why there is none.
-struct Answer {
-  std::optional<Number> number;
-  std::string reason;
-};
-
-Answer answer(const Statistic& statistic, const Found& found, const Options& options) try {
-  return {statistic.value(found, options), {}};
-} catch (const Error& error) {
-  if (error.kind() != ErrorKind::no_answer) throw;
-  return {std::nullopt, error.what()};
+// A table without a column of numbers is a mistake, of its separators as a rule.
+void require_numbers(const std::vector<Found>& columns) {
+  const auto has_words = [](const Found& found) { return found.column && found.column->words != 0; };
+  if (columns.empty() || !std::ranges::all_of(columns, has_words)) return;
+  const Column& column = *columns.front().column;
+  throw Error(ErrorKind::usage, fmt::format("{}: no column has numbers alone; in column {} the first that is none is '{}' in line {}",
+                                            columns.front().name, column.label, column.first_word, column.first_line));
 }
 
+<<<<<<< HEAD
 void print_json(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Device& device,
                 const Options& options) {
   Json object;
@@ -253,6 +356,17 @@ void print(Output& out, const Found& found, const std::vector<const Statistic*>&
 
 int run(Output& out, Options options) {
   options.result.check();
+=======
+void check(const Options& options) {
+  if (options.nan != "propagate" && options.nan != "skip") {
+    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", options.nan));
+  }
+  if (options.csv && options.json) throw Error(ErrorKind::usage, "--json and --csv cannot both be had");
+}
+
+int run(Output& out, Options options) {
+  check(options);
+>>>>>>> refs/heads/main
   std::vector<const Statistic*> wanted;
   for (const std::string& name : options.wanted) wanted.push_back(&find_statistic(name));
   if (wanted.empty()) {
@@ -261,20 +375,21 @@ int run(Output& out, Options options) {
     }
   }
   Fields fields{true, false, false, false};
-  bool product = false;
+  bool product = false, by_index = false;
   for (const Statistic* statistic : wanted) {
     fields.sum |= statistic->fields.sum;
     fields.squares |= statistic->fields.squares;
     fields.nonzeros |= statistic->fields.nonzeros;
-    product |= std::string_view(statistic->name) == "prod";
+    const std::string_view name = statistic->name;
+    product |= name == "prod";
+    by_index |= name == "prod" || name == "argmin" || name == "argmax";
   }
   options.collect.fields = fields;
-  if (product && std::ranges::count(options.input.files, "-") != 0) {
-    throw Error(ErrorKind::usage, "a product is worked out in a pass of its own, and standard input can be read once only: give a file");
-  }
-  options.input.reals = true;
+  options.input.in_order = true;
+  options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Found> all;
+<<<<<<< HEAD
   const auto start = std::chrono::steady_clock::now();
   for (const NamedSource& source : options.input.sources()) all.push_back(collect_from(source, device, options, product));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -292,15 +407,34 @@ int run(Output& out, Options options) {
 int run_dot(Output& out, Options options) {
   options.result.check();
   options.input.reals = true;
+=======
+  for (const NamedSource& source : options.input.sources()) {
+    std::vector<Found> found = collect_from(source, device, options, product);
+    require_numbers(found);
+    std::ranges::move(found, std::back_inserter(all));
+  }
+  const bool in_rows = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
+  if (in_rows && options.wanted.empty()) wanted.insert(wanted.begin() + 1, &find_statistic("missing"));
+  if (options.json) {
+    print_json(out, all, wanted, device, options);
+    return kExitOk;
+  }
+  return print_text(out, all, wanted, options);
+}
+
+int run_dot(Output& out, Options options) {
+  if (options.input.files.size() != 2) throw Error(ErrorKind::usage, "a dot product takes two files");
+  check(options);
+  options.input.in_order = true;
+>>>>>>> refs/heads/main
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
-  const ReadingGuard guard(sources[0].name);
-  const auto a = sources[0].open(), b = sources[1].open();
-  const bool integers = is_integer(a->type().value_or(DType::float64));
-  const bool is_signed_type = integers && is_signed(*a->type());
-  ReduceOptions how;
+  TypeNote a(sources[0].open()), b(sources[1].open());
+  ExecutionOptions how;
   how.threads = options.collect.threads;
-  const ProductAccumulator sum = dot(*a, *b, device, how);
+  const ProductAccumulator sum = dot(a, b, device, how);
+  const bool integers = a.integers() && b.integers();
+  const bool is_signed_type = !a.type() || is_signed(*a.type());
   const Number value = !integers        ? number_of(sum.round(options.nan_policy()))
                        : is_signed_type ? Number(sum.to_int64())
                                         : Number(sum.to_uint64());
@@ -324,6 +458,10 @@ int run_dot(Output& out, Options options) {
 
 void add_common(CLI::App& command, Options& options, unsigned printed) {
   add_options(command, options.input);
+  if (options.input.tables != Tables::one_column) {
+    add_total(command, options.input);
+    command.add_flag("--csv", options.csv, "print CSV: a line for each input or column");
+  }
   command.add_option("--device", options.device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   command.add_option("--threads", options.collect.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(command, options.result, printed);
@@ -331,6 +469,7 @@ void add_common(CLI::App& command, Options& options, unsigned printed) {
 
 CLI::App* add_command(CLI::App& program, Action& action, const char* name, const std::string& description,
                       const std::shared_ptr<Options>& options) {
+  options->input.tables = options->wanted.empty() ? Tables::described_whole : Tables::columns;
   CLI::App* command = program.add_subcommand(name, description);
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_common(*command, *options, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
@@ -347,12 +486,31 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
 
 }  // namespace
 
+int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result) {
+  if (result.float32 || result.verbose || !result.partial.empty()) {
+    throw Error(ErrorKind::usage, "--float32, --partial and --verbose are for the sum of one column");
+  }
+  Options options;
+  options.input = input;
+  options.device = device;
+  options.wanted = {"sum"};
+  options.nan = result.nan;
+  options.json = result.json;
+  options.hex = result.hex;
+  options.plain = result.plain;
+  return run(out, std::move(options));
+}
+
 void add_statistics(CLI::App& program, Action& action) {
   const auto stats = std::make_shared<Options>();
   CLI::App* command = add_command(program, action, "stats", "Count, extremes, exact sum, mean, variance: in one pass", stats);
+<<<<<<< HEAD
   command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("N");
+=======
+  command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")->check(whole_number())->option_text("N");
+>>>>>>> refs/heads/main
   command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -362,16 +520,25 @@ void add_statistics(CLI::App& program, Action& action) {
   command->footer(fmt::format(R"(Statistics:
 {}
 Examples:
-  samesum stats x.npy                    a table; in a pipe, a line for each
+  samesum stats x.npy                  # a table; in a pipe, a line for each
   samesum stats --only min,max,std x.npy
   samesum stats --ddof 1 --json x.npy
-  samesum stats --nodata -9999 dem.npy   no-data values left out, indices kept
-  samesum mean x.npy                     one number
+  samesum stats --nodata -9999 dem.npy # no-data values left out, indices kept
+  samesum stats sales.csv              # a row for each column of numbers
+  samesum stats --column price,5 t.csv # of two columns, in one pass
+  samesum stats --total --csv *.csv    # all files as one; for a spreadsheet
+  samesum mean x.npy                   # one number
 
 Mean, variance, deviation and norm are the exact values, rounded once: the same
-bits from every device. Numbers in text are taken as doubles, in their order.)",
+bits from every device. Integers in text are exact; indices count missing
+numbers, so that in a table they are its rows, from 0 on, without the header.
+A text is a table where its name ends in .csv, .tsv or .tab, where its first
+line has names with tabs, semicolons or commas between them, and with
+--all-columns, --header or --no-header; else it is numbers, one after the other.
+A column with a field that is no number is left out. Indices of an array are its
+own, in C order, however it lies in its file.)",
                               known));
-  for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "prod"}) {
+  for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm"}) {
     const Statistic& statistic = find_statistic(name);
     const auto options = std::make_shared<Options>();
     options->wanted = {name};
@@ -385,7 +552,11 @@ bits from every device. Numbers in text are taken as doubles, in their order.)",
 'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
                             name));
     if (statistic.fields.sum && statistic.fields.squares)
+<<<<<<< HEAD
       one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->transform(whole_number(0, UINT64_MAX))->option_text("N");
+=======
+      one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->check(whole_number())->option_text("N");
+>>>>>>> refs/heads/main
   }
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");

@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "nodata.hpp"
 #include "partial.hpp"
+#include "statistics.hpp"
 #include "summing.hpp"
 #include "usage.hpp"
 
@@ -16,7 +17,7 @@ struct Options {
   Input input;
   std::string device = "auto";
   bool split = false;
-  SumOptions sum;
+  AccumulateOptions sum;
   ResultOptions result;
 };
 
@@ -48,6 +49,12 @@ int print_all(Output& out, const Options& options, const PartialTarget& partial)
 
 int run(Output& out, const Options& options) {
   options.result.check();
+  if (options.input.takes_several()) {
+    if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || means_all(options.device)) {
+      throw Error(ErrorKind::usage, "--device all, --split, --variant and --group are for the sum of one column");
+    }
+    return run_sums_of_columns(out, options.input, options.device, options.result);
+  }
   const PartialTarget partial(options.result.partial, options.input.files);
   const std::uint64_t bytes = options.input.resident_bytes();
   if (means_all(options.device) && !options.split) return print_all(out, options, partial);
@@ -84,10 +91,13 @@ int run(Output& out, const Options& options) {
 
 void add_sum(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
+  options->input.tables = Tables::columns;
   CLI::App* command = program.add_subcommand("sum", "The exact sum of the numbers in files, rounded once");
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
+  add_nodata(*command, options->input.nodata);
+  add_total(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
   command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
@@ -96,27 +106,36 @@ void add_sum(CLI::App& program, Action& action) {
   command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
   command->add_option("--threads", options->sum.threads, "threads (CPU)")->transform(range)->option_text("N");
   command->footer(R"(Examples:
-  samesum sum x.npy                      the value, and what was summed
-  samesum sum *.npy                      a value for each file, their exact total
-  samesum sum --dtype float32 dump.raw   raw little-endian numbers; '>f4': big-endian
-  seq 100 | samesum sum -                text on standard input; .npy and raw, too
-  samesum sum --column price sales.csv   one column of a table; or by number
-  v=$(samesum sum x.npy)                 one bare number, for scripts
-  samesum sum --json x.npy | jq .bits    everything, for programs
-  samesum sum --device all x.npy         on every device: do they agree?
-  samesum sum --device all --split x.npy on every device a part of it
-  samesum sum --nan skip x.npy           as if no NaN were there
-  samesum sum --partial a.sum a.npy      keep the exact sum, for 'merge'
+  samesum sum x.npy                    # the value, and what was summed
+  samesum sum *.npy                    # a value for each file, their exact total
+  samesum sum --dtype float32 dump.raw # raw little-endian numbers; '>f4': big-endian
+  seq 100 | samesum sum -              # text on standard input; .npy and raw, too
+  samesum sum --column price sales.csv # one column of a table; or by number
+  samesum sum --column price,7 sales.csv # several, in one pass; --all-columns
+  samesum sum --sep ';' --decimal , --thousands . eu.csv --column 3
+  samesum sum --dtype f4 --offset 512 --count 1000 dump.raw
+  samesum sum x.csv.gz z.npz:x         # compressed; an array of an archive
+  v=$(samesum sum x.npy)               # one bare number, for scripts
+  samesum sum --json x.npy | jq .bits  # everything, for programs
+  samesum sum --device all x.npy       # on every device: do they agree?
+  samesum sum --device all --split x.npy # on every device a part of it
+  samesum sum --nan skip x.npy         # as if no NaN were there
+  samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
 
 What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
 unless it is binary. A text has numbers with blanks, line ends, commas or
 semicolons between them; lines that begin with # are skipped. Integers of up to
-64 bits are taken exactly, others as the nearest double; commas are no decimal
-points. Empty fields, NA and each --missing WORD count as missing and are
-reported; NaNs are numbers, for --nan. Anything else is an error with its place.
+64 bits are taken exactly, others as the nearest double; commas are decimal
+points or separators of thousands only where --decimal or --thousands says so,
+and stand in quotes where they separate columns too. Empty fields, NA and each
+--missing WORD count as missing and are reported; NaNs are numbers, for --nan.
+Anything else is an error with its place.
 A table has tabs, semicolons, commas or blanks between its columns, whichever of
-these its first line has first, and quotes as in RFC 4180.
+these its first line has first, or what --sep says, and quotes as in RFC 4180.
+A column whose name is a number stands in quotes: --column '"2024"'.
 Pipes, text and big-endian numbers are read in under 64 MiB of memory.
+What gzip or zstd has compressed is read as it is, raw numbers if the name ends
+in .gz or .zst; z.npz:x is the array x of an .npz, or a file in any zip archive.
 
 A device is named as 'samesum devices' names it, or by a part of its name, as in
 opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by
@@ -124,6 +143,7 @@ the size of the data. No choice of device, variant, group or threads changes a
 bit of the answer.)");
   command->callback([options, &action] {
     options->input.threads = options->sum.threads;
+    options->input.any_order = true;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);

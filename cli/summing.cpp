@@ -1,42 +1,21 @@
 #include "summing.hpp"
 
-#include "command.hpp"
 #include "progress.hpp"
 
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace samesum::cli {
 namespace {
-
-// The file being read, for the signal handler, which may run in any thread.
-std::atomic<const char*> reading = nullptr;
-
-void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
-
-void file_cut_short(int) {
-  static std::atomic_flag said;
-  while (said.test_and_set()) pause();  // several threads may read the file: one speaks, and ends the program
-  write_error("samesum: ");
-  const char* path = reading;
-  write_error(path != nullptr ? path : "a file");
-  write_error(": became shorter, or its disk failed, while it was being read\n");
-  _exit(kExitUsage);
-}
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -50,7 +29,7 @@ constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped fil
 // One way to sum a chunk: on a device, or on several.
 using Adder = std::function<Accumulator(View, SumReport*)>;
 
-Adder adder(const Device& device, const SumOptions& options) {
+Adder adder(const Device& device, const AccumulateOptions& options) {
   return [device, options](View view, SumReport* report) { return accumulate(view, device, options, report); };
 }
 
@@ -79,7 +58,6 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
   using Clock = std::chrono::steady_clock;
   Progress progress;
   for (const auto& [name, open] : sources) {
-    const ReadingGuard guard(name);
     const std::unique_ptr<Source> source = open();
     for (DeviceSum& result : results) result.sums.push_back({name, {}, source->type(), {}});
     double waited = 0;
@@ -104,6 +82,7 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
     }
     for (DeviceSum& result : results) {
       NamedSum& named = result.sums.back();
+      named.type = source->type();  // of several inputs as one it is known now
       named.shape = source->shape();
       named.format = source->format();
       named.part = source->part();
@@ -114,16 +93,6 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
 }
 
 }  // namespace
-
-ReadingGuard::ReadingGuard(const std::string& path) noexcept {
-  reading = path.c_str();
-  std::signal(SIGBUS, file_cut_short);
-}
-
-ReadingGuard::~ReadingGuard() {
-  std::signal(SIGBUS, SIG_DFL);
-  reading = nullptr;
-}
 
 double DeviceSum::seconds() const noexcept {
   double total = 0;
@@ -136,14 +105,14 @@ bool means_all(const std::string& selector) {
   return lower(selector) == "all" || (lower(selector) == "auto" && variable != nullptr && lower(variable) == "all");
 }
 
-DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const SumOptions& options) {
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
   std::vector<DeviceSum> results = {{device.info(), {}, ""}};
   sum_all(sources, {adder(device, options)}, results);
   if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
   return std::move(results.front());
 }
 
-DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const SumOptions& options) {
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
   const auto add = [&](View view, SumReport* report) {
     std::vector<SumReport> reports;
     const auto start = std::chrono::steady_clock::now();
@@ -169,7 +138,7 @@ DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<Named
   return std::move(results.front());
 }
 
-std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const SumOptions& options) {
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
   std::vector<DeviceSum> results;
   std::vector<Adder> adders;
   for (DeviceInfo& info : list_devices().devices) {

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <numbers>
 #include <random>
-#include <span>
 #include <vector>
 
 int main() {
@@ -19,9 +18,7 @@ int main() {
   samesum::PairsOptions options;
   options.f = samesum::PairFunction::gaussian;
   options.h = 2 * kBandwidth * kBandwidth;
-  const auto device = samesum::choose_device("auto", places.size() * samples.size());
-  const auto sums =
-      std::get<std::vector<float>>(samesum::pairs(std::span<const float>(places), std::span<const float>(samples), device, options));
+  const auto sums = std::get<std::vector<float>>(samesum::pairs(places, samples, options));
 
   // What the estimate tends to: a normal density, wider by the bandwidth.
   const double variance = 1 + kBandwidth * kBandwidth;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
-#include <span>
 #include <vector>
 
 int main() {
@@ -19,9 +18,7 @@ int main() {
   options.f = samesum::PairFunction::sqdist;
   options.reduction = samesum::PairReduction::argmin;
   options.components = kDimensions;
-  const auto device = samesum::choose_device("auto", points.size() * others.size());
-  const auto nearest =
-      std::get<std::vector<std::int64_t>>(samesum::pairs(std::span<const float>(points), std::span<const float>(others), device, options));
+  const auto nearest = std::get<std::vector<std::int64_t>>(samesum::pairs(points, others, options));
 
   const auto distance = [&](std::size_t point, std::size_t other) {
     double sum = 0;

@@ -17,7 +17,7 @@ int main() {
     const samesum::Buffer records(device, kColumns * sizeof(samesum::SumRecord));
     buffer.write(matrix.data(), buffer.bytes());
 
-    samesum::SumPlan plan(device, samesum::DType::float32, kRows);
+    samesum::SumPlan plan(device, samesum::DType::float32, kRows, {}, samesum::Layout::strided);
     for (std::uint64_t c = 0; c < kColumns; ++c) {
       const samesum::BufferView column(buffer, kRows, samesum::DType::float32, c * sizeof(float), kColumns * sizeof(float));
       plan.launch(column, records, c * sizeof(samesum::SumRecord));  // enqueued: nothing waits

@@ -12,7 +12,7 @@ int main() {
 
   float loop = 0;
   for (const float value : values) loop += value;
-  const double exact = samesum::sum(std::span<const float>(values));
+  const double exact = samesum::sum(values);
 
   std::printf("loop:  %.9g\nexact: %.9g\n", static_cast<double>(loop), exact);
   return exact == 0.125 * 999999 ? 0 : 1;

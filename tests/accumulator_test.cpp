@@ -322,26 +322,26 @@ TEST(Accumulator, RoundingAWindowOfDigits) {
 
 // A sum of 2^64 - 1 of the largest doubles, by doubling.
 TEST(Accumulator, AsManyOfTheLargestAsCanBeCounted) {
-  Accumulator power;
-  power.add(std::numeric_limits<double>::max());
-  Accumulator sum = power;
-  for (int i = 1; i < 64; ++i) {
-    power.merge(power);
-    sum.merge(power);
-  }
-  EXPECT_EQ(sum.count(), std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(sum.round(), std::numeric_limits<double>::infinity());
-  Accumulator negative;
-  negative.add(-std::numeric_limits<double>::max());
-  power = negative;
-  for (int i = 1; i < 64; ++i) {
-    power.merge(power);
-    negative.merge(power);
-  }
-  EXPECT_EQ(negative.round(), -std::numeric_limits<double>::infinity());
-  negative.merge(sum);
-  negative.add(1.5);
-  EXPECT_EQ(negative.round(), 1.5);
+  // 2^powers - 1 times the same.
+  const auto many = [](double value, int powers) {
+    Accumulator power;
+    power.add(value);
+    Accumulator sum = power;
+    for (int i = 1; i < powers; ++i) {
+      power.merge(power);
+      sum.merge(power);
+    }
+    return sum;
+  };
+  constexpr double kMost = std::numeric_limits<double>::max();
+  EXPECT_EQ(many(kMost, 64).count(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(many(kMost, 64).round(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(many(-kMost, 64).round(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Accumulator::deserialize(many(-kMost, 64).serialize()), many(-kMost, 64));
+  Accumulator cancelled = many(-kMost, 63);
+  cancelled.merge(many(kMost, 63));
+  cancelled.add(1.5);
+  EXPECT_EQ(cancelled.round(), 1.5);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "device/device.hpp"
 #include "device/program.hpp"
 
+#include "support/devices.hpp"
+
 #include <samesum/device/grid_barrier.h>
 #include <samesum/barrier.hpp>
 #include <samesum/bench_barrier.hpp>
@@ -65,8 +67,7 @@ KERNEL void leave(GLOBAL uint* state, GLOBAL uint* told, uint leaver, uint last)
 
 std::vector<Device> devices() {
   std::vector<Device> found;
-  for (const DeviceInfo& info : list_devices().devices) {
-    const Device device = Device::open(info.selector);
+  for (const Device& device : test::devices()) {
     if (device.info().has(Capability::kernels) && device.info().has(Capability::device_fence)) found.push_back(device);
   }
   return found;

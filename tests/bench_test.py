@@ -1,7 +1,11 @@
 """samesum bench and samesum kernel: the ladders run, and what is wrong is said to be. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+import os
+import signal
+import subprocess
+import time
 import unittest
 
-from support.program import Case, npy
+from support.program import PROGRAM, Case, npy
 
 
 class Bench(Case):
@@ -51,6 +55,62 @@ class Bench(Case):
         self.assertEqual([row["verdict"] for row in found["data"][0]["variants"]], ["right"])
         self.assertIn("nowhere.cl", self.refuse("bench", "pairs", "--kernel", "nowhere.cl", *few))
 
+    SUM = b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  %s\n}\n"
+    LOOP = SUM % b"volatile GLOBAL REAL* place = out;\n  for (;;) place[0] = 1;"
+
+    def few(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["is_cpu"] and device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no kernels run on this processor")
+        return ["--size", "2^12", "--runs", "1", "--device", devices[0], "--variant", "tree_passes"]
+
+    def test_a_kernel_of_ones_own_is_never_left_out(self):
+        few = self.few()
+        self.write("good.cl", self.SUM % b"REAL total = 0; for (ulong i = 0; i < n; ++i) total += in[i]; out[group_id()] = group_id() == 0 ? total : 0;")
+        rows = {row["name"]: row["verdict"] for row in self.json("bench", "sum", *few, "--kernel", "good.cl")["variants"]}
+        self.assertEqual(rows, {"tree_passes": "right", "good.cl": "right"})
+        self.assertIn("good.cl: cpu runs no kernels", self.refuse("bench", "sum", "--size", "2^12", "--device", "cpu", "--kernel", "good.cl"))
+        sources = {"sum": self.SUM % b"out[0] = nothing;",
+                   "pairs": b"KERNEL void pairs(GLOBAL const REAL* a) { nothing; }",
+                   "histogram": b"KERNEL void histogram(GLOBAL const uchar* data) { nothing; }"}
+        for ladder, source in sources.items():
+            self.write("bad.cl", source)
+            variant = ["--variant", {"sum": "tree_passes", "pairs": "naive", "histogram": "racy"}[ladder]]
+            result = self.run_program("bench", ladder, *few[:-2], *variant, "--kernel", "bad.cl")
+            message = result.stderr.decode()
+            self.assertEqual(result.returncode, 2, message)
+            self.assertIn("samesum: bad.cl: cannot build the kernel '%s'" % ladder, message)
+            self.assertRegex(message, "build log: .*'?nothing'?")
+
+    def test_a_kernel_that_ends_never_or_badly(self):
+        few = self.few()
+        for name, source, message in [("loop.cl", self.LOOP, "loop.cl: the kernel was not done after 1 s"),
+                                      ("wild.cl", self.SUM % b"out[(ulong)1 << 42] = 1;", "wild.cl: the process crashed .* while the kernel ran")]:
+            self.write(name, source)
+            result = self.run_program("bench", "sum", *few, "--kernel", name, "--kernel-seconds", "1" if name == "loop.cl" else "60")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr.decode(), "samesum: " + message)
+
+    def test_signals_end_a_kernel_too(self):
+        few = self.few()
+        self.write("loop.cl", self.LOOP)
+        for number in (signal.SIGINT, signal.SIGKILL):
+            process = subprocess.Popen([PROGRAM, "bench", "sum", *few, "--kernel", "loop.cl"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            children = "/proc/%d/task/%d/children" % (process.pid, process.pid)
+            child = self.until(lambda: open(children).read().split())[0]
+            process.send_signal(number)
+            self.assertEqual(process.wait(20), -number)
+            self.until(lambda: not os.path.exists("/proc/" + child) or " Z " in open("/proc/%s/stat" % child).read())
+
+    def until(self, what):
+        for _ in range(2000):
+            found = what()
+            if found:
+                return found
+            time.sleep(0.01)
+        raise AssertionError("it never happened")
+
     def test_pairs(self):
         found = self.json("bench", "pairs", "--device", "cpu", "--size", "300", "--runs", "1", "--f", "sqdist", "--components", "3")
         rows = {row["name"]: row["verdict"] for row in found["variants"]}
@@ -84,6 +144,18 @@ class Kernel(Case):
             self.assertIn("// --- build log", text)
             self.assertIn("// naive.bin: ", text)
             self.assertGreater(len(self.read("naive.bin")), 100)
+
+    def test_the_kernel_for_so_much_data(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"].startswith("opencl")]
+        if not devices:
+            self.skipTest("no OpenCL device")
+        kernel = ["kernel", "statistics", "extremes", "--device", devices[0]]
+        self.assertIn("--size takes a number", self.refuse(*kernel, "--size", "little"))
+        self.assertIn("extremes.cl", self.succeed(*kernel, "--size", "4K"))
+        self.assertIn("to 16777216 elements", self.refuse("kernel", "pairs", "naive", "--device", devices[0], "--size", "2^30"))
+        sums = ["kernel", "sum", "exact_bins", "--device", devices[0], "--size"]
+        self.assertIn("#define KEPT 1", self.succeed(*sums, "64K"))  # which stay in a cache
+        self.assertIn("#define KEPT 0", self.succeed(*sums, "2^28"))
 
 
 if __name__ == "__main__":

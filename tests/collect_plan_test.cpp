@@ -4,6 +4,7 @@
 #include <samesum/error.hpp>
 
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,7 @@
 namespace samesum {
 namespace {
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // Of few exponents, and now and then one far off, a NaN, an infinity or a zero.
 hard::Data elements_of(DType type, std::uint64_t count, unsigned seed) {
@@ -43,7 +41,6 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
     CollectPlan all(device, type, kElements, {{true, true, true, true}}), variance(device, type, kElements, {{false, true, true, false}}),
         squares(device, type, kElements, {{false, false, true, false}});
     DotPlan dots(device, type, kElements);
-    EXPECT_EQ(dots.result(), ProductAccumulator());
     for (unsigned launch = 0; launch < 6; ++launch) {
       const hard::Data a = elements_of(type, kElements, launch), b = elements_of(type, kElements, launch + 100);
       buffer.write(a.view().data(), a.view().bytes());
@@ -84,7 +81,7 @@ TEST(CollectPlan, RefusesWhatItCannotDo) {
     EXPECT_THROW(plan.launch({buffer, CollectPlan::kMostElements + 1, DType::float32, 0, 0}), Error);
     EXPECT_THROW(dots.launch({buffer, 10, DType::float32}, {buffer, 9, DType::float32}), Error);
     EXPECT_THROW(dots.launch({buffer, 10, DType::float64}, {buffer, 10, DType::float64}), Error);
-    EXPECT_EQ(plan.result().count(), 0u) << "nothing was launched";
+    EXPECT_THROW(static_cast<void>(plan.result()), Error) << "nothing was launched";
   }
 }
 

@@ -3,7 +3,10 @@
 #include "device/cuda/driver_api.hpp"
 #include "device/cuda/nvrtc.hpp"
 #include "device/program.hpp"
+#include "histogram/histogram_device.hpp"
+#include "histogram/plan.hpp"
 
+#include "support/every_kernel.hpp"
 #include "support/fake_cuda.hpp"
 #include "support/process.hpp"
 
@@ -294,6 +297,49 @@ TEST(EarlyKernels, AllOfAFileWaitOrNone) {
     ++files;
   }
   EXPECT_EQ(files, 7);
+}
+
+// The kernels of every pattern, and launches of histograms from few to many bins: as on a stream of the device's own.
+TEST_F(CudaBackend, AStreamOfTheCallersHasAllOfTheDevice) {
+  const test::ScopedVariable uncached("SAMESUM_CACHE", "0");
+  const auto histograms = [&](const std::shared_ptr<Device>& device) {
+    fake_->launches.clear();
+    const Memory data = device->allocate(16);
+    for (const std::uint64_t bins : {256, 10'000, 16'384, 50'000, 65'536, 1'000'000}) {
+      for (const DType type : {DType::float32, DType::uint16}) {
+        const binning::Plan plan(Bins::even(0, 1 << 20, bins), type);
+        binning::DeviceHistogram counted(*device, {&plan}, 1 << 28);
+        counted.launch(data, 4);
+      }
+    }
+    return fake_->launches;
+  };
+  const Driver& driver = *load_driver().driver;
+  CUcontext context = nullptr, popped = nullptr;
+  CUstream stream = nullptr;
+  ASSERT_EQ(driver.cuInit(0), 0);
+  ASSERT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), 0);
+  ASSERT_EQ(driver.cuCtxPushCurrent(context), 0);
+  ASSERT_EQ(driver.cuStreamCreate(&stream, kStreamNonBlocking), 0);
+  {
+    const auto own = open(0), callers = open_on_stream(0, stream);
+    EXPECT_EQ(callers->launch_local_bytes(), own->launch_local_bytes());
+    const auto expected = histograms(own), found = histograms(callers);
+    ASSERT_EQ(found.size(), expected.size());
+    bool more = false;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].groups, expected[i].groups) << i;
+      EXPECT_EQ(found[i].group_size, expected[i].group_size) << i;
+      EXPECT_EQ(found[i].shared_bytes, expected[i].shared_bytes) << i;
+      more = more || found[i].shared_bytes > 49152;
+    }
+    EXPECT_TRUE(more) << "no histogram took more local memory than a kernel has unasked";
+    test::build_every_kernel(*callers);
+    EXPECT_GT(callers->built().size(), 100u);
+  }
+  EXPECT_EQ(driver.cuStreamDestroy(stream), 0);
+  driver.cuCtxPopCurrent(&popped);
+  driver.cuDevicePrimaryCtxRelease(0);
 }
 
 TEST_F(CudaBackend, ReplaysWhatItRecorded) {

@@ -2,6 +2,8 @@
 #include "device/device.hpp"
 #include "device/conformance.hpp"
 #include "device/cpu/cpu.hpp"
+#include "device/in_driver.hpp"
+#include "device/in_driver.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
@@ -10,6 +12,7 @@
 #include "support/process.hpp"
 
 #include <samesum/device.hpp>
+#include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -88,6 +91,19 @@ TEST(Selectors, AutoGoesBySizeAndEnvironment) {
   EXPECT_EQ(choose_device("cpu", 0).info().selector, "cpu");
 }
 
+TEST(Selectors, AutoOpens) {
+  {
+    const ScopedVariable none("SAMESUM_DEVICE", std::nullopt);
+    for (const char* selector : {"auto", "Auto", ""}) EXPECT_EQ(Device::open(selector).info().selector, "cpu");
+  }
+  for (const DeviceInfo& info : list_devices().devices) {
+    const ScopedVariable chosen("SAMESUM_DEVICE", info.selector);
+    EXPECT_EQ(Device::open("auto").info().selector, info.selector);
+  }
+  const ScopedVariable all("SAMESUM_DEVICE", "all");
+  EXPECT_TRUE(contains(message_of(ErrorKind::usage, [] { Device::open("auto"); }), "names several devices"));
+}
+
 TEST(Selectors, OpenADeviceOnce) {
   std::set<device::Device*> opened;
   std::mutex mutex;
@@ -102,6 +118,26 @@ TEST(Selectors, OpenADeviceOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(opened.size(), list_devices().devices.size());
+}
+
+TEST(DriverCalls, AreListedWhileTheyLast) {
+  const std::string label = "opencl:7 (slow)";
+  EXPECT_TRUE(driver_calls().empty());
+  {
+    const device::InDriver outer("clBuildProgram", label);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::thread([&] {
+      const device::InDriver inner("clFinish", label);
+      const std::vector<DriverCall> calls = driver_calls();
+      ASSERT_EQ(calls.size(), 2u);
+      EXPECT_EQ(calls[0].name, "clBuildProgram");
+      EXPECT_EQ(calls[0].device, label);
+      EXPECT_GE(calls[0].seconds, 0.005);
+      EXPECT_EQ(calls[1].name, "clFinish");
+    }).join();
+    EXPECT_EQ(driver_calls().size(), 1u);
+  }
+  EXPECT_TRUE(driver_calls().empty());
 }
 
 TEST(Capabilities, HaveNamesAndReasons) {
@@ -171,6 +207,23 @@ TEST_F(OpenClTest, MovesMemory) {
   const Memory empty = device_->allocate(0);
   device_->read(empty, 0, nullptr, 0);
   EXPECT_THROW(device_->allocate(device_->info().max_allocation_bytes + 1), Error);
+}
+
+TEST_F(OpenClTest, WrapsNothingThatIsNoBuffer) {
+  std::vector<float> values(64, 1.5f);
+  std::vector<std::uint64_t> zeros(64, 0), small(64, 8);
+  void* const others[] = {nullptr,
+                          reinterpret_cast<void*>(std::uintptr_t{1}),
+                          reinterpret_cast<void*>(std::uintptr_t{0x7fff0000}),
+                          values.data(),
+                          zeros.data(),
+                          small.data(),
+                          reinterpret_cast<void*>(~std::uintptr_t{7})};
+  for (void* const other : others) {
+    const std::string message = message_of(ErrorKind::usage, [&] { device_->wrap(other, 4); });
+    EXPECT_TRUE(contains(message, "no cl_mem") && contains(message, device_->info().selector)) << message;
+    EXPECT_TRUE(contains(message_of(ErrorKind::usage, [&] { Device::on_opencl_queue(other); }), "no cl_command_queue"));
+  }
 }
 
 TEST_F(OpenClTest, PassesArgumentsOfEveryType) {
@@ -407,6 +460,37 @@ TEST_F(ConformanceTest, FindsWhatADeviceGetsWrong) {
     ASSERT_EQ(missing.size(), 1u) << fault.with;
     EXPECT_EQ(missing[0].capability, fault.capability) << missing[0].reason;
     EXPECT_TRUE(contains(missing[0].reason, "conformance: ") && contains(missing[0].reason, fault.reason)) << missing[0].reason;
+  }
+}
+
+// A device may name sub-groups: what it does with them has to be right.
+TEST_F(ConformanceTest, BelievesNoSubgroupsByName) {
+  const std::string no_subgroups = "#define SUBGROUP 1\n#endif";
+  const std::string wrong = R"(
+#define SUBGROUP 32
+FN uint subgroup_shuffle(uint value, uint lane) { return value; }
+FN long subgroup_shuffle64(long value, uint lane) { return value; }
+FN uint subgroup_ballot(int condition) { return condition; }
+FN void subgroup_sync(void) {}
+FN uint subgroup_min_u32(uint value) { return value; }
+FN uint subgroup_max_u32(uint value) { return value; }
+FN int subgroup_max_s32(int value) { return value; }
+FN int subgroup_add_s32(int value) { return value; }
+FN uint subgroup_add_u32(uint value) { return value; }
+FN long subgroup_add_s64(long value) { return value; }
+#endif)";
+  const struct {
+    std::string with, reason;
+  } faults[] = {{no_subgroups, "subgroup_shuffle"}, {wrong, "conformance: sub-groups of 32: shuffle: work-item 0 has 0x3f800000, not 0x"}};
+  for (const auto& fault : faults) {
+    AlteredDevice altered(device_, {{no_subgroups, fault.with}});
+    DeviceInfo info = altered.info();
+    std::erase_if(info.missing, [](const Missing& missing) { return missing.capability == Capability::subgroups; });
+    altered.restrict_to(std::move(info));
+    const auto missing = check_conformance(altered);
+    ASSERT_EQ(missing.size(), 1u);
+    EXPECT_EQ(missing[0].capability, Capability::subgroups);
+    EXPECT_TRUE(contains(missing[0].reason, fault.reason)) << missing[0].reason;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
+#include "support/devices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +23,7 @@ namespace {
 
 constexpr Fields kAll{true, true, true, true};  // as other tests have it, whose kernels are built already
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // Few different elements, NaNs and infinities among them, so that extremes are there more than once.
 template <class Element>
@@ -57,7 +55,7 @@ TEST_P(Arrays, AreSearchedWhereverTheyLie) {
     const Buffer buffer(device, bytes.size());
     const Buffer records(device, 2 * sizeof(ExtremesRecord));
     buffer.write(bytes.data(), bytes.size());
-    ExtremesPlan plan(device, type, kElements);
+    ExtremesPlan plan(device, type, kElements, {}, {}, Layout::strided);
     for (const std::int64_t stride : {element, 3 * element, std::int64_t{0}, -element}) {
       for (const std::uint64_t size : {0, 1, 2, 17, 255, 4099}) {
         for (const std::uint64_t offset : {0, 1, 3, 8}) {
@@ -133,7 +131,7 @@ TEST(ExtremesPlan, OneGroupCanBeLaunchedAgain) {
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
     buffer.write(bytes.data(), bytes.size());
-    ReduceOptions options;
+    ExecutionOptions options;
     options.groups = 1;
     ExtremesPlan plan(device, DType::float32, 30000, options);
     for (int turn = 0; turn < 3; ++turn) {

@@ -77,7 +77,7 @@ EXPORT int nvrtcCompileProgram(void* program, int count, const char* const* opti
   ENTER();
   fake().options.assign(options, options + count);
   FakeProgram& compiled = *program_of(program);
-  if (compiled.source.find("#error") != std::string::npos) {
+  if (compiled.source.starts_with("#error")) {
     compiled.log = "kernel(1): error: #error";
     return kCompilationError;
   }

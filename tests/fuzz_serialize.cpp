@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -30,8 +31,20 @@ void check(const Bytes& bytes) {
     return;
   }
   if (sum.serialize() != bytes) throw test::Mismatch("another form of the same sum was accepted");
+  const auto count = static_cast<double>(sum.count());
+  if (sum.result_type() == DType::uint64 && !(sum.round() >= 0 && sum.round() <= count * 0x1p64)) {
+    throw test::Mismatch("unsigned integers with a sum that is none of theirs was accepted");
+  }
+  if (sum.result_type() == DType::int64 && !(std::abs(sum.round()) <= count * 0x1p64)) {
+    throw test::Mismatch("integers with a sum that is none of theirs was accepted");
+  }
   Accumulator twice = sum;
-  twice += sum;  // must not overflow, whatever was in the file
+  try {
+    twice += sum;  // must not overflow, whatever was in the file
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_answer || sum.count() >> 63 == 0) throw;
+    if (!(twice == sum)) throw test::Mismatch("a sum of too many elements was changed");
+  }
   twice.round();
   twice.round_to_float();
 }
@@ -48,12 +61,24 @@ Bytes sealed(Bytes bytes) {
   return bytes;
 }
 
-void check_one(hard::Random& random) {
+Accumulator random_sum(hard::Random& random) {
   Accumulator sum;
-  const double first = random_double(random);
-  sum.add(first);
-  for (std::uint64_t i = random.below(20); i-- > 0;) sum.add(random_double(random));
-  if (random.bits(1) != 0) sum.add(-first);
+  const std::uint64_t kind = random.below(4), terms = random.below(20);
+  if (kind == 0) {
+    for (std::uint64_t i = 0; i <= terms; ++i) sum.add(static_cast<std::int64_t>(random.bits(64)));
+  } else if (kind == 1) {
+    for (std::uint64_t i = 0; i <= terms; ++i) sum.add(random.bits(64));
+  } else {
+    const double first = random_double(random);
+    sum.add(first);
+    for (std::uint64_t i = 0; i < terms; ++i) sum.add(random_double(random));
+    if (random.bits(1) != 0) sum.add(-first);
+  }
+  return sum;
+}
+
+void check_one(hard::Random& random) {
+  const Accumulator sum = random_sum(random);
   Bytes bytes = sum.serialize();
   if (!(Accumulator::deserialize(bytes) == sum)) throw test::Mismatch("a sum does not come back equal");
   check(bytes);

@@ -68,8 +68,9 @@ void check(Random& random, const std::vector<Device>& devices) {
   }
   for (const Device& device : devices) {
     const SumOptions options = random_options(random, device);
-    const bool right = accumulate(data.view(), device, options) == reference &&
-                       std::bit_cast<std::uint64_t>(sum(data.view(), device, options)) == std::bit_cast<std::uint64_t>(reference.round());
+    const bool right =
+        accumulate(data.view(), device, options.unrounded()) == reference &&
+        std::bit_cast<std::uint64_t>(sum(data.view(), device, options).as_double()) == std::bit_cast<std::uint64_t>(reference.round());
     if (!right) {
       throw test::Mismatch(fmt::format("{}: variant {}, group size {}, groups {}, threads {}, {} elements of {}", device.info().selector,
                                        options.variant, options.group_size, options.groups, options.threads, patterns.size(),

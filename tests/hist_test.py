@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import resource
 import struct
 import subprocess
 import unittest
@@ -13,17 +14,37 @@ import zlib
 
 import numpy
 
+from support.images import png
 from support.program import PROGRAM, Case
 
 
-def png(pixels):
-    """The file of an array of height x width x 3 bytes."""
+def png_of(rows, bits, colours):
+    """The file of rows of samples, which lie one after the other."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    height, width, _ = pixels.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+    channels = {0: 1, 4: 2}[colours]
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", rows.shape[1] // channels, len(rows), bits, colours, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row.astype(row.dtype.newbyteorder(">")).tobytes() for row in rows))) +
+            chunk(b"IEND", b""))
+
+
+def tiff(pages, kinds=None, size=None, compression=1, extra=()):
+    """A file with one grey page for each array, in one strip. `size` is what it says instead of the truth."""
+    data = b"II*\0" + struct.pack("<I", 0)
+    link = 4
+    for page, kind in zip(pages, kinds or [0] * len(pages)):
+        strip = page.tobytes()
+        strip = zlib.compress(strip) if compression == 8 else strip
+        offset = len(data)
+        data += strip + b"\0" * (-len(strip) % 2)
+        height, width = size or page.shape
+        tags = sorted([(254, 4, kind), (256, 4, width), (257, 4, height), (258, 3, 8 * page.itemsize), (259, 3, compression), (262, 3, 1),
+                       (273, 4, offset), (277, 3, 1), (278, 4, height), (279, 4, len(strip)), *extra])
+        data = data[:link] + struct.pack("<I", len(data)) + data[link + 4:]
+        data += struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", tag, type_, 1, value) for tag, type_, value in tags)
+        link = len(data)
+        data += struct.pack("<I", 0)
+    return data
 
 
 class Hist(Case):
@@ -42,6 +63,15 @@ class Hist(Case):
         self.assertEqual(channel["counts"], counts.tolist(), arguments)
         self.assertEqual(channel["under"] + channel["over"] + channel["nan"] + sum(channel["counts"]), values.size)
         self.assertEqual(channel["total"], values.size)
+
+    def test_both_zeros_are_one(self):
+        for kind in (numpy.float16, numpy.float32, numpy.float64):
+            values = numpy.array([-0.0] * 70 + [0.0, 0.5, 1.0] + [-0.0] * 4, kind)
+            self.check(values, numpy.histogram(values, 2, (0, 1)), "--bins", "2", "--range", "0", "1")
+            self.check(values, numpy.histogram(values, [0.0, 0.25, 1.0]), "--edges=-0,0.25,1")
+            for some in (values, values[::-1], -values):
+                self.check(some, numpy.histogram(some, 8), "--bins", "8")
+                self.assertNotIn("-0,", self.succeed("x.npy", "--bins", "8", "--csv"))
 
     def test_numpys_counts(self):
         generator = numpy.random.default_rng(1)
@@ -144,6 +174,77 @@ class Hist(Case):
         self.assertEqual(self.json("large.png")["channels"][0]["counts"], numpy.bincount(large.ravel(), minlength=256).tolist())
         self.assertIn("damaged", self.refuse(self.write("bad.png", png(large)[:600000])))
         self.assertIn("--tiles", self.refuse("a.png", "--tiles", "3"))
+
+    def test_bounds_are_those_of_the_samples(self):
+        """16 bits as 8, and not of the alpha channel unless that is counted."""
+        deep = numpy.array([[1000, 1100, 1250, 1400]], numpy.uint16)
+        self.write("deep.png", png_of(deep, 16, 0))
+        found = self.json("deep.png", "--bins", "4")
+        self.assertEqual((found["edges"], found["channels"][0]["counts"]), ([1000, 1100, 1200, 1300, 1400], [1, 1, 1, 1]))
+        self.assertEqual(len(self.json("deep.png")["edges"]), 65)
+        self.assertEqual(self.json("deep.png")["edges"][0], 1000)
+        for bits, kind in ((8, numpy.uint8), (16, numpy.uint16)):
+            self.write("alpha.png", png_of(numpy.array([[10, 255, 20, 255, 50, 0]], kind), bits, 4))
+            self.assertEqual(self.json("alpha.png", "--bins", "4")["edges"], [10, 20, 30, 40, 50])
+            self.assertEqual(self.json("alpha.png", "--bins", "5", "--alpha")["edges"], [0, 51, 102, 153, 204, 255])
+
+    def test_pages(self):
+        pages = [numpy.random.default_rng(i).integers(0, 256, (20 + i, 30)).astype(numpy.uint8) for i in range(3)]
+        counts = [numpy.bincount(page.ravel(), minlength=256) for page in pages]
+        self.write("a.tif", tiff(pages))
+        found = self.json("a.tif")
+        self.assertEqual((found["pages"], found["channels"][0]["counts"]), (3, sum(counts).tolist()))
+        self.assertTrue(self.succeed("a.tif").startswith("a.tif, 3 pages\n"))
+        found = self.json("a.tif", "--bins", "7")
+        everything = numpy.concatenate([page.ravel() for page in pages])
+        self.assertEqual(found["channels"][0]["counts"], numpy.histogram(everything, bins=7)[0].tolist())
+        for i in range(3):
+            found = self.json("a.tif", "--page", str(i + 1))
+            self.assertEqual((found["pages"], found["channels"][0]["counts"]), (1, counts[i].tolist()))
+        self.assertIn("a.tif: there is no page 4: it has 3", self.refuse("a.tif", "--page", "4"))
+        self.assertIn("pages differ (30 x 20 pixels, 1 channel of uint8 and, on page 2, 30 x 21", self.refuse("a.tif", "--tiles", "2x2"))
+        same = [pages[0], pages[0].T.reshape(20, 30)]
+        self.write("same.tif", tiff(same))
+        tile = self.json("same.tif", "--tiles", "3x2")["tiles"][4]
+        part = numpy.concatenate([page[10:, 10:20].ravel() for page in same])
+        self.assertEqual(tile["channels"][0]["counts"], numpy.bincount(part, minlength=256).tolist())
+        self.write("mixed.tif", tiff([pages[0], pages[0].astype(numpy.uint16)]))
+        self.assertIn("pages differ", self.refuse("mixed.tif"))
+        self.assertEqual(self.json("mixed.tif", "--page", "2", "--each-value")["channels"][0]["total"], 600)
+        # A reduced copy and a mask are no pages.
+        self.write("copy.tif", tiff([pages[0], pages[1], pages[2]], kinds=[0, 1, 4]))
+        self.assertEqual(self.json("copy.tif")["channels"][0]["counts"], counts[0].tolist())
+        cut = tiff(pages)
+        self.refuse(self.write("cut.tif", cut[:len(cut) - 50]))
+        self.assertIn("--page", self.refuse(self.save(numpy.zeros(3)), "--page", "1"))
+
+    def test_sizes_are_judged_first(self):
+        """None of these takes memory for what its header says."""
+        def limited():
+            resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for width, height in ((2**31 - 1, 1), (1, 2**31 - 1), (50000, 50000)):
+            head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 1))
+            self.write("bomb.png", b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", b"") + chunk(b"IEND", b""))
+            self.assertIn("damaged image: %d x %d pixels in 57 bytes" % (width, height), self.refuse("bomb.png", preexec_fn=limited))
+        one = numpy.zeros((1, 1), numpy.uint8)
+        for compression in (1, 5, 8, 32773, 4):
+            bomb = tiff([one], size=(70000, 70000), compression=compression)
+            said = self.refuse(self.write("bomb.tif", bomb), preexec_fn=limited)
+            self.assertRegex(said, "damaged image: 70000 x 70000 pixels|4900000000|70000 x 70000 pixels: over 1073741824, the most")
+        # One strip of 60 MB of zeros, of which only a row is there at a time, is no bomb.
+        large = numpy.zeros((7000, 9000), numpy.uint8)
+        self.write("large.tif", tiff([large], compression=8))
+        self.assertEqual(self.json("large.tif", preexec_fn=limited)["channels"][0]["counts"][0], large.size)
+        self.assertIn("over 60000000, the most that are read; --max-pixels allows more", self.refuse("large.tif", "--max-pixels", "60000000"))
+        self.assertEqual(self.json("large.tif", "--max-pixels", "63000000")["channels"][0]["total"], large.size)
+
+    def test_what_is_no_image_of_ours(self):
+        volume = tiff([numpy.zeros((4, 4), numpy.uint8)], extra=[(32997, 4, 3)])
+        self.assertIn("a volume, of a depth of 3", self.refuse(self.write("v.tif", volume)))
+        for start, name in ((b"GIF89a\1\0\1\0", "GIF"), (b"RIFF\x24\0\0\0WEBPVP8 ", "WebP")):
+            self.assertIn("a %s image; " % name, self.refuse(self.write("x", start)))
 
     def test_tiff_without_libtiff(self):
         """libtiff is opened when a TIFF is, so that a broken one disturbs nothing else."""

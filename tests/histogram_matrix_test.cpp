@@ -8,6 +8,7 @@
 
 #include <samesum/bench_histogram.hpp>
 
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -146,6 +147,75 @@ TEST_P(HistogramMatrix, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Types, HistogramMatrix, testing::ValuesIn(kDTypes),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+// Samples that are mostly zeros of both signs: no edge tells them apart, on any path, at any place of the data.
+TEST_P(HistogramMatrix, BothZerosAreOne) {
+  const DType type = GetParam();
+  if (is_integer(type)) return;
+  constexpr std::size_t kSamples = 20'003;
+  Random random(9);
+  Samples samples{type};
+  core::visit(type, [&](auto element) {
+    using T = decltype(element);
+    constexpr double kValues[] = {-0.0, 0.0, -0.0, 0.5, -0.5, -1e-42, 1e-42, 1};
+    for (std::size_t i = 0; i < kSamples; ++i) samples.push(test::nearest<T>(i < 5000 ? -0.0 : kValues[random.below(8)]));
+  });
+  for (const Bins& bins :
+       {Bins::even(0, 1, 1), Bins::even(0, 1, 256), Bins::even(0, 1, 2049), Bins::even(-0.0, 3, 16384), Bins::even(0, 1, 65537),
+        Bins::even(-1, 0, 256), Bins::even(-1, 1, 2), Bins::even(0, 1e-300, 4), Bins::even(-1e-300, 1e300, 7), Bins::between({0, 0.25, 1}),
+        Bins::between({-0.0, 1e-45, 1}), Bins::between({-1, -0.0, 0, 0.75}), Bins::each_value(0, 300), edges_of(Bins::even(0, 1, 256))}) {
+    const std::vector<std::uint64_t> right = reference(samples.view(), bins);
+    const Plan plan(bins, type);
+    for (const Device& device : devices()) {
+      const auto what = [&](const std::string& how) {
+        return std::string(name_of(type)) + ", " + std::to_string(bins.count()) + " bins (" + std::string(bins.kind()) + "), " + how;
+      };
+      for (const std::uint32_t threads : {1u, 2u}) {
+        HistogramOptions options;
+        options.threads = threads;
+        EXPECT_EQ(histogram(samples.view(), bins, device, options), Histogram(bins, right)) << what(device.info().selector);
+        if (device.info().has(Capability::kernels)) break;
+      }
+      // Every other one, as a column of two.
+      const View column(samples.view().data(), samples.view().size() / 2, type, 2 * static_cast<std::int64_t>(size_of(type)));
+      EXPECT_EQ(histogram(column, bins, device), Histogram(bins, reference(column, bins))) << what("strided, " + device.info().selector);
+      if (!device.info().has(Capability::kernels)) continue;
+      binning::Trie trie;
+      for (const Configuration& way : variants(device, {&plan}, kSamples, trie)) {
+        EXPECT_TRUE(counts_of(device, samples, plan, way, trie) == right) << what(device.info().selector + ", " + way.text());
+      }
+    }
+  }
+}
+
+// Bins over what the data span, where that begins or ends with a zero: whichever of the two comes first.
+TEST(HistogramOfZeros, SetBoundsAlike) {
+  for (const DType type : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
+    for (const double other : {1.0, -1.0, 0.0}) {
+      for (const bool negative_first : {false, true}) {
+        Samples samples{type};
+        core::visit(type, [&](auto element) {
+          for (int i = 0; i < 1001; ++i) {
+            const bool negative = (i < 500) == negative_first;
+            samples.push(test::nearest<decltype(element)>(i == 700 ? other : negative ? -0.0 : 0.0));
+          }
+        });
+        const auto range = range_of(samples.view());
+        ASSERT_TRUE(range);
+        EXPECT_FALSE(std::signbit(range->least) && range->least == 0);
+        EXPECT_FALSE(std::signbit(range->greatest) && range->greatest == 0);
+        const Bins bins = Bins::spanning(range->least, range->greatest, 4);
+        for (const double edge : bins.edges()) EXPECT_FALSE(std::signbit(edge) && edge == 0);
+        for (const Device& device : devices()) {
+          const Histogram found = histogram(samples.view(), bins, device);
+          EXPECT_EQ(found.inside(), samples.view().size()) << name_of(type) << ", " << device.info().selector;
+        }
+      }
+    }
+  }
+  const Bins bins = Bins::between({-0.0, 1});
+  EXPECT_FALSE(std::signbit(bins.low())) << "-0.0 is 0 as an edge";
+}
 
 // Bytes of channels that take turns, by counters of 16 bits: so many equal ones that they must be emptied.
 TEST(HistogramOfChannels, NarrowCountersAreRight) {

@@ -81,6 +81,7 @@ Bins random_bins(DType type, Random& random) {
 class HistogramOf : public testing::TestWithParam<DType> {};
 
 TEST_P(HistogramOf, AnyBinsAreRightOnTheCpu) {
+  if (test::on_own_queues()) GTEST_SKIP() << "the CPU has none";
   Random random(1);
   const Device cpu = Device::open("cpu");
   for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
@@ -103,6 +104,35 @@ TEST_P(HistogramOf, AnyBinsAreRightOnDevices) {
       const Bins bins = random_bins(GetParam(), random);
       const Samples samples = samples_around(GetParam(), bins, random.below(3000), random);
       expect_right(samples.view(), bins, device, "case " + std::to_string(i));
+    }
+  }
+}
+
+// Whatever a device says of its local memory: what a launch asks for is there, for as many groups as are to share it.
+TEST(HistogramChoice, AsksForNoMoreLocalMemoryThanThereIs) {
+  DeviceInfo info;
+  info.compute_units = 132;
+  info.max_group_size = 1024;
+  for (const std::uint64_t bins : {2, 256, 16'384, 65'536, 300'000}) {
+    for (const DType type : {DType::uint16, DType::float32, DType::float64}) {
+      const Plan even(Bins::even(0, 1 << 20, bins), type);
+      std::vector<double> edges(std::min<std::uint64_t>(bins, 20'000) + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i * i);
+      const Plan uneven(Bins::between(edges), type);
+      for (const std::uint64_t local : {0, 100, 1024, 4095, 4096, 5000, 16384, 32768, 49152, 49153, 65536, 232448}) {
+        info.local_bytes = std::min<std::uint64_t>(local, 49152);
+        for (const Plan* plan : {&even, &uneven}) {
+          for (const std::uint32_t group_size : {0, 1, 32, 1024}) {
+            binning::Trie trie;
+            const auto chosen = binning::choose(info, local, {plan}, 1 << 28, group_size, trie);
+            const std::string what = chosen.text() + " of " + std::to_string(local) + " bytes, " + std::to_string(bins) + " bins";
+            EXPECT_LE(chosen.local_bytes, std::max<std::uint64_t>(local, 32)) << what;  // 32: the numbers of tiles, which all kernels have
+            if (local > 49152 && chosen.resident > 1) {
+              EXPECT_LE(chosen.resident * (chosen.local_bytes + std::uint64_t{1024}), local + 1024) << what;
+            }
+          }
+        }
+      }
     }
   }
 }
@@ -292,6 +322,14 @@ TEST(Bins, EdgesAreNumpys) {
   EXPECT_EQ(constant.low(), 2.5);
   EXPECT_EQ(constant.high(), 3.5);
   EXPECT_LT(Bins::spanning(1e300, 1e300, 2).low(), 1e300);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  for (const double end : {kMost, -kMost}) {
+    const Bins at_end = Bins::spanning(end, end, 3);
+    EXPECT_TRUE(end > 0 ? at_end.high() == kMost && at_end.low() < kMost : at_end.low() == -kMost && at_end.high() > -kMost);
+    const std::vector<double> samples(10, end);
+    EXPECT_EQ(histogram(std::span<const double>(samples), at_end).inside(), samples.size());
+  }
+  EXPECT_NE(refusal([] { Bins::spanning(kInfinity, kInfinity, 2); }).find("finite"), std::string::npos);
   EXPECT_TRUE(std::ranges::is_sorted(Bins::even(0, 15e-324, 1000).edges()));
   EXPECT_EQ(Bins::logarithmic(1, 1000, 3).edges()[1], 10);
 }
@@ -313,6 +351,8 @@ TEST(Histogram, ValuesFromCounts) {
   EXPECT_EQ(h.quantile(0.5).value, 1.75);
   EXPECT_EQ(h.quantile(0.5).error(), 0.75);
   EXPECT_EQ(h.quantile(1).high, kInfinity);
+  const std::vector<std::uint64_t> many = {0, (std::uint64_t{1} << 62) + 1, 1, 0, 0};
+  EXPECT_EQ(Histogram(Bins::even(0, 2, 2), many).quantile(1).low, 1) << "the last of so many that doubles cannot count them";
   EXPECT_EQ(h.quantile(1).error(), kInfinity);
   EXPECT_NE(refusal([&] { h.quantile(1.5); }).find("0..1"), std::string::npos);
   EXPECT_THROW(Histogram(Bins::even(0, 1, 2)).quantile(0.5), Error);
@@ -369,6 +409,19 @@ TEST(Histogram, Characters) {
   }
   EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
   EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
+}
+
+// A map is the caller's to fill in.
+TEST(Histogram, CharactersInNoBinAreRefused) {
+  const Device cpu = Device::open("cpu");
+  CharacterMap map = CharacterMap::of({"abc"});
+  for (const int bin : {1, 2, 32767, -2, -32768}) {
+    map.bin['x'] = static_cast<std::int16_t>(bin);
+    EXPECT_NE(refusal([&] { count_characters("", map, cpu); }).find("the byte 0x78 is in bin " + std::to_string(bin)), std::string::npos);
+  }
+  map.bin['x'] = CharacterMap::kNone;
+  EXPECT_EQ(count_characters("axbb", map, cpu).others, 1u);
+  EXPECT_NE(refusal([] { CharacterMap::of(std::vector<std::string>(32'768)); }).find("32767"), std::string::npos);
 }
 
 }  // namespace

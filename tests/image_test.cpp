@@ -7,18 +7,36 @@
 #include <samesum/image.hpp>
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <system_error>
 
 namespace samesum {
 namespace {
 
-using test::ImageFile;
+using ImageFile = test::ImageFile;
+
+// A folder of this process, which is gone with it.
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = testing::TempDir() + "samesum-images-XXXXXX";
+    path = mkdtemp(name.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
 
 std::string save(const std::string& name, const std::vector<std::uint8_t>& bytes) {
-  const std::string path = testing::TempDir() + name;
+  static const Folder folder;
+  const std::string path = folder.path / name;
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return path;
 }
@@ -99,7 +117,7 @@ TEST(Image, DamageIsRefusedOrHarmless) {
   hard::Random random(1);
   std::size_t refused = 0;
   for (const ImageFile& file : test::image_files()) {
-    for (int i = 0; i < 150; ++i) {
+    for (int i = 0; i < 120; ++i) {
       std::vector<std::uint8_t> bytes = file.bytes;
       for (std::uint64_t changes = random.below(6); changes-- > 0;)
         bytes[random.below(bytes.size())] = static_cast<std::uint8_t>(random.bits(8));
@@ -120,6 +138,61 @@ TEST(Image, DamageIsRefusedOrHarmless) {
     EXPECT_THROW(load_image(save("half", half)), Error) << file.name;
   }
   EXPECT_GT(refused, 300u);
+}
+
+// A PNG of four pixels and a palette of three colours.
+std::vector<std::uint8_t> with_palette(std::uint8_t last, bool transparent) {
+  std::vector<std::uint8_t> file = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  const auto number = [](std::vector<std::uint8_t>& to, std::uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<std::uint8_t>(value >> shift));
+  };
+  const auto chunk = [&](const char* kind, const std::vector<std::uint8_t>& data) {
+    number(file, static_cast<std::uint32_t>(data.size()));
+    const std::size_t begin = file.size();
+    file.insert(file.end(), kind, kind + 4);
+    file.insert(file.end(), data.begin(), data.end());
+    number(file, static_cast<std::uint32_t>(crc32(0, file.data() + begin, static_cast<uInt>(file.size() - begin))));
+  };
+  chunk("IHDR", {0, 0, 0, 4, 0, 0, 0, 1, 8, 3, 0, 0, 0});
+  chunk("PLTE", {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  if (transparent) chunk("tRNS", {100, 0});
+  const std::uint8_t row[] = {0, 2, 0, 1, last};
+  std::vector<std::uint8_t> packed(100);
+  uLongf size = packed.size();
+  compress(packed.data(), &size, row, sizeof row);
+  packed.resize(size);
+  chunk("IDAT", packed);
+  chunk("IEND", {});
+  return file;
+}
+
+TEST(Image, ColoursThatAPaletteLacksAreRefused) {
+  using Pixels = std::vector<std::uint8_t>;
+  const auto pixels = [](const Image& image) {
+    const auto* first = static_cast<const std::uint8_t*>(image.pixels.get());
+    return Pixels(first, first + image.view().bytes());
+  };
+  EXPECT_EQ(pixels(load_image(save("image", with_palette(2, false)))), (Pixels{7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(pixels(load_image(save("image", with_palette(2, true)))), (Pixels{7, 8, 9, 255, 1, 2, 3, 100, 4, 5, 6, 0, 7, 8, 9, 255}));
+  for (const std::uint8_t last : {std::uint8_t{3}, std::uint8_t{4}, std::uint8_t{255}}) {
+    try {
+      load_image(save("image", with_palette(last, false)));
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("of a palette of 3"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Image, SizesAreLimitedByTheCaller) {
+  for (const ImageFile& file : test::image_files()) {
+    const samesum::ImageFile opened(save("image", file.bytes));
+    EXPECT_EQ(opened.pages(), 1u);
+    EXPECT_EQ(opened.page(1, {}, file.width * file.height).width, file.width);
+    EXPECT_THROW(opened.page(1, {}, file.width * file.height - 1), Error);
+    EXPECT_THROW(opened.page(2), Error);
+    EXPECT_THROW(opened.page(0), Error);
+  }
 }
 
 TEST(Image, OtherFilesAreNone) {

@@ -82,8 +82,7 @@ TEST(Npy, ToleratesOrderQuotesAndSpaces) {
 TEST(Npy, NamesTheTypeThatItRefuses) {
   EXPECT_REFUSED(npy(header("<i16", "(1,)"), 16), "int128 ('<i16')");
   EXPECT_REFUSED(npy(header("<f16", "(1,)"), 16), "float128 ('<f16')");
-  EXPECT_REFUSED(npy(header("<c16", "(1,)"), 16), "complex128 ('<c16')");
-  EXPECT_REFUSED(npy(header("|b1", "(1,)"), 1), "bool ('|b1')");
+  EXPECT_REFUSED(npy(header("<c16", "(1,)"), 16), "complex128 ('<c16'), of which each has two numbers; a.real and a.imag saved");
   EXPECT_REFUSED(npy(header("|O", "(1,)"), 8), "Python objects ('|O')");
   EXPECT_REFUSED(npy(header("<U7", "(1,)"), 28), "text ('<U7')");
   EXPECT_REFUSED(npy(header("<M8[ns]", "(1,)"), 8), "dates");
@@ -101,6 +100,42 @@ TEST(Npy, KnowsTheByteOrder) {
     EXPECT_EQ(parsed.big_endian, descr[0] == '>');
   }
   EXPECT_FALSE(parse_npy(bytes_of(npy(header(">u1", "(1,)"), 1))).big_endian) << "a byte has no order";
+}
+
+TEST(Npy, TakesBoolsAsZerosAndOnes) {
+  const io::Npy parsed = parse_npy(bytes_of(npy(header("|b1", "(3,)"), 3)));
+  EXPECT_EQ(parsed.type, DType::uint8);
+  EXPECT_FALSE(parsed.big_endian);
+}
+
+TEST(Npy, OrderMattersWhereTwoDimensionsAreLargerThanOne) {
+  const auto lies = [](std::string_view shape, std::size_t bytes, std::string_view order) {
+    return io::lies_in_fortran_order(parse_npy(bytes_of(npy(header("<f4", shape, order), bytes))));
+  };
+  EXPECT_TRUE(lies("(2, 3)", 24, "True"));
+  EXPECT_TRUE(lies("(2, 1, 3)", 24, "True"));
+  EXPECT_FALSE(lies("(2, 3)", 24, "False"));
+  for (const std::string_view shape : {"(6,)", "(6, 1)", "(1, 6)", "(1, 6, 1)"}) EXPECT_FALSE(lies(shape, 24, "True")) << shape;
+  EXPECT_FALSE(lies("(0, 3)", 0, "True"));
+}
+
+// Format 1 has 16 bits for the length of the header, format 2 has 32.
+TEST(Npy, WritesHeadersOfAnyLength) {
+  for (const std::size_t dimensions : {0, 1, 2, 60, 64}) {
+    const std::vector<std::uint64_t> shape(dimensions, 1);
+    std::vector<std::byte> file = npy_header(DType::float32, shape);
+    EXPECT_EQ(file.size() % 64, 0u);
+    EXPECT_EQ(file[6], std::byte{1});
+    file.resize(file.size() + 4);
+    EXPECT_EQ(parse_npy(file).shape, shape);
+  }
+  for (const std::size_t dimensions : {21800, 21820, 21840, 21860, 30000}) {  // 3 bytes each: around 2^16
+    const std::vector<std::byte> file = npy_header(DType::float32, std::vector<std::uint64_t>(dimensions, 1));
+    EXPECT_EQ(file.size() % 64, 0u);
+    EXPECT_EQ(io::npy_offset(file), file.size()) << dimensions;
+    EXPECT_EQ(file.back(), std::byte{'\n'});
+    EXPECT_EQ(file[6], file.size() - 10 <= 0xffff ? std::byte{1} : std::byte{2});
+  }
 }
 
 TEST(Npy, RefusesBadHeaders) {
@@ -231,12 +266,34 @@ TEST_F(ArrayFiles, SaysWhyAFileCannotBeRead) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_NE(refused(pipe).find("is a pipe"), std::string::npos);
   EXPECT_EQ(refused(write("empty.npy", "")), "the file is empty");
+  EXPECT_NE(refused("/proc/self/stat").find("says that it has no bytes, and has some"), std::string::npos);
   EXPECT_NE(refused(write("x.npz", "PK\x03\x04....")).find("zip archive"), std::string::npos);
   if (geteuid() != 0) {
     const std::string path = write("secret.npy", "");
     fs::permissions(path, fs::perms::none);
     EXPECT_NE(refused(path).find("Permission denied"), std::string::npos);
   }
+}
+
+TEST_F(ArrayFiles, AreFoundByAnAddress) {
+  const std::string path = write("x.npy", npy(header("<f4", "(2,)"), 8)), other = write("y.npy", npy(header("<f4", "(2,)"), 8));
+  const int local = 0;
+  EXPECT_EQ(mapped_file_at(&local), nullptr);
+  const ArrayFile second(other);
+  const void* where = nullptr;
+  {
+    const ArrayFile file(path);
+    where = file.view().data();
+    EXPECT_EQ(mapped_file_at(where), path);
+    EXPECT_EQ(mapped_file_at(second.view().data()), other);
+  }
+  EXPECT_EQ(mapped_file_at(where), nullptr);
+}
+
+TEST_F(ArrayFiles, KnowTheirOrder) {
+  EXPECT_TRUE(ArrayFile(write("f.npy", npy(header("<f4", "(2, 1, 3)", "True"), 24))).fortran_order());
+  EXPECT_FALSE(ArrayFile(write("c.npy", npy(header("<f4", "(2, 1, 3)", "False"), 24))).fortran_order());
+  EXPECT_FALSE(ArrayFile(write("f.npy", npy(header("<f4", "(6, 1)", "True"), 24))).fortran_order());
 }
 
 TEST_F(ArrayFiles, NoticesAFileThatIsWrittenTo) {

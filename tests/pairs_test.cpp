@@ -1,5 +1,6 @@
 // All pairs: on every device against MPFR, and bits where bits are promised.
 #include "core/simd.hpp"
+#include "support/devices.hpp"
 #include "support/oracle.hpp"
 #include "support/pairs_oracle.hpp"
 
@@ -34,8 +35,7 @@ using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>
 
 std::vector<Device> devices(bool kernels_only = false) {
   std::vector<Device> found;
-  for (const DeviceInfo& info : list_devices().devices) {
-    const Device device = Device::open(info.selector);
+  for (const Device& device : test::devices()) {
     if (!kernels_only || device.info().has(Capability::kernels)) found.push_back(device);
   }
   return found;
@@ -394,16 +394,21 @@ TEST(PairsLadder, ChecksEveryRung) {
     options.x_count = 515;
     options.y_count = 1027;
     options.effort = {1, 1, 0, {}};
+    const bool kernels = device.info().has(Capability::kernels);
     options.kernel_name = "mine.cl";
     options.kernel_source =
         "KERNEL void pairs(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {\n"
         "  REAL sum = 0;\n  for (ulong y = 0; y < y_count; ++y) sum += a[global_id()] * b[y];\n  c[global_id()] = sum;\n}\n";
+    if (!kernels) {
+      EXPECT_THROW(bench::pairs_ladder(device, options), Error);
+      options.kernel_name.clear();
+      options.kernel_source.clear();
+    }
     const bench::PairsLadder ladder = bench::pairs_ladder(device, options);
     for (const bench::PairsRow& row : ladder.rungs) {
       EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " " << row.where << ": " << row.reason;
       EXPECT_GT(row.pairs_per_second, 0) << row.name;
     }
-    const bool kernels = device.info().has(Capability::kernels);
     EXPECT_EQ(ladder.rungs.size(), kernels ? 1 + 3 + 7 + 1 + 3 : 4);
     if (!kernels) continue;
 
@@ -415,7 +420,15 @@ TEST(PairsLadder, ChecksEveryRung) {
     EXPECT_NE(wrong.rungs[0].reason.find("local memory"), std::string::npos);
     EXPECT_EQ(wrong.rungs[1].verdict, bench::Verdict::wrong);
     options.kernel_source = "no kernel";
-    EXPECT_EQ(bench::pairs_ladder(device, options).rungs[1].verdict, bench::Verdict::failed);
+    options.rungs = {"naive"};
+    try {
+      bench::pairs_ladder(device, options);
+      ADD_FAILURE() << "nothing was compiled";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_EQ(std::string(error.what()).find("mine.cl: cannot build"), 0u) << error.what();
+      EXPECT_FALSE(error.context().build_log.empty());
+    }
   }
 }
 

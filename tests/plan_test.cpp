@@ -8,6 +8,7 @@
 
 #include "device/cuda/driver_api.hpp"
 #include "device/opencl/api.hpp"
+#include "support/devices.hpp"
 #include "support/oracle.hpp"
 
 #include <dlfcn.h>
@@ -22,10 +23,7 @@
 namespace samesum {
 namespace {
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 // Bytes of which every element of every type is finite or not as chance has it.
 std::vector<std::byte> random_bytes(std::size_t count) {
@@ -58,10 +56,10 @@ TEST(Plan, SumsAnyArrayInABuffer) {
     buffer.write(bytes.data(), kBytes);
     for (const DType type : kDTypes) {
       const auto element = static_cast<std::int64_t>(size_of(type));
-      SumPlan plan(device, type, 1000);
       // Each type's kernel for strides is a compilation of seconds where the compiler is slow.
       const bool strides = !device.info().is_cpu || !device.info().has(Capability::kernels) || type == DType::uint8 ||
                            type == DType::float16 || type == DType::float32 || type == DType::float64;
+      SumPlan plan(device, type, 1000, {}, strides ? Layout::strided : Layout::contiguous);
       for (const std::int64_t stride : {element, 2 * element, 7 * element, std::int64_t{0}, -element, -3 * element}) {
         if (stride != element && !strides) continue;
         for (const std::uint64_t size : {0, 1, 2, 5, 255, 1031, 1785}) {
@@ -179,7 +177,7 @@ TEST(Plan, RefusesWhatDoesNotFit) {
     EXPECT_THROW(plan.launch({buffer, 125, DType::float64}), Error);
     EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 980), Error);
     EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 4), Error);
-    SumOptions unknown;
+    AccumulateOptions unknown;
     unknown.variant = "none such";
     EXPECT_THROW(SumPlan(device, DType::float32, 1, unknown), Error);
   }
@@ -204,7 +202,7 @@ TEST(Plan, SharesAnArrayOut) {
   EXPECT_EQ(shared, view.bytes());
   EXPECT_EQ(accumulate(view.part(0, 0), devices()), Accumulator());
   EXPECT_THROW(accumulate(view, std::span<const Device>()), Error);
-  SumOptions impossible;
+  AccumulateOptions impossible;
   impossible.variant = "none such";
   EXPECT_THROW(accumulate(view, devices(), impossible), Error);
 }

@@ -178,6 +178,26 @@ TEST(Serialize, RefusesForgeries) {
   EXPECT_EQ(refusal(forged(zero, 12, {1})), contradiction) << "zero begins at digit 0";
   EXPECT_EQ(refusal(forged(zero, 16, {0})), contradiction) << "nothing was added, but for a positive zero";
   EXPECT_EQ(refusal(forged(Accumulator().serialize(), 10, {0})), contradiction);
+  const auto sum_of_integers = [](auto value) {
+    Accumulator sum;
+    sum.add(value);
+    return sum.serialize();
+  };
+  const Bytes minus_one = sum_of_integers(std::int64_t{-1});
+  EXPECT_EQ(refusal(minus_one), "accepted");
+  EXPECT_EQ(refusal(forged(minus_one, 10, {2})), contradiction) << "unsigned integers, and yet a negative sum";
+  EXPECT_EQ(refusal(sum_of_integers(~std::uint64_t{0})), "accepted");
+  Accumulator two;
+  two.add(~std::uint64_t{0});
+  two.add(std::uint64_t{1});
+  EXPECT_EQ(refusal(forged(two.serialize(), 16, {1})), contradiction) << "one unsigned integer, and yet 2^64";
+  Accumulator below;
+  below.add(std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(refusal(below.serialize()), "accepted");
+  below.add(std::int64_t{-1});
+  EXPECT_EQ(refusal(forged(below.serialize(), 16, {1})), contradiction) << "one integer, and yet less than all";
+  EXPECT_EQ(refusal(sum_of({kMax}).serialize()), "accepted");
+  EXPECT_EQ(refusal(forged(sum_of({-kMax, -kTiny}).serialize(), 16, {1})), contradiction) << "one double, and yet less than all";
   const Bytes two_digits = sum_of({std::ldexp(kTiny, 31), kTiny}).serialize();
   ASSERT_EQ(two_digits.size(), 64u);
   EXPECT_EQ(refusal(forged(two_digits, 48, {1, 0, 0, 0})), contradiction) << "a highest digit that is not needed";

@@ -2,6 +2,8 @@
 #include "io/array_source.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/histogram.hpp>
+#include <samesum/reduce.hpp>
 #include <samesum/source.hpp>
 
 #include <fcntl.h>
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -190,6 +193,39 @@ TEST_F(Sources, AreGivenUpWhileTheyWaitForMore) {
     writer.join();
   }
   close(descriptor);
+}
+
+// 2 x 3 in Fortran order: 1 2 9 | 3 9 4 by index. What looks at places sees those of the array; what does not takes it as it lies.
+TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
+  const double memory[] = {1, 3, 2, 9, 9, 4};
+  const auto array = [&](bool big_endian) {
+    const std::string data(reinterpret_cast<const char*>(memory), sizeof memory);
+    std::string file = npy(big_endian ? ">f8" : "<f8", 6, big_endian ? swapped(data, 8) : data);
+    file.replace(file.find("(6,)"), 4, "(2,3)");
+    file.replace(file.find("False"), 5, "True ");
+    ++file[8];  // the shape is a character longer
+    return file;
+  };
+  const Device cpu = Device::open("cpu");
+  const double by_index[] = {1, 2, 9, 3, 9, 4};
+  for (const std::string& path : {write(array(false)), folder_.string() + "/big"}) {
+    std::ofstream(folder_ / "big", std::ios::binary) << array(true);
+    const Statistics found = collect(*open_source(path), cpu);
+    EXPECT_EQ(found.max().index, 2u);
+    EXPECT_EQ(found, collect(std::span<const double>(by_index), cpu));
+    EXPECT_EQ(product(*open_source(path), cpu), product(std::span<const double>(by_index), cpu));
+    EXPECT_EQ(dot(*open_source(path), *open_source(write(array(false))), cpu).round(), 1 + 4 + 81 + 9 + 81 + 16);
+    EXPECT_EQ(sum(path).round(), 28);
+    EXPECT_EQ(histogram(*open_source(path), Bins::each_value(0, 9), cpu).counts()[9], 2u);
+  }
+  const std::string path = write(array(false));
+  const auto source = open_source(path);
+  EXPECT_EQ(source->resident_bytes(), 0u);
+  source->allow_any_order();
+  EXPECT_EQ(source->resident_bytes(), sizeof memory);
+  const std::optional<View> whole = source->next();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(std::memcmp(whole->data(), memory, sizeof memory), 0);
 }
 
 // A source of one's own.

@@ -5,6 +5,7 @@
 
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 #include "support/nist.hpp"
 #include "support/oracle.hpp"
 
@@ -29,10 +30,7 @@ using hard::Case;
 constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 constexpr Fields kAll{true, true, true, true};
 
-const std::vector<Device>& devices() {
-  static const auto all = open_devices("all", 0);
-  return all;
-}
+using test::devices;
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 

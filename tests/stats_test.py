@@ -5,9 +5,14 @@ import math
 import os
 import pty
 import struct
+import sys
 import unittest
 
 from support.program import Case, npy
+
+
+if hasattr(sys, "set_int_max_str_digits"):
+    sys.set_int_max_str_digits(0)
 
 
 class Statistics(Case):
@@ -112,6 +117,16 @@ class Statistics(Case):
         self.assertEqual((found["count"], found["nan"], found["argmin"], found["argmax"], found["mean"]), ("3", "1", "4", "1", "1.5"))
         self.assertEqual(self.said("prod", "--nan", "skip", "--nodata", "-9999", "x.npy"), "2\n")
         self.said("min", "--nodata", "none", "x.npy", code=2)
+        # Runs of both kinds that begin and end anywhere in a word of marks, and more than a part has.
+        values = [0 if i % 131 < 40 or 300 <= i < 500 else i % 251 for i in range(1000)]
+        self.write("y.raw", bytes(values) + bytes(1 << 24) + bytes(values))
+        kept = [x for x in values if x != 0]
+        found = self.lines("stats", "--nodata", "0.0", "--dtype", "uint8", "y.raw")
+        self.assertEqual((int(found["count"]), int(found["sum"])), (2 * len(kept), 2 * sum(kept)))
+        self.assertEqual((int(found["argmin"]), int(found["argmax"])), (values.index(min(kept)), values.index(max(kept))))
+        self.write("z.raw", bytes(1 << 24) + bytes([0, 7, 9, 0, 3]))
+        found = self.lines("stats", "--only", "argmin,argmax,prod", "--nodata", "0", "--dtype", "uint8", "z.raw")
+        self.assertEqual(found, {"argmin": str((1 << 24) + 4), "argmax": str((1 << 24) + 2), "prod": "189"})
 
     def test_no_answer(self):
         self.array("one.npy", [1.0])
@@ -125,11 +140,54 @@ class Statistics(Case):
         self.write("x.raw", struct.pack("<3q", 2**62, -(2**62) - 1, 2))
         self.assertEqual(self.said("min", "--dtype", "int64", "x.raw"), "%d\n" % (-(2**62) - 1))
         self.assertEqual(self.said("max", "--nodata", str(2**62), "--dtype", "int64", "x.raw"), "2\n")
-        self.said("prod", "--dtype", "int64", "x.raw", code=1)
+        self.assertIn("it is exactly %d" % (-(2**62) * (2**62 + 1) * 2), self.refuse("prod", "--dtype", "int64", "x.raw", code=1))
+
+    def test_a_sum_without_an_answer_says_why(self):
+        self.write("x.raw", struct.pack("<2q", 2**63 - 1, 2))
+        exact = "it is exactly %d" % (2**63 + 1)
+        self.assertIn(exact, self.refuse("sum", "--dtype", "int64", "x.raw", code=1))
+        result = self.run_program("stats", "--only", "count,sum,max", "--dtype", "int64", "x.raw")
+        self.assertEqual((result.returncode, result.stdout), (1, b"count\t2\nsum\t-\nmax\t%d\n" % (2**63 - 1)))
+        self.assertEqual(result.stderr.decode(), "samesum: x.raw: no sum: the sum does not fit into int64: %s\n" % exact)
+        whole = json.loads(self.said("stats", "--json", "--dtype", "int64", "x.raw"))["files"][0]["statistics"]["sum"]
+        self.assertIsNone(whole["value"])
+        self.assertIn(exact, whole["reason"])
+
+    def test_products_stream(self):
+        factorial = math.factorial(100)
+        numbers = b"".join(b"%d\n" % i for i in range(1, 101))
+        self.assertIn("it is exactly %d" % factorial, self.refuse("prod", "-", input=numbers, code=1))
+        self.assertEqual(self.said("prod", "--exact", "-", input=numbers), "%d\n" % factorial)
+        self.assertEqual(self.said("prod", "-", input=b"1 2 -3 9007199254740993\n"), "-54043195528445958\n")
+        self.assertEqual(self.said("prod", "-", input=b"18446744073709551615 1\n"), "18446744073709551615\n")
+        self.assertEqual(self.said("prod", "-", input=b"1 2.5 4\n"), "10\n")
+        tree = [float(i) for i in range(1, 101)] + [1.0]
+        while len(tree) > 1:
+            tree = [math.prod(tree[i:i + 2]) for i in range(0, len(tree), 2)]
+        self.assertEqual(float(self.said("prod", "-", input=numbers + b"1.0\n")), tree[0])
+        self.assertEqual(self.said("prod", "--column", "b", "-", input=b"a,b\n1.5,3\n2,%d\n" % 2**60), "%d\n" % (3 * 2**60))
+        self.write("x.raw", struct.pack("<3q", 2**32, 2**32, -7))
+        self.assertEqual(self.said("prod", "--exact", "--dtype", "int64", "-", stdin=open(self.path("x.raw"), "rb")), "%d\n" % (-7 * 2**64))
+        self.write("y.raw", struct.pack("<3q", 5, -9, 11))
+        self.assertEqual(self.said("prod", "--exact", "--dtype", "int64", "x.raw", "y.raw"), "%d\tx.raw\n-495\ty.raw\n" % (-7 * 2**64))
+        self.assertEqual(self.said("prod", "--nodata", "-9", "--dtype", "int64", "y.raw"), "55\n")
+        whole = json.loads(self.said("prod", "--exact", "--json", "--dtype", "int64", "x.raw"))["files"][0]
+        self.assertEqual((whole["value"], whole["type"]), (str(-7 * 2**64), "integer"))
+        self.array("z.npy", [0.5, 8.0])
+        self.assertEqual(self.said("prod", "z.npy"), "4\n")
+        self.assertIn("z.npy: ", self.refuse("prod", "--exact", "z.npy"))
+        self.assertIn("--hex", self.refuse("prod", "--exact", "--hex", "x.raw"))
+        self.assertEqual(self.said("stats", "--only", "max,prod", "-", input=b"1.5 2 3\n"), "max\t3\nprod\t9\n")
+
+    def test_products_have_a_limit(self):
+        self.write("x.raw", struct.pack("<8000q", *[-(2**63)] * 8000))
+        self.assertEqual(self.said("prod", "--exact", "--dtype", "int64", "x.raw"), "%d\n" % 2**(63 * 8000))
+        self.write("y.raw", struct.pack("<17000q", *[-(2**63)] * 17000))
+        self.assertIn("more than 1048576 bits", self.refuse("prod", "--exact", "--dtype", "int64", "y.raw", code=1))
+        self.assertIn("more than 1048576 bits", self.refuse("prod", "--dtype", "int64", "y.raw", code=1))
 
     def test_text_in_order(self):
         self.assertEqual(self.said("argmax", "-", input=b"1 2.5 7 3\n"), "2\n")
-        self.said("prod", "-", input=b"1 2\n", code=2)
         self.array("x.npy", [1.0])
         self.array("y.npy", [1.0, 2.0])
         self.said("dot", "x.npy", "y.npy", code=2)

@@ -6,11 +6,8 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <string>
@@ -19,12 +16,11 @@
 namespace samesum {
 namespace {
 
-namespace fs = std::filesystem;
 using test::read_in_blocks;
 
 void expect_as_by_the_c_library(const std::string& text) {
   const test::TextResult found = read_in_blocks(text, {}, io::kTextBlockBytes);
-  EXPECT_EQ(found, test::read_all(text)) << text.substr(0, 100);
+  EXPECT_EQ(found, test::read_all(text).all) << text.substr(0, 100);
   EXPECT_FALSE(found.error) << text.substr(0, 100);
 }
 
@@ -203,7 +199,7 @@ TEST(Text, TakesAllNumbersAsDoublesOnRequest) {
 
 TextOptions column(std::string name, std::optional<bool> header = {}) {
   TextOptions options;
-  options.column = std::move(name);
+  options.columns = {std::move(name)};
   options.header = header;
   return options;
 }
@@ -240,99 +236,145 @@ TEST(TextColumn, SkipsNothingInSilence) {
   EXPECT_TRUE(read_in_blocks("a,b\n1,2", column("b", false), 8).error);
 }
 
-// Files and pipes of text, through the public interface.
-class TextFiles : public testing::Test {
- protected:
-  TextFiles() {
-    std::string name = (fs::temp_directory_path() / "samesum.XXXXXX").string();
-    path_ = fs::path(mkdtemp(name.data())) / "x.txt";
-  }
-  ~TextFiles() override {
-    std::error_code ignored;
-    fs::remove_all(path_.parent_path(), ignored);
-  }
-
-  void write(std::string_view text) const {
-    std::ofstream(path_, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
-  }
-
-  Accumulator sum(const InputOptions& options = {}) const { return accumulate(*open_source(path_, options), Device::open("cpu")); }
-
-  std::string refused(std::string_view text, const InputOptions& options = {}) const {
-    write(text);
-    try {
-      sum(options);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::usage);
-      const std::string message = error.what();
-      EXPECT_EQ(message.find(path_.string() + ":"), 0u) << message;
-      return message.substr(path_.string().size() + 1);
-    }
-    return "accepted";
-  }
-
-  fs::path path_;
-};
-
-TEST_F(TextFiles, OfManyBlocks) {
-  std::string text;
-  Accumulator expected;
-  std::mt19937_64 random(2);
-  for (int i = 0; i < 300000; ++i) {
-    const double value = std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 100) - 80);
-    if (i % 3 == 0) {
-      text += fmt::format("{}\n", i);
-      expected.add(static_cast<std::int64_t>(i));
-    } else {
-      text += fmt::format("{} ", value);
-      expected.add(value);
-    }
-  }
-  write(text);
-  for (const std::uint32_t threads : {1u, 2u, 7u, 100u}) {
-    InputOptions options;
-    options.threads = threads;
-    EXPECT_EQ(sum(options), expected) << threads;
-  }
-  std::ranges::replace(text, '\n', ' ');  // one line, which is longer than any block
-  write(text);
-  EXPECT_EQ(sum(), expected);
+TextOptions with_separators(char decimal, char thousands, char separator = 0) {
+  TextOptions options;
+  options.decimal = decimal;
+  options.thousands = thousands;
+  options.separator = separator;
+  return options;
 }
 
-TEST_F(TextFiles, SayWhereTheyAreWrong) {
-  EXPECT_EQ(refused("1\n2\n 3x\n"), "3:2: '3x' is no number");
-  EXPECT_EQ(refused("1 2 3\n4 5\x01\n"), " not a .npy file, and no text; for raw numbers give their type (--dtype float32, say)");
-  std::string text;
-  for (int i = 0; i < 200000; ++i) text += "123456.5\n";
-  EXPECT_EQ(refused(text + "1,2,3..\n"), "200001:5: '3..' is no number");
-  EXPECT_EQ(refused(text + std::string("12\0", 3)), "200001:1: '12?' is no number");
-  EXPECT_EQ(refused(text + "1,2\n" + text + "3;4"), "400002:2: both commas and semicolons divide numbers; decimal commas are not read");
-  std::ranges::replace(text, '\n', ' ');
-  EXPECT_EQ(refused(text + "oops"),
-            "1:1800001: 'oops' is no number (of a table, --column reads one column; --missing names words for missing numbers)");
-  EXPECT_NE(refused(std::string(1 << 20, '1')).find("1:1: a number of over 262144 characters ('1111"), std::string::npos);
-  InputOptions options;
-  options.text.column = "b";
-  EXPECT_EQ(refused("a,b\n1,2\n3\n", options), "3:2: a line of 1 field, which has no column 2 ('b')");
-  EXPECT_EQ(refused("a,c\n1,2\n3\n", options), "1:1: there is no column 'b'; there are 'a', 'c'");
-  EXPECT_NE(refused("a,b\n1,2\n\"" + std::string(5 << 20, 'x'), options).find("3:1: a line, or a quoted field, of over 2097152 bytes"),
-            std::string::npos);
+TEST(TextNumbers, HaveTheSeparatorsThatAreSaid) {
+  const auto sum = [](std::string_view text, const TextOptions& options) { return read_in_blocks(text, options, 100).sum.round(); };
+  EXPECT_EQ(sum("1,5;-2,25\n,5 3", with_separators(',', 0)), 2.75);
+  EXPECT_EQ(sum("1.234.567,5;12.345;-1.000", with_separators(',', '.')), 1245912.5);
+  EXPECT_EQ(sum("1,234.5 12,345,678", with_separators('.', ',')), 12346912.5);
+  EXPECT_EQ(sum("1'234'567 12 -1'000.5", with_separators('.', '\'')), 1233578.5);
+  EXPECT_EQ(read_in_blocks("9.007.199.254.740.993", with_separators(',', '.'), 100).sum.to_int64(), 9007199254740993);
+  EXPECT_EQ(sum("1|2|3", with_separators('.', 0, '|')), 6);
+  EXPECT_EQ(sum("1 2\t3\n4", with_separators('.', 0, ' ')), 10);
+  for (const std::string_view text : {"1.5", "1,5,5", "1,,5", "0x1.8"}) {
+    EXPECT_TRUE(read_in_blocks(text, with_separators(',', 0), 100).error) << text;
+  }
+  for (const std::string_view text : {"1,23", "12,34", "1234,567", ",123", "1,234,", "1,2345", "1.5,000", "1e1,000", "0x1,000"}) {
+    EXPECT_TRUE(read_in_blocks(text, with_separators('.', ','), 100).error) << text;
+  }
+  EXPECT_TRUE(read_in_blocks("1,2", with_separators('.', 0, '|'), 100).error);
+  EXPECT_TRUE(read_in_blocks("1 2", with_separators('.', 0, '|'), 100).sum.count() == 2) << "blanks divide too";
 }
 
-TEST_F(TextFiles, HaveFewWaysToBeOpened) {
-  InputOptions options;
-  options.raw = RawType{DType::float64, false};
-  options.text.column = "1";
-  write("1\n");
-  EXPECT_THROW(open_source(path_, options), Error);
-  EXPECT_EQ(refused(""), " the file is empty (--allow-empty takes that for no numbers)");
-  EXPECT_EQ(refused("\x1f\x8b\x08").substr(0, 20), " compressed by gzip;");
-  write("\n");
-  EXPECT_THROW(sum(), Error);
+TEST(TextNumbers, OptionsThatMakeNoSenseAreRefused) {
+  for (const TextOptions& options :
+       {with_separators('.', '.'), with_separators(';', 0), with_separators('.', '5'), with_separators('.', ' '),
+        with_separators('.', 0, '1'), with_separators('.', 0, 'x'), with_separators('.', 0, '"'), with_separators('.', 0, '-'),
+        with_separators('.', 0, '\n'), with_separators('.', 0, '\xe9'), with_separators('.', 0, '.'), with_separators(',', 0, ',')}) {
+    EXPECT_THROW(read_in_blocks("1", options, 100), Error);
+  }
+}
+
+// 2^53 + 1 and its neighbours, in one text with fractions: every value is there, in its place.
+TEST(TextNumbers, KeepTheirOrderAndTheirValues) {
+  TextOptions options;
+  options.in_order = true;
+  for (const std::string_view text : {"1 2.5 9007199254740993 NA -0 18446744073709551615 -9007199254740993 0.5 7 9223372036854775808 -1",
+                                      "1 2 3", "0.5 1 2 3", "-1 9223372036854775808 -2", "9223372036854775808 1 2 9223372036854775809",
+                                      "9007199254740993 0.5 9007199254740993 0.5", "1,,NA,2.5,\n,7", "nan inf 9007199254740993 -nan"}) {
+    const auto found = test::read_table(text, options, io::Layout::sequence, 100);
+    EXPECT_EQ(found.columns[0], test::read_all(text, options)) << text;
+  }
+  const auto found = test::read_table("1 2.5 3", options, io::Layout::sequence, 100).columns[0];
+  EXPECT_EQ(found.placed, (std::vector<std::pair<std::uint64_t, long double>>{{0, 1}, {1, 2.5L}, {2, 3}}));
+}
+
+TEST(Text, MayBeginWithLinesToSkip) {
+  TextOptions options;
+  options.skip_lines = 2;
+  for (const std::size_t block : {8, 20, 100}) {
+    EXPECT_EQ(read_in_blocks("no \"number\nnor here, at some length\n1 2\n3", options, block).sum.to_int64(), 6) << block;
+    EXPECT_EQ(read_in_blocks("\xef\xbb\xbfx\n\n4", options, block).sum.to_int64(), 4) << block;
+    EXPECT_EQ(read_in_blocks("1\n2", options, block).sum.count(), 0u) << block;
+    options.columns = {"b"};
+    EXPECT_EQ(read_in_blocks("about\n1,2\na,b\n1,2\n3,4", options, block).sum.to_int64(), 6) << block;
+    options.columns.clear();
+  }
+}
+
+TEST(TextColumn, MayBeSeveral) {
+  TextOptions options;
+  options.in_order = true;
+  const std::string_view text = "id,name,price\n1,a,0.5\n2,b,\n3,\"c,d\",2\n";
+  using Placed = std::vector<std::pair<std::uint64_t, long double>>;
+  for (const std::size_t block : {8, 30, 1000}) {
+    options.columns = {"price", "1"};
+    auto found = test::read_table(text, options, io::Layout::table, block);
+    ASSERT_EQ(found.columns.size(), 2u);
+    EXPECT_EQ(found.names, (std::vector<std::string>{"price", "id"}));
+    EXPECT_EQ(found.columns[0].placed, (Placed{{0, 0.5L}, {2, 2}}));
+    EXPECT_EQ(found.columns[0].all.missing, 1u);
+    EXPECT_EQ(found.columns[1].placed, (Placed{{0, 1}, {1, 2}, {2, 3}}));
+    options.columns.clear();
+    found = test::read_table(text, options, io::Layout::table, block);
+    EXPECT_EQ(found.names, (std::vector<std::string>{"id", "name", "price"}));
+    EXPECT_EQ(found.columns[1].words, 3u);
+    EXPECT_EQ(found.columns[2].placed, (Placed{{0, 0.5L}, {2, 2}}));
+  }
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"id", "1"}, {"id", "cost"}, {"4"}}) {
+    options.columns = names;
+    EXPECT_TRUE(test::read_table(text, options, io::Layout::table, 1000).error);
+  }
+  options.columns.clear();
+  EXPECT_TRUE(test::read_table("a,b\n1,2,3\n", options, io::Layout::table, 1000).error) << "more fields than columns";
+  EXPECT_TRUE(test::read_table("a,b\n1\n", options, io::Layout::table, 1000).error) << "fewer";
+}
+
+TEST(TextColumn, MayHaveAnySeparator) {
+  TextOptions options = with_separators(',', '.', '|');
+  options.columns = {"b"};
+  EXPECT_EQ(read_in_blocks("a|b\n1;2|1.234,5\n,|\"0,5\"\n", options, 8).sum.round(), 1235);
+  options = with_separators('.', ',', ',');
+  options.columns = {"2"};
+  EXPECT_EQ(read_in_blocks("a,b\n1,\"1,234.5\"\n5,6\n", options, 8).sum.round(), 1240.5) << "in quotes alone";
+  options = with_separators(',', 0, ',');
+  options.columns = {"1"};
+  EXPECT_EQ(read_in_blocks("1,5\n2,5\n\"3,5\",6\n", options, 8).sum.round(), 6.5) << "the fields are 1, 2 and 3,5";
+  options = with_separators(',', ' ', ';');
+  options.columns = {"1"};
+  options.header = false;
+  EXPECT_EQ(read_in_blocks("1 234,5;x\n12\xc2\xa0"
+                           "345;y\n1\xe2\x80\xaf"
+                           "000;z\n",
+                           options, 8)
+                .sum.round(),
+            14579.5);
+  options = with_separators(',', 0);
+  options.columns = {"1"};
+  EXPECT_EQ(read_in_blocks("price\n1,5\n2,5\n", options, 8).sum.round(), 4) << "a decimal comma divides no fields";
   options = {};
-  options.allow_empty = true;
-  EXPECT_EQ(sum(options).count(), 0u);
-  EXPECT_EQ(open_source(path_)->format(), "text");
+  options.columns = {"\"2024\""};
+  EXPECT_EQ(read_in_blocks("2023,2024\n1,2\n", options, 8).sum.to_int64(), 2) << "a name that looks like a number";
+}
+
+TEST(Text, IsATableByItsFirstLine) {
+  const auto is_table = [](std::string_view text) { return !test::read_table(text, {}, io::Layout::by_first_line, 1000).names.empty(); };
+  for (const std::string_view text : {"a,b\n1,2\n", "a;b\n", "# x\n\na\tb\n1\t2", ",a,b\n0,1,2\n", "\"a b\",c\n"})
+    EXPECT_TRUE(is_table(text)) << text;
+  for (const std::string_view text : {"1,2\n3,4", "a b\n1 2", "price\n1\n", "", "NA,,\n1,2,3", "nan,inf\n", "a,1\n", "1 2 3"}) {
+    EXPECT_FALSE(is_table(text)) << text;
+  }
+}
+
+TEST(Text, IsPrintedAsItIsWhereThatIsSafe) {
+  EXPECT_EQ(io::printable("gr\xc3\xb6\xc3\x9f"
+                          "e \xe4\xbb\xb7\xe6\xa0\xbc \xf0\x9f\x98\x80"),
+            "gr\xc3\xb6\xc3\x9f"
+            "e \xe4\xbb\xb7\xe6\xa0\xbc \xf0\x9f\x98\x80");
+  EXPECT_EQ(io::printable("a\x1b[31m\t\x7f"), "a?[31m??");
+  EXPECT_EQ(io::printable("\xff\xc3(\xc3"), "?\?(?") << "no UTF-8";
+  EXPECT_EQ(io::printable("\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80"), "?????????") << "overlong, a surrogate, too large";
+  EXPECT_EQ(io::printable("\xc2\x9b\xe2\x80\xae"), "?????") << "a control of 8 bits, an override of the direction";
+  std::string long_name;
+  for (int i = 0; i < 50; ++i) long_name += "\xc3\xb6";
+  EXPECT_EQ(io::printable(long_name), long_name.substr(0, 80) + "...");
 }
 
 }  // namespace

@@ -41,14 +41,13 @@ std::vector<float> numbers(std::size_t size, int seed) {
 
 TEST(Threads, SumTheSameArrayOnOneDevice) {
   const auto values = numbers(400'003, 1);
-  const View view{std::span<const float>(values)};
-  const double expected = test::add_each(view).round();
+  const double expected = test::add_each(values).round();
   for (const DeviceInfo& info : list_devices().devices) {
     const Device device = Device::open(info.selector);
     at_once(4, [&](int i) {
       SumOptions options;
       options.threads = static_cast<std::uint32_t>(i % 3);
-      EXPECT_EQ(sum(view, device, options), expected) << info.selector;
+      EXPECT_EQ(sum(values, device, options), expected) << info.selector;
     });
   }
 }
@@ -63,14 +62,23 @@ TEST(Threads, ShareOutSmallArraysOverManyDevices) {
   }
 }
 
+TEST(Threads, QuantilesOfTheSameArray) {
+  const auto values = numbers((1 << 20) + 77, 3);  // more than are gathered: digits are counted
+  const View view{std::span<const float>(values)};
+  const double q[] = {0.1, 0.5};
+  const std::vector<Value> expected = quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, 1}).values;
+  at_once(3, [&](int i) {
+    EXPECT_EQ(quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, static_cast<std::uint32_t>(i)}).values, expected);
+  });
+}
+
 TEST(Threads, SumDifferentArraysOnDifferentDevices) {
   const auto devices = list_devices().devices;
   at_once(6, [&](int i) {
     const auto values = numbers(200'000 + static_cast<std::size_t>(i), i);
-    const View view{std::span<const float>(values)};
-    const double expected = test::add_each(view).round();
-    EXPECT_EQ(sum(view), expected);
-    EXPECT_EQ(sum(view, Device::open(devices[static_cast<std::size_t>(i) % devices.size()].selector)), expected);
+    const double expected = test::add_each(values).round();
+    EXPECT_EQ(sum(values), expected);
+    EXPECT_EQ(sum(values, Device::open(devices[static_cast<std::size_t>(i) % devices.size()].selector)), expected);
   });
 }
 
@@ -100,7 +108,7 @@ TEST(Threads, MayReadOneAccumulatorOrFile) {
   const Accumulator total = test::add_each(std::span<const float>(values));
   at_once(4, [&](int) {
     const ArrayFile copy = file;
-    EXPECT_EQ(sum(copy.view()), total.round());
+    EXPECT_EQ(sum(copy.view()), (Value{total.round(), DType::float64}));
     EXPECT_EQ(Accumulator::deserialize(total.serialize()), total);
     EXPECT_EQ(accumulate(file.view(), Device::open("cpu")), total);
     file.check_unchanged();

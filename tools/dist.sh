@@ -39,10 +39,11 @@ tiff=$(installed libtiff.so.6)
   esac
 done
 
-strip --strip-unneeded "$stage"/bin/* "$stage"/lib/*.so* "$stage"/lib/fakes/*.so
+libraries=$(find "$stage/lib" -maxdepth 1 -name '*.so*' -type f)  # some have links beside them
+strip --strip-unneeded "$stage"/bin/* $libraries "$stage"/lib/fakes/*.so
 strip --strip-debug "$stage"/lib/*.a
 for file in "$stage"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib' "$file"; done
-for file in "$stage"/lib/*.so*; do patchelf --set-rpath '$ORIGIN' "$file"; done
+for file in $libraries; do patchelf --set-rpath '$ORIGIN' "$file"; done
 for file in "$stage"/lib/fakes/*.so; do patchelf --set-rpath '$ORIGIN/..' "$file"; done
 
 tar -C "$target" --owner=0 --group=0 --sort=name -czf "$target/$name.tar.gz" "$name"

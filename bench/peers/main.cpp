@@ -74,7 +74,7 @@ void run(const Options& options) {
     const samesum::bench::Data data(samesum::bench::parse_data_kind(options.data), samesum::parse_dtype(options.type),
                                     std::uint64_t{1} << power);
     const std::vector<std::byte> permuted = permute(data.view());
-    samesum::SumOptions element_by_element;
+    samesum::AccumulateOptions element_by_element;
     element_by_element.variant = "exact_digits";
     const Problem problem{data.view(),
                           {permuted.data(), data.view().size(), data.view().type()},

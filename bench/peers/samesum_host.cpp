@@ -8,7 +8,7 @@ std::vector<HostPeer> samesum_host_peers() {
     return [threads, cpu = samesum::Device::open("cpu")](samesum::View data) {
       samesum::SumOptions options;
       options.threads = threads;
-      return samesum::sum(data, cpu, options);
+      return samesum::sum(data, cpu, options).as_double();
     };
   };
   return {{"samesum", all_cores(), false, with_threads(0)}, {"samesum", kOneThread, false, with_threads(1)}};

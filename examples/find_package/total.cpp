@@ -8,10 +8,10 @@ int main(int count, char** arguments) {
   try {
     if (count > 1) {
       const samesum::ArrayFile file(arguments[1]);
-      std::printf("%.17g\n", samesum::sum(file.view()));
+      std::printf("%.17g\n", samesum::sum(file.view()).as_double());
     } else {
       const std::vector<double> values = {1e300, 1, -1e300};
-      std::printf("%.17g\n", samesum::sum(std::span<const double>(values)));
+      std::printf("%.17g\n", samesum::sum(values));
     }
     return 0;
   } catch (const samesum::Error& error) {

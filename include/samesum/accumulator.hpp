@@ -1,6 +1,7 @@
 // The superaccumulator: an exact sum that has not been rounded yet.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -11,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The exact sum of any numbers of the types of DType, as a value: it can be added to, merged, serialized, sent, and rounded.
 ///
@@ -27,21 +28,21 @@ class Accumulator {
   /// The sum of nothing: +0.0.
   Accumulator() = default;
 
-  /// Adds one element. O(1).
-  void add(double value) noexcept;
-  void add(float value) noexcept { add(static_cast<double>(value)); }
+  /// Adds one element. O(1). @throws Error (no_answer) where there are 2^64 - 1 elements already; so for all that add some.
+  void add(double value);
+  void add(float value);
   template <std::signed_integral Integer>
-  void add(Integer value) noexcept {
+  void add(Integer value) {
     add_signed(value);
   }
   template <std::unsigned_integral Integer>
-  void add(Integer value) noexcept {
+  void add(Integer value) {
     add_unsigned(value);
   }
 
-  /// Adds all that `other` was given. O(kDigits).
-  void merge(const Accumulator& other) noexcept;
-  Accumulator& operator+=(const Accumulator& other) noexcept {
+  /// Adds all that `other` was given. O(kDigits). Of more elements than can be counted nothing is added.
+  void merge(const Accumulator& other);
+  Accumulator& operator+=(const Accumulator& other) {
     merge(other);
     return *this;
   }
@@ -81,9 +82,9 @@ class Accumulator {
   /// Counts elements that were summed elsewhere: `count` in all, of which so many NaNs and infinities; `only_negative_zeros`: every
   /// one that is no NaN is -0.0.
   void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
-                  bool only_negative_zeros) noexcept;
+                  bool only_negative_zeros);
   /// Counts integers that were summed elsewhere.
-  void add_integer_count(std::uint64_t count, bool is_signed) noexcept;
+  void add_integer_count(std::uint64_t count, bool is_signed);
   /// Adds digit by digit: the digits of an accumulator that lived elsewhere, each of magnitude under 2^62.
   void add_digits(std::span<const std::int64_t, kDigits> digits) noexcept;
   /// The digits in their unique form: all in [0, 2^32) but the last one, which has the sign; digit i weighs 2^(32 i - 1074).
@@ -93,8 +94,8 @@ class Accumulator {
   // What was added, the one that decides the result's type last.
   enum class Elements : std::uint8_t { none, unsigned_integers, integers, floats };
 
-  void add_signed(std::int64_t value) noexcept;
-  void add_unsigned(std::uint64_t value) noexcept;
+  void add_signed(std::int64_t value);
+  void add_unsigned(std::uint64_t value);
   void note(Elements elements) noexcept { elements_ = elements_ < elements ? elements : elements_; }
   int special(NanPolicy nan) const noexcept;  // EXACT_FINITE, or the result that the finite digits do not decide
 

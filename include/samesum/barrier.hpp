@@ -9,6 +9,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/export.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// A kernel of the user's own.
 class Kernel {
@@ -36,7 +37,7 @@ class Kernel {
   /// have found so far; nothing before the first.
   std::optional<std::uint32_t> resident_groups(std::uint32_t group_size) const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
   State& state() const noexcept { return *state_; }
 
  private:
@@ -61,7 +62,7 @@ class GridLaunch {
   /// asked for could be resident, saying how many. What the kernel computed is worthless then; the device can be used on.
   std::uint32_t wait() const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
   explicit GridLaunch(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
  private:
@@ -86,7 +87,7 @@ class Recording {
  public:
   void replay() const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
   explicit Recording(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -14,7 +15,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 // --- data ------------------------------------------------------------------------------------------------------------------------
 
@@ -61,7 +63,7 @@ struct Effort {
   std::uint32_t runs = 31;                         ///< measurements of one thing, at most
   std::uint32_t least_runs = 3;                    ///< and at least, however long they take
   double seconds = 1;                              ///< in which they end, where the least number allows it
-  std::function<void(std::string_view)> progress;  ///< is told what is being measured
+  std::function<void(std::string_view)> progress;  ///< is told what is being measured; must not use the device: Error (usage)
   void tell(std::string_view what) const {
     if (progress) progress(what);
   }
@@ -194,4 +196,5 @@ std::vector<std::string> sum_rungs(const Device& device);
 /// @throws Error (usage) for an unknown rung, a group size that the device cannot run, or data that does not fit the device.
 Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options = {});
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

@@ -3,6 +3,7 @@
 
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 struct BarrierLadder;
 
@@ -21,7 +23,7 @@ struct BarrierLadderOptions {
   std::uint32_t runs = 3;                                     ///< measurements of each
   bool shapes = true;                                         ///< also barriers alone, for several shapes of grids
   double limit_seconds = 10;                                  ///< of the watchdog
-  std::function<void(std::string_view)> progress;             ///< is told what is being measured
+  std::function<void(std::string_view)> progress;             ///< as in Effort
   std::function<void(const BarrierLadder&)> measured;         ///< is given all that is known so far, each time a row was added
 };
 
@@ -64,4 +66,5 @@ BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& o
 /// `rounds` rounds of neighbour sums, by the CPU: what the methods are checked against.
 std::vector<std::uint32_t> neighbour_sums(std::vector<std::uint32_t> start, std::uint32_t rounds);
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

@@ -3,6 +3,7 @@
 
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -11,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 /// Bytes to count, from the kindest to the worst for this or that variant: "uniform", "equal" (one value), "sky" (85% in four values),
 /// "sorted", "text".
@@ -51,12 +53,14 @@ struct HistogramLadder {
   std::vector<HistogramLadderRow> rungs;
 };
 
-/// Names of the rungs, in order: on the CPU `sequential` and `cpu`; on devices `racy` (no atomics: wrong, and shown so), `block_partition`,
-/// `interleaved`, `privatized`, `aggregated`, `best`.
+/// Names of the rungs, in order: on the CPU `sequential` and `cpu`; on devices `racy` (no atomics: counts are lost where work-items run
+/// at the same time; all may be there on a device that runs them one after the other), `block_partition`, `interleaved`, `privatized`,
+/// `aggregated`, `best`.
 std::vector<std::string> histogram_rungs(const Device& device);
 
 /// The 256 counts of `data`, by every variant side by side.
 /// @throws Error (usage) for an unknown rung, or data of 2^32 bytes or more, or that do not fit the device.
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options = {});
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

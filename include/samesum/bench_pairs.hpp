@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/bench.hpp>
+#include <samesum/export.hpp>
 #include <samesum/pairs.hpp>
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 struct PairsLadder;
 
@@ -70,4 +72,5 @@ std::vector<std::string> pairs_rungs(const Device& device);
 /// @throws Error (usage) for an unknown rung or options that pairs() refuses.
 PairsLadder pairs_ladder(const Device& device, const PairsLadderOptions& options = {});
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/bench.hpp>
+#include <samesum/export.hpp>
 #include <samesum/reduce.hpp>
 
 #include <functional>
@@ -9,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::bench {
+namespace samesum SAMESUM_EXPORT {
+namespace bench {
 
 struct ReduceBench;
 
@@ -53,4 +55,5 @@ std::vector<std::string_view> reduce_operations();
 /// @throws Error (usage) for an unknown operation, a group size that the device cannot run, or data that does not fit the device.
 ReduceBench measure_reductions(const Device& device, View data, const ReduceBenchOptions& options = {});
 
-}  // namespace samesum::bench
+}  // namespace bench
+}  // namespace samesum

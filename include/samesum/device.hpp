@@ -1,17 +1,19 @@
 // Devices: what there is to compute on, what each can do, and how to choose one.
 #pragma once
 
+#include <samesum/export.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace samesum {
-
-namespace device {
+namespace samesum::device {
 class Device;  // the seam between patterns and backends; not part of the public interface
 }
+
+namespace samesum SAMESUM_EXPORT {
 
 /// What a device may or may not be able to do. Nothing in samesum asks which backend or vendor a device is: it asks for these.
 /// Some are read from the driver, the others are found by running a small conformance kernel when the device is opened.
@@ -19,7 +21,7 @@ enum class Capability {
   kernels,        ///< compiles and runs kernels (the CPU backend runs host functions instead)
   fp64,           ///< float64 arithmetic
   int64_atomics,  ///< 64-bit integer atomics in global memory
-  subgroups,      ///< shuffles within a sub-group
+  subgroups,      ///< sub-groups of 32 work-items: shuffles, votes, sums
   device_fence,   ///< memory fences that order one work-group's writes for another's reads, within one launch
   unfused,        ///< a*b+c is rounded twice when written as two operations
   division,       ///< correctly rounded float32 division
@@ -69,12 +71,12 @@ struct DeviceList {
 };
 
 /// A device that is open. A cheap handle: copies share the device. Both a handle and its copies may be used from several threads at once;
-/// work on one device is done one call after the other.
+/// work on one device is done one call after the other, but for the CPU, where calls work at the same time.
 class Device {
  public:
   /// Opens what `selector` names: "cpu", "opencl:0", "cuda:0", a backend and part of a device's or platform's name in any case
-  /// ("opencl:nvidia"), or a backend alone ("cuda": its first device).
-  /// "auto" and "all" are not single devices: see choose_device and open_devices.
+  /// ("opencl:nvidia"), or a backend alone ("cuda": its first device). "auto" (or an empty selector): what choose_device() gives for
+  /// no bytes, the CPU where SAMESUM_DEVICE is not set. "all" names several devices: see open_devices.
   /// @throws Error (usage) where nothing matches, saying what there is.
   static Device open(std::string_view selector);
 
@@ -86,7 +88,7 @@ class Device {
 
   /// The OpenCL device of a command queue of the caller's own (a cl_command_queue), working in it and in its context. The queue is
   /// retained. Times are reported only where it was created with CL_QUEUE_PROFILING_ENABLE.
-  /// @throws Error (usage) where the queue is none, runs its commands out of order, or belongs to a device that samesum cannot use.
+  /// @throws Error (usage) where the queue is none (see Buffer::wrap), runs out of order, or belongs to a device that samesum cannot use.
   static Device on_opencl_queue(void* queue);
 
   const DeviceInfo& info() const noexcept;

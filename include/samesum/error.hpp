@@ -1,10 +1,12 @@
 // The one exception type of the library.
 #pragma once
 
+#include <samesum/export.hpp>
+
 #include <stdexcept>
 #include <string>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// What kind of failure an Error reports. The program turns `no_answer` into exit code 1 and the others into 2.
 enum class ErrorKind {

@@ -1,7 +1,7 @@
 // Histograms: how many samples lie in each bin. Every count is right, and the same on every device.
 //
 //   const samesum::Bins bins = samesum::Bins::even(0, 1, 256);
-//   const samesum::Histogram h = samesum::histogram(std::span<const float>(samples), bins);
+//   const samesum::Histogram h = samesum::histogram(samples, bins);
 //   h.counts()[17], h.under(), h.over(), h.nan(), h.quantile(0.5).value
 //
 // Bin i holds edge[i] <= x < edge[i+1], the last one edge[n] too; edges are doubles, and samples of every type are compared with them
@@ -10,6 +10,7 @@
 
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
@@ -23,9 +24,9 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
-/// Where bins begin and end. A value; copies share the edges.
+/// Where bins begin and end. A value; copies share the edges. An edge of -0.0 is 0, and samples of either zero are equal to it.
 class Bins {
  public:
   /// There are at most so many: 2^24.
@@ -36,7 +37,7 @@ class Bins {
   /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMost.
   static Bins even(double low, double high, std::uint64_t count);
   /// `count` bins over what data were found to span, as `even`; where least == greatest half a unit to either side (for numbers too large
-  /// for that, to the neighbouring doubles).
+  /// for that, to the neighbouring doubles; the greatest double has one neighbour).
   static Bins spanning(double least, double greatest, std::uint64_t count);
   /// `count` bins whose edges have one ratio: edge i is low * (high / low)^(i / count), the first and the last one exact.
   /// @throws Error (usage) unless 0 < low < high, both finite.
@@ -83,6 +84,7 @@ class Histogram {
   /// Nothing counted yet.
   explicit Histogram(Bins bins);
   /// `slots`: the samples below all bins, in each bin, above all bins, and the NaNs: bins.count() + 3 numbers.
+  /// @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1 samples.
   Histogram(Bins bins, std::span<const std::uint64_t> slots);
 
   const Bins& bins() const noexcept { return bins_; }
@@ -101,7 +103,8 @@ class Histogram {
   /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) where there are no samples but NaNs.
   Quantile quantile(double p) const;
 
-  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins.
+  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there are more than
+  /// 2^64 - 1 samples: then nothing is added.
   Histogram& operator+=(const Histogram& other);
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
@@ -134,7 +137,9 @@ struct HistogramReport {
 Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);
 /// The same on the device that `choose_device("auto", data.bytes())` names.
-Histogram histogram(View data, const Bins& bins);
+inline Histogram histogram(View data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
+  return histogram(data, bins, choose_device("auto", data.bytes()), options, report);
+}
 /// That of an array in a device's memory, counted there; only the counts come to the host. One that has strides, or does not begin at a
 /// multiple of 16 bytes, is copied on the device first, by parts of 256 MiB at most. @throws Error (device) for a report on a queue of the
 /// caller's own that keeps no times.
@@ -142,6 +147,9 @@ Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOpt
 /// The histogram of all that comes from `source`.
 Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);
+inline Histogram histogram(Source& source, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
+  return histogram(source, bins, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 /// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits rounded outwards.
 struct Range {
@@ -175,8 +183,12 @@ struct CharacterCounts {
   std::uint64_t others = 0;
 };
 
-/// Counts the bytes of `text`.
+/// Counts the bytes of `text`. @throws Error (usage) where `map` has a byte in a bin that has no name.
 CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options = {},
                                  HistogramReport* report = nullptr);
+inline CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const HistogramOptions& options = {},
+                                        HistogramReport* report = nullptr) {
+  return count_characters(text, map, choose_device("auto", text.size()), options, report);
+}
 
 }  // namespace samesum

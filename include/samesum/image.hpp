@@ -1,6 +1,7 @@
 // Images: PNG, JPEG and TIFF files as arrays, and histograms of their channels.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/histogram.hpp>
 
 #include <cstdint>
@@ -10,7 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum::io {
+class MappedFile;
+}
+
+namespace samesum SAMESUM_EXPORT {
 
 /// Rows of pixels, channels interleaved, no padding. Copies share the pixels.
 struct Image {
@@ -32,11 +37,36 @@ bool is_image(const std::string& path);
 /// Is told, by the thread that decodes, that the first `rows` rows of an image are there; all else of it is as it will be returned.
 using RowsReady = std::function<void(const Image& image, std::uint64_t rows)>;
 
-/// Reads the first image of a file. Samples are as the file has them: palettes become RGB, less than 8 bits become 8 bits, 16 stay 16, and
-/// nothing is done about gamma or colour profiles. JPEG's colours become RGB, but for grey ones.
-/// `rows_ready` is called for JPEG, and for PNG with 8 bits a channel that is not interlaced, now and then and at the end: work on an image
-/// is best done meanwhile.
-/// @throws Error (usage) for a file that is damaged, too large (over 2^40 bytes), or of a kind that is not read (CMYK, say).
+/// The images of a file: its pages, of which a TIFF may have several, and other files have one. Reduced copies of a page and masks, which
+/// a TIFF says are such, are no pages. Copies share the mapped file; any number of threads may read one object.
+///
+/// Samples are as the file has them: palettes become RGB (of 16 bits, where 8 do not hold its colours), less than 8 bits become 8 bits, so
+/// that all ones are 255, 16 stay 16, and nothing is done about gamma or colour profiles. JPEG's colours become RGB, but for grey ones.
+class ImageFile {
+ public:
+  /// As many pixels as an image may have, unless the caller says otherwise: 2^30.
+  static constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 30;
+
+  /// @throws Error (usage) that names the file: not there, no image, no page that can be found.
+  explicit ImageFile(std::string path);
+
+  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
+
+  /// Reads page `number`, from 1 on.
+  /// `rows_ready` is called for JPEG, and for PNG with 8 bits a channel that is not interlaced, now and then and at the end: work on an
+  /// image is best done meanwhile.
+  /// Sizes are judged before memory is taken: by `max_pixels`, and by what a file of so many bytes can hold.
+  /// @throws Error (usage) for a file that is damaged, too large, or of a kind that is not read (CMYK, volumes), and for a page that is not
+  /// there.
+  Image page(std::uint32_t number, const RowsReady& rows_ready = {}, std::uint64_t max_pixels = kMaxPixels) const;
+
+ private:
+  std::string path_;
+  std::shared_ptr<const io::MappedFile> file_;
+  std::vector<std::uint64_t> places_;  // of the pages, for the decoder
+};
+
+/// Reads the first image of a file: ImageFile(path).page(1, rows_ready).
 Image load_image(const std::string& path, const RowsReady& rows_ready = {});
 
 /// A rectangle of an image, and the histogram of each channel there.
@@ -55,5 +85,9 @@ struct ImageOptions {
 /// @throws Error (usage) for more tiles than pixels in a direction.
 std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options = {},
                                  HistogramReport* report = nullptr);
+inline std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageOptions& options = {},
+                                        HistogramReport* report = nullptr) {
+  return histogram(image, bins, choose_device("auto", image.view().bytes()), options, report);
+}
 
 }  // namespace samesum

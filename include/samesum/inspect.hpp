@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
@@ -9,10 +10,11 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 struct InspectOptions {
   DType type = DType::float32;    ///< of the elements, where the variant has several
+  std::uint64_t size = 0;         ///< elements of the array that is to be worked on; 0: 2^28, of pairs 2^16
   std::uint32_t group_size = 0;   ///< work-items of a group; 0: the variant's own
   std::uint64_t components = 1;   ///< of pairs
   std::string f = "product";      ///< of pairs
@@ -27,14 +29,15 @@ struct KernelListing {
   std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
 };
 
-/// The patterns that have kernels: "sum", "histogram", "barrier", "pairs".
+/// The patterns that have kernels: "sum", "histogram", "reduce", "barrier", "pairs", as `samesum bench` has them.
 std::vector<std::string> kernel_patterns();
-/// The variants of one of them.
+/// The variants of one of them, by the names of the ladder.
 /// @throws Error (usage) for another name, listing those that are known.
 std::vector<std::string> kernel_variants(std::string_view pattern);
 
-/// Compiles the programs of `variant` for `device` anew: neither samesum's cache nor a program built before is used. (A driver may have a
-/// cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first device is opened.)
+/// Compiles the programs that `variant` takes for so much data on `device` anew: neither samesum's cache nor a program built before is
+/// used. (A driver may have a cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first
+/// device is opened.)
 /// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where it does not compile.
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
                                            const InspectOptions& options = {});

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -20,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// f(a, b) of two vectors of D components, evaluated in the type T of A and B: each operation is rounded once, in the order of the
 /// components, where fma() is one operation. With s the value so far:
@@ -73,7 +74,7 @@ struct PairsOptions {
   std::optional<View> weights = {};  ///< one per y, of the type of A and B
   std::uint32_t group_size = 0;      ///< work-items of a group on a device that runs kernels; 0: its own
   std::uint32_t threads = 0;         ///< of the CPU; 0: all cores
-  std::function<void(double fraction)> progress = {};  ///< told now and then how much is done; what it throws ends the work
+  std::function<void(double fraction)> progress = {};  ///< told how much is done; may use the device; what it throws ends the work
 };
 
 /// X values: indices for argmin, else of the type of A and B.
@@ -85,6 +86,9 @@ using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::v
 /// where the device lacks what the exact answer needs (denormals, a right fma, float64; for invdist division and square roots), with the
 /// reason; Error (device) where the device fails.
 PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options = {});
+/// The same on the device that choose_device("auto", …) names for as many bytes as there are pairs, as their work is about that of summing
+/// so much.
+PairsResult pairs(View a, View b, const PairsOptions& options = {});
 
 /// The view of a result.
 View view_of(const PairsResult& result) noexcept;

@@ -1,9 +1,10 @@
 // The sums of the textbook: what an exact sum is compared with.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/view.hpp>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// `data` added up one element after the other, first to last, every addition rounded to the type of the elements. O(n), one thread.
 /// @throws Error (usage) for any type but float32 and float64.

@@ -1,12 +1,14 @@
 // The exact sum of products of two numbers each: squares, dot products.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 
 #include <array>
 #include <cstdint>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The exact sum of products a·b of any numbers of the types of DType, as a value: it can be added to, merged and rounded.
 ///
@@ -18,13 +20,16 @@ class ProductAccumulator {
   static constexpr int kUnit = 2148;  ///< the position of 2^0
 
   /// Adds a · b, exactly. A product is a NaN where a or b is one, and of a zero and an infinity; signs of zeros multiply. O(1).
-  void add(double a, double b) noexcept;
+  /// @throws Error (no_answer) where there are 2^64 - 1 products already; so for all that add some.
+  void add(double a, double b);
   /// The same for integers. O(1).
-  void add(std::int64_t a, std::int64_t b) noexcept { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
-  void add(std::uint64_t a, std::uint64_t b) noexcept { add_magnitudes(a, b, false); }
+  void add(std::int64_t a, std::int64_t b) { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
+  void add(std::uint64_t a, std::uint64_t b) { add_magnitudes(a, b, false); }
+  /// The same for numbers of two types. O(1).
+  void add(const Value& a, const Value& b);
 
-  /// Adds all that `other` was given. O(kDigits).
-  void merge(const ProductAccumulator& other) noexcept;
+  /// Adds all that `other` was given. O(kDigits). Of more products than can be counted nothing is added.
+  void merge(const ProductAccumulator& other);
 
   /// The exact sum rounded once to the nearest double, ties to even; the awkward cases are those of a sum, of the products.
   double round(NanPolicy nan = NanPolicy::propagate) const;
@@ -46,7 +51,7 @@ class ProductAccumulator {
   void add_scaled(std::int64_t value, int position) noexcept;
   /// Counts products that were summed elsewhere, as Accumulator::add_counts.
   void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
-                  bool only_negative_zeros) noexcept;
+                  bool only_negative_zeros);
   /// The digits in their unique form: all in [0, 2^32) but the last one, which has the sign.
   std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
 
@@ -54,7 +59,7 @@ class ProductAccumulator {
   static std::uint64_t magnitude(std::int64_t value) noexcept {
     return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   }
-  void add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) noexcept;
+  void add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative);
   void add_product(std::uint64_t a, std::uint64_t b, bool negative, int position) noexcept;
   void count_addition() noexcept;
   int special(NanPolicy nan) const noexcept;

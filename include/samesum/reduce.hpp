@@ -1,17 +1,21 @@
 // Reductions of an array to one value, each by its name. To ask for several at once in one pass: samesum/statistics.hpp.
 #pragma once
 
+#include <samesum/export.hpp>
 #include <samesum/statistics.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The policy on NaNs, and how it is to be done: but for the policy, none of it changes a bit of the answer.
 struct ReduceOptions {
   NanPolicy nan = NanPolicy::propagate;
-  std::uint32_t group_size = 0;  ///< as in CollectOptions
+  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
   std::uint32_t groups = 0;
   std::uint32_t threads = 0;
 };
@@ -40,20 +44,95 @@ double norm(View data, const Device& device, const ReduceOptions& options = {});
 
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
 /// @throws Error (usage) unless both have the same length and type.
-ProductAccumulator dot(View a, View b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 /// The same of two arrays on one device, on that device. @throws Error (usage) where they lie on two.
-ProductAccumulator dot(const BufferView& a, const BufferView& b, const ReduceOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(const BufferView& a, const BufferView& b, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
-ProductAccumulator dot(Source& a, Source& b, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 
 /// The product of the elements.
 ///
 /// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
 /// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as
 /// 1, at its place. Of nothing: 1.
-/// Integers: the exact product, as int64 or uint64. @throws Error (no_answer) where it does not fit.
+/// Integers: the exact product, as int64 or uint64. @throws Error (no_answer), with the exact value, where it does not fit; of more than
+/// 2^14 bits with their number, and beyond 2^20 bits without it. O(n) as long as it fits; O(n + b²) for b bits.
 Value product(View data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from `source`, by one tree over all of it.
+/// The same of all that comes from `source`, by one tree over all of it. Of a text whose numbers are all integers the exact product, as
+/// int64 if that holds it, else as uint64; of any other text that of doubles.
 Value product(Source& source, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+
+/// A product of what comes in pieces: by one tree over all of it, in O(log n) memory and, of integers, up to 2^20 bits.
+class Product {
+ public:
+  /// Of elements of `type`; without it of int64, uint64 and float64, as chunks of a text have them: exact as long as there are integers
+  /// alone, and otherwise a product of doubles.
+  explicit Product(const Device& device, const ReduceOptions& options = {}, std::optional<DType> type = std::nullopt);
+  Product(Product&&) noexcept;
+  Product& operator=(Product&&) noexcept;
+  ~Product();
+
+  /// Appends the elements that stand behind those so far. O(n). @throws Error (usage) for another type; Error (device) as product().
+  void append(View data);
+  /// As product().
+  Value value() const;
+  /// The exact product of integers in decimal, all its digits: "-1267650600228229401496703205376". O(b²) for b bits.
+  /// @throws Error (usage) where not all elements were integers; Error (no_answer) where it has more than 2^20 bits (315,653 digits).
+  std::string digits() const;
+  /// How it was done, so far.
+  const SumReport& report() const noexcept;
+
+ private:
+  struct SAMESUM_HIDDEN State;
+  std::unique_ptr<State> state_;
+};
+
+// The same on the device that choose_device("auto", …) names for so many bytes.
+
+inline Extreme min(View data, const ReduceOptions& options = {}) {
+  return min(data, choose_device("auto", data.bytes()), options);
+}
+inline Extreme max(View data, const ReduceOptions& options = {}) {
+  return max(data, choose_device("auto", data.bytes()), options);
+}
+inline std::pair<Extreme, Extreme> minmax(View data, const ReduceOptions& options = {}) {
+  return minmax(data, choose_device("auto", data.bytes()), options);
+}
+inline std::uint64_t count_nonzero(View data, const ReduceOptions& options = {}) {
+  return count_nonzero(data, choose_device("auto", data.bytes()), options);
+}
+inline bool any(View data, const ReduceOptions& options = {}) {
+  return any(data, choose_device("auto", data.bytes()), options);
+}
+inline bool all(View data, const ReduceOptions& options = {}) {
+  return all(data, choose_device("auto", data.bytes()), options);
+}
+inline double mean(View data, const ReduceOptions& options = {}) {
+  return mean(data, choose_device("auto", data.bytes()), options);
+}
+inline double variance(View data, std::uint64_t ddof = 0, const ReduceOptions& options = {}) {
+  return variance(data, choose_device("auto", data.bytes()), ddof, options);
+}
+inline double standard_deviation(View data, std::uint64_t ddof = 0, const ReduceOptions& options = {}) {
+  return standard_deviation(data, choose_device("auto", data.bytes()), ddof, options);
+}
+inline double squared_norm(View data, const ReduceOptions& options = {}) {
+  return squared_norm(data, choose_device("auto", data.bytes()), options);
+}
+inline double norm(View data, const ReduceOptions& options = {}) {
+  return norm(data, choose_device("auto", data.bytes()), options);
+}
+inline ProductAccumulator dot(View a, View b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
+  return dot(a, b, choose_device("auto", a.bytes() + b.bytes()), options, report);
+}
+inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
+  return dot(a, b, choose_device("auto", a.resident_bytes() + b.resident_bytes()), options, report);
+}
+inline Value product(View data, const ReduceOptions& options = {}, SumReport* report = nullptr) {
+  return product(data, choose_device("auto", data.bytes()), options, report);
+}
+inline Value product(Source& source, const ReduceOptions& options = {}, SumReport* report = nullptr) {
+  return product(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 }  // namespace samesum

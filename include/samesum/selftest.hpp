@@ -2,12 +2,13 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The hash over all results of the self-test: the same on every device where nothing is wrong.
 inline constexpr std::uint64_t kSelftestHash = 0xee35dec17ca6cbc2;

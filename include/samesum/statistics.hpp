@@ -5,6 +5,7 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
@@ -14,8 +15,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// An extreme element, and the lowest index at which it stands.
 struct Extreme {
@@ -49,6 +51,8 @@ class Statistics {
     std::uint64_t count = 0;
     std::uint64_t nans = 0;
     std::uint64_t nonzeros = 0;  ///< NaNs are not zero
+    std::uint64_t missing = 0;   ///< numbers that are not there, but have a place among the others (Source::missing())
+    bool mixed = false;          ///< both integers and floats were merged
     std::optional<std::uint64_t> first_nan = {};
     std::optional<Extreme> least = {}, greatest = {};  ///< of those that are no NaN; -0.0 < +0.0
     Accumulator sum = {};
@@ -61,11 +65,14 @@ class Statistics {
   explicit Statistics(Contents contents) : contents_(std::move(contents)) {}
   const Contents& contents() const noexcept { return contents_; }
 
-  /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. O(1).
+  /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. Elements of several types are
+  /// compared by their exact values; an extreme of integers and floats is then given as a float64, unless that would round it. O(1).
+  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements: then nothing is added.
   void merge(const Statistics& later);
 
   std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included
   std::uint64_t nan_count() const;
+  std::uint64_t missing() const noexcept { return contents_.missing; }  ///< not counted, but indices go past their places
 
   /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
   /// @throws Error (no_answer) where there is none.
@@ -102,12 +109,19 @@ class Statistics {
   Contents contents_;
 };
 
-/// How it is to be done: none of it changes a bit of the answer.
-struct CollectOptions {
-  Fields fields = {};
+/// How work is shared out: none of it changes a bit of the answer.
+struct ExecutionOptions {
   std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: chosen
   std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
   std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
+};
+
+/// What is to be collected, and how: the latter changes no bit of the answer.
+struct CollectOptions {
+  Fields fields = {};
+  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
+  std::uint32_t groups = 0;
+  std::uint32_t threads = 0;
 };
 
 /// Collects from `data`, in one pass. O(n) time; O(1) memory on the CPU, on other devices data go through in chunks of bounded size.
@@ -117,7 +131,19 @@ Statistics collect(View data, const Device& device, const CollectOptions& option
 /// The same of an array on a device, on that device: nothing is copied. O(1) memory. Arrays that are not contiguous are read element by
 /// element, and slower. Many of them: see CollectPlan, and for their extremes alone ExtremesPlan.
 Statistics collect(const BufferView& data, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from `source`.
+/// The same of all that comes from `source`. An index is a place in the whole of it: in a table the row, from 0 on, if the source keeps
+/// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.
 Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+/// The same of each of its columns; of what is no table, one. O(columns) memory beside the source's.
+std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options = {},
+                                        SumReport* report = nullptr);
+
+/// The same on the device that choose_device("auto", …) names for so many bytes.
+inline Statistics collect(View data, const CollectOptions& options = {}, SumReport* report = nullptr) {
+  return collect(data, choose_device("auto", data.bytes()), options, report);
+}
+inline Statistics collect(Source& source, const CollectOptions& options = {}, SumReport* report = nullptr) {
+  return collect(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 }  // namespace samesum

@@ -4,30 +4,49 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/export.hpp>
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 #include <samesum/view.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
-/// How a sum is to be done. But for the policy on NaNs, none of it changes a bit of the answer.
-struct SumOptions {
-  NanPolicy nan = NanPolicy::propagate;
-  std::string variant = "auto";  ///< a row of the variants table of kind `answer`; "auto" takes the best
+/// How an exact sum is to be done: none of it changes a bit of the answer.
+struct AccumulateOptions {
+  std::string variant = "auto";  ///< a name of sum_variants(); "auto" takes the best
   std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: the variant's own
   std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
   std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
 };
 
-/// How a sum was done: what --verbose prints.
+/// The same of a sum that is rounded, and the policy on NaNs, which alone changes the answer.
+struct SumOptions {
+  NanPolicy nan = NanPolicy::propagate;
+  std::string variant = "auto";
+  std::uint32_t group_size = 0;
+  std::uint32_t groups = 0;
+  std::uint32_t threads = 0;
+
+  /// But for the policy, which an Accumulator is told when it is rounded.
+  AccumulateOptions unrounded() const { return {variant, group_size, groups, threads}; }
+};
+
+/// How a sum, or another reduction, was done: what --verbose prints.
 struct SumReport {
   std::string device;  ///< selector
+  /// What ran. Sums: a name of sum_variants(), or, where a device took another kernel for little data, that kernel's entry ("sum_window",
+  /// "sum_integers"). Other reductions: on devices that run kernels the kernel's entry ("extremes", "extremes_little", "statistics",
+  /// "sum_window", …); on the CPU "extremes", "statistics" or "dot". Products: "tree", of integers "integers".
   std::string variant;
   std::string configuration;  ///< "groups=264 group_size=1024"
   std::uint64_t bytes = 0;
@@ -35,15 +54,10 @@ struct SumReport {
   double seconds = 0;         ///< the summing itself
 
   /// Adds the bytes and the times of what was summed later, in the same way.
-  SumReport& operator+=(const SumReport& later) {
-    bytes += later.bytes;
-    upload_seconds += later.upload_seconds;
-    seconds += later.seconds;
-    return *this;
-  }
+  SumReport& operator+=(const SumReport& later);
 };
 
-/// A way to compute the exact sum: a name for SumOptions::variant, and what it does.
+/// A way to compute the exact sum: a name for the options' `variant`, and what it does.
 struct SumVariant {
   std::string_view name;
   std::string_view description;
@@ -56,26 +70,49 @@ std::vector<SumVariant> sum_variants(const Device& device);
 /// O(n) time; O(1) memory on the CPU; on other devices data in host memory goes through in chunks of bounded size.
 /// May be called from several threads at once; `data` is only read, `report` is this call's own.
 /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the device fails.
-Accumulator accumulate(View data, const Device& device, const SumOptions& options = {}, SumReport* report = nullptr);
+Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
+
+/// The same on the device that `choose_device("auto", data.bytes())` names.
+inline Accumulator accumulate(View data, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
+  return accumulate(data, choose_device("auto", data.bytes()), options, report);
+}
 
 /// The same of an array on a device, on that device: nothing is copied. Where no report is asked for, and the device's kernels are built,
 /// it costs little more than its kernel; for many such sums see SumPlan.
-Accumulator accumulate(const BufferView& data, const SumOptions& options = {}, SumReport* report = nullptr);
+Accumulator accumulate(const BufferView& data, const AccumulateOptions& options = {}, SumReport* report = nullptr);
 
 /// The same, shared out over several devices at once, each of which takes the next part when it is done with one: the same bits as on any
 /// of them. `reports`, where given, has one for each device, with the bytes that it took.
 /// @throws Error (device) where one of them fails.
-Accumulator accumulate(View data, std::span<const Device> devices, const SumOptions& options = {},
+Accumulator accumulate(View data, std::span<const Device> devices, const AccumulateOptions& options = {},
                        std::vector<SumReport>* reports = nullptr);
 
-/// The sum of `data`, correctly rounded: the real-number sum of the elements, rounded once to the nearest double, ties to even.
-/// The same bits on every device, with every option. Empty data: +0.0. On the CPU it is sooner done than accumulate() where elements have
+/// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; of none:
+/// +0.0. Of integers, exactly: an int64, or a uint64 where their type is unsigned.
+/// The same bits on every device, with every option. On the CPU it is sooner done than accumulate() where elements have
 /// exponents of all sizes; but reads the data twice where, moreover, the least of them decide how it rounds.
 /// Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (ACM TOMS 1991).
-double sum(View data, const Device& device, const SumOptions& options = {});
-double sum(const BufferView& data, const SumOptions& options = {});
+/// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() it, which fits any; Error as
+/// accumulate() does.
+Value sum(View data, const Device& device, const SumOptions& options = {});
+Value sum(const BufferView& data, const SumOptions& options = {});
 /// The same on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for small arrays.
-double sum(View data);
+Value sum(View data, const SumOptions& options = {});
+
+/// What sums of elements of such a range are: double, std::int64_t or std::uint64_t.
+template <ElementRange Range>
+using SumOf = std::conditional_t<std::floating_point<ElementOf<Range>>, double,
+                                 std::conditional_t<std::is_signed_v<ElementOf<Range>>, std::int64_t, std::uint64_t>>;
+
+/// The same of elements whose type the compiler knows: `double total = sum(std::vector{0.1, 0.2})`.
+template <ElementRange Range>
+SumOf<Range> sum(Range&& data, const Device& device, const SumOptions& options = {}) {
+  return std::get<SumOf<Range>>(sum(View(data), device, options).number);
+}
+template <ElementRange Range>
+SumOf<Range> sum(Range&& data, const SumOptions& options = {}) {
+  return std::get<SumOf<Range>>(sum(View(data), options).number);
+}
 
 /// What SumPlan leaves in a device's memory for whoever comes next: 24 bytes, as a C struct.
 struct SumRecord {
@@ -85,8 +122,9 @@ struct SumRecord {
   std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits, and `integer` is 0; else 0
 };
 
-/// A sum that is prepared once and then launched as often as one likes, without allocating or waiting: on a device over the caller's own
-/// stream or queue too, where a CUDA graph can capture it. One launch (two where the device has no 64-bit atomics) for any size.
+/// A sum that is prepared once and then launched as often as one likes, without compiling, allocating or waiting: on a device over the
+/// caller's own stream or queue too, where a CUDA graph can capture it. One launch (two where the device has no 64-bit atomics) for any
+/// size.
 ///
 ///   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
 ///   samesum::SumPlan plan(device, samesum::DType::float32, n);
@@ -97,29 +135,31 @@ struct SumRecord {
 /// with the same bits for any; of float32 arrays of 32 to 64 MiB once result() has been read, and a graph keeps what held when it was
 /// captured.
 ///
-/// On a GPU of compute capability 9.0 or newer a launch may start before what is ahead of it in the stream has ended, and waits on the device for
-/// that (programmatic dependent launch, CUDA programming guide): it is ordered like any other, and sees what was written. A kernel of the
-/// caller's that is launched with that attribute itself has to wait as well (griddepcontrol.wait) before it looks at a result.
+/// On a GPU of compute capability 9.0 or newer a launch may start before what is ahead of it in the stream has ended, and waits on the
+/// device for that (programmatic dependent launch, CUDA programming guide): it is ordered like any other, and sees what was written. A
+/// kernel of the caller's that is launched with that attribute itself has to wait as well (griddepcontrol.wait) before it looks at a
+/// result.
 class SumPlan {
  public:
-  /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower.
-  /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernel cannot be
+  /// For arrays of `type` with `size` elements or about so many: of another size it sums as well, only perhaps slower. Arrays whose
+  /// elements lie apart need a kernel of their own, which is compiled for Layout::strided alone.
+  /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernels cannot be
   /// built.
-  SumPlan(const Device& device, DType type, std::uint64_t size, const SumOptions& options = {});
+  SumPlan(const Device& device, DType type, std::uint64_t size, const AccumulateOptions& options = {}, Layout layout = Layout::contiguous);
 
   /// Enqueues the sum of `data`, which must stay as it is until that is done.
-  /// @throws Error (usage) where `data` is of another type or lies on another device.
+  /// @throws Error (usage) where `data` is of another type, lies on another device, or is not of the plan's layout.
   void launch(const BufferView& data);
-  /// The same, and leaves a SumRecord at byte `offset` of `to`, a multiple of 8.
-  void launch(const BufferView& data, const Buffer& to, std::uint64_t offset = 0);
+  /// The same, and leaves a SumRecord, rounded by the policy `nan`, at byte `offset` of `to`, a multiple of 8.
+  void launch(const BufferView& data, const Buffer& to, std::uint64_t offset = 0, NanPolicy nan = NanPolicy::propagate);
 
-  /// The sum of the latest launch, which it waits for.
+  /// The exact sum of the latest launch, which it waits for. @throws Error (usage) before the first.
   Accumulator result() const;
 
   /// "groups=264 group_size=1024 columns=32"
   std::string configuration() const;
 
-  struct State;
+  struct SAMESUM_HIDDEN State;
 
  private:
   std::shared_ptr<State> state_;

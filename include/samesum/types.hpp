@@ -1,12 +1,17 @@
 // Element types and policies shared by every pattern.
 #pragma once
 
+#include <samesum/export.hpp>
+
 #include <array>
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// The type of an array's elements. float16 is IEEE 754's binary16; bfloat16 is the upper half of a float32.
 enum class DType { int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16, float32, float64 };
@@ -48,7 +53,26 @@ std::string_view name_of(DType type) noexcept;
 /// @throws Error (usage) for any other name, listing those that are known.
 DType parse_dtype(std::string_view name);
 
-/// What a NaN among the elements does to a result. The number of NaNs is reported under either.
+/// The types of C++ that elements may have: float, double, and integers of up to 64 bits by whatever name (long, long long, char), but bool
+/// and the characters of Unicode.
+template <class T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> ||
+                  (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
+                   !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
+
+/// The DType of T: of integers the one of its size and sign.
+template <Element T>
+constexpr DType dtype_of() noexcept {
+  if constexpr (std::floating_point<T>) {
+    return sizeof(T) == 4 ? DType::float32 : DType::float64;
+  } else {
+    return kDTypes[2 * static_cast<std::size_t>(std::countr_zero(sizeof(T))) + (std::is_signed_v<T> ? 0 : 1)];
+  }
+}
+
+/// What a NaN among the elements does to a result. The number of NaNs is reported under either. A function whose result is a number has it
+/// among its options; what holds exact values (Accumulator, ProductAccumulator, Statistics) knows how many NaNs there were, and is told the
+/// policy when it is asked for a number: functions that return these, and plans of them, have no such option.
 enum class NanPolicy {
   propagate,  ///< the result is the canonical NaN
   skip,       ///< NaNs count as absent elements

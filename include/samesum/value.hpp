@@ -15,9 +15,7 @@ struct Value {
   DType type = DType::float64;
 
   /// As a double: exact for floats; rounded to the nearest for integers beyond 2^53.
-  double as_double() const noexcept {
-    return std::visit([](auto value) { return static_cast<double>(value); }, number);
-  }
+  double as_double() const noexcept;
   friend bool operator==(const Value&, const Value&) = default;
 };
 

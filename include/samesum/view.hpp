@@ -3,27 +3,33 @@
 
 #include <samesum/types.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace samesum {
+
+/// The type of what lies in a contiguous range.
+template <class Range>
+using ElementOf = typename decltype(std::span(std::declval<Range&>()))::value_type;
+
+/// What elements lie in one after the other: a std::vector, std::array, std::span, C array, std::initializer_list … of a type that is an
+/// Element. A text is none: for its bytes there is count_characters() (samesum/histogram.hpp).
+template <class Range>
+concept ElementRange = Element<ElementOf<Range>> && !std::convertible_to<Range&, std::string_view>;
 
 /// `size` elements of type `type` in host memory, the first at `data`, one every `stride` bytes. Any byte alignment is allowed, and any
 /// stride: 0 for one element again and again, negative for an array from its end. The memory stays the caller's and
 /// must not change while a function of samesum reads it; any number of threads may read it.
 class View {
  public:
-  View(std::span<const std::int8_t> values) noexcept : View(values.data(), values.size(), DType::int8) {}
-  View(std::span<const std::uint8_t> values) noexcept : View(values.data(), values.size(), DType::uint8) {}
-  View(std::span<const std::int16_t> values) noexcept : View(values.data(), values.size(), DType::int16) {}
-  View(std::span<const std::uint16_t> values) noexcept : View(values.data(), values.size(), DType::uint16) {}
-  View(std::span<const std::int32_t> values) noexcept : View(values.data(), values.size(), DType::int32) {}
-  View(std::span<const std::uint32_t> values) noexcept : View(values.data(), values.size(), DType::uint32) {}
-  View(std::span<const std::int64_t> values) noexcept : View(values.data(), values.size(), DType::int64) {}
-  View(std::span<const std::uint64_t> values) noexcept : View(values.data(), values.size(), DType::uint64) {}
-  View(std::span<const float> values) noexcept : View(values.data(), values.size(), DType::float32) {}
-  View(std::span<const double> values) noexcept : View(values.data(), values.size(), DType::float64) {}
+  /// All of `elements`. Of a temporary (`sum(std::vector{1.0, 2.0})`) a view is good for the call that it is made for, and no longer.
+  template <ElementRange Range>
+  View(Range&& elements) noexcept
+      : View(std::span(elements).data(), std::span(elements).size(), dtype_of<ElementOf<Range>>()) {}
   /// Any type: the only way to float16 and bfloat16, for which C++20 has no name.
   View(const void* data, std::uint64_t size, DType type) noexcept : View(data, size, type, static_cast<std::int64_t>(size_of(type))) {}
   /// One element every `stride` bytes: a column of a matrix, a channel of an image.

@@ -1,6 +1,7 @@
 // The grid barrier's ladder: the methods at the textbook's benchmark, then alone.
 #include "barrier/grid.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 
 #include <samesum/bench_barrier.hpp>
 #include <samesum/error.hpp>
@@ -261,6 +262,7 @@ std::vector<std::uint32_t> neighbour_sums(std::vector<std::uint32_t> start, std:
 }
 
 BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const std::vector<std::string> known = barrier_methods();
   for (const std::string& name : options.methods) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;

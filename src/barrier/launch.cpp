@@ -1,5 +1,6 @@
 // The public interface of samesum/barrier.hpp.
 #include "barrier/grid.hpp"
+#include "core/float_environment.hpp"
 #include "device/buffer.hpp"
 
 #include <samesum/barrier.hpp>
@@ -13,7 +14,7 @@
 namespace samesum {
 namespace {
 
-using Lock = std::lock_guard<std::mutex>;
+using device::Lock;
 
 }  // namespace
 
@@ -98,6 +99,7 @@ std::shared_ptr<GridLaunch::State> enqueue(Kernel::State& kernel, std::vector<de
 }  // namespace
 
 Kernel::Kernel(const Device& device, std::string_view source, std::string_view entry) {
+  const core::DefaultFloatEnvironment environment;
   device::Device& implementation = device.implementation();
   const Lock lock(implementation.mutex());
   barrier::require_barrier(implementation);
@@ -106,6 +108,7 @@ Kernel::Kernel(const Device& device, std::string_view source, std::string_view e
 }
 
 std::optional<std::uint32_t> Kernel::resident_groups(std::uint32_t group_size) const {
+  const core::DefaultFloatEnvironment environment;
   device::Device& device = state_->device.implementation();
   const Lock lock(device.mutex());
   if (const auto known = device.resident_groups(state_->kernel, group_size)) return known;
@@ -114,6 +117,7 @@ std::optional<std::uint32_t> Kernel::resident_groups(std::uint32_t group_size) c
 }
 
 std::uint32_t GridLaunch::wait() const {
+  const core::DefaultFloatEnvironment environment;
   device::Device& device = state_->device.implementation();
   const Lock lock(device.mutex());
   const barrier::Outcome& outcome = state_->ended();
@@ -123,6 +127,7 @@ std::uint32_t GridLaunch::wait() const {
 
 GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments,
                        const GridOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   device::Device& implementation = device.implementation();
   const Lock lock(implementation.mutex());
   Kernel::State& state = kernel.state();
@@ -136,17 +141,20 @@ GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::ve
 
 void launch(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments, std::uint32_t groups,
             std::uint32_t group_size) {
+  const core::DefaultFloatEnvironment environment;
   device::Device& implementation = device.implementation();
   const Lock lock(implementation.mutex());
   implementation.launch(kernel.state().kernel, {groups, group_size}, lower(arguments));
 }
 
 void finish(const Device& device) {
+  const core::DefaultFloatEnvironment environment;
   const Lock lock(device.implementation().mutex());
   device.implementation().finish();
 }
 
 void Recording::replay() const {
+  const core::DefaultFloatEnvironment environment;
   device::Device& device = state_->device.implementation();
   const Lock lock(device.mutex());
   device.replay(state_->recording);

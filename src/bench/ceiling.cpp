@@ -5,6 +5,7 @@
 #include "bench/arithmetic.hpp"
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>
@@ -152,6 +153,7 @@ void measure_host(const DeviceInfo& info, const CeilingOptions& options, Ceiling
 }  // namespace
 
 Ceiling measure_ceiling(const Device& device, const CeilingOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   Ceiling ceiling;
   ceiling.device = device.info();
   if (device.info().has(Capability::kernels)) {

@@ -7,6 +7,7 @@
 #include "bench/reference.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/textbook.hpp"
@@ -50,6 +51,7 @@ class LadderRun {
   }
 
   Ladder run() {
+    if (!options_.kernel_source.empty()) check_kernel();
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
     return std::move(ladder_);
@@ -80,7 +82,7 @@ class LadderRun {
   // Makes one row: `prepare` yields the rung. Checked before and after it is timed.
   template <class Prepare>
   void add_row(std::string_view name, const Reader& reader, bool exact, const Prepare& prepare) {
-    if (!wanted(options_.rungs, name)) return;
+    if (!wanted(options_.rungs, name, options_.kernel_name)) return;
     options_.effort.tell(name);
     LadderRow row;
     row.name = name;
@@ -154,10 +156,9 @@ class LadderRun {
     });
     add_row(kAccumulator, many, true, [&](LadderRow& row) {
       row.configuration = fmt::format("threads={}", all);
-      return host_rung<Accumulator>([this, all] { return reduce::sum_cpu(data(), all); },
-                                    [this](LadderRow& r, const Accumulator& sum) {
-                                      return equals_exactly(r, sum.round()) && sum == reference_.sum;
-                                    });
+      return host_rung<Accumulator>(
+          [this, all] { return reduce::sum_cpu(data(), all); },
+          [this](LadderRow& r, const Accumulator& sum) { return equals_exactly(r, sum.round()) && sum == reference_.sum; });
     });
   }
 
@@ -183,13 +184,24 @@ class LadderRun {
     for (const std::string_view name : reduce::textbook_variants()) {
       add_row(name, reader, false, [&](LadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
+    for (const SumVariant& variant : sum_variants(device_)) {
+      add_row(variant.name, reader, true, [&](LadderRow& row) { return exact_rung(variant.name, device, memory, row); });
+    }
+    // The last one: what it does to the device meets no other.
     if (!options_.kernel_source.empty()) {
       add_row(options_.kernel_name, reader, false,
               [&](LadderRow& row) { return textbook_rung(options_.kernel_name, device, memory, row, options_.kernel_source); });
     }
-    for (const SumVariant& variant : sum_variants(device_)) {
-      add_row(variant.name, reader, true, [&](LadderRow& row) { return exact_rung(variant.name, device, memory, row); });
-    }
+  }
+
+  void check_kernel() const {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    check_own_kernel(options_.kernel_name, [&] {
+      check_textbook_type();
+      const reduce::TextbookOptions own{options_.group_size, options_.groups, options_.tile, options_.kernel_source};
+      reduce::TextbookSum(options_.kernel_name, device, data().type(), device.allocate(16), 1, 1, own);
+    });
   }
 
   // `source`: of a reader's own kernel in the rung's place.
@@ -232,7 +244,7 @@ class LadderRun {
   }
 
   Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
-    SumOptions sum_options;
+    AccumulateOptions sum_options;
     sum_options.variant = name;
     sum_options.group_size = options_.group_size;
     sum_options.groups = options_.groups;
@@ -298,6 +310,7 @@ std::vector<std::string> sum_rungs(const Device& device) {
 }
 
 Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   check_arguments(device, matrix, options);
   return LadderRun(device, matrix, options).run();
 }

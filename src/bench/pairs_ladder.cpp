@@ -8,6 +8,7 @@
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
 #include "bench/vendor.hpp"
+#include "core/float_environment.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
@@ -82,6 +83,7 @@ class PairsLadderRun {
   }
 
   PairsLadder run() {
+    if (!options_.kernel_source.empty()) check_kernel();
     const std::uint32_t threads = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     const bool kernels = device_.info().has(Capability::kernels);
     add_ceiling(host_arithmetic(options_.type, 1));
@@ -183,9 +185,6 @@ class PairsLadderRun {
       add_textbook(name, device, options_.group_size, {}, 1);
       if (name == "vec4") add_best_group(device);
     }
-    if (!options_.kernel_source.empty()) {
-      add_textbook(options_.kernel_name, device, options_.group_size, options_.kernel_source, options_.kernel_items);
-    }
     for (const PairAccuracy accuracy : accuracies()) {
       const std::string_view name = accuracy == PairAccuracy::fast ? kBest : name_of(accuracy);
       add_row(name, device.info().selector, accuracy, false, [&](PairsRow& row) {
@@ -209,6 +208,19 @@ class PairsLadderRun {
             device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
       });
     }
+    // The last one: what it does to the device meets no other.
+    if (!options_.kernel_source.empty()) {
+      add_textbook(options_.kernel_name, device, options_.group_size, options_.kernel_source, options_.kernel_items);
+    }
+  }
+
+  void check_kernel() const {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    check_own_kernel(options_.kernel_name, [&] {
+      const all_pairs::TextbookOptions own{options_.group_size, options_.kernel_source, options_.kernel_items};
+      all_pairs::TextbookPairs(options_.kernel_name, device, problem_.part(0, 1), own);
+    });
   }
 
   PairsRung kernel_rung(device::Device& device, std::function<void()> launch, std::function<void(Target)> read) const {
@@ -249,7 +261,7 @@ class PairsLadderRun {
   // `in_sequence`: all additions of an x one after the other, as the textbook has it.
   template <class Prepare>
   void add_row(std::string_view name, const std::string& where, PairAccuracy accuracy, bool in_sequence, const Prepare& prepare) {
-    if (!wanted(options_.rungs, name)) return;
+    if (!wanted(options_.rungs, name, options_.kernel_name)) return;
     options_.effort.tell(fmt::format("{}, {}", name, where));
     PairsRow row;
     row.name = name;
@@ -328,6 +340,7 @@ std::vector<std::string> pairs_rungs(const Device& device) {
 }
 
 PairsLadder pairs_ladder(const Device& device, const PairsLadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, pairs_rungs(device), options.kernel_name, device.info());
   return PairsLadderRun(device, options).run();
 }

@@ -3,8 +3,10 @@
 #include <samesum/error.hpp>
 
 #include "bench/reader.hpp"
+#include "bench/reduce_operations.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 #include "product/product.hpp"
 #include "reduce/textbook.hpp"
 #include "statistics/collect.hpp"
@@ -25,22 +27,7 @@
 namespace samesum::bench {
 namespace {
 
-struct Operation {
-  std::string_view name;
-  Fields fields;
-  enum { collects, multiplies_pairs, multiplies_all } kind = collects;
-};
-
-constexpr Operation kOperations[] = {
-    {"extremes", {true, false, false, false}},
-    {"nonzeros", {true, false, false, true}},
-    {"mean", {false, true, false, false}},
-    {"norm", {false, false, true, false}},
-    {"variance", {false, true, true, false}},
-    {"stats", {true, true, true, false}},
-    {"dot", {false, false, true, false}, Operation::multiplies_pairs},
-    {"product", {}, Operation::multiplies_all},
-};
+using Operation = ReduceOperation;
 
 // What is measured: a call that is done on return, or enqueued, and whether its result is right.
 struct Candidate {
@@ -109,7 +96,7 @@ class Run {
   }
   // As seen from the other end: what a product of pairs is of.
   const samesum::Statistics& expected(const Operation& operation) {
-    auto& entry = expected_[&operation - kOperations];
+    auto& entry = expected_[&operation - kReduceOperations];
     if (!entry) entry = statistics::collect_cpu(data_, {operation.fields, 0, 0, options_.host ? 1 : threads_});
     return *entry;
   }
@@ -129,7 +116,7 @@ class Run {
     const Reader reader = fastest_reader(data_.data(), data_.bytes(), threads_);
     bench_.ceilings.push_back(read_rate(reader, options_.effort));
     if (climbs()) add_plain_loop(reader);
-    for (const Operation& operation : kOperations) {
+    for (const Operation& operation : kReduceOperations) {
       add_row(operation, reader, [&](const Operation& wanted, ReduceBenchRow& row) { return host_candidate(wanted, row); });
     }
   }
@@ -249,7 +236,7 @@ class Run {
     const Reader reader = fastest_reader(device, memory_, data_.bytes());
     bench_.ceilings.push_back(read_rate(reader, options_.effort));
     if (climbs()) add_textbook_kernels(reader, device);
-    for (const Operation& operation : kOperations) {
+    for (const Operation& operation : kReduceOperations) {
       add_row(operation, reader, [&](const Operation& wanted, ReduceBenchRow& row) { return device_candidate(wanted, row, device); });
     }
   }
@@ -308,7 +295,7 @@ class Run {
   const ReduceBenchOptions& options_;
   std::uint32_t threads_;
   ReduceBench bench_;
-  std::optional<samesum::Statistics> expected_[std::size(kOperations)];
+  std::optional<samesum::Statistics> expected_[std::size(kReduceOperations)];
   std::vector<std::byte> other_;
   device::Memory memory_;
   std::optional<double> textbook_expected_;
@@ -318,11 +305,12 @@ class Run {
 
 std::vector<std::string_view> reduce_operations() {
   std::vector<std::string_view> names;
-  for (const Operation& operation : kOperations) names.push_back(operation.name);
+  for (const Operation& operation : kReduceOperations) names.push_back(operation.name);
   return names;
 }
 
 ReduceBench measure_reductions(const Device& device, View data, const ReduceBenchOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const auto known = reduce_operations();
   for (const std::string& name : options.operations) {
     if (std::ranges::find(known, name) != known.end()) continue;

@@ -17,18 +17,35 @@
 
 namespace samesum::bench {
 
-/// Whether `name` is among the rungs asked for: none means all.
-inline bool wanted(const std::vector<std::string>& rungs, std::string_view name) {
-  return rungs.empty() || std::find(rungs.begin(), rungs.end(), name) != rungs.end();
+/// Whether `name` is among the rungs asked for: none means all. A reader's own kernel always is, whatever else is.
+inline bool wanted(const std::vector<std::string>& rungs, std::string_view name, std::string_view own_kernel = {}) {
+  return rungs.empty() || (!name.empty() && name == own_kernel) || std::find(rungs.begin(), rungs.end(), name) != rungs.end();
 }
 
-/// @throws Error (usage) for a rung that is neither `known` nor the reader's own kernel.
+/// @throws Error (usage) for a rung that is neither `known` nor the reader's own kernel, and for such a kernel where the device runs none.
 inline void check_rungs(const std::vector<std::string>& rungs, const std::vector<std::string>& known, const std::string& own_kernel,
                         const DeviceInfo& info) {
   for (const std::string& name : rungs) {
     if (std::find(known.begin(), known.end(), name) != known.end() || (!name.empty() && name == own_kernel)) continue;
     throw Error(ErrorKind::usage,
                 fmt::format("'{}' is no rung of the ladder on {}: there are {}", name, info.selector, fmt::join(known, ", ")));
+  }
+  if (!own_kernel.empty() && !info.has(Capability::kernels)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: {} runs no kernels ({}); 'samesum devices' lists the devices", own_kernel, info.selector,
+                                              info.why_not(Capability::kernels)));
+  }
+}
+
+/// Builds a reader's own kernel before anything is measured: `prepare` makes its rung, for however little data. What the options or the
+/// device do not allow is left to its row. @throws Error (usage) with its name and the compiler's words where it cannot be built.
+template <class Prepare>
+void check_own_kernel(const std::string& name, const Prepare& prepare) {
+  try {
+    prepare();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::usage) return;
+    const std::string_view what = error.what();
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", name, what.substr(0, what.find('\n'))), error.context());
   }
 }
 

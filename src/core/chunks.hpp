@@ -58,7 +58,6 @@ void for_chunks(std::uint64_t size, std::uint32_t threads, std::uint64_t chunk, 
   const std::uint64_t each = ((size + chunk - 1) / chunk + threads - 1) / threads;
   const std::uint64_t run = each <= kFewChunks ? each : 1;  // of chunks side by side
   const auto work = [&](std::uint32_t task) {
-    const DefaultFloatEnvironment environment;
     // A thread keeps its index in the arena from call to call; which task it is given changes.
     const auto own = static_cast<std::uint32_t>(tbb::this_task_arena::current_thread_index());
     for (std::uint32_t n = 0; n < threads; ++n) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cstdint>
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -10,29 +11,89 @@
 
 namespace samesum::core {
 
+#if defined(__SSE2__)
+/// The same as DefaultFloatEnvironment for x87, in which nothing here computes, but drivers, compilers and long doubles of libraries may.
+/// Mostly there is nothing to do: that is found in a few cycles.
+class DefaultX87 {
+ public:
+  DefaultX87(const DefaultX87&) = delete;
+  DefaultX87& operator=(const DefaultX87&) = delete;
+
+  DefaultX87() noexcept : seen_(exceptions()) {
+    std::uint16_t control = 0;
+    __asm__ volatile("fnstcw %0" : "=m"(control));
+    changed_ = control != kDefault;
+    if (!changed_) return;
+    __asm__ volatile("fnstenv %0" : "=m"(saved_));  // which masks all exceptions
+    control = kDefault;
+    __asm__ volatile("fldcw %0" : : "m"(control));
+  }
+  ~DefaultX87() {
+    if (!changed_ && exceptions() == seen_) return;
+    if (!changed_) {
+      __asm__ volatile("fnstenv %0" : "=m"(saved_));
+      saved_.control = kDefault;
+      saved_.status = (saved_.status & ~kExceptions) | seen_;
+    }
+    __asm__ volatile("fldenv %0" : : "m"(saved_));
+  }
+
+ private:
+  struct State {
+    std::uint32_t control, status, others[5];
+  };
+  static constexpr std::uint16_t kDefault = 0x37f;  // all exceptions masked, nearest even, the widest mantissa
+  static constexpr std::uint32_t kExceptions = 0x3f;
+
+  static std::uint32_t exceptions() noexcept {
+    std::uint16_t status = 0;
+    __asm__ volatile("fnstsw %0" : "=m"(status));
+    return status & kExceptions;
+  }
+
+  State saved_;
+  std::uint32_t seen_;
+  bool changed_;
+};
+#endif
+
 /// While it lives, this thread rounds to nearest, keeps denormals and traps nothing. An object that was linked with -ffast-math, or
 /// the caller, may have asked the processor for something else, which is put back at the end, with the exceptions that the caller had
-/// seen. Threads have modes of their own.
+/// seen. Threads have modes of their own, which those that they start begin with.
+///
+/// Every public function that computes in floating point, asks a driver, or leaves work to other threads begins with one. The compiler
+/// keeps loads and stores on their side of it.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
   DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
 
 #if defined(__SSE2__)
-  // Only SSE computes here, so MXCSR is all there is to it: 20 times faster than <cfenv>.
-  DefaultFloatEnvironment() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(kDefault); }
-  ~DefaultFloatEnvironment() { _mm_setcsr(saved_); }
+  // 20 times faster than <cfenv>.
+  DefaultFloatEnvironment() noexcept : saved_(_mm_getcsr()) {
+    _mm_setcsr(kDefault);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~DefaultFloatEnvironment() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    _mm_setcsr(saved_);
+  }
 
  private:
   friend class RoundingWatch;
   static constexpr unsigned kDefault = 0x1f80;  // all exceptions masked, none seen; nearest even, no flush to zero, no denormals as zeros
+  DefaultX87 x87_;
   unsigned saved_;
 #else
   DefaultFloatEnvironment() noexcept {
     std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  ~DefaultFloatEnvironment() { std::fesetenv(&saved_); }
+  ~DefaultFloatEnvironment() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::fesetenv(&saved_);
+  }
 
  private:
   std::fenv_t saved_;

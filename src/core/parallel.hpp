@@ -1,6 +1,9 @@
 // oneTBB's loops. ThreadSanitizer does not see what orders them, as the library is not built with it: here it is told. In any other
-// build these are oneTBB's own functions.
+// build these are oneTBB's own functions, but for the processor's floating-point modes: oneTBB sets those that an arena or a loop began
+// with, and forgets the exceptions that the caller had seen. So the caller has the default ones before oneTBB looks, and bodies have them.
 #pragma once
+
+#include "core/float_environment.hpp"
 
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -65,20 +68,33 @@ const Body& ordered(ForkJoin&, const Body& body) noexcept {
 /// tbb::parallel_for over a range.
 template <class Range, class Body, class... Partitioner>
 requires(!std::integral<Range>) void parallel_for(const Range& range, const Body& body, const Partitioner&... partitioner) {
+  const DefaultFloatEnvironment environment;
   [[maybe_unused]] ForkJoin order;
-  tbb::parallel_for(range, ordered(order, body), partitioner...);
+  const auto& watched = ordered(order, body);
+  const auto work = [&watched](const Range& part) {
+    const DefaultFloatEnvironment own;
+    watched(part);
+  };
+  tbb::parallel_for(range, work, partitioner...);
 }
 
 /// tbb::parallel_for over indices.
 template <std::integral Index, class Body, class... Partitioner>
 void parallel_for(Index first, Index last, const Body& body, const Partitioner&... partitioner) {
+  const DefaultFloatEnvironment environment;
   [[maybe_unused]] ForkJoin order;
-  tbb::parallel_for(first, last, ordered(order, body), partitioner...);
+  const auto& watched = ordered(order, body);
+  const auto work = [&watched](Index index) {
+    const DefaultFloatEnvironment own;
+    watched(index);
+  };
+  tbb::parallel_for(first, last, work, partitioner...);
 }
 
 /// arena.execute(body), which another thread may do.
 template <class Body>
 void execute(tbb::task_arena& arena, const Body& body) {
+  const DefaultFloatEnvironment environment;
   [[maybe_unused]] ForkJoin order;
   const auto& watched = ordered(order, body);
   arena.execute(watched);

@@ -24,10 +24,21 @@ View host_view(const BufferView& data) {
   return {base + data.offset(), data.size(), data.type(), data.stride()};
 }
 
-void check_planned(const BufferView& data, const samesum::Device& device, DType type) {
+void check_planned(const BufferView& data, const samesum::Device& device, DType type, Layout layout) {
   check_device(data.buffer(), device, "the array");
-  if (data.type() == type) return;
-  throw Error(ErrorKind::usage, fmt::format("the plan is for {}, the array has {}", name_of(type), name_of(data.type())));
+  if (data.type() != type) {
+    throw Error(ErrorKind::usage, fmt::format("the plan is for {}, the array has {}", name_of(type), name_of(data.type())));
+  }
+  if (layout == Layout::strided || data.contiguous()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("the plan is for contiguous arrays, the array has an element every {} bytes: make the plan with "
+                          "Layout::strided, so that it compiles the kernel for these as well",
+                          data.stride()));
+}
+
+void refuse_result() {
+  throw Error(ErrorKind::usage,
+              "the plan has no result yet: call launch(data) before result(); what launch() left in a buffer is read there");
 }
 
 Place place_in(const Buffer& to, std::uint64_t offset, std::string_view record, std::size_t bytes, const samesum::Device& device) {

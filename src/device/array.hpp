@@ -24,8 +24,10 @@ Array array_of(const BufferView& data);
 /// The same where the device's memory is the host's.
 View host_view(const BufferView& data);
 
-/// @throws Error (usage) where a plan for `type` on `device` cannot take `data`.
-void check_planned(const BufferView& data, const samesum::Device& device, DType type);
+/// @throws Error (usage) where a plan for arrays of `type` and `layout` on `device` cannot take `data`.
+void check_planned(const BufferView& data, const samesum::Device& device, DType type, Layout layout);
+/// @throws Error (usage): result() of a plan that was not launched.
+[[noreturn]] void refuse_result();
 
 /// Where a record is to go.
 struct Place {

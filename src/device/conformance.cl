@@ -1,7 +1,7 @@
 // Does this device compute what IEEE 754 says? One work-item a case; conformance.cpp knows the operations' order and the right bits.
 // Sections are switched by defines, as one that does not compile must not take the others with it.
 KERNEL void conformance(GLOBAL const uint* in32, GLOBAL const ulong* in64, GLOBAL uint* out32, GLOBAL ulong* out64, GLOBAL ulong* total,
-                        uint count) {
+                        GLOBAL uint* lanes, uint count) {
   uint i = (uint)global_id();
   if (i < count) {
 #if CONFORMANCE_FLOAT32
@@ -28,6 +28,23 @@ KERNEL void conformance(GLOBAL const uint* in32, GLOBAL const ulong* in64, GLOBA
 #endif
 #if CONFORMANCE_ATOMICS
     atomic_add_global64(total, (ulong)(i + 1) * 0x1ffffffffUL);  // carries from the low into the high half
+#endif
+#if CONFORMANCE_SUBGROUPS
+    uint bits = in32[i];
+    ulong wide = (ulong)subgroup_shuffle64((long)((ulong)bits << 32 | i), local_id() ^ 9);
+    ulong sum = (ulong)subgroup_add_s64((long)(int)bits * 16);
+    subgroup_sync();
+    lanes[i] = subgroup_shuffle(bits, local_id() ^ 21);
+    lanes[count + i] = (uint)wide;
+    lanes[2 * count + i] = (uint)(wide >> 32);
+    lanes[3 * count + i] = subgroup_ballot((bits & 1) != 0);
+    lanes[4 * count + i] = subgroup_min_u32(bits);
+    lanes[5 * count + i] = subgroup_max_u32(bits);
+    lanes[6 * count + i] = (uint)subgroup_max_s32((int)bits);
+    lanes[7 * count + i] = (uint)subgroup_add_s32((int)bits);
+    lanes[8 * count + i] = subgroup_add_u32(bits);
+    lanes[9 * count + i] = (uint)sum;
+    lanes[10 * count + i] = (uint)(sum >> 32);
 #endif
 #if CONFORMANCE_FENCE
     fence_device();

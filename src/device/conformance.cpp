@@ -20,9 +20,10 @@
 namespace samesum::device {
 namespace {
 
-constexpr std::string_view kFormat = "samesum conformance 1";
+constexpr std::string_view kFormat = "samesum conformance 2";
 constexpr std::uint32_t kCases = 256;
 constexpr std::size_t kOperations = 6;
+constexpr std::uint32_t kSubgroup = 32;
 
 struct Section {
   Capability capability;  // what is lost where the section does not compile
@@ -30,9 +31,8 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {Capability::kernels, "CONFORMANCE_FLOAT32"},
-    {Capability::fp64, "CONFORMANCE_FLOAT64"},
-    {Capability::int64_atomics, "CONFORMANCE_ATOMICS"},
+    {Capability::kernels, "CONFORMANCE_FLOAT32"},       {Capability::fp64, "CONFORMANCE_FLOAT64"},
+    {Capability::int64_atomics, "CONFORMANCE_ATOMICS"}, {Capability::subgroups, "CONFORMANCE_SUBGROUPS"},
     {Capability::device_fence, "CONFORMANCE_FENCE"},
 };
 
@@ -125,6 +125,47 @@ void compare(const std::vector<Operands<T>>& cases, const std::vector<Bits<T>>& 
   for (std::size_t i = 0; i < kOperations; ++i) judge(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
 }
 
+// What the kernel does with sub-groups, in its order, and what is right of it: each work-item has a word of `words`.
+constexpr const char* kOfLanes[] = {
+    "shuffle", "shuffle of 64 bits, low", "shuffle of 64 bits, high", "ballot", "least", "greatest", "greatest of int", "sum of int",
+    "sum",     "sum of 64 bits, low",     "sum of 64 bits, high"};
+
+std::vector<std::uint32_t> right_lanes(const std::vector<std::uint32_t>& words) {
+  std::vector<std::uint32_t> right(std::size(kOfLanes) * kCases);
+  for (std::uint32_t i = 0; i < kCases; ++i) {
+    const std::uint32_t* const lanes = words.data() + i / kSubgroup * kSubgroup;
+    const auto signed_less = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b); };
+    std::uint32_t ballot = 0;
+    std::uint64_t sum = 0;
+    for (std::uint32_t lane = 0; lane < kSubgroup; ++lane) {
+      ballot |= (lanes[lane] & 1) << lane;
+      sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(lanes[lane])));
+    }
+    const std::uint32_t low = i ^ 9;
+    const std::uint32_t found[] = {words[i ^ 21],
+                                   low,
+                                   words[low],
+                                   ballot,
+                                   *std::min_element(lanes, lanes + kSubgroup),
+                                   *std::max_element(lanes, lanes + kSubgroup),
+                                   *std::max_element(lanes, lanes + kSubgroup, signed_less),
+                                   static_cast<std::uint32_t>(sum),
+                                   static_cast<std::uint32_t>(sum),
+                                   static_cast<std::uint32_t>(16 * sum),
+                                   static_cast<std::uint32_t>(16 * sum >> 32)};
+    static_assert(std::size(found) == std::size(kOfLanes));
+    for (std::size_t k = 0; k < std::size(found); ++k) right[k * kCases + i] = found[k];
+  }
+  return right;
+}
+
+void compare_lanes(const std::vector<std::uint32_t>& right, const std::vector<std::uint32_t>& found, std::vector<Missing>& missing) {
+  const auto wrong = static_cast<std::size_t>(std::mismatch(right.begin(), right.end(), found.begin()).first - right.begin());
+  if (wrong == right.size()) return;
+  missing.push_back({Capability::subgroups, fmt::format("conformance: sub-groups of {}: {}: work-item {} has {:#x}, not {:#x}", kSubgroup,
+                                                        kOfLanes[wrong / kCases], wrong % kCases, found[wrong], right[wrong])});
+}
+
 // The host's own arithmetic as IEEE 754 has it, also where a library linked with -ffast-math has set the process to flush denormals.
 class DefaultFloatingPoint {
  public:
@@ -165,8 +206,9 @@ std::vector<Missing> run(Device& device, const Source& source, const std::vector
   const Memory out32 = upload(device, std::vector<std::uint32_t>(kOperations * kCases));
   const Memory out64 = upload(device, std::vector<std::uint64_t>(kOperations * kCases));
   const Memory total = upload(device, std::vector<std::uint64_t>(1 + kCases));
-  const std::uint32_t size = std::min(64u, device.info().max_group_size);
-  const Argument arguments[] = {in32, in64, out32, out64, total, kCases};
+  const Memory lanes = upload(device, std::vector<std::uint32_t>(std::size(kOfLanes) * kCases));
+  const std::uint32_t most = std::min(64u, device.info().max_group_size), size = most < kSubgroup ? most : most / kSubgroup * kSubgroup;
+  const Argument arguments[] = {in32, in64, out32, out64, total, lanes, kCases};
   device.launch(kernel, {(kCases + size - 1) / size, size}, arguments);
   device.finish();
 
@@ -174,6 +216,9 @@ std::vector<Missing> run(Device& device, const Source& source, const std::vector
   for (const Section& section : sections) {
     if (section.capability == Capability::kernels) compare(cases32, download<std::uint32_t>(device, out32), missing);
     if (section.capability == Capability::fp64) compare(cases64, download<std::uint64_t>(device, out64), missing);
+    if (section.capability == Capability::subgroups) {
+      compare_lanes(right_lanes(bits_of(cases32)), download<std::uint32_t>(device, lanes), missing);
+    }
     if (section.capability == Capability::int64_atomics) {
       const std::uint64_t right = std::uint64_t{kCases} * (kCases + 1) / 2 * 0x1ffffffff;
       const std::uint64_t sum = download<std::uint64_t>(device, total)[0];

@@ -2,6 +2,7 @@
 // backends implement it, and neither knows the other.
 #pragma once
 
+#include "device/mutex.hpp"
 #include "device/plans.hpp"
 
 #include <samesum/device.hpp>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,8 +79,8 @@ class Device {
   virtual ~Device() = default;
 
   const DeviceInfo& info() const noexcept { return info_; }
-  /// Held by a pattern for the whole of one operation: a device does one after the other.
-  std::mutex& mutex() noexcept { return mutex_; }
+  /// Held by a pattern for the whole of one operation: a device that runs kernels does one after the other.
+  Mutex& mutex() noexcept { return mutex_; }
   /// Replaces what the device says of itself: for what a conformance run or a mask takes away, before the device is shared.
   void restrict_to(DeviceInfo info) { info_ = std::move(info); }
   /// The programs that device::build() keeps for this device, by source; guarded by mutex().
@@ -137,7 +137,7 @@ class Device {
   bool cached_ = true;
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_{info_};
   std::map<std::string, Built, std::less<>> built_;
   Plans plans_;
 };

@@ -2,6 +2,7 @@
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/capability.hpp"
 #include "device/conformance.hpp"
 #include "device/cpu/cpu.hpp"
@@ -103,6 +104,7 @@ class Registry {
   }
 
   std::shared_ptr<device::Device> open(std::string_view selector) {
+    const core::DefaultFloatEnvironment environment;
     const std::lock_guard lock(mutex_);
     const std::string mask = '\n' + device::current_mask();
     auto& by_alias = devices_[lower(selector) + mask];
@@ -178,10 +180,14 @@ std::string resolve(std::string_view selector) {
 
 }  // namespace
 
-Device Device::open(std::string_view selector) { return Device(Registry::instance().open(selector)); }
+Device Device::open(std::string_view selector) {
+  if (selector.empty() || lower(selector) == "auto") return choose_device(selector, 0);
+  return Device(Registry::instance().open(selector));
+}
 
 // What is known of a device, its conformance and the mask included, does not depend on the queue: the registry's own has it.
 Device Device::on_cuda_stream(void* stream, std::uint32_t ordinal) {
+  const core::DefaultFloatEnvironment environment;
   const DeviceInfo info = open(fmt::format("cuda:{}", ordinal)).info();
   const auto device = device::cuda::open_on_stream(ordinal, stream);
   device->restrict_to(info);
@@ -189,6 +195,7 @@ Device Device::on_cuda_stream(void* stream, std::uint32_t ordinal) {
 }
 
 Device Device::on_opencl_queue(void* queue) {
+  const core::DefaultFloatEnvironment environment;
   const auto device = device::opencl::open_on_queue(queue);
   device->restrict_to(open(device->info().selector).info());
   return Device(device);
@@ -197,6 +204,7 @@ Device Device::on_opencl_queue(void* queue) {
 const DeviceInfo& Device::info() const noexcept { return implementation_->info(); }
 
 DeviceList list_devices() {
+  const core::DefaultFloatEnvironment environment;
   DeviceList list;
   for (const device::Backend& backend : device::backends()) {
     device::Probe probe = backend.probe();
@@ -210,6 +218,7 @@ DeviceList list_devices() {
 }
 
 Device choose_device(std::string_view selector, std::uint64_t bytes) {
+  const core::DefaultFloatEnvironment environment;
   const std::string resolved = resolve(selector);
   if (resolved == "auto") return choose_automatically(bytes);
   if (resolved == "all") throw Error(ErrorKind::usage, "the selector 'all' names several devices where one is needed");

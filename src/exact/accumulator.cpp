@@ -2,6 +2,7 @@
 #include <samesum/accumulator.hpp>
 
 #include "device/dialect/host.h"
+#include "exact/counted.hpp"
 
 #include <bit>
 #include <type_traits>
@@ -43,10 +44,10 @@ void Accumulator::add_finite(double value) noexcept {
   add_scaled(bits >> 63 != 0 ? -mantissa : mantissa, exponent != 0 ? exponent - 1 : 0);
 }
 
-void Accumulator::add(double value) noexcept {
+void Accumulator::add(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const bool negative = bits >> 63;
-  ++count_;
+  count_ = exact::counted(count_, 1);
   note(Elements::floats);
   if ((bits >> 52 & 0x7ff) == 0x7ff) {
     const bool is_nan = (bits & 0xfffffffffffff) != 0;
@@ -59,28 +60,48 @@ void Accumulator::add(double value) noexcept {
   add_finite(value);
 }
 
-void Accumulator::add_signed(std::int64_t value) noexcept {
+// Not by way of a double: where the caller has denormals taken for zeros, that conversion does.
+void Accumulator::add(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const int exponent = static_cast<int>(bits >> 23) & 0xff;
+  const auto fraction = static_cast<std::int64_t>(bits & 0x7fffff);
+  const bool negative = bits >> 31 != 0;
+  count_ = exact::counted(count_, 1);
+  note(Elements::floats);
+  if (exponent == 0xff) {
+    ++(fraction != 0 ? nans_ : negative ? negative_infinities_ : positive_infinities_);
+    if (fraction == 0) only_negative_zeros_ = false;
+    return;
+  }
+  if (bits == std::uint32_t{1} << 31) return;  // -0.0
+  only_negative_zeros_ = false;
+  constexpr int kLowest = kUnit - 149;  // the position of the smallest positive float
+  const std::int64_t mantissa = exponent != 0 ? fraction | std::int64_t{1} << 23 : fraction;
+  add_scaled(negative ? -mantissa : mantissa, kLowest + (exponent != 0 ? exponent - 1 : 0));
+}
+
+void Accumulator::add_signed(std::int64_t value) {
   add_integer_count(1, true);
   add_scaled(value, kUnit);
 }
 
-void Accumulator::add_unsigned(std::uint64_t value) noexcept {
+void Accumulator::add_unsigned(std::uint64_t value) {
   add_integer_count(1, false);
   add_scaled(static_cast<std::int64_t>(value & 0xffffffff), kUnit);
   add_scaled(static_cast<std::int64_t>(value >> 32), kUnit + 32);
 }
 
-void Accumulator::add_integer_count(std::uint64_t count, bool is_signed) noexcept {
+void Accumulator::add_integer_count(std::uint64_t count, bool is_signed) {
   if (count == 0) return;
-  count_ += count;
+  count_ = exact::counted(count_, count);
   only_negative_zeros_ = false;
   note(is_signed ? Elements::integers : Elements::unsigned_integers);
 }
 
 void Accumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
-                             bool only_negative_zeros) noexcept {
+                             bool only_negative_zeros) {
+  count_ = exact::counted(count_, count);
   if (count != 0) note(Elements::floats);
-  count_ += count;
   nans_ += nans;
   positive_infinities_ += positive_infinities;
   negative_infinities_ += negative_infinities;
@@ -94,9 +115,9 @@ void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digits) noex
   pending_ = 0;
 }
 
-void Accumulator::merge(const Accumulator& other) noexcept {
+void Accumulator::merge(const Accumulator& other) {
+  count_ = exact::counted(count_, other.count_);
   add_digits(other.canonical_digits());
-  count_ += other.count_;
   nans_ += other.nans_;
   positive_infinities_ += other.positive_infinities_;
   negative_infinities_ += other.negative_infinities_;
@@ -129,7 +150,8 @@ float Accumulator::round_to_float(NanPolicy nan) const noexcept {
   return std::bit_cast<float>(sign << 31 | dialect::exact_round_float32(digits.data(), 0, kDigits - 1));
 }
 
-bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
+// A friend: it is exported only where that is said here.
+SAMESUM_EXPORT bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&
          a.elements_ == b.elements_ && a.canonical_digits() == b.canonical_digits();

@@ -66,13 +66,17 @@ double round(Leading value) {
   if (top > 1023) return std::numeric_limits<double>::infinity();
   const int lowest = std::max(top - 52, -1074);  // that a double has
   const int drop = lowest - value.exponent;
-  if (drop <= 0) return std::ldexp(static_cast<double>(static_cast<std::uint64_t>(value.bits)), value.exponent);
+  // kept · 2^lowest, by its bits, whatever the processor's mode: a mantissa's leading bit, if it has one, adds 1 to the exponent's field.
+  const auto number = [lowest](std::uint64_t kept) {
+    return std::bit_cast<double>((static_cast<std::uint64_t>(lowest + 1074) << 52) + kept);
+  };
+  if (drop <= 0) return number(static_cast<std::uint64_t>(value.bits) << -drop);
   if (drop > 128) return 0;
   const Uint128 kept = drop == 128 ? 0 : value.bits >> drop;
   const Uint128 half = Uint128{1} << (drop - 1);
   const Uint128 rest = value.bits - (drop == 128 ? 0 : kept << drop);
   const bool up = rest > half || (rest == half && (value.more || (kept & 1) != 0));
-  return std::ldexp(static_cast<double>(static_cast<std::uint64_t>(kept) + (up ? 1 : 0)), lowest);  // infinite beyond the range
+  return number(static_cast<std::uint64_t>(kept) + (up ? 1 : 0));  // infinite beyond the range
 }
 
 }  // namespace
@@ -147,7 +151,7 @@ bool BigInteger::has_bits_below(int bits) const noexcept {
 std::string BigInteger::decimal() const {
   constexpr std::uint64_t kBillion = 1'000'000'000;
   std::vector<std::uint32_t> left = words_;
-  std::string text;
+  std::vector<std::uint32_t> nines;  // digits by nine, the lowest first
   while (!left.empty()) {
     std::uint64_t remainder = 0;
     for (std::size_t i = left.size(); i-- > 0;) {
@@ -156,9 +160,12 @@ std::string BigInteger::decimal() const {
       remainder %= kBillion;
     }
     while (!left.empty() && left.back() == 0) left.pop_back();
-    text = (left.empty() ? fmt::format("{}", remainder) : fmt::format("{:09}", remainder)) + text;
+    nines.push_back(static_cast<std::uint32_t>(remainder));
   }
-  return (negative_ ? "-" : "") + (text.empty() ? "0" : text);
+  if (nines.empty()) return "0";
+  std::string text = fmt::format("{}{}", negative_ ? "-" : "", nines.back());
+  for (std::size_t i = nines.size() - 1; i-- > 0;) text += fmt::format("{:09}", nines[i]);
+  return text;
 }
 
 int BigInteger::compare_magnitudes(const BigInteger& a, const BigInteger& b) noexcept {

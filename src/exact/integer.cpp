@@ -2,6 +2,7 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/error.hpp>
 
+#include "core/float_environment.hpp"
 #include "exact/big_integer.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ std::uint64_t lowest_64_bits(const BigInteger& whole) {
 }
 
 BigInteger whole_or_refuse(const Accumulator& sum, const BigInteger& digits) {
+  const core::DefaultFloatEnvironment environment;
   const bool finite = sum.nan_count() + sum.positive_infinities() + sum.negative_infinities() == 0;
   if (finite && !digits.has_bits_below(kUnitBit)) return digits.shifted_right(kUnitBit);
   throw Error(ErrorKind::no_answer, fmt::format("the sum is no integer: it is {}", sum.round()));

@@ -1,8 +1,10 @@
 // The sum of products as a value, over the arithmetic that kernels share (exact.h).
 #include <samesum/product_accumulator.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/dialect/host.h"
 #include "exact/big_integer.hpp"
+#include "exact/counted.hpp"
 
 #include <samesum/error.hpp>
 
@@ -21,6 +23,7 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;  // no standard name for it
 
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 constexpr std::uint32_t kMaxPending = 1u << 29;  // an addition changes a digit by less than 2^32
 
 // A finite double as mantissa · 2^(position - 1074).
@@ -60,16 +63,20 @@ void ProductAccumulator::add_product(std::uint64_t a, std::uint64_t b, bool nega
   if (product >> 124 != 0) add_scaled(sign(static_cast<std::uint64_t>(product >> 124)), position + 124);
 }
 
-void ProductAccumulator::add(double a, double b) noexcept {
-  const double product = a * b;  // its sign, and what kind it is
-  const bool negative = std::signbit(a) != std::signbit(b);
-  ++count_;
-  if (std::isnan(product)) {
+// What kind of numbers these are is told from their bits: the caller's mode may take denormals for zeros, or trap.
+void ProductAccumulator::add(double a, double b) {
+  constexpr std::uint64_t kInfinity = 0x7ff0000000000000;
+  const auto a_bits = std::bit_cast<std::uint64_t>(a), b_bits = std::bit_cast<std::uint64_t>(b);
+  const std::uint64_t left_bits = a_bits & ~kSign, right_bits = b_bits & ~kSign;  // of the magnitudes
+  const bool negative = ((a_bits ^ b_bits) & kSign) != 0;
+  const bool zero = left_bits == 0 || right_bits == 0, infinite = left_bits == kInfinity || right_bits == kInfinity;
+  count_ = exact::counted(count_, 1);
+  if (left_bits > kInfinity || right_bits > kInfinity || (zero && infinite)) {
     ++nans_;
-  } else if (std::isinf(a) || std::isinf(b)) {
+  } else if (infinite) {
     ++(negative ? negative_infinities_ : positive_infinities_);
     only_negative_zeros_ = false;
-  } else if (a == 0 || b == 0) {
+  } else if (zero) {
     if (!negative) only_negative_zeros_ = false;
   } else {
     only_negative_zeros_ = false;
@@ -78,26 +85,46 @@ void ProductAccumulator::add(double a, double b) noexcept {
   }
 }
 
-void ProductAccumulator::add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) noexcept {
-  ++count_;
+void ProductAccumulator::add(const Value& a, const Value& b) {
+  const auto magnitude_of = [](const Value& value) {
+    const auto* const integer = std::get_if<std::int64_t>(&value.number);
+    return integer != nullptr ? magnitude(*integer) : std::get<std::uint64_t>(value.number);
+  };
+  const auto is_negative = [](const Value& value) { return std::visit([](auto number) { return number < 0; }, value.number); };
+  const auto* const left = std::get_if<double>(&a.number);
+  const auto* const right = std::get_if<double>(&b.number);
+  if (left != nullptr && right != nullptr) return add(*left, *right);
+  if (left == nullptr && right == nullptr) return add_magnitudes(magnitude_of(a), magnitude_of(b), is_negative(a) != is_negative(b));
+  const Value& integer = left != nullptr ? b : a;
+  const double number = left != nullptr ? *left : *right;
+  const std::uint64_t size = magnitude_of(integer);
+  if (size == 0 || number == 0 || !std::isfinite(number)) return add(number, integer.as_double());
+  count_ = exact::counted(count_, 1);
+  only_negative_zeros_ = false;
+  const Parts parts = take_apart(number);
+  add_product(parts.mantissa, size, (number < 0) != is_negative(integer), parts.position + kUnit / 2);
+}
+
+void ProductAccumulator::add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) {
+  count_ = exact::counted(count_, 1);
   only_negative_zeros_ = false;
   add_product(a, b, negative, kUnit);
 }
 
 void ProductAccumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities,
-                                    std::uint64_t negative_infinities, bool only_negative_zeros) noexcept {
-  count_ += count;
+                                    std::uint64_t negative_infinities, bool only_negative_zeros) {
+  count_ = exact::counted(count_, count);
   nans_ += nans;
   positive_infinities_ += positive_infinities;
   negative_infinities_ += negative_infinities;
   only_negative_zeros_ = only_negative_zeros_ && only_negative_zeros;
 }
 
-void ProductAccumulator::merge(const ProductAccumulator& other) noexcept {
+void ProductAccumulator::merge(const ProductAccumulator& other) {
+  add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
   const auto others = other.canonical_digits();
   for (int i = 0; i < kDigits; ++i) digits_[i] += others[i];
   count_addition();
-  add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
 }
 
 std::array<std::int64_t, ProductAccumulator::kDigits> ProductAccumulator::canonical_digits() const noexcept {
@@ -128,6 +155,7 @@ namespace {
 
 // The sum's lowest 64 bits, where it is an integer between these.
 std::uint64_t integer_of(const ProductAccumulator& sum, std::uint64_t most_positive, std::uint64_t most_negative, const char* type) {
+  const core::DefaultFloatEnvironment environment;
   const auto digits = exact::BigInteger::from_digits(sum.canonical_digits());
   if (sum.nan_count() + sum.infinities() != 0 || digits.has_bits_below(ProductAccumulator::kUnit)) {
     throw Error(ErrorKind::no_answer, fmt::format("the sum of the products is no integer: it is {}", sum.round()));
@@ -149,7 +177,8 @@ std::int64_t ProductAccumulator::to_int64() const {
 }
 std::uint64_t ProductAccumulator::to_uint64() const { return integer_of(*this, std::numeric_limits<std::uint64_t>::max(), 0, "uint64"); }
 
-bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept {
+// A friend: it is exported only where that is said here.
+SAMESUM_EXPORT bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&
          a.canonical_digits() == b.canonical_digits();

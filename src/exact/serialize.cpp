@@ -1,4 +1,5 @@
 // An accumulator as bytes and back: docs/accumulator-format.md.
+#include "exact/big_integer.hpp"
 #include "exact/serialized.hpp"
 
 #include <samesum/accumulator.hpp>
@@ -14,6 +15,8 @@
 
 namespace samesum {
 namespace {
+
+using exact::BigInteger;
 
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 48;
@@ -45,9 +48,18 @@ class Reader {
   std::span<const std::byte> left_;
 };
 
+constexpr int kUnit = 1074;  // the bit of 2^0
+constexpr std::uint64_t kGreatest = ~std::uint64_t{0}, kLeast = std::uint64_t{1} << 63;  // of integers: their magnitudes
+BigInteger greatest_double() { return BigInteger((std::uint64_t{1} << 53) - 1).shifted_left(971 + kUnit); }
+
 // Whether digits have nothing below 2^0, which is bit 18 of digit 33.
 bool whole(std::span<const std::int64_t> digits) {
   return std::ranges::all_of(digits.first(33), [](std::int64_t digit) { return digit == 0; }) && (digits[33] & 0x3ffff) == 0;
+}
+
+// Whether `count` elements, between -most_negative and most_positive, can add up to this.
+bool reachable(const BigInteger& sum, std::uint64_t count, const BigInteger& most_negative, const BigInteger& most_positive) {
+  return !((sum.is_negative() ? most_negative : most_positive) * count - sum.magnitude()).is_negative();
 }
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
@@ -131,7 +143,12 @@ Accumulator Accumulator::deserialize(std::span<const std::byte> bytes) {
   const bool no_infinities = result.positive_infinities_ == 0 && result.negative_infinities_ == 0;
   const bool integers = result.elements_ == Elements::integers || result.elements_ == Elements::unsigned_integers;
   const bool integers_fit = !integers || (result.count_ != 0 && left == result.count_ && !result.only_negative_zeros_ && whole(digits));
-  const bool consistent = counts_fit && integers_fit && (size == 0 || (left > 0 && !result.only_negative_zeros_)) &&
+  const auto sum = BigInteger::from_digits(digits);
+  const auto unit = [](const BigInteger& whole) { return whole.shifted_left(kUnit); };
+  const bool sum_fits = result.elements_ == Elements::unsigned_integers ? reachable(sum, left, 0, unit(kGreatest))
+                        : result.elements_ == Elements::integers        ? reachable(sum, left, unit(kLeast), unit(kGreatest))
+                                                                        : reachable(sum, left, greatest_double(), greatest_double());
+  const bool consistent = counts_fit && integers_fit && sum_fits && (size == 0 || (left > 0 && !result.only_negative_zeros_)) &&
                           (result.only_negative_zeros_ ? no_infinities : left > 0 || !no_infinities);
   if (!consistent || !std::ranges::equal(result.serialize(), bytes)) refuse("damaged partial sum: it contradicts itself");
   return result;

@@ -3,6 +3,7 @@
 #include <samesum/histogram.hpp>
 
 #include "core/float_environment.hpp"
+#include "exact/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@ namespace samesum {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kGreatest = std::numeric_limits<double>::max();
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
 
@@ -25,10 +27,26 @@ void check(double low, double high, std::uint64_t count) {
   if (count < 1 || count > Bins::kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", count, Bins::kMost));
 }
 
+// The least integer that is not below p * count, exactly; 0 <= p <= 1.
+std::uint64_t ceil_of_product(double p, std::uint64_t count) {
+  __extension__ using Wide = unsigned __int128;
+  int exponent = 0;
+  const double fraction = std::frexp(p, &exponent);  // in [0.5, 1), or 0; p = fraction * 2^exponent
+  const Wide product = static_cast<Wide>(static_cast<std::uint64_t>(std::ldexp(fraction, 53))) * count;
+  const int shift = 53 - exponent;                // 52 or more
+  if (shift >= 120) return product != 0 ? 1 : 0;  // of 117 bits at most
+  return static_cast<std::uint64_t>((product >> shift) + ((product & ((Wide{1} << shift) - 1)) != 0 ? 1 : 0));
+}
+
 }  // namespace
 
-Bins::Bins(std::vector<double> edges, std::string_view kind)
-    : edges_(std::make_shared<const std::vector<double>>(std::move(edges))), kind_(kind) {}
+// Whoever calls this has the default floating-point modes: with others a denormal may be taken for a zero.
+Bins::Bins(std::vector<double> edges, std::string_view kind) : kind_(kind) {
+  for (double& edge : edges) {
+    if (edge == 0) edge = 0;  // -0.0 is no other edge
+  }
+  edges_ = std::make_shared<const std::vector<double>>(std::move(edges));
+}
 
 Bins Bins::even(double low, double high, std::uint64_t count) {
   const core::DefaultFloatEnvironment environment;
@@ -52,9 +70,11 @@ Bins Bins::even(double low, double high, std::uint64_t count) {
 
 Bins Bins::spanning(double least, double greatest, std::uint64_t count) {
   const core::DefaultFloatEnvironment environment;
-  if (least != greatest) return even(least, greatest, count);
+  if (least != greatest || !std::isfinite(least)) return even(least, greatest, count);
   const double low = least - 0.5, high = least + 0.5;
-  return even(low < least ? low : std::nextafter(least, -kInfinity), high > least ? high : std::nextafter(least, kInfinity), count);
+  const double below = low < least ? low : std::nextafter(least, -kInfinity),
+               above = high > least ? high : std::nextafter(least, kInfinity);
+  return even(std::max(below, -kGreatest), std::min(above, kGreatest), count);
 }
 
 Bins Bins::logarithmic(double low, double high, std::uint64_t count) {
@@ -73,6 +93,7 @@ Bins Bins::logarithmic(double low, double high, std::uint64_t count) {
 }
 
 Bins Bins::each_value(std::int64_t first, std::int64_t last) {
+  const core::DefaultFloatEnvironment environment;
   constexpr std::int64_t kLimit = std::int64_t{1} << 51;
   if (first > last) refuse(fmt::format("a bin for each integer from {} to {}: there are none", first, last));
   if (first < -kLimit || last > kLimit) {
@@ -97,6 +118,7 @@ Bins Bins::each_value(DType type) {
 }
 
 Bins Bins::between(std::vector<double> edges) {
+  const core::DefaultFloatEnvironment environment;
   if (edges.size() < 2) refuse(fmt::format("{} edges: bins need two or more", edges.size()));
   if (edges.size() - 1 > kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", edges.size() - 1, kMost));
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -109,20 +131,30 @@ Bins Bins::between(std::vector<double> edges) {
   return {std::move(edges), "edges"};
 }
 
-double Quantile::error() const noexcept { return std::isinf(value) ? kInfinity : std::max(value - low, high - value); }
+double Quantile::error() const noexcept {
+  const core::DefaultFloatEnvironment environment;
+  return std::isinf(value) ? kInfinity : std::max(value - low, high - value);
+}
 
 Histogram::Histogram(Bins bins) : bins_(std::move(bins)), counts_(bins_.count()) {}
 
-Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots)
-    : bins_(std::move(bins)),
-      counts_(slots.begin() + 1, slots.end() - 2),
-      under_(slots.front()),
-      over_(slots[slots.size() - 2]),
-      nan_(slots.back()) {}
+Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots) : bins_(std::move(bins)) {
+  if (slots.size() != bins_.count() + 3) {
+    refuse(fmt::format("a histogram over {} bins is made of {} counts: those below, in, and above all bins, and of NaNs; here are {}",
+                       bins_.count(), bins_.count() + 3, slots.size()));
+  }
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : slots) total = exact::counted(total, count);
+  counts_.assign(slots.begin() + 1, slots.end() - 2);
+  under_ = slots.front();
+  over_ = slots[slots.size() - 2];
+  nan_ = slots.back();
+}
 
 std::uint64_t Histogram::inside() const noexcept { return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}); }
 
 std::vector<double> Histogram::density() const {
+  const core::DefaultFloatEnvironment environment;
   const auto edges = bins_.edges();
   const auto n = static_cast<double>(inside());
   std::vector<double> result(counts_.size());
@@ -140,12 +172,12 @@ std::vector<std::uint64_t> Histogram::cumulative() const {
 }
 
 Quantile Histogram::quantile(double p) const {
+  const core::DefaultFloatEnvironment environment;
   if (!(p >= 0 && p <= 1)) refuse(fmt::format("the quantile of {}: it must lie in 0..1", p));
   const std::uint64_t samples = total() - nan_;
   if (samples == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no samples");
   // The rank of the sample that is asked for, from 1 on.
-  const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<long double>(p) * static_cast<long double>(samples)));
-  std::uint64_t rank = std::clamp<std::uint64_t>(wanted, 1, samples);
+  std::uint64_t rank = std::clamp<std::uint64_t>(ceil_of_product(p, samples), 1, samples);
   if (rank <= under_) return {-kInfinity, -kInfinity, bins_.low()};
   rank -= under_;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -161,6 +193,7 @@ Quantile Histogram::quantile(double p) const {
 
 Histogram& Histogram::operator+=(const Histogram& other) {
   if (bins_ != other.bins_) refuse("histograms over different bins cannot be added");
+  exact::counted(total(), other.total());  // before anything is changed: no single count can be more than all of them
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   under_ += other.under_;
   over_ += other.over_;
@@ -169,6 +202,7 @@ Histogram& Histogram::operator+=(const Histogram& other) {
 }
 
 HistogramReport& HistogramReport::operator+=(const HistogramReport& later) {
+  const core::DefaultFloatEnvironment environment;
   bytes += later.bytes;
   upload_seconds += later.upload_seconds;
   seconds += later.seconds;

@@ -1,6 +1,7 @@
 // The plan of a histogram: what is counted, and where.
 #include <samesum/histogram.hpp>
 
+#include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
 #include "core/visit.hpp"
@@ -48,6 +49,18 @@ std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Dev
   return plan.by_value() ? plan.fold(slots) : slots;
 }
 
+// Whether an integer's nearest double lies above it, or below. That may be 2^63 or 2^64, which no integer of the type is.
+template <class Integer>
+bool is_above(double nearest, Integer integer) {
+  const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+  return nearest >= end || static_cast<Integer>(nearest) > integer;
+}
+template <class Integer>
+bool is_below(double nearest, Integer integer) {
+  const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+  return nearest < end && static_cast<Integer>(nearest) < integer;
+}
+
 template <class T>
 Range chunk_range(const std::byte* from, std::uint64_t count) {
   using Value = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
@@ -62,14 +75,12 @@ Range chunk_range(const std::byte* from, std::uint64_t count) {
     least = value < least ? value : least;
     greatest = value > greatest ? value : greatest;
   }
-  if (least > greatest) return {1, 0};  // none
-  Range range{static_cast<double>(least), static_cast<double>(greatest)};
+  if (least > greatest) return {1, 0};                                                 // none
+  Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0, whichever of the zeros came first
   if constexpr (std::is_integral_v<Value> && sizeof(Value) == 8) {
-    // long double holds all of them on x86-64; elsewhere a double that is its own neighbour does no harm.
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (static_cast<long double>(range.least) > static_cast<long double>(least)) range.least = std::nextafter(range.least, -kInfinity);
-    if (static_cast<long double>(range.greatest) < static_cast<long double>(greatest))
-      range.greatest = std::nextafter(range.greatest, kInfinity);
+    if (is_above(range.least, least)) range.least = std::nextafter(range.least, -kInfinity);
+    if (is_below(range.greatest, greatest)) range.greatest = std::nextafter(range.greatest, kInfinity);
   }
   return range;
 }
@@ -82,13 +93,13 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
 }  // namespace
 
 Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const binning::Plan plan(bins, data.type());
   return {bins, count(data, plan, device, options, report)};
 }
 
-Histogram histogram(View data, const Bins& bins) { return histogram(data, bins, choose_device("auto", data.bytes())); }
-
 Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return histogram(device::host_view(data), bins, device, options, report);
   const binning::Plan plan(bins, data.type());
@@ -98,6 +109,8 @@ Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOpt
 }
 
 Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
+  source.allow_any_order();
   Histogram total(bins);
   std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
   HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
@@ -108,11 +121,13 @@ Histogram histogram(Source& source, const Bins& bins, const Device& device, cons
     sum += chunk;
     sum.configuration = chunk.configuration;
   }
+  require_one_column(source);
   if (report != nullptr) *report = std::move(sum);
   return total;
 }
 
 std::optional<Range> range_of(View data) {
+  const core::DefaultFloatEnvironment environment;
   std::optional<Range> result;
   std::mutex mutex;
   core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18),
@@ -131,8 +146,11 @@ std::optional<Range> range_of(View data) {
 }
 
 std::optional<Range> range_of(Source& source) {
+  const core::DefaultFloatEnvironment environment;
   std::optional<Range> result;
+  source.allow_any_order();
   while (const std::optional<View> view = source.next()) result = joined(result, range_of(*view));
+  require_one_column(source);
   return result;
 }
 

@@ -141,7 +141,8 @@ void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::u
       const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * (i + k * lanes))));
       const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
       const auto shifted = hn::Add(real, rounder);
-      const auto off = hn::Sub(real, hn::Sub(shifted, rounder));  // never -0.0
+      // -0.0 only where real() rounded to that below edge 0, which is within the tolerance (see Even).
+      const auto off = hn::Sub(real, hn::Sub(shifted, rounder));
       const auto slot = hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<31>(hn::BitCast(integers, off)));
       hn::Store(hn::ShiftLeft<kShift>(slot), integers, places + k * lanes);
       const auto from_last = hn::Abs(hn::Sub(real, last));

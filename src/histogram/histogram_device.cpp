@@ -55,6 +55,9 @@ std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) 
 // Words of hot slots, likewise: of 16-bit samples there may be many, of others one.
 std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 * 64 : 0) + 32; }
 
+// What is left of `room` where `taken` of it is not to be had: nothing where that is more.
+std::uint64_t left_of(std::uint64_t room, std::uint64_t taken) { return room - std::min(room, taken); }
+
 template <class Key, class T>
 device::Memory upload(device::Device& device, const std::vector<T>& values) {
   const std::vector<Key> converted(values.begin(), values.end());
@@ -96,7 +99,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
                      std::uint32_t group_size, Trie& trie) {
   Configuration chosen;
   const bool small_local = local_bytes <= kSmallLocal;
-  if (small_local) local_bytes -= kSmallReservedBytes;
+  if (small_local) local_bytes = left_of(local_bytes, kSmallReservedBytes);
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
   const bool little = bytes <= kLittleBytes && !info.is_cpu;
@@ -105,7 +108,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
   // What a group may have where `groups` of them share a compute unit.
-  const auto share = [&](std::uint64_t groups) { return (local_bytes + kReservedBytes) / groups - kReservedBytes; };
+  const auto share = [&](std::uint64_t groups) { return left_of((local_bytes + kReservedBytes) / groups, kReservedBytes); };
   // A driver that gives a group only a part of a unit's memory has that for each of two.
   const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
 

@@ -2,6 +2,7 @@
 #include <samesum/error.hpp>
 #include <samesum/image.hpp>
 
+#include "core/float_environment.hpp"
 #include "core/parallel.hpp"
 #include "histogram/count.hpp"
 #include "histogram/plan.hpp"
@@ -46,8 +47,15 @@ std::vector<Histogram> of_bytes(View pixels, std::uint32_t channels, std::uint32
 
 }  // namespace
 
+std::string_view Image::channel_name(std::uint32_t channel) const noexcept {
+  constexpr std::string_view kNames[4][4] = {
+      {"grey", "", "", ""}, {"grey", "alpha", "", ""}, {"red", "green", "blue", ""}, {"red", "green", "blue", "alpha"}};
+  return channels >= 1 && channels <= 4 && channel < channels ? kNames[channels - 1][channel] : std::string_view();
+}
+
 std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options,
                                  HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
   if (options.rows < 1 || options.columns < 1 || options.rows > image.height || options.columns > image.width) {
     throw Error(ErrorKind::usage, fmt::format("{} x {} tiles of {} x {} pixels: each tile needs a pixel", options.columns, options.rows,
                                               image.width, image.height));

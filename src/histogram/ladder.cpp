@@ -5,6 +5,7 @@
 #include "bench/reader.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/float_environment.hpp"
 #include "core/parallel.hpp"
 #include "device/program.hpp"
 #include "histogram/histogram_cpu.hpp"
@@ -71,6 +72,7 @@ class HistogramLadderRun {
   }
 
   HistogramLadder run() {
+    if (!options_.kernel_source.empty()) check_kernel();
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
     return std::move(ladder_);
@@ -79,7 +81,7 @@ class HistogramLadderRun {
  private:
   template <class Prepare>
   void add_row(std::string_view name, const Reader& reader, const Prepare& prepare) {
-    if (!wanted(options_.rungs, name)) return;
+    if (!wanted(options_.rungs, name, options_.kernel_name)) return;
     options_.effort.tell(name);
     HistogramLadderRow row;
     row.name = name;
@@ -143,11 +145,19 @@ class HistogramLadderRun {
     for (const std::string_view name : kTextbook) {
       add_row(name, reader, [&](HistogramLadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
+    add_row(kBest, reader, [&](HistogramLadderRow& row) { return best_rung(device, memory, row); });
+    // The last one: what it does to the device meets no other.
     if (!options_.kernel_source.empty()) {
       add_row(options_.kernel_name, reader,
               [&](HistogramLadderRow& row) { return textbook_rung("histogram", device, memory, row, options_.kernel_source); });
     }
-    add_row(kBest, reader, [&](HistogramLadderRow& row) { return best_rung(device, memory, row); });
+  }
+
+  void check_kernel() const {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    HistogramLadderRow row;
+    check_own_kernel(options_.kernel_name, [&] { textbook_rung("histogram", device, device.allocate(16), row, options_.kernel_source); });
   }
 
   // `text`: of a reader's own kernel.
@@ -202,6 +212,7 @@ class HistogramLadderRun {
 std::vector<std::string> histogram_data_kinds() { return {std::begin(kKinds), std::end(kKinds)}; }
 
 std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size) {
+  const core::DefaultFloatEnvironment environment;
   if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
     throw Error(ErrorKind::usage, fmt::format("unknown kind of data '{}': known are {}", kind, fmt::join(kKinds, ", ")));
   }
@@ -222,6 +233,7 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 }
 
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, histogram_rungs(device), options.kernel_name, device.info());
   if (data.size() > binning::DeviceHistogram::kMostCounted) {
     throw Error(ErrorKind::usage, "the ladder counts fewer than 2^32 bytes: its kernels have counters of 32 bits");

@@ -129,6 +129,7 @@ void Plan::find_even(const Bins& bins) {
     even.low = static_cast<float>(even.low);
     even.scale = static_cast<float>(even.scale);
   }
+  if (even.low == 0) even.low = -0.0;  // for -0.0 less -0.0 is +0.0, and less +0.0 is -0.0, which has the sign of what lies below
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {
@@ -236,7 +237,7 @@ class TrieMaker {
   };
 
   std::uint32_t root_bits() const {
-    const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_ - 1, 1)) - 1);
+    const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_, 2) - 1) - 1);
     return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMostBits});
   }
   float value_at(std::uint64_t offset) const {

@@ -23,6 +23,7 @@ enum class Element { integer32, integer64, float32, float64 };
 /// So it is wrong only where rounding took a threshold's real() below the index of its edge, or that of the key before it not below. The
 /// host looks at all of them: such lie less than `tolerance` from the index, and samples as near as that are compared with threshold r. The
 /// last edge, which belongs to the bin below it, has a tolerance of its own: there may be no other, and samples on edges are common.
+/// A low of zero is -0.0: so real() is +0.0 for both zeros, and loops may take the sign bit of what is left to the nearest edge.
 struct Even {
   double low = 0;
   double scale = 0;

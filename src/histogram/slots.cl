@@ -86,7 +86,8 @@ FN Place place_of(const Plan* plan, Key bits) {
   place.last = real - (plan->top - (Real)0.5f);
   return place;
 }
-FN uint guess_of(Place place) { return place.edge + 1 - SIGN(place.off); }  // which is never -0.0
+// `off` is -0.0 only where real() rounded to that below edge 0: such a place is within the tolerance, and looked at again.
+FN uint guess_of(Place place) { return place.edge + 1 - SIGN(place.off); }
 // Without a guess: by a look at the nearest edge.
 FN uint slot_of(const Plan* plan, Key bits) {
   uint edge = min_u32(place_of(plan, bits).edge, plan->threshold_count - 1);

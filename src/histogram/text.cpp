@@ -2,13 +2,20 @@
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 
+#include "core/float_environment.hpp"
 #include "histogram/count.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace samesum {
+namespace {
+
+constexpr std::size_t kMostBins = std::numeric_limits<std::int16_t>::max();
+
+}  // namespace
 
 CharacterMap CharacterMap::bytes() {
   CharacterMap map;
@@ -48,12 +55,21 @@ CharacterMap CharacterMap::of(const std::vector<std::string>& groups) {
       bin = static_cast<std::int16_t>(map.names.size());
     }
     map.names.push_back(group);
+    if (map.names.size() > kMostBins)
+      throw Error(ErrorKind::usage, fmt::format("{} groups of characters: there can be {}", groups.size(), kMostBins));
   }
   return map;
 }
 
 CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options,
                                  HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
+  for (std::size_t i = 0; i < 256; ++i) {
+    if (map.bin[i] != CharacterMap::kNone && (map.bin[i] < 0 || static_cast<std::size_t>(map.bin[i]) >= map.names.size())) {
+      throw Error(ErrorKind::usage, fmt::format("the byte 0x{:02x} is in bin {}: there are {} names of bins, and {} stands for none", i,
+                                                map.bin[i], map.names.size(), CharacterMap::kNone));
+    }
+  }
   const View bytes(text.data(), text.size(), DType::uint8);
   const std::vector<std::uint64_t> counted = binning::count_bytes(bytes, 1, device, options, report);
   CharacterCounts result{map.names, std::vector<std::uint64_t>(map.names.size()), 0};

@@ -4,9 +4,13 @@
 #include <samesum/bench.hpp>
 #include <samesum/bench_barrier.hpp>
 #include <samesum/bench_pairs.hpp>
+#include <samesum/bench_reduce.hpp>
 #include <samesum/error.hpp>
 
+#include "bench/reduce_operations.hpp"
+#include "core/float_environment.hpp"
 #include "device/device.hpp"
+#include "device/forwarding.hpp"
 #include "device/program.hpp"
 #include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
@@ -27,40 +31,15 @@
 namespace samesum {
 namespace {
 
-class NotingDevice final : public device::Device {
+class NotingDevice final : public device::Forwarding {
  public:
-  explicit NotingDevice(device::Device& real) : real_(real) {
-    info_ = real.info();
-    cached_ = false;
-  }
+  using Forwarding::Forwarding;
 
-  device::Memory allocate(std::uint64_t bytes) override { return real_.allocate(bytes); }
-  void write(const device::Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
-    real_.write(to, offset, from, bytes);
-  }
-  void read(const device::Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
-    real_.read(from, offset, to, bytes);
-  }
-  device::Memory wrap(void* memory, std::uint64_t bytes) override { return real_.wrap(memory, bytes); }
-  std::uint32_t misalignment(const device::Memory& memory) const override { return real_.misalignment(memory); }
-  std::uint64_t launch_local_bytes() const override { return real_.launch_local_bytes(); }
-  device::Language language() const override { return real_.language(); }
-  std::string compiler_identity() const override { return real_.compiler_identity(); }
   device::Binary compile(const std::string& source) override {
-    device::Binary binary = real_.compile(source);
+    device::Binary binary = Forwarding::compile(source);
     listings.push_back({source, binary.log, binary.bytes, format_of(binary.bytes)});
     return binary;
   }
-  device::Kernel load(const device::Binary& binary, const std::string& name) override { return real_.load(binary, name); }
-  void launch(const device::Kernel& kernel, device::Grid grid, std::span<const device::Argument> arguments) override {
-    real_.launch(kernel, grid, arguments);
-  }
-  std::optional<std::uint32_t> resident_groups(const device::Kernel& kernel, std::uint32_t group_size) override {
-    return real_.resident_groups(kernel, group_size);
-  }
-  device::Mark mark() override { return real_.mark(); }
-  double seconds_between(const device::Mark& from, const device::Mark& to) override { return real_.seconds_between(from, to); }
-  void finish() override { real_.finish(); }
 
   std::vector<KernelListing> listings;
 
@@ -69,14 +48,17 @@ class NotingDevice final : public device::Device {
     const bool elf = bytes.starts_with(
         "\x7f"
         "ELF");
-    if (elf && real_.language() == device::Language::cuda) return "cubin";
+    if (elf && language() == device::Language::cuda) return "cubin";
     return !elf && bytes.find(".version") < 4096 ? "PTX" : "the driver's own";
   }
-
-  device::Device& real_;
 };
 
-constexpr std::uint64_t kElements = 1 << 16;  // for so many the variants choose their configuration
+// Elements, where the user does not say how many: variants choose their kernels by it.
+constexpr std::uint64_t kElements = std::uint64_t{1} << 28;
+constexpr std::uint64_t kPairsElements = 1 << 16;
+constexpr std::uint64_t kMostPairsElements = 1 << 24;  // which are made up here
+
+std::uint64_t size_of_array(const InspectOptions& options) { return options.size != 0 ? options.size : kElements; }
 
 void build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   const auto names = reduce::textbook_variants();
@@ -86,9 +68,9 @@ void build_sum(std::string_view variant, const Device&, NotingDevice& device, co
     const device::Memory data = device.allocate(64 * 64 * size_of(options.type));
     reduce::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
   } else {
-    SumOptions sum;
+    AccumulateOptions sum;
     sum.group_size = options.group_size;
-    reduce::DeviceSum(device, options.type, sum, std::uint64_t{1} << 28);
+    reduce::DeviceSum(device, options.type, sum, size_of_array(options));
   }
 }
 
@@ -103,8 +85,13 @@ void build_barrier(std::string_view variant, const Device& device, NotingDevice&
 }
 
 void build_pairs(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
-  const std::vector<double> values(kElements, 1.0);
-  const View view(values.data(), kElements / options.components * options.components, options.type);
+  const std::uint64_t elements = options.size != 0 ? options.size : kPairsElements;
+  if (elements > kMostPairsElements || elements < options.components) {
+    throw Error(ErrorKind::usage, fmt::format("kernels of pairs are shown for {} (a vector) to {} elements, not {}", options.components,
+                                              kMostPairsElements, elements));
+  }
+  const std::vector<double> values(elements, 1.0);
+  const View view(values.data(), elements / options.components * options.components, options.type);
   PairsOptions pairs;
   pairs.f = parse_pair_function(options.f);
   pairs.reduction = parse_pair_reduction(options.reduction);
@@ -126,23 +113,26 @@ void build_pairs(std::string_view variant, const Device&, NotingDevice& device, 
 
 void build_histogram(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   if (variant == "best") {
-    binning::DeviceHistogram(device, binning::Problem{}, std::uint64_t{1} << 28, options.group_size);
+    binning::DeviceHistogram(device, binning::Problem{}, size_of_array(options), options.group_size);
   } else {
     const std::uint32_t size = options.group_size != 0 ? options.group_size : std::min(256u, device.info().max_group_size);
     device::build(device, {{"histogram/ladder.cl"}, {{"GROUP", std::to_string(size)}}}, variant);
   }
 }
 
-void build_statistics(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
-  CollectOptions collect;
-  collect.group_size = options.group_size;
-  statistics::DevicePass(device, options.type, collect, variant == "dot", std::uint64_t{1} << 28);
-}
-
-void build_product(std::string_view, const Device&, NotingDevice& device, const InspectOptions& options) {
-  ReduceOptions product;
-  product.group_size = options.group_size;
-  product_tree::DeviceProduct(device, options.type, false, product);
+void build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const auto* operation = std::ranges::find(bench::kReduceOperations, variant, &bench::ReduceOperation::name);
+  if (operation->kind == bench::ReduceOperation::multiplies_all) {
+    ReduceOptions product;
+    product.group_size = options.group_size;
+    product_tree::DeviceProduct(device, options.type, false, product);
+  } else {
+    CollectOptions collect;
+    collect.fields = operation->fields;
+    collect.group_size = options.group_size;
+    const bool dot = operation->kind == bench::ReduceOperation::multiplies_pairs;
+    statistics::DevicePass(device, options.type, collect, dot, size_of_array(options));
+  }
 }
 
 // A pattern joins by a row here: what its variants are called, and how one is built on a device.
@@ -162,16 +152,20 @@ constexpr Pattern kPatterns[] = {
      build_sum},
     {"histogram", [] { return std::vector<std::string>{"racy", "block_partition", "interleaved", "privatized", "aggregated", "best"}; },
      build_histogram},
-    {"statistics",
+    {"reduce",
      [] {
-       return std::vector<std::string>{"all", "dot"};
+       const auto names = bench::reduce_operations();
+       return std::vector<std::string>(names.begin(), names.end());
      },
-     build_statistics},
-    {"product", [] { return std::vector<std::string>{"tree"}; }, build_product},
+     build_reduce},
     {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
     {"pairs",
      [] {
-       std::vector<std::string> names(all_pairs::textbook_variants().begin(), all_pairs::textbook_variants().end());
+       std::vector<std::string> names;
+       for (const std::string_view name : all_pairs::textbook_variants()) {
+         names.emplace_back(name);
+         if (name == "vec4") names.emplace_back("vec4_best");
+       }
        for (const char* name : {"register_blocks", "compensated", "exact"}) names.emplace_back(name);
        return names;
      },
@@ -197,6 +191,7 @@ std::vector<std::string> kernel_variants(std::string_view pattern) { return find
 
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
                                            const InspectOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   const Pattern& found = find_pattern(pattern);
   const std::vector<std::string> known = found.variants();
   if (std::find(known.begin(), known.end(), variant) == known.end()) {

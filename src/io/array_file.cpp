@@ -1,5 +1,6 @@
 #include <samesum/array_file.hpp>
 
+#include "io/array_source.hpp"
 #include "io/mapped_file.hpp"
 #include "io/npy.hpp"
 #include "io/recognize.hpp"
@@ -12,7 +13,7 @@
 
 namespace samesum {
 
-ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type)
+ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part)
     : path_(std::move(path)), file_(std::make_shared<const io::MappedFile>(path_)) {
   const std::span<const std::byte> bytes = file_->bytes();
   const auto refuse = [this](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", path_, message)); };
@@ -24,12 +25,14 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type)
     } catch (const Error& error) {
       refuse(error.what());
     }
+    if (part.offset != 0 || part.count) refuse(io::kNoPartOfNpy);
     if (npy.big_endian) refuse(fmt::format("its elements are big-endian {}, which open_source() reads", name_of(npy.type)));
     if (raw_type && *raw_type != npy.type) {
       refuse(fmt::format("a .npy file of {}, which contradicts the given type {} (that is for raw files: leave it out)", name_of(npy.type),
                          name_of(*raw_type)));
     }
     type_ = npy.type;
+    fortran_order_ = io::lies_in_fortran_order(npy);
     shape_ = std::move(npy.shape);
     offset_ = npy.offset;
     count_ = npy.count;
@@ -38,14 +41,18 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type)
 
   if (!raw_type) refuse(io::what_else(bytes));
   type_ = *raw_type;
-  if (bytes.size() % size_of(type_) != 0) {
-    refuse(fmt::format("its size, {} bytes, is no multiple of the {} bytes of a {}", bytes.size(), size_of(type_), name_of(type_)));
+  try {
+    count_ = io::raw_count(bytes.size(), type_, part.offset, part.count);
+  } catch (const Error& error) {
+    refuse(error.what());
   }
-  count_ = bytes.size() / size_of(type_);
+  offset_ = part.offset;
   shape_ = {count_};
 }
 
 View ArrayFile::view() const noexcept { return {file_->bytes().data() + offset_, count_, type_}; }
+
+const char* mapped_file_at(const void* address) noexcept { return io::MappedFile::name_at(address); }
 
 void ArrayFile::check_unchanged() const {
   if (!file_->unchanged()) throw Error(ErrorKind::usage, fmt::format("{}: was changed while it was being read: run again", path_));

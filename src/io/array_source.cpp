@@ -1,7 +1,10 @@
 #include "io/array_source.hpp"
 
+#include "io/index_order.hpp"
+#include "io/mapped_file.hpp"
 #include "io/npy.hpp"
 #include "io/pipeline.hpp"
+#include "io/temporary_file.hpp"
 
 #include <samesum/error.hpp>
 
@@ -19,8 +22,17 @@ class MappedSource final : public Source {
  public:
   MappedSource(ArrayFile file, std::string_view format) : file_(std::move(file)), format_(format) {}
 
+  void allow_any_order() noexcept override { any_order_ = true; }
   std::optional<View> next() override {
-    if (!std::exchange(given_, true)) return file_.view();
+    if (as_it_lies()) {
+      if (!std::exchange(given_, true)) return file_.view();
+    } else {
+      if (!by_index_) by_index_.emplace(file_.view(), file_.shape());
+      if (const std::optional<View> block = by_index_->next()) {
+        bytes_read_ += block->bytes();
+        return block;
+      }
+    }
     file_.check_unchanged();
     return std::nullopt;
   }
@@ -28,13 +40,18 @@ class MappedSource final : public Source {
   std::optional<DType> type() const noexcept override { return file_.type(); }
   std::vector<std::uint64_t> shape() const override { return file_.shape(); }
   std::uint64_t bytes() const noexcept override { return file_.view().bytes(); }
-  std::uint64_t bytes_read() const noexcept override { return given_ ? bytes() : 0; }
-  std::uint64_t resident_bytes() const noexcept override { return bytes(); }
+  std::uint64_t bytes_read() const noexcept override { return given_ ? bytes() : bytes_read_; }
+  std::uint64_t resident_bytes() const noexcept override { return as_it_lies() ? bytes() : 0; }
 
  private:
+  bool as_it_lies() const noexcept { return any_order_ || !file_.fortran_order(); }
+
   ArrayFile file_;
   std::string_view format_;
+  bool any_order_ = false;
   bool given_ = false;
+  std::optional<IndexOrder> by_index_;
+  std::uint64_t bytes_read_ = 0;  // by index
 };
 
 struct ByteBlock {
@@ -46,14 +63,26 @@ struct ByteBlock {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
+std::string fewer_than(std::uint64_t wanted, DType type, std::uint64_t present) {
+  return fmt::format("{} elements of {} are asked for, {} {} there", wanted, name_of(type), present, present == 1 ? "is" : "are");
+}
+
+std::string what_there_is(std::uint64_t offset) {
+  return offset == 0 ? "its size" : fmt::format("its size behind the first {} bytes", offset);
+}
+
 // Elements one after the other. One thread reads, and another (if bytes are to be swapped) swaps, while the caller sums.
 class StreamSource final : public Source {
  public:
-  StreamSource(std::unique_ptr<ByteStream> stream, RawType type, std::optional<Npy> npy)
+  StreamSource(std::unique_ptr<ByteStream> stream, RawType type, std::optional<Npy> npy, const ArrayFile::Part& part)
       : stream_(std::move(stream)),
         type_(type),
         npy_(std::move(npy)),
-        left_(npy_ ? npy_->count * size_of(type.type) : kUnknown),
+        part_(part),
+        to_skip_(part.offset),
+        left_(npy_         ? npy_->count * size_of(type.type)
+              : part.count ? *part.count * size_of(type.type)
+                           : kUnknown),
         pipeline_(
             type.big_endian ? 2 : 1, [this](ByteBlock& block) { return fill(block); },
             [this](ByteBlock& block) {
@@ -61,14 +90,11 @@ class StreamSource final : public Source {
             },
             [this] { stream_->cancel(); }) {}
 
+  void allow_any_order() noexcept override { any_order_ = true; }
   std::optional<View> next() override {
-    while (const ByteBlock* block = pipeline_.next()) {
-      if (block->size == 0) continue;
-      count_ += block->size / size_of(type_.type);
-      return View(block->bytes.data(), block->size / size_of(type_.type), type_.type);
-    }
-    if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
-    return std::nullopt;
+    if (any_order_ || !npy_ || !lies_in_fortran_order(*npy_)) return next_as_it_comes();
+    if (!by_index_) keep_all();
+    return by_index_->next();
   }
   std::string_view format() const noexcept override { return npy_ ? "npy" : "raw"; }
   std::optional<DType> type() const noexcept override { return type_.type; }
@@ -81,8 +107,29 @@ class StreamSource final : public Source {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", stream_->name(), message));
   }
 
+  std::optional<View> next_as_it_comes() {
+    while (const ByteBlock* block = pipeline_.next()) {
+      if (block->size == 0) continue;
+      count_ += block->size / size_of(type_.type);
+      return View(block->bytes.data(), block->size / size_of(type_.type), type_.type);
+    }
+    if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
+    return std::nullopt;
+  }
+
+  // The last element to come may be the second by index: all have to be there before any is given.
+  void keep_all() {
+    TemporaryFile file;
+    while (const std::optional<View> block = next_as_it_comes()) {
+      file.append({static_cast<const std::byte*>(block->data()), static_cast<std::size_t>(block->bytes())});
+    }
+    kept_ = std::make_unique<MappedFile>(file.release(), stream_->name());
+    by_index_.emplace(View(kept_->bytes().data(), npy_->count, type_.type), npy_->shape);
+  }
+
   bool fill(ByteBlock& block) {
     block.bytes.resize(kBlockBytes);
+    skip(block);
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, left_));
     block.size = stream_->read(std::span(block.bytes).first(wanted));
     read_ += block.size;
@@ -92,12 +139,25 @@ class StreamSource final : public Source {
     return true;
   }
 
+  // What stands before the elements of a raw input.
+  void skip(ByteBlock& block) {
+    while (to_skip_ != 0) {
+      const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, to_skip_));
+      const std::size_t count = stream_->read(std::span(block.bytes).first(wanted));
+      to_skip_ -= count;
+      if (count < wanted)
+        refuse(fmt::format("ends after {} bytes, before the {} that are to be skipped", part_.offset - to_skip_, part_.offset));
+    }
+  }
+
   // What is left to be said against the input once all of it has been read.
   void check_end() {
     const std::size_t element = size_of(type_.type);
     if (!npy_) {
+      if (part_.count && left_ != 0) refuse(fewer_than(*part_.count, type_.type, read_ / element));
       if (read_ % element != 0) {
-        refuse(fmt::format("its size, {} bytes, is no multiple of the {} bytes of a {}", read_, element, name_of(type_.type)));
+        refuse(fmt::format("{}, {} bytes, is no multiple of the {} bytes of a {}", what_there_is(part_.offset), read_, element,
+                           name_of(type_.type)));
       }
       return;
     }
@@ -109,9 +169,14 @@ class StreamSource final : public Source {
   std::unique_ptr<ByteStream> stream_;
   const RawType type_;
   const std::optional<Npy> npy_;
-  std::uint64_t left_;            // bytes of elements
-  std::uint64_t read_ = 0;        // bytes of elements
-  std::uint64_t count_ = 0;       // elements given to the caller
+  const ArrayFile::Part part_;
+  std::uint64_t to_skip_;    // bytes
+  std::uint64_t left_;       // bytes of elements
+  std::uint64_t read_ = 0;   // bytes of elements
+  std::uint64_t count_ = 0;  // elements that came
+  bool any_order_ = false;
+  std::unique_ptr<MappedFile> kept_;  // where they come in another order than they are wanted
+  std::optional<IndexOrder> by_index_;
   Pipeline<ByteBlock> pipeline_;  // last: its threads use the others
 };
 
@@ -152,11 +217,31 @@ Npy read_npy_header(ByteStream& stream) {
 
 std::unique_ptr<Source> npy_source(std::unique_ptr<ByteStream> stream, Npy npy) {
   const RawType type{npy.type, npy.big_endian};
-  return std::make_unique<StreamSource>(std::move(stream), type, std::move(npy));
+  return std::make_unique<StreamSource>(std::move(stream), type, std::move(npy), ArrayFile::Part{});
 }
 
-std::unique_ptr<Source> raw_source(std::unique_ptr<ByteStream> stream, RawType type) {
-  return std::make_unique<StreamSource>(std::move(stream), type, std::nullopt);
+std::unique_ptr<Source> raw_source(std::unique_ptr<ByteStream> stream, RawType type, const ArrayFile::Part& part) {
+  if (part.count && *part.count > kUnknown / size_of(type.type)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: {}", stream->name(), fewer_than(*part.count, type.type, stream->size() / size_of(type.type))));
+  }
+  return std::make_unique<StreamSource>(std::move(stream), type, std::nullopt, part);
+}
+
+std::uint64_t raw_count(std::uint64_t bytes, DType type, std::uint64_t offset, std::optional<std::uint64_t> count) {
+  const std::size_t element = size_of(type);
+  if (offset > bytes)
+    throw Error(ErrorKind::usage, fmt::format("ends after {} bytes, before the {} that are to be skipped", bytes, offset));
+  const std::uint64_t present = bytes - offset;
+  if (count) {
+    if (*count > present / element) throw Error(ErrorKind::usage, fewer_than(*count, type, present / element));
+    return *count;
+  }
+  if (present % element != 0) {
+    throw Error(ErrorKind::usage, fmt::format("{}, {} bytes, is no multiple of the {} bytes of a {}", what_there_is(offset), present,
+                                              element, name_of(type)));
+  }
+  return present / element;
 }
 
 }  // namespace samesum::io

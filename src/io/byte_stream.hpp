@@ -1,4 +1,4 @@
-// Bytes that come one after the other: from a file, a pipe, standard input.
+// Bytes that come one after the other: from a file, a pipe, standard input, or out of a file in which they are packed.
 #pragma once
 
 #include <sys/stat.h>
@@ -8,16 +8,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace samesum::io {
 
-/// Errors (usage) name the file and the system's reason.
+/// Errors (usage) name the file and the reason.
 class ByteStream {
  public:
-  /// "-" is standard input. Opening a named pipe waits for its writer.
-  explicit ByteStream(const std::string& path);
-  ~ByteStream();
+  virtual ~ByteStream() = default;
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
 
@@ -27,25 +27,55 @@ class ByteStream {
   /// Fills `into` with what comes next: fewer bytes only at the end, or once cancelled.
   std::size_t read(std::span<std::byte> into);
   /// Makes a read that waits in another thread, and all later ones, return at once.
-  void cancel() noexcept;
+  virtual void cancel() noexcept = 0;
 
-  bool regular() const noexcept { return regular_; }
-  std::uint64_t size() const noexcept { return size_; }  ///< of a regular file; else 0
+  /// Whether the bytes are those of a regular file, from its beginning to its end, so that it may be mapped instead.
+  virtual bool regular() const noexcept { return false; }
+  virtual std::uint64_t size() const noexcept { return 0; }  ///< of all there is; 0: not known
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
   /// Of a regular file: nobody wrote to it since it was opened.
-  bool unchanged() const noexcept;
+  virtual bool unchanged() const noexcept = 0;
+
+ protected:
+  explicit ByteStream(std::string name) : name_(std::move(name)) {}
+  /// At least one byte; none at the end, or once cancelled. `into` is not empty.
+  virtual std::size_t read_some(std::span<std::byte> into) = 0;
+  [[noreturn]] void refuse(std::string_view message) const;
 
  private:
-  std::size_t read_some(std::span<std::byte> into);
-
   std::string name_;
+  std::vector<std::byte> peeked_;  // and not read again yet
+  std::atomic<std::uint64_t> bytes_read_ = 0;
+};
+
+/// A file, as the system gives it.
+class FileStream final : public ByteStream {
+ public:
+  /// "-" is standard input. Opening a named pipe waits for its writer.
+  explicit FileStream(const std::string& path);
+  ~FileStream() override;
+
+  void cancel() noexcept override;
+  /// False for a file that says it has no bytes and yet gives some, as those in /proc do.
+  bool regular() const noexcept override { return regular_ && !gives_more_; }
+  std::uint64_t size() const noexcept override { return size_; }
+  bool unchanged() const noexcept override;
+
+  /// Of a regular file: fills `into` from byte `offset` on; fewer bytes at the file's end. Moves nothing.
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> into) const;
+  /// Of a regular file: read() gives `count` bytes from `offset` on. Nothing may have been peeked at before.
+  void select(std::uint64_t offset, std::uint64_t count);
+
+ private:
+  std::size_t read_some(std::span<std::byte> into) override;
+
   int descriptor_ = -1;
   int wake_ = -1;  // an eventfd: readable once cancelled
   bool regular_ = false;
+  bool gives_more_ = false;  // than a size of 0
   std::uint64_t size_ = 0;
+  std::uint64_t left_ = ~std::uint64_t{0};  // bytes that may be read
   timespec modified_{};
-  std::vector<std::byte> peeked_;  // and not read again yet
-  std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
 }  // namespace samesum::io

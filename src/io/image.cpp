@@ -1,5 +1,6 @@
 // Which decoder an image is for.
 #include "io/image.hpp"
+#include "core/float_environment.hpp"
 
 #include "io/mapped_file.hpp"
 
@@ -15,6 +16,8 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace samesum {
 namespace {
@@ -23,16 +26,16 @@ using namespace std::string_view_literals;
 
 struct Format {
   std::string_view start;
-  Image (*decode)(std::span<const std::byte> file, const RowsReady& rows_ready);
+  Image (*decode)(std::span<const std::byte> file, const io::ImageRequest& request);
+  std::vector<std::uint64_t> (*pages)(std::span<const std::byte> file);
 };
 
+std::vector<std::uint64_t> one_page(std::span<const std::byte>) { return {0}; }
+
 constexpr std::array kFormats = {
-    Format{"\x89PNG\r\n\x1a\n"sv, io::decode_png},
-    Format{"\xff\xd8\xff"sv, io::decode_jpeg},
-    Format{"II*\0"sv, io::decode_tiff},
-    Format{"MM\0*"sv, io::decode_tiff},
-    Format{"II+\0"sv, io::decode_tiff},
-    Format{"MM\0+"sv, io::decode_tiff},
+    Format{"\x89PNG\r\n\x1a\n"sv, io::decode_png, one_page}, Format{"\xff\xd8\xff"sv, io::decode_jpeg, one_page},
+    Format{"II*\0"sv, io::decode_tiff, io::tiff_pages},      Format{"MM\0*"sv, io::decode_tiff, io::tiff_pages},
+    Format{"II+\0"sv, io::decode_tiff, io::tiff_pages},      Format{"MM\0+"sv, io::decode_tiff, io::tiff_pages},
 };
 
 const Format* format_of(std::string_view start) {
@@ -42,13 +45,19 @@ const Format* format_of(std::string_view start) {
   return nullptr;
 }
 
-}  // namespace
-
-std::string_view Image::channel_name(std::uint32_t channel) const noexcept {
-  constexpr std::string_view kNames[4][4] = {
-      {"grey", "", "", ""}, {"grey", "alpha", "", ""}, {"red", "green", "blue", ""}, {"red", "green", "blue", "alpha"}};
-  return channels >= 1 && channels <= 4 && channel < channels ? kNames[channels - 1][channel] : std::string_view();
+const Format* format_of(const io::MappedFile& file) {
+  return format_of(std::string_view(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()).substr(0, 8));
 }
+
+// work(), with the file's name in front of what it has to say against the file.
+template <class Work>
+auto named(const std::string& path, const Work& work) try {
+  return work();
+} catch (const Error& error) {
+  throw Error(error.kind(), fmt::format("{}: {}", path, error.what()));
+}
+
+}  // namespace
 
 bool is_image(const std::string& path) {
   std::error_code error;
@@ -59,19 +68,28 @@ bool is_image(const std::string& path) {
   return format_of({start, std::fread(start, 1, sizeof start, file.get())}) != nullptr;
 }
 
-Image load_image(const std::string& path, const RowsReady& rows_ready) {
-  const io::MappedFile file(path);
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  const Format* format = format_of(text.substr(0, 8));
-  if (format == nullptr) throw Error(ErrorKind::usage, fmt::format("{}: no PNG, JPEG or TIFF image", path));
-  try {
-    Image image = format->decode(file.bytes(), rows_ready);
-    if (!file.unchanged()) throw Error(ErrorKind::usage, "was changed while it was being read: run again");
-    return image;
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", path, error.what()));
-  }
+ImageFile::ImageFile(std::string path) : path_(std::move(path)), file_(std::make_shared<const io::MappedFile>(path_)) {
+  named(path_, [&] {
+    const Format* format = format_of(*file_);
+    if (format == nullptr) throw Error(ErrorKind::usage, "no PNG, JPEG or TIFF image");
+    places_ = format->pages(file_->bytes());
+  });
 }
+
+Image ImageFile::page(std::uint32_t number, const RowsReady& rows_ready, std::uint64_t max_pixels) const {
+  const core::DefaultFloatEnvironment environment;
+  return named(path_, [&] {
+    if (number < 1 || number > pages()) {
+      throw Error(ErrorKind::usage, fmt::format("there is no page {}: it has {}", number, pages()));
+    }
+    const io::ImageRequest request{places_[number - 1], max_pixels, rows_ready};
+    Image image = format_of(*file_)->decode(file_->bytes(), request);
+    if (!file_->unchanged()) throw Error(ErrorKind::usage, "was changed while it was being read: run again");
+    return image;
+  });
+}
+
+Image load_image(const std::string& path, const RowsReady& rows_ready) { return ImageFile(path).page(1, rows_ready); }
 
 namespace io {
 
@@ -80,13 +98,23 @@ std::uint64_t rows_of_band(const Image& image) noexcept {
   return std::max<std::uint64_t>(kBandBytes / (image.width * image.channels), 1);
 }
 
+void judge_size(std::uint64_t width, std::uint64_t height, double most, std::uint64_t file_bytes, std::uint64_t max_pixels) {
+  if (width == 0 || height == 0) throw Error(ErrorKind::usage, "an image without pixels");
+  const double pixels = static_cast<double>(width) * static_cast<double>(height);
+  if (pixels > most) {
+    throw Error(ErrorKind::usage, fmt::format("a damaged image: {} x {} pixels in {} bytes", width, height, file_bytes));
+  }
+  if (pixels > static_cast<double>(max_pixels)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} x {} pixels: over {}, the most that are read; --max-pixels allows more", width, height, max_pixels));
+  }
+}
+
 std::shared_ptr<void> make_pixels(const Image& image) {
-  constexpr double kMost = 0x1p40;
   const double bytes =
       static_cast<double>(image.width) * static_cast<double>(image.height) * image.channels * static_cast<double>(size_of(image.type));
-  if (image.width == 0 || image.height == 0) throw Error(ErrorKind::usage, "an image without pixels");
   const std::string size = fmt::format("{} x {} pixels of {} channels", image.width, image.height, image.channels);
-  if (bytes > kMost) throw Error(ErrorKind::usage, size + ": too large an image (over 2^40 bytes), or a damaged file");
+  if (bytes > 0x1p62) throw Error(ErrorKind::usage, size + ": there is no memory for them");
   // Not cleared: pages that a damaged file says there are, and has not, are never touched.
   // Large pages: to be given small ones one by one took a third of the time of decoding 12 megapixels, a tenth of that of 0.6.
   constexpr std::size_t kHugePage = std::size_t{2} << 20;

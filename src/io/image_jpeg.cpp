@@ -37,13 +37,19 @@ void warn(j_common_ptr jpeg, int level) {
   if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC) fail(jpeg);
 }
 
-bool begin(Reading& reading, std::span<const std::byte> file, Image& image) {
+bool read_header(Reading& reading, std::span<const std::byte> file) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
   jpeg_create_decompress(&jpeg);
   jpeg.client_data = &reading;
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), static_cast<unsigned long>(file.size()));
   jpeg_read_header(&jpeg, TRUE);
+  return true;
+}
+
+bool begin(Reading& reading, Image& image) {
+  if (setjmp(reading.failed) != 0) return false;
+  jpeg_decompress_struct& jpeg = reading.jpeg;
   jpeg.out_color_space = jpeg.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;  // an error where that cannot be
   jpeg_start_decompress(&jpeg);
   image.width = jpeg.output_width;
@@ -67,7 +73,8 @@ bool read_rows(Reading& reading, JSAMPROW pixels, std::uint64_t rows) {
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::byte> file, const RowsReady& rows_ready) {
+Image decode_jpeg(std::span<const std::byte> file, const ImageRequest& request) {
+  const RowsReady& rows_ready = request.rows_ready;
   Reading reading;
   reading.jpeg.err = jpeg_std_error(&reading.errors);
   reading.errors.error_exit = fail;
@@ -76,7 +83,11 @@ Image decode_jpeg(std::span<const std::byte> file, const RowsReady& rows_ready) 
   Image image;
   image.format = "jpeg";
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a JPEG image that cannot be read: {}", reading.message)); };
-  if (!begin(reading, file, image)) refuse();
+  if (!read_header(reading, file)) refuse();
+  // Huffman's code takes a bit at least for each 8 x 8 pixels; arithmetic coding may take much less.
+  const double most = (reading.jpeg.arith_code != 0 ? 0x1p15 : 512) * static_cast<double>(file.size());
+  judge_size(reading.jpeg.image_width, reading.jpeg.image_height, most, file.size(), request.max_pixels);
+  if (!begin(reading, image)) refuse();
   const std::shared_ptr<void> pixels = make_pixels(image);
   image.pixels = pixels;
   const std::uint64_t band = rows_of_band(image);

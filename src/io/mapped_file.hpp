@@ -9,24 +9,34 @@
 
 namespace samesum::io {
 
-/// Maps the whole of a regular file. Errors (usage) name the file and the system's reason.
+/// Maps the whole of a regular file. Errors (usage) name the file and the system's reason. mapped_file_at() knows it by its address.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
+  /// A file without a name, which is `descriptor` and becomes this object's; `name` is for messages.
+  MappedFile(int descriptor, std::string name);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const noexcept { return {static_cast<const std::byte*>(data_), size_}; }
 
+  /// See mapped_file_at().
+  static const char* name_at(const void* address) noexcept;
+
   /// False once the file has been written to, or made longer or shorter.
   bool unchanged() const noexcept;
 
  private:
+  void map();
+
+  std::string name_;
   int descriptor_ = -1;
   void* data_ = nullptr;
   std::size_t size_ = 0;
   timespec modified_{};
+  struct Place;
+  Place* place_ = nullptr;  // where it is noted
 };
 
 }  // namespace samesum::io

@@ -61,10 +61,17 @@ std::string dtype_name(std::string_view descr) {
 // numpy has no bfloat16 of its own; ml_dtypes writes it as a record of two bytes, which says too little to be taken for one.
 RawType parse_descr(std::string_view descr) {
   const std::string name = dtype_name(descr);
+  if (name == "bool") return {DType::uint8, false};  // 0 and 1
+  if (name.starts_with("complex")) {
+    refuse(
+        fmt::format("its elements are {} ('{}'), of which each has two numbers; a.real and a.imag saved with numpy.save are two files that "
+                    "samesum reads",
+                    name, descr.substr(0, 40)));
+  }
   const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == name; });
   if (known == kDTypes.end()) {
     if (name.empty()) refuse(fmt::format("unknown element type '{}'", descr.substr(0, 40)));
-    refuse(fmt::format("its elements are {} ('{}'); samesum sums integers of 8 to 64 bits, float16, float32 and float64", name,
+    refuse(fmt::format("its elements are {} ('{}'); samesum reads bool, integers of 8 to 64 bits, float16, float32 and float64", name,
                        descr.substr(0, 40)));
   }
   if (std::string_view("<=|>").find(descr[0]) == std::string_view::npos) refuse(fmt::format("bad header: no byte order in '{}'", descr));
@@ -265,6 +272,10 @@ std::string too_long(const Npy& npy, std::string_view more) {
                      name_of(npy.type), shape_text(npy.shape));
 }
 
+bool lies_in_fortran_order(const Npy& npy) noexcept {
+  return npy.fortran_order && npy.count != 0 && std::ranges::count_if(npy.shape, [](std::uint64_t size) { return size > 1; }) > 1;
+}
+
 std::string shape_text(std::span<const std::uint64_t> shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
@@ -280,12 +291,17 @@ std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& 
   const std::size_t bytes = size_of(type);
   std::string header = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': {}, }}", bytes == 1 ? '|' : '<', kind, bytes,
                                    io::shape_text(shape));
-  constexpr std::size_t kBefore = 10, kAlignment = 64;
-  header.resize((kBefore + header.size() + kAlignment) / kAlignment * kAlignment - kBefore, ' ');
+  constexpr std::size_t kBefore = 8, kAlignment = 64, kMostOfFormat1 = 0xffff;
+  const auto padded = [&](std::size_t length_bytes) {
+    return (kBefore + length_bytes + header.size() + kAlignment) / kAlignment * kAlignment - kBefore - length_bytes;
+  };
+  const bool is_short = padded(2) <= kMostOfFormat1;
+  const std::size_t length_bytes = is_short ? 2 : 4;
+  header.resize(padded(length_bytes), ' ');
   header.back() = '\n';
-  const std::string start = {
-      '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-  const std::string all = start + header;
+  std::string all = {'\x93', 'N', 'U', 'M', 'P', 'Y', static_cast<char>(is_short ? 1 : 2), 0};
+  for (std::size_t i = 0; i < length_bytes; ++i) all += static_cast<char>(header.size() >> 8 * i & 0xff);
+  all += header;
   const auto* const first = reinterpret_cast<const std::byte*>(all.data());
   return {first, first + all.size()};
 }

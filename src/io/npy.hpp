@@ -40,6 +40,9 @@ Npy parse_npy_header(std::span<const std::byte> start);
 std::string too_short(const Npy& npy, std::uint64_t present);
 std::string too_long(const Npy& npy, std::string_view more);
 
+/// Whether the elements lie in another order than that of their indices.
+bool lies_in_fortran_order(const Npy& npy) noexcept;
+
 /// "(3, 4)", "(5,)", "()": as Python writes a shape.
 std::string shape_text(std::span<const std::uint64_t> shape);
 

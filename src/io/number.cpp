@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 
 namespace samesum::io {
 namespace {
@@ -59,17 +62,146 @@ bool parse_hexadecimal(std::string_view word, bool negative, const NumberRules& 
   return true;
 }
 
+// `word` as C writes numbers: no separators of thousands, a decimal point. Nothing where a separator stands anywhere but between groups of
+// three digits, or a point where there are none.
+std::optional<std::string> in_c_form(std::string_view word, const NumberRules& rules) {
+  std::string text(word);
+  if (rules.thousands == ' ') {  // and those that are not broken at the end of a line: U+00A0, U+202F, U+2009
+    for (const std::string_view space : {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"}) {
+      for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos;) text.replace(at, space.size(), " ");
+    }
+  }
+  std::string result;
+  std::size_t at = 0, group = 0;
+  bool grouped = false;
+  for (; at < text.size(); ++at) {
+    if (is_digit(text[at])) {
+      result += text[at];
+      ++group;
+    } else if (rules.thousands != 0 && text[at] == rules.thousands) {
+      if (grouped ? group != 3 : group < 1 || group > 3) return std::nullopt;
+      grouped = true;
+      group = 0;
+    } else {
+      break;
+    }
+  }
+  if (grouped && group != 3) return std::nullopt;
+  std::string_view rest = std::string_view(text).substr(at);
+  if (rest.starts_with(rules.decimal)) {
+    result += '.';
+    rest.remove_prefix(1);
+  }
+  if (rest.find('.') != std::string_view::npos && rules.decimal != '.') return std::nullopt;
+  if (rules.thousands != 0 && rest.find(rules.thousands) != std::string_view::npos) return std::nullopt;
+  return result.append(rest);
+}
+
 }  // namespace
 
 void Numbers::reset(std::size_t count) {
-  if (count > capacity_) {
-    integers_ = std::make_unique_for_overwrite<std::int64_t[]>(count);  // pages that are not written to take no memory
-    reals_ = std::make_unique_for_overwrite<double[]>(count);
-    capacity_ = count;
-  }
+  if (count > capacity_) reallocate(count, 0);
   integers_end_ = integers_.get();
   reals_end_ = reals_.get();
+  kinds_end_ = kinds_.get();
   large_.clear();
+  gaps_.clear();
+  chunks_.clear();
+}
+
+void Numbers::grow() {
+  constexpr std::size_t kFirst = 64;
+  reallocate(std::max(2 * capacity_, kFirst), size());
+}
+
+// With the first `kept` numbers. Pages that are not written to take no memory.
+void Numbers::reallocate(std::size_t capacity, std::size_t kept) {
+  const auto move = [&](auto& from, auto*& end) {
+    using T = std::remove_reference_t<decltype(*end)>;
+    const auto used = kept == 0 ? 0 : end - from.get();
+    auto to = std::make_unique_for_overwrite<T[]>(capacity);
+    std::copy_n(from.get(), used, to.get());
+    from = std::move(to);
+    end = from.get() + used;
+  };
+  move(integers_, integers_end_);
+  move(reals_, reals_end_);
+  move(kinds_, kinds_end_);
+  capacity_ = capacity;
+}
+
+void Numbers::remove_last() noexcept {
+  switch (*--kinds_end_) {
+    case Kind::integer:
+      --integers_end_;
+      break;
+    case Kind::real:
+      --reals_end_;
+      break;
+    case Kind::large:
+      large_.pop_back();
+  }
+}
+
+void Numbers::finish(bool in_order) {
+  const View each[] = {View(integers_.get(), static_cast<std::uint64_t>(integers_end_ - integers_.get()), DType::int64),
+                       View(large_.data(), large_.size(), DType::uint64),
+                       View(reals_.get(), static_cast<std::uint64_t>(reals_end_ - reals_.get()), DType::float64)};
+  chunks_.clear();
+  for (const View& view : each) {
+    if (view.size() != 0) chunks_.push_back(view);
+  }
+  if (in_order && chunks_.size() > 1) put_in_order();
+}
+
+// A chunk is as long as there is a type that has all of its numbers: int64 before uint64 before float64, which is taken among doubles
+// alone.
+void Numbers::put_in_order() {
+  constexpr unsigned kInt64 = 1, kUint64 = 2, kFloat64 = 4;
+  chunks_.clear();
+  ordered_.resize(size());
+  const std::int64_t* integer = integers_.get();
+  const std::uint64_t* large = large_.data();
+  const double* real = reals_.get();
+  const auto double_too = [](std::uint64_t magnitude) {
+    return std::bit_width(magnitude) - std::countr_zero(magnitude) <= 53 ? kFloat64 : 0;
+  };
+  std::size_t first = 0;
+  unsigned types = kInt64 | kUint64 | kFloat64;  // that have all numbers from `first` on
+  bool reals = false;                            // there are doubles among them
+  const auto end_chunk = [&](std::size_t end) {
+    const DType type = (types & kInt64) != 0 ? DType::int64 : (types & kUint64) != 0 ? DType::uint64 : DType::float64;
+    for (std::size_t i = first; type == DType::float64 && i < end; ++i) {
+      if (kinds_[i] == Kind::integer)
+        ordered_[i] = std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(ordered_[i])));
+      if (kinds_[i] == Kind::large) ordered_[i] = std::bit_cast<std::uint64_t>(static_cast<double>(ordered_[i]));
+    }
+    chunks_.emplace_back(ordered_.data() + first, end - first, type);
+    first = end;
+  };
+  for (std::size_t i = 0; i < ordered_.size(); ++i) {
+    unsigned own = kFloat64;
+    if (kinds_[i] == Kind::integer) {
+      const auto bits = static_cast<std::uint64_t>(*integer);
+      own = *integer < 0 ? kInt64 | double_too(0 - bits) : kInt64 | kUint64 | double_too(bits);
+      ordered_[i] = static_cast<std::uint64_t>(*integer++);
+    } else if (kinds_[i] == Kind::large) {
+      own = kUint64 | double_too(*large);
+      ordered_[i] = *large++;
+    } else {
+      ordered_[i] = std::bit_cast<std::uint64_t>(*real++);
+    }
+    const bool real_now = kinds_[i] == Kind::real;
+    if ((types & own) == 0 || ((types & own) == kFloat64 && !reals && !real_now)) {
+      end_chunk(i);
+      types = own;
+      reals = real_now;
+    } else {
+      types &= own;
+      reals |= real_now;
+    }
+  }
+  end_chunk(ordered_.size());
 }
 
 bool NumberRules::is_missing(std::string_view word) const noexcept { return std::ranges::find(missing, word) != missing.end(); }
@@ -77,6 +209,12 @@ bool NumberRules::is_missing(std::string_view word) const noexcept { return std:
 bool parse_number(std::string_view word, const NumberRules& rules, Numbers& numbers) {
   const bool negative = word.starts_with('-');
   if (negative || word.starts_with('+')) word.remove_prefix(1);
+  std::optional<std::string> usual;
+  if (rules.decimal != '.' || rules.thousands != 0) {
+    usual = in_c_form(word, rules);
+    if (!usual) return false;
+    word = *usual;
+  }
   if (word.empty()) return false;
   if (word.size() > 2 && word[0] == '0' && lower(word[1]) == 'x') return parse_hexadecimal(word.substr(2), negative, rules, numbers);
 

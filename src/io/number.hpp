@@ -1,6 +1,9 @@
 // Numbers as text: from characters to values.
 #pragma once
 
+#include <samesum/view.hpp>
+
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -19,40 +22,75 @@ static_assert(std::endian::native == std::endian::little);
 /// What a character means between numbers.
 enum class CharClass : std::uint8_t { other, blank, line_end, separator };
 
-namespace detail {
-constexpr auto char_classes() {
-  std::array<CharClass, 256> classes{};
+using CharClasses = std::array<CharClass, 256>;
+
+/// What each character means where `separators` stand between numbers.
+constexpr CharClasses char_classes(std::string_view separators) {
+  CharClasses classes{};
   for (const unsigned char c : {' ', '\t', '\v', '\f'}) classes[c] = CharClass::blank;
   for (const unsigned char c : {'\n', '\r'}) classes[c] = CharClass::line_end;
-  for (const unsigned char c : {',', ';'}) classes[c] = CharClass::separator;
+  for (const char c : separators) classes[static_cast<unsigned char>(c)] = CharClass::separator;
   return classes;
 }
-inline constexpr auto kCharClasses = char_classes();
-}  // namespace detail
+inline constexpr CharClasses kCharClasses = char_classes(",;");
 
-inline CharClass class_of(char c) noexcept { return detail::kCharClasses[static_cast<unsigned char>(c)]; }
+inline CharClass class_of(char c) noexcept { return kCharClasses[static_cast<unsigned char>(c)]; }
 
-/// Room for numbers that are read one after the other: integers exactly, all others as the nearest doubles.
+/// Room for numbers that are read one after the other: integers exactly, all others as the nearest doubles; and where some are missing.
 class Numbers {
  public:
   /// Makes room for `count` numbers, and forgets those that are there.
   void reset(std::size_t count);
+  /// Makes room for one more.
+  void reserve_one() {
+    if (size() == capacity_) grow();
+  }
 
-  void add(std::int64_t value) noexcept { *integers_end_++ = value; }
-  void add(double value) noexcept { *reals_end_++ = value; }
-  void add_large(std::uint64_t value) { large_.push_back(value); }  ///< an integer from 2^63 on
+  void add(std::int64_t value) noexcept {
+    *integers_end_++ = value;
+    *kinds_end_++ = Kind::integer;
+  }
+  void add(double value) noexcept {
+    *reals_end_++ = value;
+    *kinds_end_++ = Kind::real;
+  }
+  void add_large(std::uint64_t value) {  ///< an integer from 2^63 on
+    large_.push_back(value);
+    *kinds_end_++ = Kind::large;
+  }
+  void add_missing() { gaps_.push_back(size()); }
+  void remove_last() noexcept;
 
-  std::span<const std::int64_t> integers() const noexcept { return {integers_.get(), integers_end_}; }
-  std::span<const double> reals() const noexcept { return {reals_.get(), reals_end_}; }
-  std::span<const std::uint64_t> large() const noexcept { return large_; }
+  /// To be called once all are there: divides them into chunks(), of one type each. With `in_order` the chunks have the numbers in the
+  /// order in which they were added, with their exact values: an integer is given as a double only among doubles, where it is one.
+  void finish(bool in_order);
+
+  std::span<const View> chunks() const noexcept { return chunks_; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(kinds_end_ - kinds_.get()); }
+  std::uint64_t missing() const noexcept { return gaps_.size(); }
+  /// How many are missing before number `index`.
+  std::uint64_t missing_before(std::size_t index) const noexcept {
+    return static_cast<std::uint64_t>(std::ranges::upper_bound(gaps_, index) - gaps_.begin());
+  }
 
  private:
+  enum class Kind : std::uint8_t { integer, real, large };
+
+  void grow();
+  void reallocate(std::size_t capacity, std::size_t kept);
+  void put_in_order();
+
   std::size_t capacity_ = 0;
   std::unique_ptr<std::int64_t[]> integers_;
   std::unique_ptr<double[]> reals_;
+  std::unique_ptr<Kind[]> kinds_;  // of all numbers, in their order
   std::int64_t* integers_end_ = nullptr;
   double* reals_end_ = nullptr;
+  Kind* kinds_end_ = nullptr;
   std::vector<std::uint64_t> large_;
+  std::vector<std::size_t> gaps_;  // for each that is missing, the numbers before it
+  std::vector<View> chunks_;
+  std::vector<std::uint64_t> ordered_;  // bits of int64, uint64 and float64
 };
 
 /// How numbers are taken, and what is none.
@@ -60,15 +98,19 @@ struct NumberRules {
   std::vector<std::string> missing;  ///< words that stand for a number that is not there
   bool integers = true;              ///< integers are taken as such; otherwise as the nearest doubles
   bool missing_first = false;        ///< one of `missing` may look like a number
+  char decimal = '.';                ///< between a number's whole part and its fraction
+  char thousands = 0;                ///< between groups of three digits; 0: nothing
+  CharClasses classes = kCharClasses;
 
+  CharClass class_of(char c) const noexcept { return classes[static_cast<unsigned char>(c)]; }
   bool is_missing(std::string_view word) const noexcept;
 };
 
 /// Bytes after the last character of a text that may be read (their values do not matter).
 inline constexpr std::size_t kTextPadding = 16;
 
-/// Reads `word`, which is a number as a whole: decimal, hexadecimal ("0x1.8p1"), "inf", "infinity", "nan" in any case. False where it is
-/// none. Correctly rounded, to nearest even.
+/// Reads `word`, which is a number as a whole: decimal, hexadecimal ("0x1.8p1"), "inf", "infinity", "nan" in any case; with the decimal
+/// and thousands separators of `rules`. False where it is none. Correctly rounded, to nearest even.
 bool parse_number(std::string_view word, const NumberRules& rules, Numbers& numbers);
 
 /// Reads a number of a form that is common and cheap from `at` on, up to a character that is no CharClass::other: that is returned, or
@@ -177,7 +219,7 @@ inline const char* parse_common_number(const char* at, const NumberRules& rules,
   at += negative;
   detail::Digits digits;
   at = detail::read_digits(at, digits);
-  if (class_of(*at) != CharClass::other) {
+  if (rules.class_of(*at) != CharClass::other) {
     if (digits.count == 0 || digits.count > 18) return nullptr;
     const auto value = static_cast<std::int64_t>(digits.value);
     if ((negative && value == 0) || !rules.integers) {
@@ -189,7 +231,7 @@ inline const char* parse_common_number(const char* at, const NumberRules& rules,
     return at;
   }
   int exponent = 0;
-  if (*at == '.') {
+  if (*at == rules.decimal) {
     const int whole = digits.count;
     at = detail::read_digits(at + 1, digits);
     exponent = whole - digits.count;
@@ -203,7 +245,7 @@ inline const char* parse_common_number(const char* at, const NumberRules& rules,
     if (power.count == 0 || power.count > 3) return nullptr;
     exponent += negative_exponent ? -static_cast<int>(power.value) : static_cast<int>(power.value);
   }
-  if (digits.count == 0 || digits.count > detail::kMaxDigits || class_of(*at) == CharClass::other) return nullptr;
+  if (digits.count == 0 || digits.count > detail::kMaxDigits || rules.class_of(*at) == CharClass::other) return nullptr;
   double value = 0;
   if (digits.value <= std::uint64_t{1} << 53 && exponent >= -detail::kMaxExactTen && exponent <= detail::kMaxExactTen) {
     // Both the digits and the power of ten are doubles, so that one operation rounds once (Clinger, How to Read Floating Point Numbers

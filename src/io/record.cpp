@@ -94,13 +94,13 @@ std::vector<std::string> split_record(const char* at, const char* end, char deli
   return fields;
 }
 
-std::optional<char> find_delimiter(const char* at, const char* end, bool whole) {
+std::optional<char> find_delimiter(const char* at, const char* end, bool whole, bool decimal_commas) {
   bool found[3] = {};
   char before = ' ';
   while (at < end && *at != '\n') {
     found[0] |= *at == '\t';
     found[1] |= *at == ';';
-    found[2] |= *at == ',';
+    found[2] |= *at == ',' && !decimal_commas;
     if (*at == '"' && (is_blank(before) || before == ';' || before == ',')) {
       const char* const close = closing_quote(at + 1, end);
       at = close != nullptr ? close : end - 1;

@@ -34,7 +34,8 @@ const char* record_end(const char* at, const char* end, char delimiter);
 std::vector<std::string> split_record(const char* at, const char* end, char delimiter);
 
 /// The first of tab, semicolon and comma outside quotes in the record at `at`; 0 where there is none. A quote opens where a field could
-/// begin, by whatever delimiter. Nothing where the record goes on behind `end`, unless the text is `whole`.
-std::optional<char> find_delimiter(const char* at, const char* end, bool whole);
+/// begin, by whatever delimiter. Nothing where the record goes on behind `end`, unless the text is `whole`. With `decimal_commas` a comma
+/// is none.
+std::optional<char> find_delimiter(const char* at, const char* end, bool whole, bool decimal_commas = false);
 
 }  // namespace samesum::io

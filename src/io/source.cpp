@@ -1,11 +1,14 @@
 // Which source an input is.
 #include <samesum/source.hpp>
 
+#include "core/float_environment.hpp"
 #include "io/array_source.hpp"
 #include "io/npy.hpp"
+#include "io/open_stream.hpp"
 #include "io/recognize.hpp"
 #include "io/text_source.hpp"
 
+#include <samesum/array_file.hpp>
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -19,7 +22,24 @@ namespace {
 
 constexpr std::uint32_t kMaxThreads = 16;  // for which the memory stays bounded
 
-bool is_set(const TextOptions& text) { return !text.column.empty() || text.header || !text.missing.empty(); }
+bool is_set(TextOptions text) {
+  text.table.reset();
+  text.integers = true;
+  text.in_order = false;
+  return text != TextOptions();
+}
+
+bool named_as_table(const std::string& path) {
+  std::string name = path;
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name.ends_with(".csv") || name.ends_with(".tsv") || name.ends_with(".tab");
+}
+
+io::Layout layout_of(const std::string& path, const TextOptions& options) {
+  if (!options.columns.empty()) return io::Layout::table;
+  if (options.table) return *options.table ? io::Layout::table : io::Layout::sequence;
+  return options.header || named_as_table(path) ? io::Layout::table : io::Layout::by_first_line;
+}
 
 std::uint32_t thread_count(std::uint32_t wanted) {
   return std::clamp(wanted != 0 ? wanted : std::thread::hardware_concurrency(), 1u, kMaxThreads);
@@ -33,11 +53,17 @@ RawType parse_raw_type(std::string_view name) {
   return {type, name.starts_with('>') && size_of(type) > 1};
 }
 
-std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options) {
+namespace {
+
+std::unique_ptr<Source> open(const std::string& path, const InputOptions& options, io::Layout layout) {
   const bool as_text = is_set(options.text);
+  const ArrayFile::Part part{options.offset, options.count};
+  const bool in_part = part.offset != 0 || part.count;
+  if (in_part && !options.raw)
+    throw Error(ErrorKind::usage, "an offset or a count of elements is for raw numbers, whose type has to be given");
   if (as_text && options.raw) throw Error(ErrorKind::usage, "a type of raw numbers, and options for text: an input is either");
 
-  auto stream = std::make_unique<io::ByteStream>(path);
+  std::unique_ptr<io::ByteStream> stream = io::open_stream(path, options.raw.has_value());
   const auto refuse = [&](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", stream->name(), message)); };
   const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
   const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
@@ -48,6 +74,7 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
   }
   if (io::is_npy(start)) {
     if (as_text) refuse("a .npy file, which has no columns and no missing numbers");
+    if (in_part) refuse(io::kNoPartOfNpy);
     io::Npy npy;
     try {
       npy = io::read_npy_header(*stream);
@@ -67,11 +94,33 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputOptions&
     return io::npy_source(std::move(stream), std::move(npy));
   }
   if (options.raw) {
-    if (file && !options.raw->big_endian) return io::mapped_source(ArrayFile(path, options.raw->type), "raw");
-    return io::raw_source(std::move(stream), *options.raw);
+    if (file && !options.raw->big_endian) return io::mapped_source(ArrayFile(path, options.raw->type, part), "raw");
+    return io::raw_source(std::move(stream), *options.raw, part);
   }
-  if (!as_text && io::is_binary(start)) refuse(io::what_else(start));
-  return io::text_source(std::move(stream), options.text, thread_count(options.threads), options.allow_empty);
+  if (const std::optional<std::string> other = io::other_format(start)) refuse(*other);
+  if (io::is_binary(start) && (!as_text || std::ranges::find(start, std::byte{0}) != start.end())) refuse(io::what_else(start));
+  return io::text_source(std::move(stream), options.text, layout, thread_count(options.threads), options.allow_empty);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  if (options.text.columns.size() > 1) throw Error(ErrorKind::usage, "several columns of one text: open_table() reads those");
+  if (options.text.header && options.text.columns.empty()) {
+    throw Error(ErrorKind::usage, "whether a text has a header matters where columns are read, and none is asked for");
+  }
+  return open(path, options, options.text.columns.empty() ? io::Layout::sequence : io::Layout::table);
+}
+
+void require_one_column(const Source& source) {
+  if (source.columns().size() > 1) {
+    throw Error(ErrorKind::usage, fmt::format("one column is needed here, and the source has {}", source.columns().size()));
+  }
+}
+
+std::unique_ptr<Source> open_table(const std::string& path, const InputOptions& options) {
+  return open(path, options, layout_of(path, options.text));
 }
 
 }  // namespace samesum

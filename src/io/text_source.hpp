@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/byte_stream.hpp"
+#include "io/text.hpp"
 
 #include <samesum/source.hpp>
 
@@ -10,7 +11,7 @@
 namespace samesum::io {
 
 /// `allow_empty`: a text may have no numbers.
-std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, std::uint32_t threads,
+std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads,
                                     bool allow_empty);
 
 }  // namespace samesum::io

@@ -6,15 +6,17 @@
 
 namespace samesum::io {
 
-#define SAMESUM_TIFF_FUNCTIONS(X)                                                                                             \
-  X(TIFFOpenOptionsAlloc)                                                                                                     \
-  X(TIFFOpenOptionsFree)                                                                                                      \
-  X(TIFFOpenOptionsSetErrorHandlerExtR)                                                                                       \
-  X(TIFFOpenOptionsSetWarningHandlerExtR)                                                                                     \
-  X(TIFFClientOpenExt)                                                                                                        \
-  X(TIFFClose)                                                                                                                \
-  X(TIFFGetField) X(TIFFGetFieldDefaulted) X(TIFFSetField) X(TIFFIsTiled) X(TIFFTileSize) X(TIFFStripSize) X(TIFFComputeTile) \
-      X(TIFFComputeStrip) X(TIFFReadEncodedTile) X(TIFFReadEncodedStrip)
+#define SAMESUM_TIFF_FUNCTIONS(X)                                                                                                 \
+  X(TIFFOpenOptionsAlloc)                                                                                                         \
+  X(TIFFOpenOptionsFree)                                                                                                          \
+  X(TIFFOpenOptionsSetErrorHandlerExtR)                                                                                           \
+  X(TIFFOpenOptionsSetWarningHandlerExtR)                                                                                         \
+  X(TIFFClientOpenExt)                                                                                                            \
+  X(TIFFClose)                                                                                                                    \
+  X(TIFFGetField)                                                                                                                 \
+  X(TIFFGetFieldDefaulted)                                                                                                        \
+  X(TIFFSetField) X(TIFFIsTiled) X(TIFFTileSize) X(TIFFComputeTile) X(TIFFTileRowSize) X(TIFFScanlineSize) X(TIFFReadEncodedTile) \
+      X(TIFFReadScanline) X(TIFFReadDirectory) X(TIFFLastDirectory) X(TIFFSetSubDirectory) X(TIFFCurrentDirOffset)
 
 struct TiffLibrary {
 #define SAMESUM_DECLARE(function) decltype(&::function) function = nullptr;

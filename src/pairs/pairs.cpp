@@ -121,10 +121,16 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const P
     });
     return c;
   }
-  const std::lock_guard lock(device.implementation().mutex());
-  all_pairs::DevicePairs on_device(device.implementation(), problem, {options.group_size});
-  in_pieces(problem, on_device.step(), options,
-            [&](std::uint64_t first, std::uint64_t count) { on_device.run(first, count, target.part(first, sizeof(Value))); });
+  // Between two pieces the device is free: for who is told of the progress, and for others.
+  device::Device& queue = device.implementation();
+  auto on_device = [&] {
+    const device::Lock lock(queue.mutex());
+    return all_pairs::DevicePairs(queue, problem, {options.group_size});
+  }();
+  in_pieces(problem, on_device.step(), options, [&](std::uint64_t first, std::uint64_t count) {
+    const device::Lock lock(queue.mutex());
+    on_device.run(first, count, target.part(first, sizeof(Value)));
+  });
   return c;
 }
 
@@ -177,6 +183,7 @@ PairReduction parse_pair_reduction(std::string_view name) { return parse<PairRed
 PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccuracy>(kAccuracies, name, "accuracy"); }
 
 PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   all_pairs::checked(a, b, options);
   const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
   PairsOptions packed = options;
@@ -187,8 +194,14 @@ PairsResult pairs(View a, View b, const Device& device, const PairsOptions& opti
   return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
 }
 
+PairsResult pairs(View a, View b, const PairsOptions& options) {
+  constexpr double kMost = 1e18;
+  const double pairs_in_all = static_cast<double>(a.size()) * static_cast<double>(b.size());
+  return pairs(a, b, choose_device("auto", static_cast<std::uint64_t>(std::min(pairs_in_all, kMost))), options);
+}
+
 View view_of(const PairsResult& result) noexcept {
-  return std::visit([](const auto& values) { return View(std::span(values)); }, result);
+  return std::visit([](const auto& values) { return View(values); }, result);
 }
 
 }  // namespace samesum

@@ -10,6 +10,7 @@
 
 #include <tbb/info.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -18,7 +19,7 @@
 namespace samesum::all_pairs {
 namespace {
 
-constexpr std::uint64_t kBlocksOfTask = 8;        // of x: a block of y is used so often while it is in the cache
+constexpr std::uint64_t kBlocksOfTask = 8;        // of x (of exact sums, x): a block of y is used so often while it is in the cache
 constexpr std::uint64_t kElementsOfBlock = 4096;  // of B: 16 or 32 KiB
 constexpr std::uint64_t kEnoughTasks = 64;
 constexpr std::uint64_t kLeastShare = 1024;  // of y
@@ -44,20 +45,18 @@ class Run {
   Run(const Problem& problem, Target c, std::uint32_t threads) : problem_(problem), c_(c), lanes_(block_lanes(problem.type)) {
     const std::uint64_t components = problem.components;
     y_block_ = std::max<std::uint64_t>(kElementsOfBlock / components, 1);
-    x_task_ = exact() ? 1 : lanes_ * kBlocksOfTask;
+    x_task_ = exact() ? kBlocksOfTask : lanes_ * kBlocksOfTask;
     const std::uint64_t tasks = ceil_div(problem.x_count, x_task_);
     const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kLeastShare, y_block_), 1);
     parts_ = std::clamp<std::uint64_t>(kEnoughTasks / std::max<std::uint64_t>(tasks, 1), 1, most);
     y_part_ = ceil_div(ceil_div(problem.y_count, parts_), y_block_) * y_block_;
     if (exact()) {
       sums_.resize(problem.x_count * parts_);
-      turn_b();
     } else {
       partials_.resize(problem.x_count * parts_);
     }
     const auto work = [&] {
       core::parallel_for(std::uint64_t{0}, tasks * parts_, [&](std::uint64_t task) {
-        const core::DefaultFloatEnvironment environment;
         const std::uint64_t first = task / parts_ * x_task_;
         run_task(first, std::min(x_task_, problem_.x_count - first), task % parts_);
       });
@@ -107,20 +106,10 @@ class Run {
             static_cast<Real>(problem_.softening)};
   }
 
-  // B by components, for vectors of y.
-  void turn_b() {
-    const std::uint64_t components = problem_.components;
-    if (components == 1) return;
-    turned_.resize(problem_.y_count * components);
-    for (std::uint64_t y = 0; y < problem_.y_count; ++y) {
-      for (std::uint64_t d = 0; d < components; ++d) turned_[d * problem_.y_count + y] = b()[y * components + d];
-    }
-  }
-
   void run_task(std::uint64_t first, std::uint64_t count, std::uint64_t part) {
     const std::uint64_t begin = std::min(part * y_part_, problem_.y_count);
     const std::uint64_t end = std::min(begin + y_part_, problem_.y_count);
-    if (exact()) return add_exactly(first, begin, end, sums_[part * problem_.x_count + first]);
+    if (exact()) return add_exactly(first, count, begin, end, &sums_[part * problem_.x_count + first]);
     const std::uint64_t components = problem_.components;
     const std::uint64_t blocks = ceil_div(count, lanes_);
     std::vector<Real> a_lanes(blocks * lanes_ * components);
@@ -160,18 +149,27 @@ class Run {
     }
   }
 
-  // The values of one x are written down in pieces, and those are summed as any array is.
-  void add_exactly(std::uint64_t x, std::uint64_t begin, std::uint64_t end, Accumulator& sum) const {
-    constexpr std::uint64_t kPiece = 4096;
+  // Pieces of y, turned by components for vectors of y. The values of one x are written down, and summed as any array is.
+  void add_exactly(std::uint64_t x, std::uint64_t count, std::uint64_t begin, std::uint64_t end, Accumulator* sums) const {
+    constexpr std::uint64_t kMostTurned = std::uint64_t{1} << 16;
     static const Device cpu = Device::open("cpu");
-    std::vector<Real> values(kPiece);
-    SumOptions alone;
+    const std::uint64_t components = problem_.components;
+    const std::uint64_t most = std::clamp<std::uint64_t>(kMostTurned / components, 1, 4096);
+    std::vector<Real> values(most), turned(components == 1 ? 0 : most * components);
+    AccumulateOptions alone;
     alone.threads = 1;
-    for (std::uint64_t y = begin; y < end; y += kPiece) {
-      Block<Real> piece = block(nullptr, y, std::min(kPiece, end - y));
-      if (problem_.components > 1) piece.b = turned_.data() + y;
-      evaluate(problem_.f, a() + x * problem_.components, piece, problem_.y_count, values.data());
-      sum.merge(accumulate({values.data(), piece.count, problem_.type}, cpu, alone));
+    for (std::uint64_t y = begin; y < end; y += most) {
+      Block<Real> piece = block(nullptr, y, std::min(most, end - y));
+      if (components > 1) {
+        for (std::uint64_t i = 0; i < piece.count; ++i) {
+          for (std::uint64_t d = 0; d < components; ++d) turned[d * most + i] = piece.b[i * components + d];
+        }
+        piece.b = turned.data();
+      }
+      for (std::uint64_t i = 0; i < count; ++i) {
+        evaluate(problem_.f, a() + (x + i) * components, piece, most, values.data());
+        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, cpu, alone));
+      }
     }
   }
 
@@ -208,7 +206,6 @@ class Run {
   std::uint64_t y_block_, x_task_, y_part_, parts_;
   std::vector<Partial<Real>> partials_;  // part by part
   std::vector<Accumulator> sums_;        // of exact sums, likewise
-  std::vector<Real> turned_;
 };
 
 }  // namespace

@@ -64,8 +64,8 @@ void append(View data, bool skip, int level, Tree<T>& tree, const AppendWhole& a
 }
 
 template <class Integer>
-IntegerProduct product_of(View data, std::uint64_t first, std::uint64_t count) {
-  IntegerProduct product;
+void multiply(View data, std::uint64_t first, std::uint64_t count, IntegerProduct& all) {
+  IntegerProduct product = all.another();
   for (std::uint64_t i = first; i < first + count; ++i) {
     Integer element;
     std::memcpy(&element, at(data, i), sizeof element);
@@ -73,93 +73,8 @@ IntegerProduct product_of(View data, std::uint64_t first, std::uint64_t count) {
     const auto magnitude = static_cast<std::uint64_t>(element);
     product.multiply(negative ? 0 - magnitude : magnitude, negative);
   }
-  return product;
+  all.merge(product);
 }
-
-IntegerProduct integer_product(View data, std::uint32_t threads) {
-  std::vector<IntegerProduct> products(threads);
-  const std::uint64_t chunk = core::chunk_size(data.bytes(), size_of(data.type()), threads);
-  core::visit(data.type(), [&](auto element) {
-    if constexpr (std::is_integral_v<decltype(element)>) {
-      core::for_chunks(data.size(), threads, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
-        products[task].merge(product_of<decltype(element)>(data, first, count));
-      });
-    }
-  });
-  IntegerProduct all;
-  for (const IntegerProduct& product : products) all.merge(product);
-  return all;
-}
-
-// A product that elements are appended to, all of one type.
-class Running {
- public:
-  Running(const Device& device, const ReduceOptions& options) : device_(device), options_(options) {}
-
-  void append(View data, SumReport& report) {
-    if (type_.value_or(data.type()) != data.type()) {
-      throw Error(ErrorKind::usage, fmt::format("a product of {} and {} mixed has no type", name_of(*type_), name_of(data.type())));
-    }
-    type_ = data.type();
-    if (data.size() == 0) return;
-    if (is_integer(data.type())) {
-      append_integers(data, report);
-    } else if (data.type() == DType::float64) {
-      append_floats(data, doubles_, report);
-    } else {
-      append_floats(data, floats_, report);
-    }
-  }
-
-  Value value() const {
-    const core::DefaultFloatEnvironment environment;
-    const DType type = type_.value_or(DType::float64);
-    if (is_integer(type)) return integers_.value(is_signed(type));
-    const double result = type == DType::float64 ? doubles_.root() : double{floats_.root()};
-    return {std::isnan(result) ? std::bit_cast<double>(std::uint64_t{0x7ff8000000000000}) : result,
-            type == DType::float64 ? DType::float64 : DType::float32};
-  }
-
- private:
-  bool on_kernels() const { return device_.info().has(Capability::kernels); }
-  bool skip() const { return options_.nan == NanPolicy::skip; }
-
-  template <class Work>
-  void on_cpu(View data, SumReport& report, const Work& work) {
-    const std::uint32_t threads = core::thread_count(data.bytes(), options_.threads);
-    const auto start = std::chrono::steady_clock::now();
-    work(threads);
-    report.seconds += seconds_since(start);
-    report.configuration = fmt::format("threads={}", threads);
-  }
-
-  void append_integers(View data, SumReport& report) {
-    if (on_kernels()) return integers_.merge(integer_product_on_device(data, device_.implementation(), options_, report));
-    on_cpu(data, report, [&](std::uint32_t threads) { integers_.merge(integer_product(data, threads)); });
-  }
-
-  template <class T>
-  void append_floats(View data, Tree<T>& tree, SumReport& report) {
-    const core::DefaultFloatEnvironment environment;
-    if (on_kernels()) {
-      const std::lock_guard lock(device_.implementation().mutex());
-      DeviceProduct on_device(device_.implementation(), data.type(), skip(), options_);
-      product_tree::append(data, skip(), on_device.level(), tree,
-                           [&](View whole) { append_on_device(whole, device_.implementation(), on_device, tree, report); });
-    } else {
-      on_cpu(data, report, [&](std::uint32_t threads) {
-        product_tree::append(data, skip(), kBlockLevel, tree, [&](View whole) { append_blocks(whole, skip(), threads, tree); });
-      });
-    }
-  }
-
-  Device device_;
-  ReduceOptions options_;
-  std::optional<DType> type_;
-  Tree<float> floats_;
-  Tree<double> doubles_;
-  IntegerProduct integers_;
-};
 
 SumReport begin_report(const Device& device) {
   SumReport report;
@@ -170,40 +85,165 @@ SumReport begin_report(const Device& device) {
 
 }  // namespace
 
-Value IntegerProduct::value(bool is_signed) const {
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-  if (zero) return is_signed ? Value{std::int64_t{0}, DType::int64} : Value{std::uint64_t{0}, DType::uint64};
-  const std::uint64_t most = is_signed ? kSign - (negative ? 0 : 1) : ~std::uint64_t{0};
-  if (too_large || magnitude > most) {
-    throw Error(ErrorKind::no_answer, fmt::format("the product does not fit into {}", is_signed ? "int64" : "uint64"));
-  }
-  if (!is_signed) return {magnitude, DType::uint64};
-  return {static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude), DType::int64};
+void multiply(View data, std::uint32_t threads, IntegerProduct& product) {
+  std::vector<IntegerProduct> products(threads, product.another());
+  const std::uint64_t chunk = core::chunk_size(data.bytes(), size_of(data.type()), threads);
+  core::visit(data.type(), [&](auto element) {
+    if constexpr (std::is_integral_v<decltype(element)>) {
+      core::for_chunks(data.size(), threads, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
+        multiply<decltype(element)>(data, first, count, products[task]);
+      });
+    }
+  });
+  for (const IntegerProduct& part : products) product.merge(part);
 }
 
 }  // namespace product_tree
 
+struct Product::State {
+  static constexpr const char* kIntegers = "integers";  // in any order, as they are exact
+
+  State(const Device& on, const ReduceOptions& how, std::optional<DType> elements)
+      : device(on), options(how), type(elements), mixed(!elements), report(product_tree::begin_report(on)) {
+    if (type && is_integer(*type)) report.variant = kIntegers;
+  }
+
+  void append(View data) {
+    const core::DefaultFloatEnvironment environment;
+    settle(data.type());
+    if (is_integer(data.type()) && !reals) report.variant = kIntegers;
+    if (!is_integer(data.type())) report.variant = "tree";
+    report.bytes += data.bytes();
+    core::for_contiguous_pieces(data, [&](View piece) { append_piece(piece); });
+  }
+
+  Value value() const {
+    const core::DefaultFloatEnvironment environment;
+    if (mixed && !reals && (signed_integers || unsigned_integers)) {
+      return integer.value(signed_integers ? std::nullopt : std::optional(false));
+    }
+    const DType of = type.value_or(DType::float64);
+    if (is_integer(of)) return integer.value(is_signed(of));
+    const double result = of == DType::float64 ? doubles.root() : double{floats.root()};
+    return {std::isnan(result) ? std::bit_cast<double>(std::uint64_t{0x7ff8000000000000}) : result,
+            of == DType::float64 ? DType::float64 : DType::float32};
+  }
+
+  std::string digits() const {
+    if (reals || (type && !is_integer(*type))) {
+      throw Error(ErrorKind::usage, "a product has all digits where all elements are integers: here some are not");
+    }
+    return integer.digits();
+  }
+
+  Device device;
+  ReduceOptions options;
+  std::optional<DType> type;  // of all elements, unless they are mixed
+  bool mixed;
+  bool signed_integers = false, unsigned_integers = false, reals = false;  // whether there were any
+  product_tree::Tree<float> floats;
+  product_tree::Tree<double> doubles;
+  product_tree::IntegerProduct integer;
+  SumReport report;
+
+ private:
+  bool on_kernels() const { return device.info().has(Capability::kernels); }
+  bool skip() const { return options.nan == NanPolicy::skip; }
+
+  void settle(DType given) {
+    const bool first = !signed_integers && !unsigned_integers && !reals;
+    if (mixed && first && size_of(given) != 8) {
+      type = given;
+      mixed = false;
+    }
+    if (mixed ? size_of(given) == 8 : given == *type) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("a product of {} and {} mixed has no type", name_of(type.value_or(DType::float64)), name_of(given)));
+  }
+
+  void append_piece(View data) {
+    if (data.size() == 0) return;
+    (!is_integer(data.type()) ? reals : is_signed(data.type()) ? signed_integers : unsigned_integers) = true;
+    if (is_integer(data.type())) {
+      if (!reals) append_integers(data);
+      if (mixed) append_as_doubles(data);
+    } else if (data.type() == DType::float64) {
+      append_floats(data, doubles, on_kernels());
+    } else {
+      append_floats(data, floats, on_kernels());
+    }
+  }
+
+  template <class Work>
+  void on_cpu(View data, const Work& work) {
+    const std::uint32_t threads = core::thread_count(data.bytes(), options.threads);
+    const auto start = std::chrono::steady_clock::now();
+    work(threads);
+    report.seconds += product_tree::seconds_since(start);
+    report.configuration = fmt::format("threads={}", threads);
+  }
+
+  void append_integers(View data) {
+    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), options, integer, report);
+    on_cpu(data, [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
+  }
+
+  // For the case that a number comes that is no integer.
+  void append_as_doubles(View data) {
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 16;
+    std::vector<double> converted(std::min(kPart, data.size()));
+    for (std::uint64_t first = 0; first < data.size(); first += kPart) {
+      const std::uint64_t count = std::min(kPart, data.size() - first);
+      core::visit(data.type(), [&](auto element) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          std::memcpy(&element, product_tree::at(data, first + i), sizeof element);
+          converted[i] = static_cast<double>(element);
+        }
+      });
+      append_floats(std::span<const double>(converted.data(), count), doubles, false);
+    }
+  }
+
+  template <class T>
+  void append_floats(View data, product_tree::Tree<T>& tree, bool on_device) {
+    using namespace product_tree;
+    if (on_device) {
+      const std::lock_guard lock(device.implementation().mutex());
+      DeviceProduct product(device.implementation(), data.type(), skip(), options);
+      product_tree::append(data, skip(), product.level(), tree,
+                           [&](View whole) { append_on_device(whole, device.implementation(), product, tree, report); });
+    } else {
+      on_cpu(data, [&](std::uint32_t threads) {
+        product_tree::append(data, skip(), kBlockLevel, tree, [&](View whole) { append_blocks(whole, skip(), threads, tree); });
+      });
+    }
+  }
+};
+
+Product::Product(const Device& device, const ReduceOptions& options, std::optional<DType> type)
+    : state_(std::make_unique<State>(device, options, type)) {}
+Product::Product(Product&&) noexcept = default;
+Product& Product::operator=(Product&&) noexcept = default;
+Product::~Product() = default;
+
+void Product::append(View data) { state_->append(data); }
+Value Product::value() const { return state_->value(); }
+std::string Product::digits() const { return state_->digits(); }
+const SumReport& Product::report() const noexcept { return state_->report; }
+
 Value product(View data, const Device& device, const ReduceOptions& options, SumReport* report) {
-  SumReport how = product_tree::begin_report(device);
-  how.bytes = data.bytes();
-  product_tree::Running running(device, options);
-  core::for_contiguous_pieces(data, [&](View piece) { running.append(piece, how); });
-  if (report != nullptr) *report = how;
-  return running.value();
+  Product product(device, options, data.type());
+  product.append(data);
+  if (report != nullptr) *report = product.report();
+  return product.value();
 }
 
 Value product(Source& source, const Device& device, const ReduceOptions& options, SumReport* report) {
-  SumReport how = product_tree::begin_report(device);
-  product_tree::Running running(device, options);
-  bool any = false;
-  while (const std::optional<View> view = source.next()) {
-    core::for_contiguous_pieces(*view, [&](View piece) { running.append(piece, how); });
-    how.bytes += view->bytes();
-    any = true;
-  }
-  if (!any) running.append(View(nullptr, 0, source.type().value_or(DType::float64)), how);
-  if (report != nullptr) *report = how;
-  return running.value();
+  Product product(device, options, source.type());
+  while (const std::optional<View> view = source.next()) product.append(*view);
+  require_one_column(source);
+  if (report != nullptr) *report = product.report();
+  return product.value();
 }
 
 }  // namespace samesum

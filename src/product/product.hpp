@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/program.hpp"
+#include "product/integer_product.hpp"
 #include "product/tree.hpp"
 
 #include <samesum/reduce.hpp>
@@ -13,28 +14,6 @@
 #include <vector>
 
 namespace samesum::product_tree {
-
-/// The product of integers: the number of zeros decides, then the sign; the magnitude stops at what no 64 bits hold. Integers with a
-/// magnitude of one or more never make it smaller, so the order does not matter: [2^40, 2^40, 0] is 0.
-struct IntegerProduct {
-  bool zero = false;
-  bool negative = false;
-  bool too_large = false;
-  std::uint64_t magnitude = 1;
-
-  void multiply(std::uint64_t factor, bool factor_negative) noexcept {
-    zero |= factor == 0;
-    negative ^= factor_negative;
-    if (factor != 0 && !too_large) too_large = __builtin_mul_overflow(magnitude, factor, &magnitude);
-  }
-  void merge(const IntegerProduct& other) noexcept {
-    multiply(other.magnitude, other.negative);
-    zero |= other.zero;
-    too_large |= other.too_large;
-  }
-  /// @throws Error (no_answer) where it does not fit into int64, or uint64.
-  Value value(bool is_signed) const;
-};
 
 /// Leaves of a subtree that is worked out in one go: 2^kBlockLevel.
 inline constexpr int kBlockLevel = 10;
@@ -84,8 +63,10 @@ class DeviceProduct {
 template <class T>
 void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report);
 
-/// Integers in host memory on a device.
-IntegerProduct integer_product_on_device(View data, device::Device& device, const ReduceOptions& options, SumReport& report);
+/// Multiplies `product` by integers in host memory, by so many threads.
+void multiply(View data, std::uint32_t threads, IntegerProduct& product);
+/// The same on a device, which has 64 bits: what leaves them is worked out here.
+void multiply_on_device(View data, device::Device& device, const ReduceOptions& options, IntegerProduct& product, SumReport& report);
 
 /// What the kernels are made from; for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);

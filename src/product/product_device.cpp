@@ -1,6 +1,8 @@
 // Products on a device that runs kernels (product.cl).
 #include "product/product.hpp"
 
+#include "core/chunks.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -155,7 +157,7 @@ template void DeviceProduct::collect<double>(Tree<double>&);
 template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, SumReport&);
 template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, SumReport&);
 
-IntegerProduct integer_product_on_device(View data, device::Device& device, const ReduceOptions& options, SumReport& report) {
+void multiply_on_device(View data, device::Device& device, const ReduceOptions& options, IntegerProduct& product, SumReport& report) {
   const std::lock_guard lock(device.mutex());
   const std::uint32_t group_size = choose_group_size(device.info(), options.group_size);
   const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size, 1), "product");
@@ -166,7 +168,6 @@ IntegerProduct integer_product_on_device(View data, device::Device& device, cons
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
   std::vector<std::uint64_t> records(2 * groups);
   const device::Memory result = device.allocate(records.size() * 8);
-  IntegerProduct all;
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
     const View part = data.part(first, std::min(chunk, data.size() - first));
     const device::Mark start = device.mark();
@@ -176,15 +177,23 @@ IntegerProduct integer_product_on_device(View data, device::Device& device, cons
     device.launch(kernel, {groups, group_size}, arguments);
     const device::Mark done = device.mark();
     device.read(result, 0, records.data(), records.size() * 8);
+    bool negative = false, zero = false, too_large = false;
     for (std::uint32_t i = 0; i < groups; ++i) {
-      const std::uint64_t flags = records[2 * i];
-      all.merge({(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, records[2 * i + 1]});
+      zero |= (records[2 * i] & 1) != 0;
+      negative ^= (records[2 * i] & 2) != 0;
+      too_large |= (records[2 * i] & 4) != 0;
+    }
+    if (too_large && !zero && !product.has_no_digits()) {
+      multiply(part, core::thread_count(part.bytes(), options.threads), product);
+    } else {
+      // Beyond 64 bits a record's magnitude is that of some of its elements: no more is needed there.
+      for (std::uint32_t i = 0; i < groups; ++i) product.multiply(records[2 * i + 1], false);
+      product.multiply(zero ? 0 : 1, negative);
     }
     report.upload_seconds += device.seconds_between(start, uploaded);
     report.seconds += device.seconds_between(uploaded, done);
   }
   report.configuration = fmt::format("groups={} group_size={}", groups, group_size);
-  return all;
 }
 
 }  // namespace samesum::product_tree

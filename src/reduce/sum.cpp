@@ -1,6 +1,7 @@
 // The plan of a sum: which variant, on which device.
 #include <samesum/sum.hpp>
 
+#include "core/float_environment.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
 #include "reduce/sum.hpp"
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -23,15 +25,15 @@ namespace {
 struct Row {
   SumVariant variant;
   bool on_kernels;  // for devices that run kernels, or for the CPU backend
-  Accumulator (*run)(View data, const Device& device, const SumOptions& options, SumReport* report);
+  Accumulator (*run)(View data, const Device& device, const AccumulateOptions& options, SumReport* report);
   double (*round)(View data, const SumOptions& options) = nullptr;  // where that is quicker than to round the accumulator
 };
 
-Accumulator run_bins(View data, const Device& device, const SumOptions& options, SumReport* report) {
+Accumulator run_bins(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
   return reduce::sum_on_device(data, device.implementation(), options, report);
 }
 
-Accumulator run_blocks(View data, const Device&, const SumOptions& options, SumReport* report) {
+Accumulator run_blocks(View data, const Device&, const AccumulateOptions& options, SumReport* report) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
   Accumulator total = reduce::sum_cpu(data, options.threads, &threads);
@@ -54,7 +56,7 @@ void add_one_by_one(View data, Accumulator& total) {
   }
 }
 
-Accumulator run_digits(View data, const Device&, const SumOptions&, SumReport* report) {
+Accumulator run_digits(View data, const Device&, const AccumulateOptions&, SumReport* report) {
   const auto start = std::chrono::steady_clock::now();
   Accumulator total;
   core::visit(data.type(), [&](auto element) { add_one_by_one<decltype(element)>(data, total); });
@@ -68,7 +70,10 @@ Accumulator run_digits(View data, const Device&, const SumOptions&, SumReport* r
 // The first row that fits a device is the one that "auto" takes.
 constexpr Row kRows[] = {
     {{"exact_bins", "histogram of mantissas by exponent in local memory; one launch"}, true, run_bins},
-    {{"exact_blocks", "blocks whose partial sums are exact in SIMD registers, or off by a known little; all cores"}, false, run_blocks, round_blocks},
+    {{"exact_blocks", "blocks whose partial sums are exact in SIMD registers, or off by a known little; all cores"},
+     false,
+     run_blocks,
+     round_blocks},
     {{"exact_digits", "element by element into the superaccumulator; one core, for comparison"}, false, run_digits},
 };
 
@@ -86,6 +91,14 @@ const Row& find_row(const Device& device, std::string_view name) {
 
 }  // namespace
 
+SumReport& SumReport::operator+=(const SumReport& later) {
+  const core::DefaultFloatEnvironment environment;
+  bytes += later.bytes;
+  upload_seconds += later.upload_seconds;
+  seconds += later.seconds;
+  return *this;
+}
+
 std::string_view find_sum_variant(const Device& device, std::string_view name) { return find_row(device, name).variant.name; }
 
 std::vector<SumVariant> sum_variants(const Device& device) {
@@ -96,22 +109,35 @@ std::vector<SumVariant> sum_variants(const Device& device) {
   return variants;
 }
 
-Accumulator accumulate(View data, const Device& device, const SumOptions& options, SumReport* report) {
+Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const Row& row = find_row(device, options.variant);
   if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", data.bytes(), 0, 0};
   return row.run(data, device, options, report);
 }
 
-double sum(View data, const Device& device, const SumOptions& options) {
-  const Row& row = find_row(device, options.variant);
-  return row.round != nullptr ? row.round(data, options) : row.run(data, device, options, nullptr).round(options.nan);
+Value value_of(const Accumulator& sum, DType type, NanPolicy nan) {
+  if (!is_integer(type)) return {sum.round(nan), DType::float64};
+  return is_signed(type) ? Value{sum.to_int64(), DType::int64} : Value{sum.to_uint64(), DType::uint64};
 }
 
-double sum(View data) {
+Value sum(View data, const Device& device, const SumOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  const Row& row = find_row(device, options.variant);
+  if (row.round != nullptr && !is_integer(data.type())) return {row.round(data, options), DType::float64};
+  return value_of(row.run(data, device, options.unrounded(), nullptr), data.type(), options.nan);
+}
+
+Value sum(View data, const SumOptions& options) {
+  const core::DefaultFloatEnvironment environment;
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
-  if (data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr) return reduce::rounded_sum_cpu(data, 1);
-  return sum(data, choose_device("auto", data.bytes()));
+  if (data.bytes() > kSmallBytes || options.variant != "auto" || std::getenv("SAMESUM_DEVICE") != nullptr) {
+    return sum(data, choose_device("auto", data.bytes()), options);
+  }
+  const std::uint32_t threads = std::max(options.threads, 1u);
+  if (is_integer(data.type())) return value_of(reduce::sum_cpu(data, threads), data.type(), options.nan);
+  return {reduce::rounded_sum_cpu(data, threads, options.nan), DType::float64};
 }
 
 }  // namespace samesum

@@ -125,7 +125,7 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
   return source;
 }
 
-DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements)
+DeviceSum::DeviceSum(device::Device& device, DType type, const AccumulateOptions& options, std::uint64_t elements)
     : device_(device), options_(options), type_(type) {
   entries_ = layout_of(type, in_float64(device.info(), type)).entries();
   schedule_ = device.allocate(8);
@@ -137,7 +137,14 @@ DeviceSum::DeviceSum(device::Device& device, DType type, const SumOptions& optio
     device.write(merged_, 0, zeros.data(), merged_.bytes);
   }
   if (options.group_size == 0 && options.groups == 0) window_ = DeviceWindow::prepare(device, type, Terms::elements, elements);
-  if (!window_ || window_->is_for_few_exponents()) prepare_any(elements);
+  in_window_ = window_ && !window_->is_for_few_exponents();
+  if (!in_window_) prepare_any(elements);
+}
+
+void DeviceSum::prepare_all(bool strided) {
+  if (tile_elements_ == 0) prepare_any(window_->most_elements() + 1);  // for what is too much there
+  if (window_) window_->prepare_strided();                             // which takes misaligned arrays as well
+  if (strided) kernels_for(true);
 }
 
 void DeviceSum::prepare_any(std::uint64_t elements) {
@@ -165,7 +172,7 @@ DeviceSum::Kernels DeviceSum::build() {
   return kernels;
 }
 
-// Strides are rare: their kernel is built when one is met.
+// Strides are rare: their kernel is built when one is met, or announced.
 const DeviceSum::Kernels& DeviceSum::kernels_for(bool strided) {
   if (!strided) return kernels_;
   if (strided_kernels_.sum.handle == nullptr) {
@@ -177,13 +184,11 @@ const DeviceSum::Kernels& DeviceSum::kernels_for(bool strided) {
 }
 
 void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::Place* record) {
-  count_ = data.count;
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : record_offset();
-  unread_ = true;
-  in_window_ = window_ && (!window_->is_for_few_exponents() || few_exponents_.expected()) && window_->launch(data, data, skip != 0, result_, to, to_offset);
-  if (in_window_) return;
+  const bool for_window = window_ && (!window_->is_for_few_exponents() || few_exponents_.expected());
+  if (for_window && window_->launch(data, data, skip != 0, result_, to, to_offset)) return launched(data.count, true);
   if (tile_elements_ == 0) prepare_any(data.count);
   const std::uint64_t tiles = std::max<std::uint64_t>((data.count + tile_elements_ - 1) / tile_elements_, 1);
   if (tiles + configuration_.groups > UINT32_MAX) {
@@ -204,6 +209,13 @@ void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::P
     const device::Argument finish_arguments[] = {merged_, groups, schedule_, result_, to, to_offset, data.count, skip};
     device_.launch(kernels.finish, {1, std::min(configuration_.group_size, kFinishSize)}, finish_arguments);
   }
+  launched(data.count, false);
+}
+
+void DeviceSum::launched(std::uint64_t count, bool in_window) {
+  count_ = count;
+  in_window_ = in_window;
+  unread_ = true;
 }
 
 DeviceSumResult DeviceSum::result() {
@@ -227,7 +239,7 @@ DeviceSumResult DeviceSum::result() {
   return result;
 }
 
-Accumulator sum_on_device(View data, device::Device& device, const SumOptions& options, SumReport* report) {
+Accumulator sum_on_device(View data, device::Device& device, const AccumulateOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
   const std::uint64_t element = size_of(data.type());
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / element;
@@ -264,7 +276,7 @@ Accumulator sum_on_device(View data, device::Device& device, const SumOptions& o
     mark();
     device.write(lane.memory, 0, part.data(), part.bytes());
     mark();
-    lane.sum.launch(lane.memory, part.size(), options.nan);
+    lane.sum.launch(lane.memory, part.size());
     mark();
     lane.busy = true;
   }
@@ -274,6 +286,7 @@ Accumulator sum_on_device(View data, device::Device& device, const SumOptions& o
     seconds += device.seconds_between(marks[i + 1], marks[i + 2]);
   }
   if (report != nullptr) {
+    report->variant = lanes.front().sum.variant();
     report->configuration = lanes.front().sum.configuration();
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;

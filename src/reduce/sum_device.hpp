@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace samesum::reduce {
 
@@ -40,10 +41,13 @@ class DeviceSum {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   /// `elements`: for so many, or about so many, it is to be fast.
-  DeviceSum(device::Device& device, DType type, const SumOptions& options, std::uint64_t elements);
+  DeviceSum(device::Device& device, DType type, const AccumulateOptions& options, std::uint64_t elements);
 
-  /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but
-  /// for the first array with a stride, or of many more elements than were announced, whose kernel may have to be built.
+  /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
+  void prepare_all(bool strided);
+
+  /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Waits for nothing. Builds and allocates
+  /// where the first array with a stride comes, or one of many more elements than were announced, unless prepare_all() has.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
   void launch(const device::Array& data, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of the first `count` elements of `data`, contiguous.
@@ -53,8 +57,9 @@ class DeviceSum {
   /// Waits for the last launch.
   DeviceSumResult result();
 
-  /// "groups=264 group_size=1024 columns=32"
-  std::string configuration() const { return in_window_ || tile_elements_ == 0 ? window_->text() : configuration_.text(); }
+  /// Of the last launch, or the first to be expected: "exact_bins", or the kernel for little data; "groups=264 group_size=1024 columns=32".
+  std::string_view variant() const { return in_window_ ? window_->entry() : "exact_bins"; }
+  std::string configuration() const { return in_window_ ? window_->text() : configuration_.text(); }
 
  private:
   struct Kernels {
@@ -63,12 +68,13 @@ class DeviceSum {
   };
   void prepare_any(std::uint64_t elements);
   Kernels build();
+  void launched(std::uint64_t count, bool in_window);
   const Kernels& kernels_for(bool strided);
   // In `result_`: behind entries, and the word that a window's kernel has there.
   std::uint64_t record_offset() const { return std::uint64_t{8} * (entries_ + 1); }
 
   device::Device& device_;
-  SumOptions options_;
+  AccumulateOptions options_;
   SumConfiguration configuration_;
   std::optional<DeviceWindow> window_;  // for little data
   FewExponents few_exponents_;          // where that is for these alone
@@ -89,6 +95,6 @@ class DeviceSum {
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration);
 
 /// The exact sum of data in host memory on `device`, in chunks that fit into it.
-Accumulator sum_on_device(View data, device::Device& device, const SumOptions& options, SumReport* report);
+Accumulator sum_on_device(View data, device::Device& device, const AccumulateOptions& options, SumReport* report);
 
 }  // namespace samesum::reduce

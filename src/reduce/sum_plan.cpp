@@ -1,9 +1,9 @@
 // Sums of arrays that lie on a device: a plan, and the sum that makes one for itself.
 #include <samesum/sum.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/array.hpp"
 #include "reduce/sum.hpp"
-#include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 
 #include <samesum/error.hpp>
@@ -17,8 +17,6 @@
 
 namespace samesum {
 namespace {
-
-using Lock = std::lock_guard<std::mutex>;
 
 static_assert(sizeof(SumRecord) == 24, "the kernel writes it as three 64-bit words");
 
@@ -37,69 +35,96 @@ SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
 }  // namespace
 
 struct SumPlan::State {
+  State(const Device& on, DType elements, std::uint64_t size, const AccumulateOptions& wanted, Layout arrays)
+      : device(on), type(elements), options(wanted), layout(arrays) {
+    const core::DefaultFloatEnvironment environment;
+    find_sum_variant(device, options.variant);
+    if (!device.info().has(Capability::kernels)) return;
+    const device::Lock lock(device.implementation().mutex());
+    on_device.emplace(device.implementation(), type, options, size);
+    on_device->prepare_all(layout == Layout::strided);
+  }
+
+  void launch(const BufferView& data, const device::Place* place, NanPolicy nan) {
+    const core::DefaultFloatEnvironment environment;
+    device::check_planned(data, device, type, layout);
+    device::Device& queue = device.implementation();
+    if (on_device) {
+      const device::Lock lock(queue.mutex());
+      on_device->launch(device::array_of(data), nan, place);
+      launched = true;
+      return;
+    }
+    Accumulator sum = accumulate(device::host_view(data), device, options);
+    if (place != nullptr) {
+      const SumRecord record = record_of(sum, type, nan);
+      queue.write(place->memory, place->offset, &record, sizeof record);
+    }
+    const std::lock_guard lock(host_mutex);
+    on_host = std::move(sum);
+  }
+
+  Accumulator result() {
+    const core::DefaultFloatEnvironment environment;
+    if (on_device) {
+      const device::Lock lock(device.implementation().mutex());
+      if (!launched) device::refuse_result();
+      return on_device->result().accumulator;
+    }
+    const std::lock_guard lock(host_mutex);
+    if (!on_host) device::refuse_result();
+    return *on_host;
+  }
+
   Device device;
   DType type;
-  SumOptions options;
+  AccumulateOptions options;
+  Layout layout;
   std::optional<reduce::DeviceSum> on_device;
-  Accumulator on_host;  // on a device without kernels, where a launch is done on return
-
-  void launch(const BufferView& data, const device::Place* place) {
-    device::check_planned(data, device, type);
-    device::Device& queue = device.implementation();
-    const Lock lock(queue.mutex());
-    if (on_device) return on_device->launch(device::array_of(data), options.nan, place);
-    on_host = reduce::sum_cpu(device::host_view(data), options.threads);
-    if (place == nullptr) return;
-    const SumRecord record = record_of(on_host, type, options.nan);
-    queue.write(place->memory, place->offset, &record, sizeof record);
-  }
+  bool launched = false;               // guarded, as on_device is, by the device's mutex
+  std::optional<Accumulator> on_host;  // on a device without kernels, where a launch is done on return, and others run at the same time
+  std::mutex host_mutex;
 };
 
-SumPlan::SumPlan(const Device& device, DType type, std::uint64_t size, const SumOptions& options)
-    : state_(std::make_shared<State>(State{device, type, options, {}, {}})) {
-  find_sum_variant(device, options.variant);
-  if (!device.info().has(Capability::kernels)) return;
-  const Lock lock(device.implementation().mutex());
-  state_->on_device.emplace(device.implementation(), type, options, size);
-}
+SumPlan::SumPlan(const Device& device, DType type, std::uint64_t size, const AccumulateOptions& options, Layout layout)
+    : state_(std::make_shared<State>(device, type, size, options, layout)) {}
 
-void SumPlan::launch(const BufferView& data) { state_->launch(data, nullptr); }
+void SumPlan::launch(const BufferView& data) { state_->launch(data, nullptr, NanPolicy::propagate); }
 
-void SumPlan::launch(const BufferView& data, const Buffer& to, std::uint64_t offset) {
+void SumPlan::launch(const BufferView& data, const Buffer& to, std::uint64_t offset, NanPolicy nan) {
   const device::Place place = device::place_in(to, offset, "a SumRecord", sizeof(SumRecord), state_->device);
-  state_->launch(data, &place);
+  state_->launch(data, &place, nan);
 }
 
-Accumulator SumPlan::result() const {
-  const Lock lock(state_->device.implementation().mutex());
-  return state_->on_device ? state_->on_device->result().accumulator : state_->on_host;
-}
+Accumulator SumPlan::result() const { return state_->result(); }
 
 std::string SumPlan::configuration() const {
   return state_->on_device ? state_->on_device->configuration() : fmt::format("threads={}", state_->options.threads);
 }
 
-Accumulator accumulate(const BufferView& data, const SumOptions& options, SumReport* report) {
+Accumulator accumulate(const BufferView& data, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
   const Device& device = data.buffer().device();
   if (!device.info().has(Capability::kernels)) return accumulate(device::host_view(data), device, options, report);
-  const std::string variant(find_sum_variant(device, options.variant));
+  find_sum_variant(device, options.variant);
   device::Device& queue = device.implementation();
-  const Lock lock(queue.mutex());
+  const device::Lock lock(queue.mutex());
   const std::uint64_t size = device::Plans::size_for(data.size());
   const std::string name = fmt::format("sum {} {} {} {}", name_of(data.type()), size, options.group_size, options.groups);
   auto sum = queue.plans().take<reduce::DeviceSum>(name);
   if (!sum) sum = std::make_shared<reduce::DeviceSum>(queue, data.type(), options, size);
   const device::Mark before = report != nullptr ? queue.mark() : device::Mark{};
-  sum->launch(device::array_of(data), options.nan);
+  sum->launch(device::array_of(data));
   const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
   Accumulator total = sum->result().accumulator;
   if (report != nullptr) {
-    *report = {device.info().selector, variant, sum->configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
+    *report = {
+        device.info().selector, std::string(sum->variant()), sum->configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
   }
   queue.plans().give_back(name, std::move(sum));
   return total;
 }
 
-double sum(const BufferView& data, const SumOptions& options) { return accumulate(data, options).round(options.nan); }
+Value sum(const BufferView& data, const SumOptions& options) { return value_of(accumulate(data, options.unrounded()), data.type(), options.nan); }
 
 }  // namespace samesum

@@ -1,16 +1,21 @@
-// The sum of what comes in chunks.
+// The sums of what comes in chunks.
 #include <samesum/source.hpp>
+
+#include "core/float_environment.hpp"
 
 #include <utility>
 
 namespace samesum {
 
-Accumulator accumulate(Source& source, const Device& device, const SumOptions& options, SumReport* report) {
-  Accumulator total;
+std::vector<Accumulator> accumulate_columns(Source& source, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  const core::DefaultFloatEnvironment environment;
+  source.allow_any_order();
+  std::vector<Accumulator> totals;
   SumReport sum, chunk;
   bool first = true;
   const auto add = [&](View view) {
-    total += accumulate(view, device, options, &chunk);
+    if (source.column() >= totals.size()) totals.resize(source.column() + 1);
+    totals[source.column()] += accumulate(view, device, options, &chunk);
     if (std::exchange(first, false)) {
       sum = chunk;
     } else {
@@ -19,8 +24,15 @@ Accumulator accumulate(Source& source, const Device& device, const SumOptions& o
   };
   while (const std::optional<View> view = source.next()) add(*view);
   if (first) add(View(nullptr, 0, source.type().value_or(DType::float64)));  // names the variant, and finds one that is not there
+  if (!source.columns().empty()) totals.resize(source.columns().size());     // some may have no numbers
   if (report != nullptr) *report = std::move(sum);
-  return total;
+  return totals;
+}
+
+Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options, SumReport* report) {
+  std::vector<Accumulator> totals = accumulate_columns(source, device, options, report);
+  require_one_column(source);
+  return std::move(totals.front());
 }
 
 }  // namespace samesum

@@ -2,6 +2,8 @@
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
 
+#include "core/float_environment.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -19,7 +21,8 @@ constexpr std::uint64_t kMinPartBytes = std::uint64_t{4} << 20;
 
 }  // namespace
 
-Accumulator accumulate(View data, std::span<const Device> devices, const SumOptions& options, std::vector<SumReport>* reports) {
+Accumulator accumulate(View data, std::span<const Device> devices, const AccumulateOptions& options, std::vector<SumReport>* reports) {
+  const core::DefaultFloatEnvironment environment;
   if (devices.empty()) throw Error(ErrorKind::usage, "no device was given to share an array out to");
   const std::uint64_t bytes = std::clamp(data.bytes() / (8 * devices.size()), kMinPartBytes, kPartBytes);
   const std::uint64_t part = bytes / size_of(data.type());

@@ -248,6 +248,11 @@ std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType typ
   return window;
 }
 
+void DeviceWindow::prepare_strided() {
+  if (strided_kernel_.handle != nullptr) return;
+  strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
+}
+
 bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result,
                           const device::Memory& to, std::uint64_t to_offset) {
   if (a.count > most_elements_) return false;
@@ -256,9 +261,7 @@ bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool s
     return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;
   };
   const bool strided = !in_loads(a) || !in_loads(b);
-  if (strided && strided_kernel_.handle == nullptr) {
-    strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
-  }
+  if (strided) prepare_strided();
   const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
   const bool in_cluster = shape_.cluster > 1 && !strided;
   const auto groups = in_cluster ? shape_.cluster : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
@@ -267,6 +270,8 @@ bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool s
   device_->launch(strided ? strided_kernel_ : kernel_, {groups, shape_.group_size}, arguments);
   return true;
 }
+
+std::string_view DeviceWindow::entry() const { return entry_of(type_); }
 
 std::string DeviceWindow::text() const {
   return fmt::format("groups={} group_size={} loads={}", shape_.cluster > 1 ? shape_.cluster : groups_, shape_.group_size, shape_.loads);

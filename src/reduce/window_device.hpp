@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace samesum::reduce {
 
@@ -52,13 +53,20 @@ class DeviceWindow {
   static std::optional<DeviceWindow> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
 
   /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
-  /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; but for
-  /// the first arrays that are not contiguous from a multiple of 16 bytes on, whose kernel is built.
+  /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
+  /// kernel for arrays that are not contiguous from a multiple of 16 bytes on is built for the first, unless prepare_strided() has.
   bool launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
               std::uint64_t to_offset);
 
+  void prepare_strided();
+
   /// Whether it is the fastest way only where elements have few exponents.
   bool is_for_few_exponents() const { return few_exponents_; }
+
+  std::uint64_t most_elements() const { return most_elements_; }
+
+  /// The kernel's.
+  std::string_view entry() const;
 
   /// "groups=1024 group_size=256 loads=2"
   std::string text() const;

@@ -3,6 +3,7 @@
 #include <samesum/sum.hpp>
 #include <samesum/version.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/device.hpp"
 #include "reduce/sum_device.hpp"
 #include "selftest/cases.hpp"
@@ -71,7 +72,7 @@ class Selftest {
     const Accumulator expected = accumulate(data, host_, one_by_one_);
     bool hashed = false;
     for (const SumVariant& variant : sum_variants(device_)) {
-      SumOptions options;
+      AccumulateOptions options;
       options.variant = variant.name;
       const Accumulator sum = accumulate(data, device_, options);
       ++result_.sums;
@@ -90,7 +91,7 @@ class Selftest {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     auto& sum = sums_[static_cast<std::size_t>(data.type())];
-    if (!sum) sum.emplace(device, data.type(), SumOptions{}, std::uint64_t{1} << 20);
+    if (!sum) sum.emplace(device, data.type(), AccumulateOptions{}, std::uint64_t{1} << 20);
     if (memory_.bytes < data.bytes() || memory_.bytes == 0) memory_ = device.allocate(std::max<std::uint64_t>(data.bytes(), 1024));
     if (data.size() != 0) device.write(memory_, 0, data.data(), data.bytes());
     for (const NanPolicy nan : kPolicies) {
@@ -119,7 +120,7 @@ class Selftest {
 
   Device device_;
   Device host_;
-  SumOptions one_by_one_;
+  AccumulateOptions one_by_one_;
   SelftestResult result_;
   XXH3_state_t state_;
   std::string name_;
@@ -129,9 +130,13 @@ class Selftest {
 
 }  // namespace
 
-SelftestResult selftest(const Device& device) { return Selftest(device).run(); }
+SelftestResult selftest(const Device& device) {
+  const core::DefaultFloatEnvironment environment;
+  return Selftest(device).run();
+}
 
 std::string SelftestResult::json() const {
+  const core::DefaultFloatEnvironment environment;
   nlohmann::ordered_json missing = nlohmann::ordered_json::object();
   for (const Missing& m : device.missing) missing[std::string(name_of(m.capability))] = m.reason;
   const nlohmann::ordered_json line = {

@@ -170,13 +170,14 @@ device::Source pass_source(const KernelShape& shape) {
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
     : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), groups_(options.groups) {
   if (options.fields == Fields{true, false, false, false}) {
-    extremes_.emplace(device, type, ReduceOptions{NanPolicy::propagate, options.group_size, options.groups}, elements);
+    extremes_.emplace(device, type, ExecutionOptions{options.group_size, options.groups, 0}, elements);
     return;
   }
   const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
   if (one_sum && options.group_size == 0 && options.groups == 0) {
     window_ = reduce::DeviceWindow::prepare(device, type, terms(), elements);
   }
+  in_window_ = window_.has_value();
   if (window_) {
     window_result_ = device.allocate(std::uint64_t{8} * reduce::window_entries(type, terms()).words() + sizeof(SumRecord));
   } else {
@@ -186,7 +187,7 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
 
 void DevicePass::prepare() {
   const device::Source source = pass_source(shape_);
-  kernel_ = device::build(device_, source, "statistics");
+  kernel_ = device::build(device_, source, kEntry);
   const DeviceInfo& info = device_.info();
   const bool merged = info.has(Capability::device_fence) && info.has(Capability::int64_atomics);
   if (!merged) combine_ = device::build(device_, source, "statistics_combine");
@@ -200,6 +201,12 @@ void DevicePass::prepare() {
   result_ = device_.allocate(std::uint64_t{8} * record_words(shape_));
   schedule_ = device_.allocate(sizeof(std::uint64_t));
   device_.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
+}
+
+void DevicePass::prepare_all() {
+  if (extremes_) return extremes_->prepare_all(true);
+  if (window_) window_->prepare_strided();
+  if (kernel_.handle == nullptr) prepare();
 }
 
 void DevicePass::launch(const device::Array& a, const device::Array& b) {
@@ -321,6 +328,11 @@ void add_times(device::Device& device, SumReport* report, const device::Mark& st
   report->seconds += device.seconds_between(uploaded, done);
 }
 
+void tell(SumReport& report, const DevicePass& pass) {
+  report.variant = pass.entry();
+  report.configuration = pass.configuration();
+}
+
 // Runs `pass` over host data chunk by chunk, and hands each result to `take`.
 template <class Take>
 void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, SumReport* report, const Take& take) {
@@ -342,7 +354,7 @@ void for_chunks(View a, View b, bool two, device::Device& device, const CollectO
     take(pass.result());
     add_times(device, report, start, uploaded, done);
   }
-  if (report != nullptr) report->configuration = pass.configuration();
+  if (report != nullptr) tell(*report, pass);
 }
 
 // The same of arrays that lie on the device.
@@ -369,7 +381,7 @@ void for_parts(const device::Array& a, const device::Array& b, DType type, bool 
     take(pass->result());
     add_times(device, report, start, start, done);
   }
-  if (report != nullptr) report->configuration = pass->configuration();
+  if (report != nullptr) tell(*report, *pass);
   device.plans().give_back(name, std::move(pass));
 }
 

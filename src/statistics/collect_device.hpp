@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace samesum::statistics {
 
@@ -37,17 +38,24 @@ class DevicePass {
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements);
 
-  /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Allocates nothing, waits for
-  /// nothing. At most kMostElements; arrays that are contiguous, and lie alike where they are two, are faster.
+  /// Builds and allocates all that a launch may take: launches then do neither.
+  void prepare_all();
+
+  /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Waits for nothing. Builds and
+  /// allocates where what comes is not what was announced, unless prepare_all() has.
+  /// At most kMostElements; arrays that are contiguous, and lie alike where they are two, are faster.
   void launch(const device::Array& a, const device::Array& b);
   static constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
 
-  /// "groups=528 group_size=256 columns=32"
-  std::string configuration() const { return extremes_ ? extremes_->shape().text() : window_ ? window_->text() : shape_.text(); }
+  /// The kernel of the last launch, or the first to be expected; "groups=528 group_size=256 columns=32".
+  std::string_view entry() const { return extremes_ ? extremes_->entry() : in_window_ ? window_->entry() : kEntry; }
+  std::string configuration() const { return extremes_ ? extremes_->shape().text() : in_window_ ? window_->text() : shape_.text(); }
 
  private:
+  static constexpr std::string_view kEntry = "statistics";
+
   void prepare();
   reduce::Terms terms() const;
   Statistics::Contents sum_of_window();

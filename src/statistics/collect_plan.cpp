@@ -1,5 +1,6 @@
 #include <samesum/collect_plan.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/array.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
@@ -15,11 +16,9 @@
 namespace samesum {
 namespace {
 
-using Lock = std::lock_guard<std::mutex>;
-
 static_assert(CollectPlan::kMostElements == statistics::DevicePass::kMostElements);
 
-CollectOptions options_of(const ReduceOptions& options) {
+CollectOptions options_of(const ExecutionOptions& options) {
   return {{.extremes = false, .sum = false, .squares = true, .nonzeros = false}, options.group_size, options.groups, options.threads};
 }
 
@@ -28,14 +27,17 @@ CollectOptions options_of(const ReduceOptions& options) {
 struct CollectPlan::State {
   State(const Device& on, DType elements, std::uint64_t size, const CollectOptions& wanted, bool is_dot)
       : device(on), type(elements), options(is_dot ? wanted : statistics::with_nans(wanted)), dot(is_dot) {
+    const core::DefaultFloatEnvironment environment;
     if (!device.info().has(Capability::kernels)) return;
-    const Lock lock(device.implementation().mutex());
+    const device::Lock lock(device.implementation().mutex());
     pass.emplace(device.implementation(), type, options, dot, size);
+    pass->prepare_all();
   }
 
   void launch(const BufferView& a, const BufferView& b) {
-    device::check_planned(a, device, type);
-    device::check_planned(b, device, type);
+    const core::DefaultFloatEnvironment environment;
+    device::check_planned(a, device, type, Layout::strided);
+    device::check_planned(b, device, type, Layout::strided);
     if (dot) statistics::require_alike(a.type(), a.size(), b.type(), b.size());
     if (a.size() > kMostElements) {
       throw Error(ErrorKind::usage,
@@ -44,7 +46,7 @@ struct CollectPlan::State {
                               a.size(), kMostElements));
     }
     if (pass) {
-      const Lock lock(device.implementation().mutex());
+      const device::Lock lock(device.implementation().mutex());
       pass->launch(device::array_of(a), device::array_of(b));
       launched = true;
       return;
@@ -55,13 +57,20 @@ struct CollectPlan::State {
     } else {
       found = collect(device::host_view(a), device, options).contents();
     }
-    const Lock lock(device.implementation().mutex());
+    const std::lock_guard lock(host_mutex);
     on_host = std::move(found);
   }
 
   Statistics::Contents result() {
-    const Lock lock(device.implementation().mutex());
-    return launched ? pass->result() : on_host;
+    const core::DefaultFloatEnvironment environment;
+    if (pass) {
+      const device::Lock lock(device.implementation().mutex());
+      if (!launched) device::refuse_result();
+      return pass->result();
+    }
+    const std::lock_guard lock(host_mutex);
+    if (!on_host) device::refuse_result();
+    return *on_host;
   }
 
   std::string configuration() const { return pass ? pass->configuration() : fmt::format("threads={}", options.threads); }
@@ -71,8 +80,9 @@ struct CollectPlan::State {
   CollectOptions options;
   bool dot;
   std::optional<statistics::DevicePass> pass;
-  bool launched = false;
-  Statistics::Contents on_host;  // on a device without kernels, where a launch is done on return
+  bool launched = false;                        // guarded, as the pass is, by the device's mutex
+  std::optional<Statistics::Contents> on_host;  // on a device without kernels, where a launch is done on return, and others run meanwhile
+  std::mutex host_mutex;
 };
 
 CollectPlan::CollectPlan(const Device& device, DType type, std::uint64_t size, const CollectOptions& options)
@@ -81,7 +91,7 @@ void CollectPlan::launch(const BufferView& data) { state_->launch(data, data); }
 Statistics CollectPlan::result() const { return Statistics(state_->result()); }
 std::string CollectPlan::configuration() const { return state_->configuration(); }
 
-DotPlan::DotPlan(const Device& device, DType type, std::uint64_t size, const ReduceOptions& options)
+DotPlan::DotPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options)
     : state_(std::make_shared<CollectPlan::State>(device, type, size, options_of(options), true)) {}
 void DotPlan::launch(const BufferView& a, const BufferView& b) { state_->launch(a, b); }
 ProductAccumulator DotPlan::result() const { return state_->result().squares; }

@@ -72,7 +72,7 @@ bool can_poll(const DeviceInfo& info) {
   return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
 }
 
-ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ReduceOptions& options, std::uint64_t elements, bool places) {
+ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ExecutionOptions& options, std::uint64_t elements, bool places) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
   if (info.is_cpu) {
@@ -128,10 +128,11 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends
            {"LOADS", std::to_string(shape.loads)}}};
 }
 
-DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements, Ends ends)
+DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ExecutionOptions& options, std::uint64_t elements, Ends ends)
     : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements, ends.places)) {
   if (shape_.little) {
-    little_ = device::build(device, source(false), "extremes_little");
+    little_ = device::build(device, source(false), kLittle);
+    entry_ = kLittle;
   } else {
     kernels_ = build(false);
   }
@@ -151,11 +152,22 @@ DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ReduceO
 device::Source DeviceExtremes::source(bool strided) const { return extremes_source(type_, shape_, ends_, strided); }
 
 DeviceExtremes::Kernels DeviceExtremes::build(bool strided) {
-  Kernels kernels{device::build(device_, source(strided), "extremes"), {}};
+  Kernels kernels{device::build(device_, source(strided), kSearch), {}};
   if (!shape_.polled && !device_.info().has(Capability::device_fence)) {
     kernels.finish = device::build(device_, source(strided), "extremes_finish");
   }
   return kernels;
+}
+
+const DeviceExtremes::Kernels& DeviceExtremes::kernels_for(bool strided) {
+  Kernels& kernels = strided ? strided_kernels_ : kernels_;
+  if (kernels.search.handle == nullptr) kernels = build(strided);
+  return kernels;
+}
+
+void DeviceExtremes::prepare_all(bool strided) {
+  kernels_for(false);
+  if (strided) kernels_for(true);
 }
 
 void DeviceExtremes::launch(const device::Array& data, const device::Place* record) {
@@ -176,10 +188,11 @@ void DeviceExtremes::launch(const device::Array& data, const device::Place* reco
     if (shape_.little && !strided && tiles == groups) {
       const device::Argument arguments[] = {data.memory, offset, head, count, records_, to, to_offset};
       device_.launch(little_, {groups, shape_.group_size}, arguments);
+      entry_ = kLittle;
       return;
     }
-    Kernels& kernels = strided ? strided_kernels_ : kernels_;
-    if (kernels.search.handle == nullptr) kernels = build(strided);  // for little data, what is rare
+    const Kernels& kernels = kernels_for(strided);
+    entry_ = kSearch;
     const device::Argument arguments[] = {data.memory, offset, data.stride, head, count, records_, schedule_, to, to_offset, base};
     device_.launch(kernels.search, {groups, shape_.group_size}, arguments);
     if (kernels.finish.handle == nullptr || groups == 1) continue;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace samesum::statistics {
 
@@ -31,28 +32,37 @@ class DeviceExtremes {
  public:
   /// `elements`: for so many, or about so many, it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  DeviceExtremes(device::Device& device, DType type, const ReduceOptions& options, std::uint64_t elements, Ends ends = {});
+  DeviceExtremes(device::Device& device, DType type, const ExecutionOptions& options, std::uint64_t elements, Ends ends = {});
 
-  /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; but for
-  /// the first array with a stride, whose kernel may have to be built.
+  /// Builds all that a launch may take, of arrays with strides too where these are `strided`: launches then build nothing.
+  void prepare_all(bool strided);
+
+  /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; builds
+  /// what the first array with a stride takes, or of many more elements than were announced, unless prepare_all() has.
   void launch(const device::Array& data, const device::Place* record = nullptr);
   /// What the last launch found that had no other place; waits for it.
   ExtremesRecord result();
 
   const ExtremesShape& shape() const noexcept { return shape_; }
+  /// The kernel of the last launch, or the first to be expected.
+  std::string_view entry() const noexcept { return entry_; }
 
  private:
+  static constexpr std::string_view kSearch = "extremes", kLittle = "extremes_little";
+
   struct Kernels {
     device::Kernel search;
     device::Kernel finish;  // the second launch, where one is needed
   };
   device::Source source(bool strided) const;
   Kernels build(bool strided);
+  const Kernels& kernels_for(bool strided);
 
   device::Device& device_;
   DType type_;
   Ends ends_;
   ExtremesShape shape_;
+  std::string_view entry_ = kSearch;
   device::Kernel little_;
   Kernels kernels_;
   Kernels strided_kernels_;

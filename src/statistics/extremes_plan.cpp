@@ -1,5 +1,6 @@
 #include <samesum/extremes.hpp>
 
+#include "core/float_environment.hpp"
 #include "device/array.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
@@ -12,43 +13,68 @@
 namespace samesum {
 namespace {
 
-using Lock = std::lock_guard<std::mutex>;
-
 static_assert(sizeof(ExtremesRecord) == 48, "the kernel writes it as six 64-bit words");
 
 }  // namespace
 
 struct ExtremesPlan::State {
-  Device device;
-  DType type;
-  ReduceOptions options;
-  Ends ends;
-  std::optional<statistics::DeviceExtremes> on_device;
-  std::uint64_t count = 0;      // of the latest launch
-  ExtremesRecord on_host = {};  // on a device without kernels, where a launch is done on return
+  State(const Device& on, DType elements, std::uint64_t size, const ExecutionOptions& wanted, Ends sought, Layout arrays)
+      : device(on), type(elements), options(wanted), ends(sought), layout(arrays) {
+    const core::DefaultFloatEnvironment environment;
+    if (!device.info().has(Capability::kernels)) return;
+    const device::Lock lock(device.implementation().mutex());
+    on_device.emplace(device.implementation(), type, options, size, ends);
+    on_device->prepare_all(layout == Layout::strided);
+  }
 
   void launch(const BufferView& data, const device::Place* place) {
-    device::check_planned(data, device, type);
+    const core::DefaultFloatEnvironment environment;
+    device::check_planned(data, device, type, layout);
     device::Device& queue = device.implementation();
-    if (place == nullptr) count = data.size();
     if (on_device) {
-      const Lock lock(queue.mutex());
-      return on_device->launch(device::array_of(data), place);
+      const device::Lock lock(queue.mutex());
+      on_device->launch(device::array_of(data), place);
+      if (place == nullptr) count = data.size();
+      return;
     }
     const View host = device::host_view(data);
     const Statistics found = collect(host, device, {{true, false, false, false}, 0, 0, options.threads});
     const ExtremesRecord record = statistics::record_of(found.contents(), host, ends);
-    const Lock lock(queue.mutex());
-    place == nullptr ? static_cast<void>(on_host = record) : queue.write(place->memory, place->offset, &record, sizeof record);
+    if (place != nullptr) return queue.write(place->memory, place->offset, &record, sizeof record);
+    const std::lock_guard lock(host_mutex);
+    on_host = record;
+    count = data.size();
   }
+
+  Statistics result() {
+    const core::DefaultFloatEnvironment environment;
+    if (on_device) {
+      const device::Lock lock(device.implementation().mutex());
+      if (!count) device::refuse_result();
+      return statistics_of(on_device->result());
+    }
+    const std::lock_guard lock(host_mutex);
+    if (!count) device::refuse_result();
+    return statistics_of(on_host);
+  }
+
+  Statistics statistics_of(const ExtremesRecord& record) const {
+    return Statistics(statistics::contents_of(record, *count, type, ends.places));
+  }
+
+  Device device;
+  DType type;
+  ExecutionOptions options;
+  Ends ends;
+  Layout layout;
+  std::optional<statistics::DeviceExtremes> on_device;
+  std::optional<std::uint64_t> count;  // of the latest launch without a place; guarded as what that leaves
+  ExtremesRecord on_host = {};         // on a device without kernels, where a launch is done on return, and others run at the same time
+  std::mutex host_mutex;
 };
 
-ExtremesPlan::ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ReduceOptions& options, Ends ends)
-    : state_(std::make_shared<State>(State{device, type, options, ends, {}})) {
-  if (!device.info().has(Capability::kernels)) return;
-  const Lock lock(device.implementation().mutex());
-  state_->on_device.emplace(device.implementation(), type, options, size, ends);
-}
+ExtremesPlan::ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options, Ends ends, Layout layout)
+    : state_(std::make_shared<State>(device, type, size, options, ends, layout)) {}
 
 void ExtremesPlan::launch(const BufferView& data) { state_->launch(data, nullptr); }
 
@@ -57,11 +83,7 @@ void ExtremesPlan::launch(const BufferView& data, const Buffer& to, std::uint64_
   state_->launch(data, &place);
 }
 
-Statistics ExtremesPlan::result() const {
-  const Lock lock(state_->device.implementation().mutex());
-  const ExtremesRecord record = state_->on_device ? state_->on_device->result() : state_->on_host;
-  return Statistics(statistics::contents_of(record, state_->count, state_->type, state_->ends.places));
-}
+Statistics ExtremesPlan::result() const { return state_->result(); }
 
 std::string ExtremesPlan::configuration() const {
   return state_->on_device ? state_->on_device->shape().text() : fmt::format("threads={}", state_->options.threads);

@@ -2,6 +2,7 @@
 #include <samesum/statistics.hpp>
 
 #include "exact/big_integer.hpp"
+#include "exact/counted.hpp"
 
 #include <samesum/error.hpp>
 
@@ -42,6 +43,36 @@ std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint
   return index ? std::optional(*index + by) : std::nullopt;
 }
 
+// Of elements of one type (there are some): whether that is a float type.
+bool has_floats(const Statistics::Contents& contents) {
+  const std::optional<Extreme>& either = contents.least ? contents.least : contents.greatest;
+  return contents.nans != 0 || (either && !is_integer(either->value.type));
+}
+
+// Gives extremes of several types one, so that it does not depend on the order in which parts were merged: of integers and floats float64,
+// of integers int64, wherever it has the value.
+void unify(Statistics::Contents& all, const Statistics::Contents& later) {
+  bool one_type = true;
+  for (const std::optional<Extreme>& other : {all.greatest, later.least, later.greatest}) {
+    one_type = one_type && all.least && other && other->value.type == all.least->value.type;
+  }
+  if (one_type && !all.mixed) return;
+  for (std::optional<Extreme>* end : {&all.least, &all.greatest}) {
+    if (!*end || !is_integer((*end)->value.type)) continue;
+    Value& value = (*end)->value;
+    const auto* large = std::get_if<std::uint64_t>(&value.number);
+    const bool negative = large == nullptr && std::get<std::int64_t>(value.number) < 0;
+    const auto bits = large != nullptr ? *large : static_cast<std::uint64_t>(std::get<std::int64_t>(value.number));
+    const std::uint64_t magnitude = negative ? 0 - bits : bits;
+    const bool is_double = std::bit_width(magnitude) - std::countr_zero(magnitude) <= std::numeric_limits<double>::digits;
+    if (all.mixed && is_double) {
+      value = {value.as_double(), DType::float64};
+    } else if (negative || magnitude >> 63 == 0) {
+      value = {static_cast<std::int64_t>(bits), DType::int64};
+    }
+  }
+}
+
 Extreme extreme(const Statistics::Contents& contents, const std::optional<Extreme>& found, NanPolicy nan, const char* what) {
   require(contents.fields.extremes, what);
   if (contents.first_nan && nan == NanPolicy::propagate) {
@@ -55,24 +86,37 @@ Extreme extreme(const Statistics::Contents& contents, const std::optional<Extrem
 }  // namespace
 
 void Statistics::merge(const Statistics& later) {
-  if (later.contents_.count == 0) return;
-  if (contents_.count == 0) {
-    contents_ = later.contents_;
-    return;
-  }
   Contents& a = contents_;
   const Contents& b = later.contents_;
+  const std::uint64_t places = a.count + a.missing;  // before those of b
+  if (b.count == 0) {
+    a.missing += b.missing;
+    return;
+  }
+  if (a.count == 0) {
+    a = b;
+    a.missing += places;
+    for (std::optional<Extreme>* end : {&a.least, &a.greatest}) {
+      if (*end) (*end)->index += places;
+    }
+    a.first_nan = moved(b.first_nan, places);
+    return;
+  }
+  exact::counted(a.count, b.count);  // before anything is changed
   a.fields = {a.fields.extremes && b.fields.extremes, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
               a.fields.nonzeros && b.fields.nonzeros};
+  a.mixed = a.mixed || b.mixed || (a.fields.extremes && has_floats(a) != has_floats(b));
   const auto take = [&](std::optional<Extreme>& to, const std::optional<Extreme>& from, bool better) {
-    if (from && (!to || better)) to = Extreme{from->value, from->index + a.count};
+    if (from && (!to || better)) to = Extreme{from->value, from->index + places};
   };
   take(a.least, b.least, a.least && b.least && less(b.least->value, a.least->value));
   take(a.greatest, b.greatest, a.greatest && b.greatest && less(a.greatest->value, b.greatest->value));
-  if (!a.first_nan) a.first_nan = moved(b.first_nan, a.count);
+  unify(a, b);
+  if (!a.first_nan) a.first_nan = moved(b.first_nan, places);
   a.count += b.count;
   a.nans += b.nans;
   a.nonzeros += b.nonzeros;
+  a.missing += b.missing;
   if (a.fields.sum) a.sum.merge(b.sum);
   if (a.fields.squares) a.squares.merge(b.squares);
 }

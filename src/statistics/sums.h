@@ -167,7 +167,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
       if (DOT) b_least = min_u32(b_least, b);
       if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
     }
-    within = lie_within(a_least, a_greatest, state.window.a_top) && (!DOT || lie_within(b_least, b_greatest, state.window.b_top));
+    within = lie_within(a_least, a_greatest, state.window.a_top) && AND_OF_B(lie_within(b_least, b_greatest, state.window.b_top));
     if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
   }
   if (within) {

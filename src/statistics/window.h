@@ -13,6 +13,9 @@
 #define TOP_SHIFT (BITS == 64 ? 20 : FRACTION_BITS)  // of the exponent field, in a size class
 
 #define LOADS_A_WINDOW (ELEMENTS_A_WINDOW / ELEMENTS_PER_LOAD)
+// A condition on the second array, where there is one: behind || and behind &&. As macros, for compilers that warn of constants there.
+#define OR_OF_B(condition) (DOT && (condition))
+#define AND_OF_B(condition) (!DOT || (condition))
 #define PERIODS_CLOSED 7  // so often are the sums emptied before a window that held little is opened again
 
 #if BITS == 64
@@ -180,7 +183,7 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 FN void flush_together(LOCAL uint* column, WINDOW w) {
   const uint held = is_open(w) && hits_of(w) != 0;
   const uint a_top = (uint)subgroup_max_s32(held ? (int)w.a_top : 0), b_top = DOT ? (uint)subgroup_max_s32(held ? (int)w.b_top : 0) : 0;
-  if (subgroup_ballot(held && (w.a_top != a_top || (DOT && w.b_top != b_top))) != 0) {
+  if (subgroup_ballot(held && (w.a_top != a_top || OR_OF_B(w.b_top != b_top))) != 0) {
     flush_window(column, w);
     return;
   }
@@ -248,13 +251,13 @@ FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
   a = subgroup_max_s32(a);
   if (DOT) b = subgroup_max_s32(b);
 #endif
-  if (a < 0 || a >= SPECIAL_CLASS || (DOT && (b < 0 || b >= SPECIAL_CLASS))) return open_window(CLOSED, CLOSED);
+  if (a < 0 || a >= SPECIAL_CLASS || OR_OF_B(b < 0 || b >= SPECIAL_CLASS)) return open_window(CLOSED, CLOSED);
   return open_window(top_for(a), top_for(b));
 }
 
 // Notes a load that the window did not hold; of finite numbers, not all of them zero.
 FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
-  const uint counts = a_greatest < SPECIAL_CLASS && (!DOT || b_greatest < SPECIAL_CLASS);
+  const uint counts = a_greatest < SPECIAL_CLASS && AND_OF_B(b_greatest < SPECIAL_CLASS);
   w.a_missed = counts && a_greatest > w.a_missed ? a_greatest : w.a_missed;
   if (DOT) w.b_missed = counts && b_greatest > w.b_missed ? b_greatest : w.b_missed;
   return w;
@@ -264,9 +267,9 @@ FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
 FN WINDOW move_window(LOCAL uint* column, WINDOW w) {
   const uint a_top = top_for(w.a_missed);
   const uint b_top = top_for(w.b_missed);
-  const uint above = lies_above(w.a_missed, w.a_top) || (DOT && lies_above(w.b_missed, w.b_top));
-  const uint higher = a_top > w.a_top || (DOT && b_top > w.b_top);
-  const uint missed = w.a_missed >= 0 || (DOT && w.b_missed >= 0);
+  const uint above = lies_above(w.a_missed, w.a_top) || OR_OF_B(lies_above(w.b_missed, w.b_top));
+  const uint higher = a_top > w.a_top || OR_OF_B(b_top > w.b_top);
+  const uint missed = w.a_missed >= 0 || OR_OF_B(w.b_missed >= 0);
   w.a_missed = w.b_missed = -1;
   if (!missed || w.fixed >= FIXED || (is_open(w) && !(above && higher))) return w;
   flush_window(column, w);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,8 @@ struct CUfunc_st {
   std::string types;
 };
 struct CUmod_st {
-  std::vector<CUfunc_st> functions;
+  std::list<CUfunc_st> functions;
+  std::string text;
 };
 struct CUstream_st {
   std::vector<std::function<void()>> work;

@@ -4,6 +4,7 @@
 
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
@@ -131,12 +132,6 @@ inline void expect_right(View data, const Bins& bins, const Device& device, cons
          << bins.low() << " to " << bins.high() << ") of " << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/"
          << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan() << "/" << right.nan()
          << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");
-}
-
-inline std::vector<Device> devices() {
-  std::vector<Device> all;
-  for (const DeviceInfo& info : list_devices().devices) all.push_back(Device::open(info.selector));
-  return all;
 }
 
 template <class Action>

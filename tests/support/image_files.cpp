@@ -102,6 +102,83 @@ ImageFile jpeg(std::string name, std::uint32_t channels) {
   return file;
 }
 
+std::vector<std::uint8_t> taken_from(const char* path) {
+  std::vector<std::uint8_t> bytes;
+  std::FILE* written = std::fopen(path, "rb");
+  for (int c; (c = std::fgetc(written)) != EOF;) bytes.push_back(static_cast<std::uint8_t>(c));
+  std::fclose(written);
+  std::remove(path);
+  return bytes;
+}
+
+// Samples of few bits, grey or of a palette whose colours have `colour_bits`; in strips or tiles.
+ImageFile small_tiff(std::string name, std::uint32_t bits, std::uint32_t colour_bits, bool tiled, std::uint16_t compression) {
+  const bool indexed = colour_bits != 0;
+  ImageFile file = blank(std::move(name), indexed ? 3 : 1, colour_bits == 16 ? DType::uint16 : DType::uint8);
+  char path[] = "/tmp/samesum-tiff-XXXXXX";
+  TIFF* const tiff = TIFFFdOpen(mkstemp(path), path, "w");
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(kWidth));
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(kHeight));
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, static_cast<int>(bits));
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, indexed ? PHOTOMETRIC_PALETTE : PHOTOMETRIC_MINISBLACK);
+  TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  TIFFSetField(tiff, TIFFTAG_COMPRESSION, compression);
+  hard::Random random(bits);
+  std::vector<std::uint16_t> palette[3];
+  for (auto& channel : palette) {
+    for (std::uint32_t i = 0; i < 1u << bits; ++i) {
+      const auto colour = static_cast<std::uint16_t>(random.bits(16));
+      channel.push_back(colour_bits == 16 ? colour : static_cast<std::uint16_t>((colour & 255) * 257));
+    }
+  }
+  if (indexed) TIFFSetField(tiff, TIFFTAG_COLORMAP, palette[0].data(), palette[1].data(), palette[2].data());
+  constexpr std::uint32_t kTile = 16;
+  if (tiled) {
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, kTile);
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, kTile);
+  } else {
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 7);
+  }
+  std::vector<std::uint32_t> values(kWidth * kHeight);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<std::uint32_t>(random.below(std::uint64_t{1} << bits));
+    if (!indexed) file.pixels[i] = static_cast<std::uint8_t>(values[i] * 255 / ((1u << bits) - 1));
+    for (std::size_t c = 0; indexed && c < 3; ++c) {
+      const std::uint16_t colour = palette[c][values[i]];
+      if (colour_bits == 16) {
+        std::memcpy(&file.pixels[2 * (3 * i + c)], &colour, 2);
+      } else {
+        file.pixels[3 * i + c] = static_cast<std::uint8_t>(colour >> 8);
+      }
+    }
+  }
+  const auto packed = [&](std::size_t x, std::size_t y, std::size_t columns, std::size_t rows) {
+    const std::size_t row_bytes = (columns * bits + 7) / 8;
+    std::vector<std::uint8_t> block(row_bytes * rows);
+    for (std::size_t v = 0; v < rows && y + v < kHeight; ++v) {
+      for (std::size_t u = 0; u < columns && x + u < kWidth; ++u) {
+        std::uint8_t& byte = block[v * row_bytes + u * bits / 8];
+        byte = static_cast<std::uint8_t>(byte | values[(y + v) * kWidth + x + u] << (8 - bits - u * bits % 8));
+      }
+    }
+    return block;
+  };
+  for (std::uint32_t y = 0; y < kHeight; y += tiled ? kTile : 1) {
+    for (std::uint32_t x = 0; x < (tiled ? kWidth : 1); x += kTile) {
+      std::vector<std::uint8_t> block = tiled ? packed(x, y, kTile, kTile) : packed(0, y, kWidth, 1);
+      if (tiled) {
+        TIFFWriteEncodedTile(tiff, TIFFComputeTile(tiff, x, y, 0, 0), block.data(), static_cast<tmsize_t>(block.size()));
+      } else {
+        TIFFWriteScanline(tiff, block.data(), y, 0);
+      }
+    }
+  }
+  TIFFClose(tiff);
+  file.bytes = taken_from(path);
+  return file;
+}
+
 ImageFile tiff(std::string name, std::uint32_t channels, DType type, const char* mode, bool tiled, bool apart, std::uint16_t compression) {
   ImageFile file = blank(std::move(name), channels, type);
   char path[] = "/tmp/samesum-tiff-XXXXXX";
@@ -155,10 +232,7 @@ ImageFile tiff(std::string name, std::uint32_t channels, DType type, const char*
     }
   }
   TIFFClose(tiff);
-  std::FILE* written = std::fopen(path, "rb");
-  for (int c; (c = std::fgetc(written)) != EOF;) file.bytes.push_back(static_cast<std::uint8_t>(c));
-  std::fclose(written);
-  std::remove(path);
+  file.bytes = taken_from(path);
   return file;
 }
 
@@ -179,6 +253,12 @@ std::vector<ImageFile> image_files() {
   files.push_back(tiff("tiff float, tiles", 1, DType::float32, "w", true, false, COMPRESSION_ADOBE_DEFLATE));
   files.push_back(tiff("tiff signed, planes", 3, DType::int16, "w", false, true, COMPRESSION_NONE));
   files.push_back(tiff("bigtiff double, tiles of planes", 4, DType::float64, "w8", true, true, COMPRESSION_LZW));
+  files.push_back(small_tiff("tiff 1 bit", 1, 0, false, COMPRESSION_NONE));
+  files.push_back(small_tiff("tiff 1 bit, fax", 1, 0, false, COMPRESSION_CCITTFAX4));
+  files.push_back(small_tiff("tiff 4 bits, tiles", 4, 0, true, COMPRESSION_LZW));
+  files.push_back(small_tiff("tiff palette", 8, 8, false, COMPRESSION_LZW));
+  files.push_back(small_tiff("tiff palette of 2 bits, tiles", 2, 8, true, COMPRESSION_NONE));
+  files.push_back(small_tiff("tiff palette of 16-bit colours", 4, 16, false, COMPRESSION_PACKBITS));
   return files;
 }
 

@@ -1,5 +1,7 @@
 #include "device/cuda/context.hpp"
 
+#include "device/in_driver.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -7,6 +9,7 @@
 namespace samesum::device::cuda {
 
 Context::Context(const Driver& driver, CUdevice device, std::string label) : driver_(driver), device_(device), label_(std::move(label)) {
+  const InDriver call("cuDevicePrimaryCtxRetain", label_);
   check(driver.cuDevicePrimaryCtxRetain(&handle_, device), "cuDevicePrimaryCtxRetain");
 }
 

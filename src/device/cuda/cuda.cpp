@@ -3,6 +3,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/driver_api.hpp"
 #include "device/cuda/nvrtc.hpp"
+#include "device/in_driver.hpp"
 
 #include <samesum/error.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <array>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 namespace samesum::device::cuda {
@@ -20,6 +22,11 @@ constexpr int kOldest = 60;
 
 void check(const Driver& driver, CUresult code, std::string_view call) {
   if (code != CUDA_SUCCESS) driver.fail(code, call, {});
+}
+
+CUresult initialize(const Driver& driver) {
+  const InDriver call("cuInit", "CUDA");
+  return driver.cuInit(0);
 }
 
 int attribute(const Driver& driver, CUdevice device, int which) {
@@ -105,7 +112,7 @@ Probe probe() {
     return found;
   }
   int count = 0;
-  CUresult code = driver->cuInit(0);
+  CUresult code = initialize(*driver);
   if (code == CUDA_SUCCESS) code = driver->cuDeviceGetCount(&count);
   if (code == CUDA_SUCCESS && count == 0) code = kNoDevice;
   if (code != CUDA_SUCCESS) {
@@ -130,35 +137,24 @@ Probe probe() {
 
 namespace {
 
-// The device `index`, made by `make` from its driver, handle, description and compiler.
-template <class Make>
-std::shared_ptr<Device> open_with(std::uint32_t index, const Make& make) {
+std::shared_ptr<Device> open(std::uint32_t index, std::optional<CUstream> stream) {
   Error::Context where;
   where.device = fmt::format("cuda:{}", index);
   const auto& [driver, reason] = load_driver();
   if (driver == nullptr) throw Error(ErrorKind::device, reason, std::move(where));
-  if (const CUresult code = driver->cuInit(0); code != CUDA_SUCCESS) driver->fail(code, "cuInit", std::move(where));
+  if (const CUresult code = initialize(*driver); code != CUDA_SUCCESS) driver->fail(code, "cuInit", std::move(where));
   Candidate candidate = look_at(*driver, index);
   if (!candidate.unusable.empty()) {
     where.device = label(candidate.info);
     throw Error(ErrorKind::device, candidate.unusable, std::move(where));
   }
-  return make(*driver, std::move(candidate));
+  return std::make_shared<CudaDevice>(*driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler), stream);
 }
 
 }  // namespace
 
-std::shared_ptr<Device> open(std::uint32_t index) {
-  return open_with(index, [](const Driver& driver, Candidate candidate) {
-    return std::make_shared<CudaDevice>(driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler));
-  });
-}
+std::shared_ptr<Device> open(std::uint32_t index) { return open(index, std::nullopt); }
 
-std::shared_ptr<Device> open_on_stream(std::uint32_t index, void* stream) {
-  return open_with(index, [stream](const Driver& driver, Candidate candidate) {
-    return std::make_shared<CudaDevice>(driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler),
-                                        static_cast<CUstream>(stream));
-  });
-}
+std::shared_ptr<Device> open_on_stream(std::uint32_t index, void* stream) { return open(index, static_cast<CUstream>(stream)); }
 
 }  // namespace samesum::device::cuda

@@ -1,5 +1,7 @@
 #include "device/cuda/cuda_device.hpp"
 
+#include "device/in_driver.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,39 +72,41 @@ bool can_start_early(const Driver& driver) {
   return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= kProgrammaticSerializationDriver;
 }
 
-}  // namespace
-
-CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler)
-    : context_(std::make_shared<Context>(driver, device, label(info))),
-      compiler_(std::move(compiler)),
-      has_clusters_(is_for_hopper(compiler_) && knows_clusters(compiler_)),
-      starts_early_(is_for_hopper(compiler_) && can_start_early(driver)) {
-  info_ = std::move(info);
-  static_local_bytes_ = info_.local_bytes;
-  int opt_in = 0;
-  const bool known = driver.cuDeviceGetAttribute(&opt_in, kMaxSharedMemoryPerBlockOptIn, device) == CUDA_SUCCESS;
-  dynamic_local_bytes_ = std::max(static_local_bytes_, known ? static_cast<std::uint64_t>(opt_in) : 0);
-  const Current current(*context_);
-  context_->check(driver.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
-  own_stream_ = true;
-  staging_.emplace(context_, stream_);
+// What a launch may ask for; 0 where the driver does not say.
+std::uint64_t opt_in_local_bytes(const Driver& driver, CUdevice device) {
+  int bytes = 0;
+  const bool known = driver.cuDeviceGetAttribute(&bytes, kMaxSharedMemoryPerBlockOptIn, device) == CUDA_SUCCESS;
+  return known && bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
-CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream)
+// Throws unless a stream of the caller's is one of this context.
+void check_owner(const Context& context, CUstream stream) {
+  CUcontext owner = nullptr;
+  context.check(context.driver().cuStreamGetCtx(stream, &owner), "cuStreamGetCtx");
+  if (owner == context.handle()) return;
+  Error::Context where;
+  where.device = context.label();
+  throw Error(ErrorKind::device, "the stream does not belong to this device's primary context, the one of CUDA's runtime",
+              std::move(where));
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, std::optional<CUstream> stream)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
       has_clusters_(is_for_hopper(compiler_) && knows_clusters(compiler_)),
       starts_early_(is_for_hopper(compiler_) && can_start_early(driver)),
-      stream_(stream) {
+      static_local_bytes_(info.local_bytes),
+      dynamic_local_bytes_(std::max(info.local_bytes, opt_in_local_bytes(driver, device))),
+      own_stream_(!stream) {
   info_ = std::move(info);
   const Current current(*context_);
-  CUcontext owner = nullptr;
-  context_->check(driver.cuStreamGetCtx(stream, &owner), "cuStreamGetCtx");
-  if (owner != context_->handle()) {
-    Error::Context where;
-    where.device = context_->label();
-    throw Error(ErrorKind::device, "the stream does not belong to this device's primary context, the one of CUDA's runtime",
-                std::move(where));
+  if (stream) {
+    stream_ = *stream;
+    check_owner(*context_, stream_);
+  } else {
+    context_->check(driver.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
   }
   staging_.emplace(context_, stream_);
 }
@@ -154,6 +158,7 @@ void CudaDevice::write(const Memory& to, std::uint64_t offset, const void* from,
   check_range(*context_, to, offset, bytes);
   if (bytes == 0) return;
   const Current current(*context_);
+  const InDriver call("cuMemcpyHtoDAsync", context_->label());
   staging_->write(pointer(to) + offset, from, bytes);
 }
 
@@ -161,6 +166,7 @@ void CudaDevice::read(const Memory& from, std::uint64_t offset, void* to, std::u
   check_range(*context_, from, offset, bytes);
   if (bytes == 0) return;
   const Current current(*context_);
+  const InDriver call("cuMemcpyDtoHAsync", context_->label());
   staging_->read(pointer(from) + offset, to, bytes);
 }
 
@@ -169,6 +175,7 @@ std::string CudaDevice::compiler_identity() const { return fmt::format("{}; driv
 Binary CudaDevice::compile(const std::string& source) {
   Error::Context context;
   context.device = context_->label();
+  const InDriver call("nvrtcCompileProgram", context_->label());
   return compiler_.nvrtc().compile(source, compiler_.arch, std::move(context));
 }
 
@@ -178,6 +185,7 @@ Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
   std::array<int, 2> options{kJitErrorLog, kJitErrorLogBytes};
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};  // the API takes numbers as pointers
   CUmodule module = nullptr;
+  const InDriver call("cuModuleLoadDataEx", context_->label());
   const CUresult code =
       driver().cuModuleLoadDataEx(&module, binary.bytes.c_str(), static_cast<unsigned>(options.size()), options.data(), values.data());
   Error::Context where;
@@ -308,6 +316,7 @@ Mark CudaDevice::mark() {
 
 double CudaDevice::seconds_between(const Mark& from, const Mark& to) {
   const Current current(*context_);
+  const InDriver call("cuEventSynchronize", context_->label());
   context_->check(driver().cuEventSynchronize(event(to)), "cuEventSynchronize");
   float milliseconds = 0;
   context_->check(driver().cuEventElapsedTime(&milliseconds, event(from), event(to)), "cuEventElapsedTime");
@@ -316,6 +325,7 @@ double CudaDevice::seconds_between(const Mark& from, const Mark& to) {
 
 void CudaDevice::finish() {
   const Current current(*context_);
+  const InDriver call("cuStreamSynchronize", context_->label());
   context_->check(driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
 }
 

@@ -14,10 +14,9 @@ namespace samesum::device::cuda {
 
 class CudaDevice final : public Device {
  public:
-  /// @throws Error (device) where the driver gives no context.
-  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler);
-  /// The same on a stream of the caller's, which must be one of the primary context's.
-  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, CUstream stream);
+  /// On a stream of its own, or on `stream` of the caller's (which may be null: the default stream), one of the primary context's.
+  /// @throws Error (device) where the driver gives no context, or the stream belongs to another one.
+  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, std::optional<CUstream> stream = {});
   ~CudaDevice() override;
 
   Memory allocate(std::uint64_t bytes) override;
@@ -50,11 +49,11 @@ class CudaDevice final : public Device {
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
   bool has_clusters_;
-  bool starts_early_;                     // kernels that wait themselves for the launches ahead of them
-  std::uint64_t static_local_bytes_ = 0;  // of a group, and where a launch asks for them
-  std::uint64_t dynamic_local_bytes_ = 0;
+  bool starts_early_;                 // kernels that wait themselves for the launches ahead of them
+  std::uint64_t static_local_bytes_;  // of a group, and where a launch asks for them
+  std::uint64_t dynamic_local_bytes_;
   CUstream stream_ = nullptr;
-  bool own_stream_ = false;
+  bool own_stream_;
   std::optional<Staging> staging_;
 };
 

@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -72,12 +73,20 @@ Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error:
   void* created = nullptr;
   check(call_.create(&created, source.c_str(), "kernel", 0, nullptr, nullptr), "nvrtcCreateProgram");
   const auto destroy = [this](void* program) { call_.destroy(&program); };
-  const std::unique_ptr<void, decltype(destroy)> program(created, destroy);
+  std::unique_ptr<void, decltype(destroy)> program(created, destroy);
 
   const std::vector<std::string> texts = options(arch);
   std::vector<const char*> pointers;
   for (const std::string& text : texts) pointers.push_back(text.c_str());
-  const int code = call_.compile(program.get(), static_cast<int>(pointers.size()), pointers.data());
+  int code = 0;
+  try {
+    code = call_.compile(program.get(), static_cast<int>(pointers.size()), pointers.data());
+  } catch (const std::exception& error) {
+    static_cast<void>(program.release());  // whatever locks the compiler held, it holds: nothing of it is touched again
+    context.configuration = identity_;
+    throw Error(ErrorKind::device, fmt::format("the compiler broke off ({}): free memory, or take another device", error.what()),
+                std::move(context));
+  }
 
   Binary binary;
   binary.log = output(program.get(), call_.log_size, call_.log, "nvrtcGetProgramLog");

@@ -1,7 +1,9 @@
 #include "device/opencl/api.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <utility>
@@ -97,7 +99,36 @@ const Code* find_code(cl_int value) {
   return nullptr;
 }
 
+/// Looks at memory by way of the system, which gives an error where a process may not read.
+class Probe {
+ public:
+  Probe() noexcept : open_(pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0) {}
+  ~Probe() {
+    if (open_) close(ends_[0]), close(ends_[1]);
+  }
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+  /// Without a pipe nothing is known.
+  bool is_open() const noexcept { return open_; }
+  /// Whether a pointer can be read from `address`, and which.
+  bool read_pointer(const void* address, const void*& found) const noexcept {
+    return write(ends_[1], address, sizeof found) == sizeof found && read(ends_[0], &found, sizeof found) == sizeof found;
+  }
+
+ private:
+  int ends_[2];
+  bool open_;
+};
+
 }  // namespace
+
+bool may_be_object(const void* object) noexcept {
+  if (object == nullptr) return false;
+  const Probe probe;
+  const void *table = nullptr, *function = nullptr;
+  return !probe.is_open() || (probe.read_pointer(object, table) && probe.read_pointer(table, function));
+}
 
 const std::string& why_absent() { return library().absent; }
 

@@ -13,17 +13,18 @@
 
 namespace samesum::device::opencl {
 
-#define SAMESUM_OPENCL_FUNCTIONS(X)                                                                                                \
-  X(clGetPlatformIDs)                                                                                                              \
-  X(clGetPlatformInfo)                                                                                                             \
-  X(clGetDeviceIDs)                                                                                                                \
-  X(clGetDeviceInfo)                                                                                                               \
-  X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject)  \
-      X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram)   \
-          X(clReleaseProgram) X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo) \
-              X(clGetKernelWorkGroupInfo) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clEnqueueMarkerWithWaitList) X(clFinish)   \
-                  X(clFlush) X(clEnqueueMapBuffer) X(clWaitForEvents) X(clReleaseEvent) X(clGetEventProfilingInfo)                 \
-                      X(clGetCommandQueueInfo) X(clRetainCommandQueue) X(clRetainContext) X(clRetainMemObject) X(clGetMemObjectInfo)
+#define SAMESUM_OPENCL_FUNCTIONS(X)                                                                                                        \
+  X(clGetPlatformIDs)                                                                                                                      \
+  X(clGetPlatformInfo)                                                                                                                     \
+  X(clGetDeviceIDs)                                                                                                                        \
+  X(clGetDeviceInfo)                                                                                                                       \
+  X(clCreateContext)                                                                                                                       \
+  X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueWriteBuffer)     \
+      X(clEnqueueReadBuffer) X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clReleaseProgram)               \
+          X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo) X(clGetKernelWorkGroupInfo) \
+              X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clEnqueueMarkerWithWaitList) X(clFinish) X(clFlush) X(clEnqueueMapBuffer)      \
+                  X(clWaitForEvents) X(clReleaseEvent) X(clGetEventProfilingInfo) X(clGetCommandQueueInfo) X(clRetainCommandQueue)         \
+                      X(clRetainContext) X(clRetainMemObject) X(clGetMemObjectInfo)
 
 struct Api {
 #define SAMESUM_DECLARE(function) decltype(&::function) function = nullptr;
@@ -40,6 +41,10 @@ const Api& api();
 
 /// "CL_OUT_OF_RESOURCES", or the number where the code is none of OpenCL's.
 std::string name_of_code(cl_int code);
+
+/// Whether `object` may be an OpenCL object: the loader calls whatever the function table is that each of them begins with, unseen. False
+/// for null, for what cannot be read, and for what does not begin with the address of something that can be.
+bool may_be_object(const void* object) noexcept;
 
 /// Throws unless `code` is CL_SUCCESS: `doing` says what was tried ("launch a kernel"), the likely cause is added.
 void check(cl_int code, std::string_view doing, Error::Context context = {});

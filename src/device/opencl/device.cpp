@@ -1,19 +1,26 @@
 // An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
 #include "device/hash.hpp"
+#include "device/in_driver.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
 #include "device/opencl/staging.hpp"
+#include "device/room.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 
 namespace samesum::device::opencl {
 namespace {
+
+// PoCL's takes 256 MiB for a program's binary, unseen whether it gets them, and about half of that to compile.
+constexpr std::uint64_t kCompilerBytes = std::uint64_t{384} << 20;
 
 using ContextPtr = std::shared_ptr<std::remove_pointer_t<cl_context>>;
 using QueuePtr = std::shared_ptr<std::remove_pointer_t<cl_command_queue>>;
@@ -34,12 +41,40 @@ struct LoadedKernel {
   }
 };
 
+void release_program(cl_program program) {
+  const InDriver call("clReleaseProgram", "OpenCL");
+  api().clReleaseProgram(program);
+}
+
+/// Programs whose builds an exception has ended, within a driver that left its locks as they were: whatever takes one of them again, a
+/// release too, would wait for ever. They are kept, and their platforms build nothing more.
+class Abandoned {
+ public:
+  static Abandoned& instance() {
+    static auto* abandoned = new Abandoned;
+    return *abandoned;
+  }
+  void add(const std::string& platform, const ProgramPtr& program) {
+    const std::lock_guard lock(mutex_);
+    programs_.emplace(platform, program);
+  }
+  bool has(const std::string& platform) {
+    const std::lock_guard lock(mutex_);
+    return programs_.count(platform) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::multimap<std::string, ProgramPtr> programs_;
+};
+
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(const Found& found)
-      : id_(found.id), options_(found.options), compiler_(found.compiler), local_bytes_(found.info.local_bytes) {
+      : id_(found.id), options_(found.options), compiler_(found.compiler), label_(label(found.info)), local_bytes_(found.info.local_bytes) {
     info_ = found.info;
     cl_int code = CL_SUCCESS;
+    const InDriver call("clCreateContext", label_);
     const cl_context created = api().clCreateContext(nullptr, 1, &id_, nullptr, nullptr, &code);
     check(code, "open the device", context());
     context_ = ContextPtr(created, api().clReleaseContext);
@@ -48,7 +83,12 @@ class OpenClDevice final : public Device {
 
   /// On a queue of the caller's and in its context.
   OpenClDevice(const Found& found, cl_command_queue queue)
-      : id_(found.id), options_(found.options), compiler_(found.compiler), local_bytes_(found.info.local_bytes), own_queue_(false) {
+      : id_(found.id),
+        options_(found.options),
+        compiler_(found.compiler),
+        label_(label(found.info)),
+        local_bytes_(found.info.local_bytes),
+        own_queue_(false) {
     info_ = found.info;
     cl_context of_queue = nullptr;
     cl_command_queue_properties properties = 0;
@@ -79,7 +119,7 @@ class OpenClDevice final : public Device {
     const auto buffer = static_cast<cl_mem>(memory);
     cl_context of_buffer = nullptr;
     std::size_t size = 0;
-    if (buffer == nullptr || api().clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof of_buffer, &of_buffer, nullptr) != CL_SUCCESS ||
+    if (!may_be_object(buffer) || api().clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof of_buffer, &of_buffer, nullptr) != CL_SUCCESS ||
         api().clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, nullptr) != CL_SUCCESS) {
       throw Error(ErrorKind::usage, "what was given as a buffer is no cl_mem", context());
     }
@@ -95,6 +135,7 @@ class OpenClDevice final : public Device {
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
     const cl_mem buffer = part(to, offset, bytes);
     if (bytes == 0) return;
+    const InDriver call("clEnqueueWriteBuffer", label_);
     const cl_int code = staged(bytes) ? staging_.write(queue_.get(), buffer, offset, static_cast<const char*>(from), bytes)
                                       : api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, from, 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "write to the device", context());
@@ -103,6 +144,7 @@ class OpenClDevice final : public Device {
   void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
     const cl_mem buffer = part(from, offset, bytes);
     if (bytes == 0) return finish();
+    const InDriver call("clEnqueueReadBuffer", label_);
     const cl_int code = staged(bytes) ? staging_.read(queue_.get(), buffer, offset, static_cast<char*>(to), bytes)
                                       : api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, offset, bytes, to, 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "read from the device", context());
@@ -113,14 +155,20 @@ class OpenClDevice final : public Device {
   std::string compiler_identity() const override { return compiler_ + '\n' + options_; }
 
   Binary compile(const std::string& source) override {
+    if (!has_room(kCompilerBytes)) {
+      fail(fmt::format(
+          "cannot build a program: this process can have no {} MiB of memory more, without which drivers' compilers crash; free "
+          "memory, or raise its limit (ulimit -v)",
+          kCompilerBytes >> 20));
+    }
     const char* text = source.data();
     const std::size_t length = source.size();
     cl_int code = CL_SUCCESS;
     const cl_program created = api().clCreateProgramWithSource(context_.get(), 1, &text, &length, &code);
     check(code, "create a program", context());
-    const ProgramPtr program(created, api().clReleaseProgram);
+    const ProgramPtr program(created, release_program);
     Binary result;
-    result.log = make_executable(program.get(), source);
+    result.log = make_executable(program, source);
 
     // One device, hence one binary.
     std::size_t bytes = 0;
@@ -179,6 +227,7 @@ class OpenClDevice final : public Device {
     }
     const std::size_t local = grid.group_size;
     const std::size_t global = local * grid.groups;
+    const InDriver call("clEnqueueNDRangeKernel", label_);  // in which PoCL compiles
     const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
@@ -204,7 +253,10 @@ class OpenClDevice final : public Device {
     return 1e-9 * static_cast<double>(static_cast<std::int64_t>(nanoseconds(to) - nanoseconds(from)));
   }
 
-  void finish() override { check(api().clFinish(queue_.get()), "finish the work on the device", context()); }
+  void finish() override {
+    const InDriver call("clFinish", label_);
+    check(api().clFinish(queue_.get()), "finish the work on the device", context());
+  }
 
  private:
   Error::Context context(std::string kernel = {}) const {
@@ -258,19 +310,37 @@ class OpenClDevice final : public Device {
   }
 
   // Compiles or links; the log comes back either way, with places in `source` as the files that it was assembled from.
-  std::string make_executable(cl_program program, std::string_view source = {}) const {
-    const cl_int code = api().clBuildProgram(program, 1, &id_, options_.c_str(), nullptr, nullptr);
+  std::string make_executable(const ProgramPtr& program, std::string_view source = {}) const {
+    const cl_int code = build(program);
     std::string log;
     std::size_t bytes = 0;
-    if (api().clGetProgramBuildInfo(program, id_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1) {
+    if (api().clGetProgramBuildInfo(program.get(), id_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1) {
       log.resize(bytes);
-      if (api().clGetProgramBuildInfo(program, id_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS) log.clear();
+      if (api().clGetProgramBuildInfo(program.get(), id_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS) log.clear();
       log = with_files(log.substr(0, log.find('\0')), source);
     }
     Error::Context where = context();
     where.build_log = log;
+    if (code != CL_SUCCESS && log.empty()) {
+      const std::string trouble = pocl_trouble(info_.platform);
+      if (!trouble.empty()) fail("cannot build a program" + trouble);
+    }
     check(code, "build a program", std::move(where));
     return log;
+  }
+
+  cl_int build(const ProgramPtr& program) const {
+    Abandoned& abandoned = Abandoned::instance();
+    if (abandoned.has(info_.platform)) {
+      fail("the driver's compiler broke off before, out of memory it may be, and builds nothing more in this process");
+    }
+    try {
+      const InDriver call("clBuildProgram", label_);
+      return api().clBuildProgram(program.get(), 1, &id_, options_.c_str(), nullptr, nullptr);
+    } catch (const std::exception& error) {
+      abandoned.add(info_.platform, program);
+      fail(fmt::format("the driver's compiler broke off ({}): free memory, or take another device", error.what()));
+    }
   }
 
   // One program for all the kernels of a binary.
@@ -282,14 +352,15 @@ class OpenClDevice final : public Device {
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const cl_program created = api().clCreateProgramWithBinary(context_.get(), 1, &id_, &size, &bytes, &status, &code);
     check(code, "load a program's binary", context());
-    const ProgramPtr program(created, api().clReleaseProgram);
+    const ProgramPtr program(created, release_program);
     check(status, "load a program's binary", context());
-    make_executable(program.get());
+    make_executable(program);
     return known = program;
   }
 
   std::uint64_t nanoseconds(const Mark& mark) const {
     const auto event = static_cast<cl_event>(mark.handle.get());
+    const InDriver call("clWaitForEvents", label_);
     check(api().clWaitForEvents(1, &event), "wait for a mark", context());
     cl_ulong time = 0;
     check(api().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr), "read a mark's time", context());
@@ -299,6 +370,7 @@ class OpenClDevice final : public Device {
   cl_device_id id_;
   std::string options_;
   std::string compiler_;
+  std::string label_;
   std::uint64_t local_bytes_;
   ContextPtr context_;
   QueuePtr queue_;
@@ -322,7 +394,7 @@ std::shared_ptr<Device> open_on_queue(void* queue) {
   if (!why_absent().empty()) throw Error(ErrorKind::device, why_absent());
   const auto given = static_cast<cl_command_queue>(queue);
   cl_device_id id = nullptr;
-  if (queue == nullptr || api().clGetCommandQueueInfo(given, CL_QUEUE_DEVICE, sizeof id, &id, nullptr) != CL_SUCCESS) {
+  if (!may_be_object(given) || api().clGetCommandQueueInfo(given, CL_QUEUE_DEVICE, sizeof id, &id, nullptr) != CL_SUCCESS) {
     throw Error(ErrorKind::usage, "what was given as a queue is no cl_command_queue");
   }
   for (const Found& found : findings().devices) {

@@ -1,12 +1,19 @@
 #include "device/opencl/query.hpp"
 
+#include "device/in_driver.hpp"
 #include "device/opencl/opencl.hpp"
+#include "device/room.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
 namespace samesum::device::opencl {
 namespace {
@@ -74,14 +81,15 @@ void choose_language(Found& found, int version, const std::string& extensions) {
   }
   const bool fence = contains(features, "__opencl_c_atomic_order_acq_rel") && contains(features, "__opencl_c_atomic_scope_device");
   const bool nvidia = extensions.find("cl_nv_") != std::string::npos;  // whose compiler takes PTX
-  const bool subgroups = fence && (contains(features, "__opencl_c_subgroups") || contains(extensions, "cl_khr_subgroups")) &&
-                         contains(extensions, "cl_khr_subgroup_shuffle");
   found.options = fence ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
   if (nvidia) found.options += " -cl-nv-verbose -DSAMESUM_FENCE_PTX=1";
 
   auto& missing = found.info.missing;
   if (!fence && !nvidia) missing.push_back({Capability::device_fence, "the driver's OpenCL C has no fence for the whole device"});
-  if (!subgroups) missing.push_back({Capability::subgroups, "the driver's OpenCL C has no sub-group shuffles"});
+  missing.push_back(
+      {Capability::subgroups, contains(extensions, "cl_khr_subgroup_shuffle")
+                                  ? "OpenCL C does not say how many work-items a sub-group has, where samesum's kernels need 32"
+                                  : "the driver's OpenCL C has no sub-group shuffles"});
 }
 
 void judge_arithmetic(Found& found, const std::string& extensions) {
@@ -142,12 +150,27 @@ void examine(cl_platform_id platform, cl_device_id id, const std::string& select
 
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   cl_uint count = 0;
+  const InDriver call("clGetDeviceIDs", "OpenCL");
   const cl_int code = api().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
   if (code == CL_DEVICE_NOT_FOUND || count == 0) return {};
   check(code, "list a platform's devices");
   std::vector<cl_device_id> ids(count);
   check(api().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr), "list a platform's devices");
   return ids;
+}
+
+// What drivers take to start: their compilers' libraries, and PoCL a thread for each core, each with a stack.
+std::uint64_t needed_bytes() { return (std::uint64_t{256} << 20) + std::thread::hardware_concurrency() * (std::uint64_t{8} << 20); }
+
+// Whether this process may write to `folder`, which is made where it is not there, as PoCL does.
+bool can_write(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  return !failure && access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+std::string no_device(std::string_view platform) {
+  return fmt::format("the platform {} has no device{}", platform, pocl_trouble(platform));
 }
 
 // A device's index counts all devices of all platforms, also those that cannot be used.
@@ -158,7 +181,13 @@ Findings look() {
     return findings;
   };
   if (!why_absent().empty()) return absent("opencl", why_absent());
+  if (!has_room(needed_bytes())) {
+    return absent("opencl", fmt::format("this process can have no {} MiB of memory more, without which drivers crash at their start: free "
+                                        "memory, or raise its limit (ulimit -v)",
+                                        needed_bytes() >> 20));
+  }
   cl_uint count = 0;
+  const InDriver call("clGetPlatformIDs", "OpenCL");
   const cl_int code = api().clGetPlatformIDs(0, nullptr, &count);
   if (code != CL_SUCCESS || count == 0) {
     return absent("opencl", fmt::format("the loader found no platform: no driver is installed ({})", name_of_code(code)));
@@ -170,7 +199,7 @@ Findings look() {
   for (const cl_platform_id platform : platforms) {
     try {
       const auto ids = devices_of(platform);
-      if (ids.empty()) absent("opencl", fmt::format("the platform {} has no device", platform_text(platform, CL_PLATFORM_NAME)));
+      if (ids.empty()) absent("opencl", no_device(platform_text(platform, CL_PLATFORM_NAME)));
       for (const cl_device_id id : ids) examine(platform, id, fmt::format("opencl:{}", index++), findings);
     } catch (const Error& error) {
       absent("opencl", error.what());
@@ -180,6 +209,19 @@ Findings look() {
 }
 
 }  // namespace
+
+std::string pocl_trouble(std::string_view platform) {
+  if (platform != "Portable Computing Language") return {};
+  const auto variable = [](const char* name) { return std::string_view(std::getenv(name) == nullptr ? "" : std::getenv(name)); };
+  const std::string_view own = variable("POCL_CACHE_DIR"), xdg = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  const std::string folder = !own.empty()    ? std::string(own)
+                             : !xdg.empty()  ? fmt::format("{}/pocl/kcache", xdg)
+                             : !home.empty() ? fmt::format("{}/.cache/pocl/kcache", home)
+                                             : "/tmp/pocl/kcache";
+  if (can_write(folder)) return {};
+  return fmt::format("; PoCL builds its kernels in the folder {}, where this process cannot write: set POCL_CACHE_DIR to one where it can",
+                     folder);
+}
 
 const Findings& findings() {
   static const auto* found = new Findings(look());

@@ -5,6 +5,7 @@
 #include "device/opencl/api.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace samesum::device::opencl {
@@ -24,5 +25,9 @@ struct Findings {
 
 /// All devices of all platforms; looked for once.
 const Findings& findings();
+
+/// What PoCL cannot do without and has not: "; PoCL keeps … in the folder F, where this process cannot write: …". Empty where it has it, or
+/// `platform` is another one. It says nothing itself where it lists no device, or builds nothing, for that.
+std::string pocl_trouble(std::string_view platform);
 
 }  // namespace samesum::device::opencl

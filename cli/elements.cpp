@@ -1,0 +1,46 @@
+#include "elements.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace samesum::cli {
+namespace {
+
+// A view of what somebody else holds.
+class ViewSource final : public Source {
+ public:
+  ViewSource(View view, std::string_view format) : view_(view), format_(format) {}
+  std::optional<View> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
+  std::string_view format() const noexcept override { return format_; }
+  std::optional<DType> type() const noexcept override { return view_.type(); }
+  std::vector<std::uint64_t> shape() const override { return {view_.size()}; }
+  std::uint64_t resident_bytes() const noexcept override { return view_.bytes(); }
+
+ private:
+  View view_;
+  std::string_view format_;
+  bool given_ = false;
+};
+
+}  // namespace
+
+Elements::Elements(std::string name, InputOptions options) : name_(std::move(name)) {
+  options.text.integers = false;  // one type for all
+  source_ = open_source(name_, options);
+  if (source_->resident_bytes() != 0) {
+    view_ = source_->next().value();  // all of it: the end is where changes are noticed
+    return;
+  }
+  spool_ = std::make_unique<Spool>(*source_);
+  view_ = spool_->all();
+}
+
+std::vector<std::uint64_t> Elements::shape() const { return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()}; }
+
+void Elements::check_unchanged() const { source_->next(); }
+
+std::vector<NamedSource> Elements::sources() const {
+  return {{name_, [this] { return std::make_unique<ViewSource>(view_, source_->format()); }}};
+}
+
+}  // namespace samesum::cli

@@ -1,0 +1,73 @@
+// What the parts of `samesum stats` and its kin share.
+#pragma once
+
+#include "input.hpp"
+#include "number.hpp"
+#include "output.hpp"
+#include "result.hpp"
+
+#include <samesum/device.hpp>
+#include <samesum/statistics.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum::cli {
+
+struct StatisticsOptions {
+  Input input;
+  std::string device = "auto";
+  std::vector<std::string> wanted;  ///< names of kStatistics
+  std::uint64_t ddof = 0;
+  std::string nan = "propagate";
+  std::string nodata;
+  bool json = false, csv = false, hex = false;
+  bool plain = false;  ///< values without names
+  CollectOptions collect;
+
+  /// Whether results are those of columns, with their names: of one alone, that is asked for, they are not.
+  bool in_rows() const { return input.named_columns().size() != 1; }
+  NanPolicy nan_policy() const { return nan == "skip" ? NanPolicy::skip : NanPolicy::propagate; }
+};
+
+/// What was found in one input, or in a column of it.
+struct Found {
+  std::string name;
+  std::optional<Column> column;  ///< where it is one of several
+  bool text = false;
+  Statistics all;
+  std::uint64_t least_at = 0, greatest_at = 0, first_nan_at = 0;  ///< in the input, with what --nodata leaves out
+  std::uint64_t missing = 0;
+  std::optional<Value> product;
+  std::string no_product;  ///< why there is none
+};
+
+/// A row of the table, a member of the JSON object, a command.
+struct Statistic {
+  const char* name;
+  const char* description;
+  bool usual;  ///< shown by `stats` if nothing else is asked for
+  Fields fields;
+  Number (*value)(const Found&, const StatisticsOptions&);
+};
+
+/// A statistic's value, or why there is none.
+struct Answer {
+  std::optional<Number> number;
+  std::string reason;
+};
+Answer answer(const Statistic& statistic, const Found& found, const StatisticsOptions& options);
+
+std::string text_of(const Number& number, const StatisticsOptions& options);
+
+void print_json(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Device& device,
+                const StatisticsOptions& options);
+/// As a person or a pipe reads it, or --csv. The exit code.
+int print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options);
+
+/// The sums of several columns, by the options of `sum`.
+int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result);
+
+}  // namespace samesum::cli

@@ -1,0 +1,69 @@
+# The library, in two parts: `core`, and `image`, which reads image files and alone needs libpng and libjpeg. Each is compiled once, position
+# independent, and becomes a static and a shared library: samesum_core_static, samesum_core_shared, samesum_image_static, samesum_image_shared.
+# `samesum` is both parts, of the kind that BUILD_SHARED_LIBS names; so are samesum::samesum, samesum::core and samesum::image.
+file(GLOB SAMESUM_IMAGE_SOURCES CONFIGURE_DEPENDS src/io/image*.cpp src/io/tiff_library.cpp)
+file(GLOB SAMESUM_CORE_SOURCES CONFIGURE_DEPENDS src/*/*.cpp src/device/*/*.cpp)
+list(REMOVE_ITEM SAMESUM_CORE_SOURCES ${SAMESUM_IMAGE_SOURCES})
+list(APPEND SAMESUM_CORE_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/kernel_files.cpp)
+
+# {fmt} is part of the library (src/core/fmt.cpp): its headers alone are needed, and by nobody who links samesum. Of another major version
+# than the one that this file is for its own way to the same, which compiles longer.
+if(fmt_VERSION VERSION_GREATER_EQUAL 10)
+  set(fmt_headers fmt::fmt-header-only)
+else()
+  add_library(samesum_fmt INTERFACE)
+  target_include_directories(samesum_fmt SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+  set(fmt_headers samesum_fmt)
+endif()
+
+if(BUILD_SHARED_LIBS)
+  set(samesum_kind shared)
+else()
+  set(samesum_kind static)
+endif()
+
+# samesum_part(NAME FILE_NAME SOURCES… LINKS…): what a part links, whoever takes its static library links too.
+function(samesum_part part output)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINKS")
+  add_library(samesum_${part}_objects OBJECT ${arg_SOURCES})
+  set_target_properties(samesum_${part}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(samesum_${part}_objects PRIVATE include src ${HWY_INCLUDE_DIR} ${FAST_FLOAT_INCLUDE_DIR} ${TIFF_INCLUDE_DIRS}
+                                                               ${ZSTD_INCLUDE_DIR})
+  # Nobody puts functions of his own in place of ours: they may be inlined.
+  target_compile_options(samesum_${part}_objects PRIVATE -fno-semantic-interposition)
+  target_link_libraries(samesum_${part}_objects PRIVATE samesum_options ${fmt_headers} nlohmann_json::nlohmann_json ${arg_LINKS})
+
+  set(folder ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})  # as installed: run paths are the same
+  foreach(kind IN ITEMS static shared)
+    set(library samesum_${part}_${kind})
+    string(TOUPPER ${kind} type)
+    add_library(${library} ${type} $<TARGET_OBJECTS:samesum_${part}_objects>)
+    target_compile_features(${library} PUBLIC cxx_std_20)
+    target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
+    if(part STREQUAL image)
+      target_link_libraries(${library} PUBLIC samesum_core_${kind})
+    endif()
+    target_link_libraries(${library} PRIVATE ${arg_LINKS})
+    # Until 1.0 each minor version may change the binary interface; the soname is that of all of 0.
+    set_target_properties(${library} PROPERTIES OUTPUT_NAME ${output} EXPORT_NAME ${part} LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                                SOVERSION ${PROJECT_VERSION_MAJOR} LIBRARY_OUTPUT_DIRECTORY ${folder})
+  endforeach()
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(${library} PRIVATE -Wl,--version-script=${map})
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are in the program
+    target_link_options(${library} PRIVATE -Wl,--no-undefined)
+  endif()
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${map})
+  add_library(samesum::${part} ALIAS samesum_${part}_${samesum_kind})
+endfunction()
+
+samesum_part(core samesum SOURCES ${SAMESUM_CORE_SOURCES} LINKS TBB::tbb Threads::Threads ZLIB::ZLIB zstd ${CMAKE_DL_LIBS})
+samesum_part(image samesum_image SOURCES ${SAMESUM_IMAGE_SOURCES} LINKS PNG::PNG JPEG::JPEG ${CMAKE_DL_LIBS})
+# What reading images takes of the core's inside, which the core's shared library hides, comes from the static one.
+target_link_libraries(samesum_image_shared PRIVATE $<TARGET_FILE:samesum_core_static>)
+add_dependencies(samesum_image_shared samesum_core_static)
+set_target_properties(samesum_image_shared PROPERTIES INSTALL_RPATH $ORIGIN BUILD_WITH_INSTALL_RPATH ON)
+
+add_library(samesum INTERFACE)
+target_link_libraries(samesum INTERFACE samesum::image samesum::core)
+add_library(samesum::samesum ALIAS samesum)

@@ -1,0 +1,15 @@
+// What {fmt}'s own library holds, compiled into this one, so that nobody who links samesum needs {fmt}. The functions are weak: a program
+// that links {fmt} as well has two of the same.
+#if !defined(FMT_HEADER_ONLY)
+#define FMT_API __attribute__((weak, visibility("hidden")))
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+
+template FMT_API auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl<char>(locale_ref) -> char;
+
+}  // namespace detail
+FMT_END_NAMESPACE
+#endif

@@ -1,0 +1,270 @@
+// Quantiles: which ranks they take, and the values between two of them.
+#include <samesum/quantile.hpp>
+
+#include "core/float_environment.hpp"
+#include "core/pieces.hpp"
+#include "device/array.hpp"
+#include "exact/big_integer.hpp"
+#include "quantile/keys.hpp"
+#include "quantile/select.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace samesum {
+namespace {
+
+using exact::BigInteger;
+using selection::Uint128;
+__extension__ typedef __int128 Int128;  // no standard name for it
+
+constexpr std::pair<QuantileMethod, std::string_view> kMethods[] = {
+    {QuantileMethod::linear, "linear"},   {QuantileMethod::lower, "lower"},       {QuantileMethod::higher, "higher"},
+    {QuantileMethod::nearest, "nearest"}, {QuantileMethod::midpoint, "midpoint"},
+};
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kNan = std::bit_cast<double>(std::uint64_t{0x7ff8000000000000});
+
+// A number from 0 to 1 as digits / 10^decimals.
+struct Fraction {
+  std::uint64_t digits = 0;
+  int decimals = 0;
+};
+
+// The shortest decimal number that reads back as `q`.
+Fraction fraction_of(double q) {
+  constexpr double kLeast = 1e-20;  // so that 10^decimals has 128 bits
+  if (!(q >= 0 && q <= 1)) throw Error(ErrorKind::usage, fmt::format("a quantile is one of a number from 0 to 1, not of {}", q));
+  if (q == 0) return {};
+  if (q < kLeast) throw Error(ErrorKind::usage, fmt::format("a quantile of {}: it may be 0, or from {} to 1", q, kLeast));
+  std::array<char, 32> text;
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), q, std::chars_format::scientific).ptr;
+  const char* const exponent_at = std::find<const char*>(text.data(), end, 'e');
+  Fraction fraction;
+  for (const char* at = text.data(); at != exponent_at; ++at) {
+    if (*at == '.') continue;
+    fraction.digits = 10 * fraction.digits + static_cast<std::uint64_t>(*at - '0');
+    fraction.decimals += at != text.data();
+  }
+  int exponent = 0;
+  std::from_chars(exponent_at + (exponent_at[1] == '+' ? 2 : 1), end, exponent);
+  fraction.decimals -= exponent;
+  return fraction;
+}
+
+// An index into sorted numbers: below + rest / whole, rest < whole. With a rest, the number at below + 1 counts too.
+struct Position {
+  std::uint64_t below;
+  Uint128 rest;
+  Uint128 whole;
+
+  std::uint64_t last() const noexcept { return below + (rest != 0 ? 1 : 0); }
+};
+
+// Of the quantile `q` of `count` numbers; one of them or more.
+Position position(Fraction q, std::uint64_t count, QuantileMethod method) {
+  Uint128 whole = 1;
+  for (int i = 0; i < q.decimals; ++i) whole *= 10;
+  const Uint128 index = Uint128{count - 1} * q.digits;  // of 64 and 57 bits
+  const auto below = static_cast<std::uint64_t>(index / whole);
+  const Uint128 rest = index % whole;
+  const auto at = [](std::uint64_t element) { return Position{element, 0, 1}; };
+  switch (method) {
+    case QuantileMethod::lower:
+      return at(below);
+    case QuantileMethod::higher:
+      return at(below + (rest != 0 ? 1 : 0));
+    case QuantileMethod::nearest: {
+      const Uint128 twice = 2 * rest;
+      return at(twice > whole || (twice == whole && below % 2 != 0) ? below + 1 : below);
+    }
+    case QuantileMethod::midpoint:
+      return rest == 0 ? at(below) : Position{below, 1, 2};
+    default:
+      return {below, rest, whole};
+  }
+}
+
+BigInteger sum(const BigInteger& a, const BigInteger& b) { return a - (BigInteger() - b); }
+
+BigInteger big(Uint128 value) {
+  return sum(BigInteger(static_cast<std::uint64_t>(value >> 64)).shifted_left(64), BigInteger(static_cast<std::uint64_t>(value)));
+}
+
+// A number as an integer · 2^exponent.
+struct Scaled {
+  BigInteger integer;
+  int exponent = 0;
+
+  explicit Scaled(const Value& value) {
+    std::uint64_t magnitude = 0;
+    bool negative = false;
+    if (const auto* real = std::get_if<double>(&value.number)) {
+      const auto bits = std::bit_cast<std::uint64_t>(*real);
+      const int field = static_cast<int>(bits >> 52 & 0x7ff);
+      magnitude = (bits & 0xfffffffffffff) | (field != 0 ? std::uint64_t{1} << 52 : 0);
+      exponent = std::max(field, 1) - 1075;
+      negative = bits >> 63 != 0;
+    } else if (const auto* with_sign = std::get_if<std::int64_t>(&value.number)) {
+      negative = *with_sign < 0;
+      magnitude = negative ? 0 - static_cast<std::uint64_t>(*with_sign) : static_cast<std::uint64_t>(*with_sign);
+    } else {
+      magnitude = std::get<std::uint64_t>(value.number);
+    }
+    integer = negative ? BigInteger() - BigInteger(magnitude) : BigInteger(magnitude);
+  }
+};
+
+// The same number; zeros of both signs are two.
+bool same(const Value& a, const Value& b) {
+  if (a != b) return false;
+  const auto* left = std::get_if<double>(&a.number);
+  return left == nullptr || std::signbit(*left) == std::signbit(std::get<double>(b.number));
+}
+
+// Where low + (high - low) · rest / whole is an integer, as low and high are: that.
+std::optional<Value> integer_between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) {
+  if (std::holds_alternative<double>(low.number) || std::holds_alternative<double>(high.number)) return std::nullopt;
+  const auto wide = [](const Value& value) -> Int128 {
+    const auto* with_sign = std::get_if<std::int64_t>(&value.number);
+    return with_sign != nullptr ? Int128{*with_sign} : Int128{std::get<std::uint64_t>(value.number)};
+  };
+  for (Uint128 a = whole, b = rest;;) {  // Euclid's algorithm: b becomes 0, and a what divides both
+    if (b == 0) {
+      whole /= a;
+      rest /= a;
+      break;
+    }
+    a = std::exchange(b, a % b);
+  }
+  const auto distance = static_cast<Uint128>(wide(high) - wide(low));
+  if (distance % whole != 0) return std::nullopt;
+  const Int128 value = wide(low) + static_cast<Int128>(distance / whole * rest);
+  if (std::holds_alternative<std::uint64_t>(low.number)) return Value{static_cast<std::uint64_t>(value), low.type};
+  if (value > std::numeric_limits<std::int64_t>::max()) return Value{static_cast<std::uint64_t>(value), DType::uint64};
+  return Value{static_cast<std::int64_t>(value), low.type};
+}
+
+// low + (high - low) · rest / whole, 0 < rest < whole.
+Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) {
+  if (same(low, high)) return low;
+  const double from = low.as_double(), to = high.as_double();
+  if (std::isinf(from) || std::isinf(to)) {
+    return {from == -kInfinity && to == kInfinity ? kNan : std::isinf(from) ? from : to, DType::float64};
+  }
+  if (auto integer = integer_between(low, high, rest, whole)) return *integer;
+  const Scaled a(low), b(high);
+  const int exponent = std::min(a.exponent, b.exponent);
+  const BigInteger left = a.integer.shifted_left(a.exponent - exponent), right = b.integer.shifted_left(b.exponent - exponent);
+  return {exact::round_quotient(sum(left * big(whole - rest), right * big(rest)), big(whole), exponent), DType::float64};
+}
+
+Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  std::vector<Fraction> fractions;
+  for (const double one : q) fractions.push_back(fraction_of(one));
+  std::vector<Position> positions;
+  std::vector<std::uint64_t> ranks;
+  const auto find_ranks = [&](std::uint64_t count, std::uint64_t nans) {
+    if (count == 0 && nans == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no elements");
+    if (nans != 0 && options.nan == NanPolicy::propagate) return ranks;
+    if (count == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no elements: all are NaN, and left out");
+    for (const Fraction fraction : fractions) {
+      positions.push_back(position(fraction, count, options.method));
+      ranks.push_back(positions.back().below);
+      ranks.push_back(positions.back().last());
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+  };
+  const selection::Selected selected = selection::select(pass, type, options.threads, find_ranks);
+  Quantiles result{{}, selected.count, selected.nans};
+  if (positions.empty()) {
+    result.values.assign(q.size(), {kNan, type && !is_integer(*type) ? *type : DType::float64});
+    return result;
+  }
+  const auto at = [&](std::uint64_t rank) -> const Value& {
+    return selected.values[static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin())];
+  };
+  for (const Position& place : positions) {
+    const Value& low = at(place.below);
+    result.values.push_back(place.rest == 0 ? low : between(low, at(place.last()), place.rest, place.whole));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view name_of(QuantileMethod method) noexcept {
+  for (const auto& [known, name] : kMethods) {
+    if (known == method) return name;
+  }
+  return "";
+}
+
+QuantileMethod parse_quantile_method(std::string_view name) {
+  std::string names;
+  for (const auto& [method, known] : kMethods) {
+    if (known == name) return method;
+    names.append(names.empty() ? "" : ", ").append(known);
+  }
+  throw Error(ErrorKind::usage, fmt::format("unknown method '{}' of a quantile: there are {}", name, names));
+}
+
+Quantiles quantiles(View data, std::span<const double> q, const QuantileOptions& options) {
+  return quantiles_of([data](const auto& body) { core::for_contiguous_pieces(data, body); }, data.type(), q, options);
+}
+
+Quantiles quantiles(const BufferView& data, std::span<const double> q, const QuantileOptions& options) {
+  if (!data.buffer().device().info().has(Capability::kernels)) return quantiles(device::host_view(data), q, options);
+  const auto pass = [&data](const std::function<void(View)>& body) {
+    // Of the bytes between the elements of a piece the device gives all; of elements that lie far apart one at a time.
+    const std::uint64_t apart = static_cast<std::uint64_t>(std::abs(data.stride()));
+    const std::uint64_t element = size_of(data.type());
+    const std::uint64_t most = apart == 0 ? data.size() : std::max<std::uint64_t>(core::kPieceBytes / apart, 1);
+    std::vector<std::byte> bytes;
+    for (std::uint64_t first = 0; first < data.size(); first += most) {
+      const std::uint64_t count = std::min(most, data.size() - first);
+      bytes.resize((count - 1) * apart + element);
+      const bool backwards = data.stride() < 0;
+      const std::uint64_t at = data.offset() + static_cast<std::uint64_t>(static_cast<std::int64_t>(first) * data.stride());
+      data.buffer().read(bytes.data(), bytes.size(), backwards ? at - (count - 1) * apart : at);
+      const View piece(bytes.data() + (backwards ? (count - 1) * apart : 0), count, data.type(), data.stride());
+      core::for_contiguous_pieces(piece, body);
+    }
+  };
+  return quantiles_of(pass, data.type(), q, options);
+}
+
+Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileOptions& options) {
+  std::unique_ptr<Source> source = open();
+  const std::optional<DType> type = source->type();
+  const auto pass = [&](const std::function<void(View)>& body) {
+    if (source == nullptr) source = open();
+    while (const std::optional<View> view = source->next()) core::for_contiguous_pieces(*view, body);
+    source.reset();
+  };
+  return quantiles_of(pass, type, q, options);
+}
+
+Value quantile(View data, double q, const QuantileOptions& options) {
+  return quantiles(data, std::span<const double>(&q, 1), options).values.front();
+}
+
+Value median(View data, const QuantileOptions& options) { return quantile(data, 0.5, options); }
+
+}  // namespace samesum

@@ -1,0 +1,312 @@
+// What all plans promise: they compile and allocate when they are made, have no result before a launch, and work on the CPU at the same
+// time.
+#include <samesum/bench_reduce.hpp>
+#include <samesum/buffer.hpp>
+#include <samesum/collect_plan.hpp>
+#include <samesum/error.hpp>
+#include <samesum/extremes.hpp>
+#include <samesum/inspect.hpp>
+#include <samesum/pairs.hpp>
+#include <samesum/sum.hpp>
+
+#include "support/listing_device.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+const std::vector<Device>& devices() {
+  static const auto all = open_devices("all", 0);
+  return all;
+}
+
+constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, false}, kSquares{false, false, true, false};
+
+// A plan of any class: what launches it, with a place for a record or without, and what asks for its result.
+struct AnyPlan {
+  std::string name;
+  bool takes_strides = true;
+  std::function<void(const BufferView&)> launch;
+  std::function<void(const BufferView&, const Buffer&)> launch_to;  // empty: there is no such thing
+  std::function<void()> result;
+};
+
+template <class Plan>
+AnyPlan any_plan(std::string name, bool takes_strides, Plan plan) {
+  AnyPlan any{std::move(name), takes_strides, {}, {}, [plan] { static_cast<void>(plan.result()); }};
+  if constexpr (std::is_same_v<Plan, DotPlan>) {
+    any.launch = [plan](const BufferView& data) mutable { plan.launch(data, data); };
+  } else {
+    any.launch = [plan](const BufferView& data) mutable { plan.launch(data); };
+  }
+  if constexpr (std::is_same_v<Plan, SumPlan> || std::is_same_v<Plan, ExtremesPlan>) {
+    any.launch_to = [plan](const BufferView& data, const Buffer& to) mutable { plan.launch(data, to); };
+  }
+  return any;
+}
+
+std::vector<AnyPlan> plans_for(const Device& device, DType type, std::uint64_t size, bool all = true) {
+  std::vector<AnyPlan> plans{
+      any_plan("sum", false, SumPlan(device, type, size)), any_plan("extremes", false, ExtremesPlan(device, type, size)),
+      any_plan("collected", true, CollectPlan(device, type, size)), any_plan("dot", true, DotPlan(device, type, size))};
+  if (!all) return plans;
+  plans.push_back(any_plan("sum, strided", true, SumPlan(device, type, size, {}, Layout::strided)));
+  plans.push_back(any_plan("extremes, strided", true, ExtremesPlan(device, type, size, {}, {}, Layout::strided)));
+  plans.push_back(any_plan("least", false, ExtremesPlan(device, type, size, {}, {true, false, false})));
+  for (const Fields fields : {kExtremes, kSum, kSquares})
+    plans.push_back(any_plan("field", true, CollectPlan(device, type, size, {fields})));
+  return plans;
+}
+
+ErrorKind kind_of(const std::function<void()>& action, std::string* message = nullptr) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (message != nullptr) *message = error.what();
+    return error.kind();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorKind::device;
+}
+
+TEST(EveryPlan, CompilesAndAllocatesWhenItIsMade) {
+  for (const DType type : {DType::float32, DType::float64, DType::bfloat16, DType::int16, DType::uint64}) {
+    const auto element = static_cast<std::int64_t>(size_of(type));
+    for (const std::uint64_t size : {1000, 40'000, 10'000'000}) {
+      const auto counted = std::make_shared<test::ListingDevice>();
+      const Device device(counted);
+      const Buffer buffer(device, (4 * size + 8) * size_of(type)), record(device, sizeof(ExtremesRecord));
+      for (const AnyPlan& plan : plans_for(device, type, size)) {
+        const int compilations = counted->compilations, loads = counted->loads, allocations = counted->allocations;
+        const int launches = counted->launches;
+        for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{17}, size - 1, size, 4 * size}) {
+          for (const std::uint64_t first : {0, 1}) {
+            std::vector<BufferView> arrays{{buffer, count, type, first * size_of(type)}};
+            if (plan.takes_strides) arrays.push_back({buffer, count / 4, type, first * size_of(type), 3 * element});
+            for (const BufferView& array : arrays) {
+              plan.launch(array);
+              if (plan.launch_to) plan.launch_to(array, record);
+              plan.result();
+            }
+          }
+        }
+        const std::string what = plan.name + " of " + std::to_string(size) + " " + std::string(name_of(type));
+        EXPECT_GT(counted->launches, launches) << what;
+        EXPECT_EQ(counted->compilations, compilations) << what;
+        EXPECT_EQ(counted->loads, loads) << what;
+        EXPECT_EQ(counted->allocations, allocations) << what;
+      }
+    }
+  }
+}
+
+TEST(EveryPlan, RefusesStridesThatItWasNotMadeFor) {
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, 80);
+    const std::vector<float> values(20, 2);
+    buffer.write(values.data(), 80);
+    for (const AnyPlan& plan : plans_for(device, DType::float32, 10, false)) {
+      const BufferView strided(buffer, 10, DType::float32, 0, 8);
+      plan.launch({buffer, 1, DType::float32, 0, 8});  // of one element a stride says nothing
+      if (plan.takes_strides) {
+        EXPECT_NO_THROW(plan.launch(strided)) << plan.name;
+        continue;
+      }
+      std::string message;
+      EXPECT_EQ(kind_of([&] { plan.launch(strided); }, &message), ErrorKind::usage) << plan.name;
+      EXPECT_NE(message.find("Layout::strided"), std::string::npos) << message;
+      EXPECT_NO_THROW(plan.result()) << "the launch before is still there";
+    }
+  }
+}
+
+TEST(EveryPlan, HasNoResultBeforeALaunch) {
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, 80), record(device, sizeof(ExtremesRecord));
+    const std::vector<float> values(20, 2);
+    buffer.write(values.data(), 80);
+    const BufferView data(buffer, 20, DType::float32);
+    for (const AnyPlan& plan : plans_for(device, DType::float32, 20, false)) {
+      std::string message;
+      EXPECT_EQ(kind_of(plan.result, &message), ErrorKind::usage) << device.info().selector << ", " << plan.name;
+      EXPECT_NE(message.find("launch"), std::string::npos) << message;
+      if (plan.name == "extremes") {  // which go to the record alone
+        plan.launch_to(data, record);
+        EXPECT_EQ(kind_of(plan.result), ErrorKind::usage) << device.info().selector;
+      }
+      plan.launch(data);
+      EXPECT_NO_THROW(plan.result()) << device.info().selector << ", " << plan.name;
+    }
+  }
+}
+
+// A page that whoever touches it first waits for, until it is released.
+class HeldPage {
+ public:
+  HeldPage() : size_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+    begin_ = static_cast<char*>(mmap(nullptr, 2 * size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (begin_ == MAP_FAILED || pipe(touched_) != 0 || pipe(released_) != 0) throw std::runtime_error("no page to hold");
+    mprotect(begin_ + size_, size_, PROT_NONE);
+    held = this;
+    struct sigaction action {};
+    action.sa_sigaction = wait_here;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, &before_);
+  }
+  ~HeldPage() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    for (const int end : {touched_[0], touched_[1], released_[0], released_[1]}) close(end);
+    munmap(begin_, 2 * size_);
+  }
+
+  void* memory() const { return begin_; }  ///< a page of zeros, and the one that is held
+  std::size_t bytes() const { return 2 * size_; }
+  void wait_for_touch() const {
+    char byte;
+    EXPECT_EQ(read(touched_[0], &byte, 1), 1);
+  }
+  void release() const { EXPECT_EQ(write(released_[1], "", 1), 1); }
+
+ private:
+  static void wait_here(int, siginfo_t* what, void*) {
+    const auto* address = static_cast<const char*>(what->si_addr);
+    char byte = 0;
+    const bool here = address >= held->begin_ + held->size_ && address < held->begin_ + held->bytes();
+    if (!here || write(held->touched_[1], &byte, 1) != 1 || read(held->released_[0], &byte, 1) != 1) _exit(125);
+    mprotect(held->begin_ + held->size_, held->size_, PROT_READ);
+  }
+
+  static inline HeldPage* held = nullptr;
+  std::size_t size_;
+  char* begin_;
+  int touched_[2], released_[2];
+  struct sigaction before_ {};
+};
+
+TEST(EveryPlan, OnTheCpuWorksWhileAnotherDoes) {
+  const Device cpu = Device::open("cpu");
+  const float values[] = {1, 2, 3};
+  const Buffer few(cpu, sizeof values), record(cpu, sizeof(ExtremesRecord));
+  few.write(values, sizeof values);
+  const BufferView small(few, 3, DType::float32);
+  const std::size_t kinds = plans_for(cpu, DType::float32, 3, false).size();
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    const AnyPlan slow = plans_for(cpu, DType::float32, 2000, false)[kind];
+    const HeldPage page;
+    const Buffer buffer = Buffer::wrap(cpu, page.memory(), page.bytes());
+    auto first = std::async(std::launch::async, [&] { slow.launch({buffer, page.bytes() / 4, DType::float32}); });
+    page.wait_for_touch();
+    auto second = std::async(std::launch::async, [&] {
+      for (const AnyPlan& quick : plans_for(cpu, DType::float32, 3, false)) {
+        quick.launch(small);
+        if (quick.launch_to) quick.launch_to(small, record);
+        quick.result();
+      }
+      slow.launch(small);  // another launch of the same plan
+    });
+    EXPECT_EQ(second.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "waits for another launch: " << slow.name;
+    page.release();
+    EXPECT_NO_THROW(first.get());
+    EXPECT_NO_THROW(second.get());
+  }
+}
+
+TEST(Callbacks, MayUseTheDeviceOfPairs) {
+  const std::vector<float> values(2000, 1);
+  const View view(values.data(), values.size(), DType::float32);
+  for (const Device& device : devices()) {
+    int told = 0;
+    PairsOptions options;
+    options.progress = [&](double) {
+      const Buffer buffer(device, 12);
+      const float few[] = {1, 2, 4};
+      buffer.write(few, 12);
+      EXPECT_EQ(accumulate(BufferView(buffer, 3, DType::float32)).round(), 7.0);
+      ++told;
+    };
+    const auto sums = std::get<std::vector<float>>(pairs(view, view, device, options));
+    EXPECT_GT(told, 0) << device.info().selector;
+    EXPECT_EQ(sums, std::vector<float>(2000, 2000.0f)) << device.info().selector;
+  }
+}
+
+TEST(Callbacks, OfMeasurementsMayNotUseTheDevice) {
+  const std::vector<float> values(1000, 1);
+  for (const Device& device : devices()) {
+    if (!device.info().has(Capability::kernels)) continue;
+    bench::ReduceBenchOptions options;
+    options.operations = {"extremes"};
+    options.effort.progress = [&](std::string_view) { Buffer(device, 16); };
+    std::string message;
+    EXPECT_EQ(kind_of(
+                  [&] {
+                    bench::measure_reductions(device, {values.data(), values.size(), DType::float32}, options);
+                  },
+                  &message),
+              ErrorKind::usage);
+    EXPECT_NE(message.find(device.info().selector + " is in use"), std::string::npos) << message;
+    EXPECT_NO_THROW(Buffer(device, 16)) << "the device is free again";
+  }
+}
+
+TEST(Reports, NameWhatRan) {
+  const std::vector<float> values(1000, 1);
+  const View few(values.data(), 1000, DType::float32), integers(values.data(), 1000, DType::int32);
+  const Device all_capable(std::make_shared<test::ListingDevice>());
+  SumReport report;
+  const auto ran = [&](const auto& call) {
+    report = {};
+    call();
+    return report.variant;
+  };
+  EXPECT_EQ(ran([&] { accumulate(few, all_capable, {}, &report); }), "sum_window");
+  EXPECT_EQ(ran([&] { accumulate(integers, all_capable, {}, &report); }), "sum_integers");
+  EXPECT_EQ(ran([&] { accumulate(few, all_capable, {.group_size = 64}, &report); }), "exact_bins");
+  EXPECT_EQ(ran([&] { collect(few, all_capable, {kExtremes}, &report); }), "extremes_little");
+  EXPECT_EQ(ran([&] { collect(few, all_capable, {.fields = kExtremes, .group_size = 64}, &report); }), "extremes");
+  EXPECT_EQ(ran([&] { collect(few, all_capable, {kSquares}, &report); }), "sum_window");
+  EXPECT_EQ(ran([&] { collect(few, all_capable, {}, &report); }), "statistics");
+  EXPECT_EQ(ran([&] { dot(few, few, all_capable, {}, &report); }), "sum_window");
+  const Buffer buffer(all_capable, 4000);
+  EXPECT_EQ(ran([&] { accumulate(BufferView(buffer, 1000, DType::float32), {}, &report); }), "sum_window");
+  EXPECT_EQ(ran([&] { collect(BufferView(buffer, 1000, DType::float32), {kExtremes}, &report); }), "extremes_little");
+  EXPECT_EQ(ran([&] { collect(BufferView(buffer, 300, DType::float32, 0, 8), {kExtremes}, &report); }), "extremes");
+  const Device cpu = Device::open("cpu");
+  EXPECT_EQ(ran([&] { accumulate(few, cpu, {}, &report); }), "exact_blocks");
+  EXPECT_EQ(ran([&] { collect(few, cpu, {kExtremes}, &report); }), "extremes");
+  EXPECT_EQ(ran([&] { collect(few, cpu, {}, &report); }), "statistics");
+  EXPECT_EQ(ran([&] { dot(few, few, cpu, {}, &report); }), "dot");
+  EXPECT_EQ(ran([&] { product(few, cpu, {}, &report); }), "tree");
+  EXPECT_EQ(ran([&] { product(integers.part(0, 1), cpu, {}, &report); }), "integers");
+}
+
+TEST(Kernels, AreThoseOfTheSizeAskedFor) {
+  const Device device(std::make_shared<test::ListingDevice>());
+  const auto shows = [&](const char* pattern, const char* variant, std::uint64_t size, const char* file) {
+    InspectOptions options;
+    options.size = size;
+    const std::string source = inspect_kernels(device, pattern, variant, options).front().source;
+    return source.find(std::string("#line 1 \"") + file + "\"") != std::string::npos;
+  };
+  EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/sum_window.cl"));
+  EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/sum_window.cl"));
+  EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/sum_exact.cl"));
+  EXPECT_TRUE(shows("reduce", "extremes", 1000, "statistics/extremes_little.cl"));
+  EXPECT_FALSE(shows("reduce", "extremes", 0, "statistics/extremes_little.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/sum_window.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 0, "statistics/statistics.cl"));
+}
+
+}  // namespace
+}  // namespace samesum

@@ -1,0 +1,133 @@
+#include "support/every_kernel.hpp"
+
+#include "barrier/grid.hpp"
+#include "bench/reader.hpp"
+#include "device/conformance.hpp"
+#include "device/program.hpp"
+#include "histogram/histogram_device.hpp"
+#include "pairs/pairs_device.hpp"
+#include "pairs/textbook.hpp"
+#include "product/product.hpp"
+#include "reduce/sum_device.hpp"
+#include "reduce/textbook.hpp"
+#include "statistics/collect_device.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace samesum::test {
+namespace {
+
+// Every method of the barrier's ladder.
+void build_barriers(device::Device& device) {
+  using Defines = std::vector<std::pair<std::string, std::string>>;
+  const auto make = [&](Defines defines, const char* method, const char* one_each) {
+    defines.emplace_back("METHOD", method);
+    defines.emplace_back("ONE_EACH", one_each);
+    defines.emplace_back("GROUP_SIZE", "1024");
+    defines.emplace_back("RESIDENT", "2");
+    const device::Source source = barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
+    for (const char* entry : {"neighbour_sums", "barriers", "neighbour_step"}) device::build(device, source, entry);
+  };
+  for (const char* method : {"0", "1", "2", "3", "4", "5"}) make({}, method, "1");
+  make({}, "5", "0");
+}
+
+// Every kind of element, guess and counters at least once; or, which takes seconds less, bytes and floats.
+void build_histograms(device::Device& device, bool all) {
+  const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
+  binning::DeviceHistogram(device, {&floats}, 1 << 28);
+  binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
+  if (!all) return;
+  device.compile(device::assemble(device.language(), {{"histogram/ladder.cl"}, {{"GROUP", "256"}}}));
+  for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
+    for (const std::uint64_t count : {256, 20000, 1 << 20}) {
+      const binning::Plan even(Bins::even(0, 1 << 30, count), type);
+      binning::DeviceHistogram(device, {&even}, 1 << 28);
+      if (even.by_value()) break;
+    }
+    if (size_of(type) <= 2) continue;
+    for (const std::uint64_t count : {100, 20000}) {
+      std::vector<double> edges(count + 1);
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i * i);
+      const binning::Plan uneven(Bins::between(edges), type);
+      binning::DeviceHistogram(device, {&uneven}, 1 << 28);
+    }
+  }
+  for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
+}
+
+// Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
+void build_pairs(device::Device& device) {
+  constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
+  const std::vector<double> values(64 * 64, 1.0);
+  unsigned turn = 0;
+  all_pairs::Problem problem;
+  problem.a = problem.b = values.data();
+  problem.factor = -1;
+  problem.x_count = problem.y_count = 64;
+  for (int f = 0; f < 6; ++f) {
+    for (int what = 0; what < 6; ++what, ++turn) {
+      problem.type = turn % 2 == 0 ? DType::float32 : DType::float64;
+      problem.f = static_cast<PairFunction>(f);
+      problem.reduction = static_cast<PairReduction>(std::max(what - 2, 0));
+      problem.accuracy = static_cast<PairAccuracy>(std::min(what, 2));
+      problem.components = kComponents[turn % std::size(kComponents)];
+      problem.weights = turn % 3 == 1 ? values.data() : nullptr;
+      all_pairs::DevicePairs(device, problem, {});
+    }
+    ++turn;
+  }
+  problem = {DType::float32};
+  problem.a = problem.b = values.data();
+  problem.x_count = problem.y_count = 64;
+  for (const std::string_view name : all_pairs::textbook_variants()) all_pairs::TextbookPairs(name, device, problem, {});
+  for (const std::uint64_t components : kComponents) {  // the fast ones are what is measured
+    problem.components = components;
+    for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {
+      problem.f = f;
+      all_pairs::DevicePairs(device, problem, {});
+    }
+  }
+}
+
+}  // namespace
+
+void build_every_kernel(device::Device& device, bool rest, bool pairs) {
+  device::check_conformance(device);
+  device::build(device, bench::ceiling_source(256), "read_nothing");
+  for (const DType type : kDTypes) {
+    for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
+      reduce::DeviceSum sum(device, type, {}, elements);
+      if (rest) sum.launch({device.allocate(64), 4, 16, 0});  // builds the kernel for strides
+    }
+  }
+  for (const DType type : {DType::float32, DType::float64}) {
+    for (const std::string_view variant : reduce::textbook_variants()) {
+      reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
+    }
+  }
+  for (const DType type : kDTypes) {
+    CollectOptions all;
+    all.fields.nonzeros = true;
+    statistics::DevicePass(device, type, all, false, 1 << 28);
+    if (!rest) continue;
+    for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
+      statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
+      if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // of strides
+    }
+    statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
+    for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {
+      if (elements != 1u << 28 && size_of(type) != 4) continue;
+      statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);
+    }
+    device::build(device, product_tree::product_source(type, false, 256, 8), "product");
+  }
+  build_barriers(device);
+  build_histograms(device, rest);
+  if (pairs) build_pairs(device);
+}
+
+}  // namespace samesum::test

@@ -1,0 +1,58 @@
+// A device that can do all that kernels ask for, and runs none of them: for what is compiled and allocated, and when.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace samesum::test {
+
+/// Memory is the host's, zeros at first; launches leave nothing in it.
+class ListingDevice final : public device::Device {
+ public:
+  ListingDevice() {
+    info_.selector = "listing:0";
+    info_.name = "a device of a test";
+    info_.compute_units = 132;
+    info_.max_group_size = 1024;
+    info_.local_bytes = 48 << 10;
+    info_.memory_bytes = info_.max_allocation_bytes = std::uint64_t{1} << 36;
+    cached_ = false;
+  }
+
+  int compilations = 0, loads = 0, allocations = 0, launches = 0;
+
+  device::Memory allocate(std::uint64_t bytes) override {
+    ++allocations;
+    return {std::shared_ptr<void>(std::calloc(bytes + 1, 1), std::free), bytes};
+  }
+  void write(const device::Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
+    std::memcpy(static_cast<char*>(to.handle.get()) + offset, from, bytes);
+  }
+  void read(const device::Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
+    std::memcpy(to, static_cast<const char*>(from.handle.get()) + offset, bytes);
+  }
+  device::Language language() const override { return device::Language::cuda; }
+  std::string compiler_identity() const override { return "none"; }
+  device::Binary compile(const std::string&) override {
+    ++compilations;
+    return {"nothing", ""};
+  }
+  device::Kernel load(const device::Binary&, const std::string& name) override {
+    ++loads;
+    return {std::make_shared<int>(), name};
+  }
+  void launch(const device::Kernel&, device::Grid, std::span<const device::Argument>) override { ++launches; }
+  std::optional<std::uint32_t> resident_groups(const device::Kernel&, std::uint32_t) override { return 264; }
+  bool has_clusters() const override { return true; }
+  std::uint32_t resident_clusters(const device::Kernel&, std::uint32_t, std::uint32_t) override { return 16; }
+  device::Mark mark() override { return {}; }
+  double seconds_between(const device::Mark&, const device::Mark&) override { return 0; }
+  void finish() override {}
+};
+
+}  // namespace samesum::test
