@@ -105,7 +105,8 @@ InputOptions Input::options() const {
 std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions& how) const {
   std::unique_ptr<Source> source = tables == Tables::one_column ? open_source(file, how) : open_table(file, how);
   if (any_order) source->allow_any_order();
-  return nodata.empty() ? std::move(source) : std::make_unique<FilteredSource>(std::move(source), nodata, &NodataFilter::kept);
+  if (nodata.empty()) return source;
+  return std::make_unique<WithoutNodata>(std::move(source), nodata);
 }
 
 std::vector<NamedSource> Input::sources() const {

@@ -122,25 +122,6 @@ std::vector<std::byte> one_of(DType type) {
 
 }  // namespace
 
-<<<<<<< HEAD
-NodataFilter::NodataFilter(std::string text, bool any_type) : text_(std::move(text)), any_type_(any_type) {
-  if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
-}
-
-std::uint64_t NodataFilter::mark(View part) {
-  marks_.assign((part.size() + 63) / 64, 0);
-  std::uint64_t marked = 0;
-  with_elements(part, [&](auto zero, const auto& at) {
-    using T = decltype(zero);
-    const std::optional<T> value = parse<T>(text_);
-    if (!value && any_type_) return;
-    if (!value) {
-      throw Error(ErrorKind::usage, fmt::format("--nodata {}: the elements are {}, which has no such number", text_, name_of(part.type())));
-    }
-    const bool nan = *value != *value;
-    for (std::size_t word = 0; word < marks_.size(); ++word) {
-      const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, part.size() - first);
-=======
 NodataFilter::NodataFilter(std::string text, bool mixed) : text_(std::move(text)), mixed_(mixed) {
   if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
 }
@@ -156,7 +137,6 @@ std::uint64_t NodataFilter::mark(View chunk) {
     const bool nan = *value != *value;
     for (std::size_t word = 0; word < marks_.size(); ++word) {
       const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, chunk.size() - first);
->>>>>>> refs/heads/main
       std::uint64_t bits = 0;
       for (std::uint64_t i = 0; i < count; ++i) {
         const T element = at(first + i);
@@ -169,37 +149,6 @@ std::uint64_t NodataFilter::mark(View chunk) {
   return marked;
 }
 
-<<<<<<< HEAD
-View NodataFilter::kept(View part) {
-  if (!active()) return part;
-  const std::uint64_t marked = mark(part);
-  left_out_ += marked;
-  if (marked == 0) return part;
-  const std::uint64_t count = part.size() - marked;
-  const std::size_t size = size_of(part.type());
-  buffer_.resize(count * size);
-  const auto* from = static_cast<const std::byte*>(part.data());
-  const auto copy = size == 1 ? copy_unmarked<1> : size == 2 ? copy_unmarked<2> : size == 4 ? copy_unmarked<4> : copy_unmarked<8>;
-  copy(from, part.size(), marks_, buffer_.data());
-  return {buffer_.data(), count, part.type()};
-}
-
-View NodataFilter::with_ones(View part) {
-  if (!active() || mark(part) == 0) return part;
-  const auto* from = static_cast<const std::byte*>(part.data());
-  buffer_.assign(from, from + part.bytes());
-  const auto one = one_of(part.type());
-  for (std::size_t word = 0; word < marks_.size(); ++word) {
-    for (std::uint64_t bits = marks_[word]; bits != 0; bits &= bits - 1) {
-      const std::uint64_t index = 64 * word + static_cast<std::uint64_t>(std::countr_zero(bits));
-      std::memcpy(buffer_.data() + index * one.size(), one.data(), one.size());
-    }
-  }
-  return {buffer_.data(), part.size(), part.type()};
-}
-
-std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
-=======
 View NodataFilter::kept(View chunk) {
   if (!active()) return chunk;
   const std::uint64_t marked = mark(chunk);
@@ -229,7 +178,6 @@ View NodataFilter::with_ones(View chunk) {
 }
 
 std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
->>>>>>> refs/heads/main
   for (std::size_t word = 0; word < marks_.size(); ++word) {
     std::uint64_t left = ~marks_[word];
     const auto count = static_cast<std::uint64_t>(std::popcount(left));
@@ -243,7 +191,6 @@ std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
   return index;
 }
 
-<<<<<<< HEAD
 void add_nodata(CLI::App& command, std::string& value) {
   const auto check = [](const std::string& text) -> std::string {
     return parse<double>(text) ? "" : fmt::format("takes a number, not '{}'", text);
@@ -251,19 +198,6 @@ void add_nodata(CLI::App& command, std::string& value) {
   command.add_option("--nodata", value, "leave out elements that equal this")->type_name("VALUE")->check(CLI::Validator(check, ""));
 }
 
-std::optional<View> FilteredSource::next() {
-  if (filter_.active() && at_ < chunk_.size()) {
-    const std::uint64_t count = std::min(NodataFilter::most(chunk_.type()), chunk_.size() - at_);
-    const View part = chunk_.part(at_, count);
-    at_ += count;
-    return (filter_.*change_)(part);
-  }
-  const std::optional<View> chunk = source_->next();
-  if (!chunk || !filter_.active() || chunk->size() == 0) return chunk;
-  chunk_ = *chunk;
-  at_ = 0;
-  return next();
-=======
 std::optional<View> WithoutNodata::next() {
   if (left_.size() == 0) {
     const std::optional<View> chunk = source_->next();
@@ -274,7 +208,6 @@ std::optional<View> WithoutNodata::next() {
   const View part = left_.part(0, count);
   left_ = left_.part(count, left_.size() - count);
   return (filter_.*change_)(part);
->>>>>>> refs/heads/main
 }
 
 }  // namespace samesum::cli

@@ -19,17 +19,6 @@
 namespace samesum::cli {
 
 /// Leaves out elements that equal one value. Comparisons are in the elements' own type: no 64-bit integer passes through a double.
-<<<<<<< HEAD
-/// What is left is copied: a part of a large array at a time, so that memory stays bounded.
-class NodataFilter {
- public:
-  /// Elements of a part, at most: 16 MiB.
-  static constexpr std::uint64_t most(DType type) noexcept { return (std::uint64_t{1} << 24) / size_of(type); }
-
-  /// Empty: nothing is left out. With `any_type`, elements of a type that has no such number are all kept, as those of a text are of
-  /// several. @throws Error (usage) where `text` is no number.
-  explicit NodataFilter(std::string text, bool any_type = false);
-=======
 /// What is left is copied: of a large array give parts, so that memory stays bounded.
 class NodataFilter {
  public:
@@ -39,7 +28,6 @@ class NodataFilter {
   /// Empty: nothing is left out. `mixed`: elements are of several types, as those of a text, not all of which have the value.
   /// @throws Error (usage) where `text` is no number.
   explicit NodataFilter(std::string text, bool mixed = false);
->>>>>>> refs/heads/main
 
   bool active() const noexcept { return !text_.empty(); }
   /// The elements that are left, in order; valid until the next call. @throws Error (usage) where the type has no such number.
@@ -51,26 +39,6 @@ class NodataFilter {
   std::uint64_t left_out() const noexcept { return left_out_; }  ///< so far
 
  private:
-<<<<<<< HEAD
-  std::uint64_t mark(View part);
-
-  std::string text_;
-  bool any_type_;
-  std::vector<std::byte> buffer_;
-  std::vector<std::uint64_t> marks_;  // of the last part: a bit for each element, set where it is left out
-  std::uint64_t left_out_ = 0;
-};
-
-/// The option --nodata: a number, which stands in `value`.
-void add_nodata(CLI::App& command, std::string& value);
-
-/// A source as --nodata has it: all of it goes through NodataFilter::kept or with_ones, part by part.
-class FilteredSource final : public Source {
- public:
-  using Change = View (NodataFilter::*)(View);
-
-  FilteredSource(std::unique_ptr<Source> source, const std::string& nodata, Change change)
-=======
   std::uint64_t mark(View chunk);
 
   std::string text_;
@@ -80,13 +48,15 @@ class FilteredSource final : public Source {
   std::uint64_t left_out_ = 0;
 };
 
+/// The option --nodata: a number, which stands in `value`.
+void add_nodata(CLI::App& command, std::string& value);
+
 /// What another source has, as NodataFilter::kept or with_ones leaves it, in parts of bounded size.
 class WithoutNodata final : public Source {
  public:
   using Change = View (NodataFilter::*)(View);
 
   WithoutNodata(std::unique_ptr<Source> source, const std::string& nodata, Change change = &NodataFilter::kept)
->>>>>>> refs/heads/main
       : source_(std::move(source)), filter_(nodata, !source_->type()), change_(change) {}
 
   std::optional<View> next() override;
@@ -94,26 +64,17 @@ class WithoutNodata final : public Source {
   std::optional<DType> type() const noexcept override { return source_->type(); }
   std::vector<std::uint64_t> shape() const override { return source_->shape(); }
   std::string part() const override { return source_->part(); }
-<<<<<<< HEAD
-  std::uint64_t bytes() const noexcept override { return source_->bytes(); }
-  std::uint64_t bytes_read() const noexcept override { return source_->bytes_read(); }
-  std::uint64_t missing() const noexcept override { return source_->missing() + filter_.left_out(); }
-=======
+  std::span<const Column> columns() const override { return source_->columns(); }
+  std::size_t column() const noexcept override { return source_->column(); }
   std::uint64_t missing() const noexcept override { return source_->missing() + filter_.left_out(); }
   std::uint64_t bytes() const noexcept override { return source_->bytes(); }
   std::uint64_t bytes_read() const noexcept override { return source_->bytes_read(); }
->>>>>>> refs/heads/main
 
  private:
   std::unique_ptr<Source> source_;
   NodataFilter filter_;
   Change change_;
-<<<<<<< HEAD
-  View chunk_{nullptr, 0, DType::float64};  // of the source, done up to element `at_`
-  std::uint64_t at_ = 0;
-=======
   View left_{nullptr, 0, DType::float64};  // of the last chunk
->>>>>>> refs/heads/main
 };
 
 }  // namespace samesum::cli
