@@ -71,12 +71,7 @@ void print_csv(Output& out, const Options& options, const PlainSums& plain, cons
 int run(Output& out, const Options& options) {
   options.result.check();
   const std::string& name = options.input.files.front();
-<<<<<<< HEAD
-  Elements file(options.input);
-  const ReadingGuard guard(name);
-=======
-  Elements file(name, options.input.options());
->>>>>>> refs/heads/main
+  Elements file(name, options.input.open(name));
   const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {

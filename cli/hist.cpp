@@ -142,23 +142,18 @@ namespace {
 // The name of the input, or how many there are.
 std::string title_of(const Input& input) {
   const std::string& first = input.files.front();
-  return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : first == "-" ? "standard input" : first;
+  return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : shown_name(first);
 }
 
 int run_characters(Output& out, const HistOptions& options, const std::string& path) {
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
   raw.raw = RawType{DType::uint8};
-<<<<<<< HEAD
   raw.allow_empty = options.input.allow_empty;
-  const ReadingGuard guard(path);
-  const std::unique_ptr<Source> source = open_source(path, raw);
-=======
   std::vector<NamedSource> sources;
   for (const std::string& file : options.input.files) sources.push_back({file, [file, raw] { return open_source(file, raw); }});
   if (sources.size() > 1) sources = {{title_of(options.input), [sources] { return std::make_unique<Chain>(sources); }}};
   const std::unique_ptr<Source> source = sources.front().open();
->>>>>>> refs/heads/main
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
   while (const std::optional<View> view = source->next()) {
@@ -167,15 +162,11 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
     for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];
     total.others += counts.others;
   }
-<<<<<<< HEAD
   const OutputFile plot = plot_of(options);
   if (plot.wanted()) {
-    const std::string drawing = svg_of(shown_name(path), total, options.log);
+    const std::string drawing = svg_of(title_of(options.input), total, options.log);
     plot.write(out, {bytes_of(drawing)});
   }
-=======
-  if (!options.plot.empty()) save(options.plot, svg_of(title_of(options.input), total, options.log));
->>>>>>> refs/heads/main
   if (options.json) {
     Json object = {{"file", options.input.files.size() > 1 ? title_of(options.input) : path},
                    {"names", total.names},
@@ -194,17 +185,11 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   return kExitOk;
 }
 
-<<<<<<< HEAD
-int run_numbers(Output& out, const HistOptions& options, const std::string& path) {
-  const ReadingGuard guard(path);
-  std::unique_ptr<Source> source = options.input.open(path);
-=======
 int run_numbers(Output& out, const HistOptions& options) {
   Input any = options.input;
   any.any_order = true;
   const NamedSource input = any.sources().front();
   std::unique_ptr<Source> source = input.open();
->>>>>>> refs/heads/main
   const std::optional<DType> type = source->type();
   const bool again = options.input.all_resident();
   std::string format(source->format());
@@ -217,22 +202,14 @@ int run_numbers(Output& out, const HistOptions& options) {
       return range;
     }
     const std::optional<Range> range = range_of(*source);
-<<<<<<< HEAD
-    source = options.input.open(path);  // a mapped file: from its start again
-=======
     source = input.open();  // mapped files: from their start again
->>>>>>> refs/heads/main
     return range;
   };
   const Bins bins = make_bins(options, type, find_range);
   HistogramReport report;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Chart> charts(1);
-<<<<<<< HEAD
-  charts[0].title = shown_name(path);
-=======
   charts[0].title = title_of(options.input);
->>>>>>> refs/heads/main
   charts[0].series.push_back({"", histogram(*source, bins, device, options.histogram, &report)});
   print_charts(out, options, charts, report, format);
   return kExitOk;
@@ -245,24 +222,15 @@ int run(Output& out, const HistOptions& options) {
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
     refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }
-<<<<<<< HEAD
   if (options.each_value && (options.bins != 0 || options.log_bins))
     refuse("--each-value makes a bin for each value: --bins and --log-bins cannot be used with it");
-=======
-  if (options.each_value && (options.bins != 0 || options.log_bins)) refuse("--each-value has as many bins as there are values");
   if (options.input.files.size() > 1 && !options.input.total)
     refuse("one histogram of several files is what --total counts; without it give one file");
->>>>>>> refs/heads/main
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   const bool image = options.input.files.size() == 1 && path != "-" && options.input.dtype.empty() && is_image(path);
   if (image) return run_hist_image(out, options, path);
-<<<<<<< HEAD
-  if (options.by_channel || options.alpha || !options.tiles.empty()) {
-    refuse(fmt::format("{}: --by-channel, --alpha and --tiles are for images, and this is no PNG, JPEG or TIFF image", path));
-=======
   if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
-    refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha, --tiles and --page are for", path));
->>>>>>> refs/heads/main
+    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image", path));
   }
   return run_numbers(out, options);
 }
@@ -272,48 +240,31 @@ int run(Output& out, const HistOptions& options) {
 void add_hist(CLI::App& program, Action& action) {
   const auto options = std::make_shared<HistOptions>();
   CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
-<<<<<<< HEAD
-  add_files(*command, options->input, ".npy, text, raw numbers, PNG, JPEG, TIFF; none, or -: standard input")->expected(1)->option_text(" ");
+  add_files(*command, options->input, ".npy, text, raw numbers, PNG, JPEG, TIFF; none, or -: standard input");
   const CLI::Validator range = whole_number(1, Bins::kMost);
   command->add_option("--bins", options->bins, "bins of one width (default 64)")->transform(range)->option_text("N");
   command->add_option("--range", options->range, "where the bins begin and end (default: the data's range)")
-=======
-  command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")
-      ->required()
-      ->option_text("...");
-  const CLI::Range range(std::uint64_t{1}, Bins::kMost, "number");
-  command->add_option("--bins", options->bins, "bins of one width (default 64)")->check(range)->option_text("N");
-  command->add_option("--range", options->range, "the first and the last edge (default: of the data)")
->>>>>>> refs/heads/main
       ->expected(2)
       ->option_text("LOW HIGH");
   command->add_option("--edges", options->edges, "the bounds of all bins: 0,1,10 or @FILE")->option_text("EDGES");
   command->add_flag("--log-bins", options->log_bins, "bins of one ratio: logarithmic");
   command->add_flag("--each-value", options->each_value, "a bin for each whole number");
   add_options(*command, options->input);
-<<<<<<< HEAD
+  add_total(*command, options->input);
   add_nodata(*command, options->input.nodata);
   command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
   command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
   command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
+      ->transform(whole_number(1, 1u << 31))
+      ->option_text("N");
+  command->add_option("--max-pixels", options->max_pixels, "refuse images of more (default 2^30)")
+      ->transform(whole_number(1, std::uint64_t{1} << 62))
+      ->option_text("N");
   command->add_option("--letters", options->letters, "of a text: count letters, N to a bin")
       ->transform(whole_number(1, 26u))
       ->option_text("N");
   command->add_flag("--characters", options->characters, "of a text: count each byte");
-=======
-  add_total(*command, options->input);
-  command->add_flag("--by-channel", options->by_channel, "of an image: each channel on its own");
-  command->add_flag("--alpha", options->alpha, "of an image: the alpha channel too");
-  command->add_option("--tiles", options->tiles, "of an image: each tile of a grid")->option_text("COLUMNSxROWS");
-  command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
-      ->check(CLI::Range(1u, 1u << 31, "number"))
-      ->option_text("N");
-  command->add_option("--max-pixels", options->max_pixels, "refuse images of more (default 2^30)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62, "number"))
-      ->option_text("N");
-  command->add_option("--letters", options->letters, "count letters, so many to a bin")->check(CLI::Range(1u, 26u))->option_text("N");
-  command->add_flag("--characters", options->characters, "count every byte");
->>>>>>> refs/heads/main
   command->add_flag("--log", options->log, "draw logarithmic bars");
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--csv", options->csv, "print CSV");

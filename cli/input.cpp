@@ -1,6 +1,6 @@
 #include "input.hpp"
+#include "usage.hpp"
 
-#include "arguments.hpp"
 #include "chain.hpp"
 #include "nodata.hpp"
 #include "printable.hpp"
@@ -139,8 +139,8 @@ CLI::Option* add_files(CLI::App& command, Input& input, const std::string& descr
 
 void add_options(CLI::App& command, Input& input) {
   command.add_option("--dtype", input.dtype, "type of raw numbers: float32, '>i4' (big-endian) ...")->type_name("TYPE");
-  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")->check(whole_number())->option_text("BYTES");
-  command.add_option("--count", input.count, "of raw numbers: so many of them")->check(whole_number())->option_text("N");
+  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")->transform(whole_number(0, UINT64_MAX))->option_text("BYTES");
+  command.add_option("--count", input.count, "of raw numbers: so many of them")->transform(whole_number(0, UINT64_MAX))->option_text("N");
   const bool several = input.tables != Tables::one_column;
   command
       .add_option("--column", input.columns,
@@ -155,7 +155,7 @@ void add_options(CLI::App& command, Input& input) {
   command.add_option("--sep", input.separator, "of a text: what separates columns or numbers: ';', tab, blank")->type_name("CHAR");
   command.add_option("--decimal", input.decimal, "of a text: ',' for decimal commas")->type_name("CHAR");
   command.add_option("--thousands", input.thousands, "of a text: what stands between thousands: , . ' _ blank")->type_name("CHAR");
-  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")->check(whole_number())->option_text("N");
+  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")->transform(whole_number(0, UINT64_MAX))->option_text("N");
 }
 
 void add_total(CLI::App& command, Input& input) {

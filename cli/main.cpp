@@ -1,5 +1,4 @@
 // The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
-#include "arguments.hpp"
 #include "command.hpp"
 #include "printable.hpp"
 #include "usage.hpp"
@@ -77,7 +76,6 @@ int run(int argument_count, const char* const* given) {
   } catch (const CLI::ParseError& error) {
     return complain(describe_mistake(program, error), kExitUsage);
   }
-  refuse_empty(program);
   const DriverWatch watch;
   const int code = action ? action(out) : kExitOk;
   out.flush();

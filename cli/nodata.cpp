@@ -177,7 +177,7 @@ View NodataFilter::with_ones(View chunk) {
   return {buffer_.data(), chunk.size(), chunk.type()};
 }
 
-std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
+std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
   for (std::size_t word = 0; word < marks_.size(); ++word) {
     std::uint64_t left = ~marks_[word];
     const auto count = static_cast<std::uint64_t>(std::popcount(left));

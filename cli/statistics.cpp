@@ -1,15 +1,10 @@
 // samesum stats FILE..., samesum min|max|mean|... FILE..., samesum dot A B
 #include "statistics.hpp"
 
-#include "arguments.hpp"
 #include "command.hpp"
 #include "nodata.hpp"
-<<<<<<< HEAD
-#include "number.hpp"
-#include "printable.hpp"
-=======
 #include "product.hpp"
->>>>>>> refs/heads/main
+#include "printable.hpp"
 #include "summing.hpp"
 #include "usage.hpp"
 
@@ -25,37 +20,7 @@
 namespace samesum::cli {
 namespace {
 
-<<<<<<< HEAD
-struct Options {
-  Input input;
-  std::string device = "auto";
-  std::vector<std::string> wanted;  ///< names of kStatistics
-  std::uint64_t ddof = 0;
-  std::string nodata;
-  ResultOptions result;
-  CollectOptions collect;
-
-  NanPolicy nan_policy() const { return result.nan_policy(); }
-};
-
-// What was found in one input.
-struct Found {
-  std::string name;
-  Statistics all;
-  std::uint64_t least_at = 0, greatest_at = 0, first_nan_at = 0;  ///< in the input, with what --nodata leaves out
-  std::uint64_t missing = 0;
-  std::optional<Value> product;
-  std::string no_product;  ///< why there is none
-};
-
-Number number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value.number)) return Number(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value.number)) return Number(*integer);
-  return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
-}
-=======
 using Options = StatisticsOptions;
->>>>>>> refs/heads/main
 
 using cli::number_of;
 Number number_of(double value) { return {value, DType::float64}; }
@@ -88,29 +53,15 @@ constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, 
     kSquares{false, false, true, false}, kNonzeros{true, false, false, true};
 
 const Statistic kStatistics[] = {
-<<<<<<< HEAD
-    {"count", "the number of elements, NaNs included", true, kExtremes,
-     [](const Found& f, const Options&) { return Number(f.all.count()); }},
+    {"count", "the number of elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
+    {"missing", "the number of missing numbers", false, kExtremes, [](const Found& f, const Options&) { return Number(f.missing); }},
     {"nan", "the number of NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
     {"min", "the least element", true, kExtremes,
-     [](const Found& f, const Options& o) { return number_of(f.all.min(o.nan_policy()).value); }},
-    {"argmin", "the index of the least element, from 0; of equal ones the first", true, kExtremes,
-     [](const Found& f, const Options& o) { return index_of(f, o, true); }},
-    {"max", "the greatest element", true, kExtremes,
-     [](const Found& f, const Options& o) { return number_of(f.all.max(o.nan_policy()).value); }},
-    {"argmax", "the index of the greatest element, from 0", true, kExtremes,
-     [](const Found& f, const Options& o) { return index_of(f, o, false); }},
-=======
-    {"count", "elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
-    {"missing", "numbers that are not there", false, kExtremes, [](const Found& f, const Options&) { return Number(f.missing); }},
-    {"nan", "NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
-    {"min", "the least element", true, kExtremes,
      [](const Found& f, const Options& o) { return extreme_of(f, f.all.min(o.nan_policy())); }},
-    {"argmin", "its lowest index, from 0 on", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
+    {"argmin", "the index of the least element, from 0; of equal ones the first", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
     {"max", "the greatest element", true, kExtremes,
      [](const Found& f, const Options& o) { return extreme_of(f, f.all.max(o.nan_policy())); }},
-    {"argmax", "its lowest index", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
->>>>>>> refs/heads/main
+    {"argmax", "the index of the greatest element, from 0", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
     {"mean", "the exact mean, rounded once", true, kSum,
      [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
@@ -144,9 +95,6 @@ const Statistic& find_statistic(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("no statistic '{}': there are {}", name, known));
 }
 
-<<<<<<< HEAD
-void collect_part(View part, std::uint64_t before, const Device& device, const Options& options, NodataFilter& filter, Found& found) {
-=======
 // A source that remembers whether all of its elements were integers.
 class TypeNote final : public Source {
  public:
@@ -179,18 +127,13 @@ struct Running {
 // Adds a part of the latest chunk of `source`, from its element `first` on.
 void collect_part(View part, std::uint64_t first, const Source& source, const Device& device, const Options& options, Running& running) {
   Found& found = running.found;
->>>>>>> refs/heads/main
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
   found.all.merge(collect(running.filter.kept(part), device, options.collect));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
-<<<<<<< HEAD
-    if (index >= known) at = before + filter.index_in_part(index - known);
-=======
     if (index < known) return;
-    const std::uint64_t in_part = running.filter.index_in_chunk(index - known);
+    const std::uint64_t in_part = running.filter.index_in_part(index - known);
     at = running.before + in_part + source.missing_before(first + in_part);
->>>>>>> refs/heads/main
   };
   const Statistics::Contents& contents = found.all.contents();
   if (contents.least) place(contents.least->index, found.least_at);
@@ -199,23 +142,6 @@ void collect_part(View part, std::uint64_t first, const Source& source, const De
   running.before += part.size();
 }
 
-<<<<<<< HEAD
-Found collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
-  const ReadingGuard guard(input.name);
-  Found found{input.name, {}, 0, 0, 0, 0, std::nullopt, {}};
-  NodataFilter filter(options.nodata);
-  std::optional<DType> type;
-  {
-    const std::unique_ptr<Source> source = input.open();
-    std::uint64_t before = 0;
-    bool any = false;
-    while (const std::optional<View> chunk = source->next()) {
-      const std::uint64_t most = filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
-      for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
-        const View part = chunk->part(first, std::min(most, chunk->size() - first));
-        collect_part(part, before, device, options, filter, found);
-        before += part.size();
-=======
 // What an input, or each of its columns, has.
 std::vector<Found> collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
   const std::unique_ptr<Source> source = input.open();
@@ -251,25 +177,11 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::no_answer) throw;
         found.no_product = error.what();
->>>>>>> refs/heads/main
       }
     }
     all.push_back(std::move(found));
   }
-<<<<<<< HEAD
-  if (product) {
-    FilteredSource source(input.open(), options.nodata, &NodataFilter::with_ones);
-    try {
-      found.product = samesum::product(source, device, {options.nan_policy(), 0, 0, options.collect.threads});
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::no_answer) throw;
-      found.no_product = error.what();
-    }
-  }
-  return found;
-=======
   return all;
->>>>>>> refs/heads/main
 }
 
 // A table without a column of numbers is a mistake, of its separators as a rule.
@@ -281,92 +193,8 @@ void require_numbers(const std::vector<Found>& columns) {
                                             columns.front().name, column.label, column.first_word, column.first_line));
 }
 
-<<<<<<< HEAD
-void print_json(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Device& device,
-                const Options& options) {
-  Json object;
-  object["device"] = device.info().selector;
-  object["nan_policy"] = options.result.nan;
-  object["ddof"] = options.ddof;
-  object["files"] = Json::array();
-  for (const Found& found : all) {
-    Json file;
-    file["file"] = found.name;
-    file["count"] = found.all.count();
-    file["nan_count"] = found.all.nan_count();
-    file["missing"] = found.missing;
-    for (const Statistic* statistic : wanted) {
-      const Answer value = answer(*statistic, found, options);
-      Json entry;
-      if (value.number) {
-        value.number->add_to(entry);
-      } else {
-        entry["value"] = nullptr;
-        entry["reason"] = value.reason;
-      }
-      file["statistics"][statistic->name] = entry;
-    }
-    object["files"].push_back(file);
-  }
-  out.print("{}\n", to_text(object));
-}
-
-// A line for each file, under the statistics' names.
-void print_csv(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Options& options) {
-  out.print("file,missing");
-  for (const Statistic* statistic : wanted) out.print(",{}", statistic->name);
-  out.print("\n");
-  for (const Found& found : all) {
-    out.print("{},{}", csv_field(found.name), found.missing);
-    for (const Statistic* statistic : wanted) {
-      const Answer value = answer(*statistic, found, options);
-      out.print(",{}", value.number ? options.result.text(*value.number) : "");
-    }
-    out.print("\n");
-  }
-}
-
-// For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone.
-void print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const Options& options, bool several) {
-  const bool plain = options.result.plain, terminal = out.terminal() && !plain;
-  const std::string name = shown_name(found.name);
-  if (terminal && (several || wanted.size() > 1)) out.print("{}\n", out.bold(name));
-  Table table("<<<", 2);
-  for (const Statistic* statistic : wanted) {
-    const Answer value = answer(*statistic, found, options);
-    if (!value.number && wanted.size() == 1) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", name, value.reason));
-    const std::string text = value.number ? options.result.text(*value.number) : "-";
-    if (terminal && wanted.size() > 1) {
-      table.add({{statistic->name, Style::bold}, text, {value.number ? statistic->description : value.reason, Style::dim}});
-    } else {
-      const std::string label = wanted.size() > 1 && !plain ? std::string(statistic->name) + "\t" : "";
-      out.print("{}{}{}\n", label, text, several && !plain ? "\t" + printable_name(found.name) : "");
-      if (!value.number) out.note(fmt::format("{}: {}: {}", name, statistic->name, value.reason));
-    }
-  }
-  if (terminal && wanted.size() > 1) {
-    if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
-    table.print(out);
-  } else if (found.missing != 0 && !plain) {
-    out.note(fmt::format("{}: {} missing, or left out as --nodata", name, grouped(found.missing)));
-  }
-  if (plain || found.all.nan_count() == 0 || options.nan_policy() == NanPolicy::skip) return;
-  out.note(fmt::format("{}: {} NaN among the elements; --nan skip leaves NaNs out", name, grouped(found.all.nan_count())));
-}
-
 int run(Output& out, Options options) {
   options.result.check();
-=======
-void check(const Options& options) {
-  if (options.nan != "propagate" && options.nan != "skip") {
-    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", options.nan));
-  }
-  if (options.csv && options.json) throw Error(ErrorKind::usage, "--json and --csv cannot both be had");
-}
-
-int run(Output& out, Options options) {
-  check(options);
->>>>>>> refs/heads/main
   std::vector<const Statistic*> wanted;
   for (const std::string& name : options.wanted) wanted.push_back(&find_statistic(name));
   if (wanted.empty()) {
@@ -388,26 +216,8 @@ int run(Output& out, Options options) {
   options.input.in_order = true;
   options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
-  std::vector<Found> all;
-<<<<<<< HEAD
   const auto start = std::chrono::steady_clock::now();
-  for (const NamedSource& source : options.input.sources()) all.push_back(collect_from(source, device, options, product));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options.result.json) {
-    print_json(out, all, wanted, device, options);
-  } else if (options.result.csv) {
-    print_csv(out, all, wanted, options);
-  } else {
-    for (const Found& found : all) print(out, found, wanted, options, all.size() > 1);
-  }
-  if (options.result.verbose) out.note(fmt::format("{} in {}, {}", counted(all.size(), "file"), duration(seconds), device.info().selector));
-  return kExitOk;
-}
-
-int run_dot(Output& out, Options options) {
-  options.result.check();
-  options.input.reals = true;
-=======
+  std::vector<Found> all;
   for (const NamedSource& source : options.input.sources()) {
     std::vector<Found> found = collect_from(source, device, options, product);
     require_numbers(found);
@@ -415,18 +225,22 @@ int run_dot(Output& out, Options options) {
   }
   const bool in_rows = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
   if (in_rows && options.wanted.empty()) wanted.insert(wanted.begin() + 1, &find_statistic("missing"));
-  if (options.json) {
+  if (options.result.json) {
     print_json(out, all, wanted, device, options);
     return kExitOk;
   }
-  return print_text(out, all, wanted, options);
+  const int code = print_text(out, all, wanted, options);
+  if (options.result.verbose) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.note(fmt::format("{} in {}, {}", counted(options.input.files.size(), "file"), duration(seconds), device.info().selector));
+  }
+  return code;
 }
 
 int run_dot(Output& out, Options options) {
   if (options.input.files.size() != 2) throw Error(ErrorKind::usage, "a dot product takes two files");
-  check(options);
+  options.result.check();
   options.input.in_order = true;
->>>>>>> refs/heads/main
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
   TypeNote a(sources[0].open()), b(sources[1].open());
@@ -460,7 +274,6 @@ void add_common(CLI::App& command, Options& options, unsigned printed) {
   add_options(command, options.input);
   if (options.input.tables != Tables::one_column) {
     add_total(command, options.input);
-    command.add_flag("--csv", options.csv, "print CSV: a line for each input or column");
   }
   command.add_option("--device", options.device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   command.add_option("--threads", options.collect.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
@@ -504,13 +317,9 @@ int run_sums_of_columns(Output& out, const Input& input, const std::string& devi
 void add_statistics(CLI::App& program, Action& action) {
   const auto stats = std::make_shared<Options>();
   CLI::App* command = add_command(program, action, "stats", "Count, extremes, exact sum, mean, variance: in one pass", stats);
-<<<<<<< HEAD
   command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("N");
-=======
-  command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")->check(whole_number())->option_text("N");
->>>>>>> refs/heads/main
   command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -552,11 +361,7 @@ own, in C order, however it lies in its file.)",
 'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
                             name));
     if (statistic.fields.sum && statistic.fields.squares)
-<<<<<<< HEAD
       one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->transform(whole_number(0, UINT64_MAX))->option_text("N");
-=======
-      one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->check(whole_number())->option_text("N");
->>>>>>> refs/heads/main
   }
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");
