@@ -73,7 +73,7 @@ class Pairs(Case):
         process.kill()
         process.wait()
         os.close(master)
-        self.assertRegex(told, rb"% of 9.0e\+10 pairs, about .* left")
+        self.assertRegex(told, rb"% of 9e\+10 pairs, about .* left")
 
 
 if __name__ == "__main__":
