@@ -281,7 +281,7 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist photo.png --tiles 4x3 --json
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
-  samesum hist --total --column 2 *.csv    one histogram of several files
+  samesum hist --total --column 2 *.csv # one histogram of several files
 
 Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared
 exactly whatever the type. What lies below, above, and NaNs are counted apart.

@@ -112,7 +112,7 @@ void add_sum(CLI::App& program, Action& action) {
   seq 100 | samesum sum -              # text on standard input; .npy and raw, too
   samesum sum --column price sales.csv # one column of a table; or by number
   samesum sum --column price,7 sales.csv # several, in one pass; --all-columns
-  samesum sum --sep ';' --decimal , --thousands . eu.csv --column 3
+  samesum sum --sep ';' --decimal , --thousands . eu.txt --column 3
   samesum sum --dtype f4 --offset 512 --count 1000 dump.raw
   samesum sum x.csv.gz z.npz:x         # compressed; an array of an archive
   v=$(samesum sum x.npy)               # one bare number, for scripts

@@ -149,7 +149,7 @@ class Kernel(Case):
         devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"].startswith("opencl")]
         if not devices:
             self.skipTest("no OpenCL device")
-        kernel = ["kernel", "statistics", "extremes", "--device", devices[0]]
+        kernel = ["kernel", "reduce", "extremes", "--device", devices[0]]
         self.assertIn("--size takes a number", self.refuse(*kernel, "--size", "little"))
         self.assertIn("extremes.cl", self.succeed(*kernel, "--size", "4K"))
         self.assertIn("to 16777216 elements", self.refuse("kernel", "pairs", "naive", "--device", devices[0], "--size", "2^30"))

@@ -84,13 +84,17 @@ class Commands(Case):
         for name in ("A.npy", "B.npy"):
             numpy.save(self.path(name), generator.random((30, 3)))
         for name in ("dump.raw", "a.raw", "b.raw"):
-            self.write(name, generator.random(100).tobytes())
+            self.write(name, generator.random(1000).tobytes())
         numpy.savez(self.path("arrays.npz"), x=generator.random(10))
         shutil.copy(self.path("arrays.npz"), self.path("z.npz"))
         for name in ("values.txt.gz", "x.csv.gz"):
             self.write(name, gzip.compress(b"1.5\n2\n-0.25\n"))
         self.write("x.txt", b"1.5\n2\n")
-        self.write("sales.csv", b"region,price\nnorth,1.50\nsouth,2\n")
+        for name in ("sales.csv", "t.csv", "2023.csv", "2024.csv"):
+            self.write(name, b"region,price,a,b,c,d,e\nnorth,1.50,1,2,3,4,5\nsouth,2,1,2,3,4,5\n")
+        self.write("t.tsv", b"region\tprice\tcount\nnorth\t1.50\t7\n")
+        self.write("eu.txt", "Ort;Land;Preis\nK\u00f6ln;DE;1.234,50\n".encode())
+        self.write("x", generator.random(1500).astype("f4").tobytes())
         self.write("book.txt", b"It was the best of times\n")
         self.write("photo.png", png(generator.integers(0, 256, (20, 30, 3), dtype="u1")))
         self.write("photo.jpg", jpeg())

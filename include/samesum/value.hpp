@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <variant>
 
-namespace samesum {
+namespace samesum SAMESUM_EXPORT {
 
 /// A result that has the type of the elements, or the one that its kind of result is given in. 16-bit floats and float32 are held as the
 /// double that equals them.
