@@ -307,10 +307,7 @@ int run_sums_of_columns(Output& out, const Input& input, const std::string& devi
   options.input = input;
   options.device = device;
   options.wanted = {"sum"};
-  options.nan = result.nan;
-  options.json = result.json;
-  options.hex = result.hex;
-  options.plain = result.plain;
+  options.result = result;
   return run(out, std::move(options));
 }
 
