@@ -2,6 +2,7 @@
 #include "bench.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
+#include "usage.hpp"
 #include "kernel_process.hpp"
 #include "elements.hpp"
 #include "user_kernel.hpp"
@@ -13,13 +14,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <variant>
 
 namespace samesum::cli {
 namespace {
@@ -33,6 +31,7 @@ struct SumBench {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   bench::LadderOptions ladder;
+  EffortOptions effort;
   bool json = false;
 };
 
@@ -40,6 +39,7 @@ struct CeilingBench {
   std::string device = "auto";
   std::vector<std::string> sizes;
   bench::CeilingOptions ceiling;
+  EffortOptions effort;
   bool json = false;
 };
 
@@ -62,15 +62,16 @@ bench::MatrixView as_matrix(const SumBench& options, View data, std::span<const 
   }
   const std::uint64_t columns = options.columns != 0 ? options.columns : size / rows;
   if (rows * columns != size) {
-    throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}", grouped(size), grouped(rows), grouped(columns)));
+    throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}: --rows and --columns have to divide them",
+                                              grouped(size), grouped(rows), grouped(columns)));
   }
   return {data, rows, columns};
 }
 
-std::uint64_t generated_size(const SumBench& options) {
-  constexpr std::uint64_t kSide = 8192;
+std::uint64_t generated_size(const SumBench& options, const Device& device) {
+  const std::uint64_t side = device.info().is_cpu ? 2048 : 8192;
   if (!options.size.empty()) return parse_size(options.size, "--size");
-  if (options.rows == 0 && options.columns == 0) return kSide * kSide;
+  if (options.rows == 0 && options.columns == 0) return side * side;
   return std::max<std::uint64_t>(options.rows, 1) * std::max<std::uint64_t>(options.columns, 1);
 }
 
@@ -91,6 +92,9 @@ int run_sum(Output& out, SumBench options) {
     options.ladder.kernel_source = std::move(kernel.source);
   }
   const Device device = choose_for_bench(options.device);
+  options.ladder.effort = options.effort.effort(device);
+  LadderPrinter printer(out, options.data, bench::sum_rungs(device));
+  if (!options.json) options.ladder.measured = [&](const bench::Ladder& so_far) { printer.print(so_far); };
   const KernelWatch watch(options.ladder.kernel_name);
   options.ladder.effort.progress = [&](std::string_view what) {
     watch.tell(what);
@@ -101,7 +105,7 @@ int run_sum(Output& out, SumBench options) {
     const StatusLine progress;
     if (const auto kind = data_kind(options.data)) {
       StatusLine::show("making the data");
-      const bench::Data data(*kind, type.type, generated_size(options));
+      const bench::Data data(*kind, type.type, generated_size(options, device));
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
       if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
@@ -115,7 +119,8 @@ int run_sum(Output& out, SumBench options) {
   if (options.json) {
     out.print("{}\n", to_text(json_of(ladder, options.data)));
   } else {
-    print(out, ladder, options.data);
+    printer.finish(ladder);
+    if (options.size.empty() && options.rows == 0 && options.columns == 0) options.effort.tell(out, device, "--size 2^28");
   }
   const bool sound = std::ranges::none_of(ladder.rungs, [](const bench::LadderRow& row) {
     return row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
@@ -126,7 +131,9 @@ int run_sum(Output& out, SumBench options) {
 int run_ceiling(Output& out, CeilingBench options) {
   for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
   const Device device = choose_for_bench(options.device);
-  options.ceiling.effort.progress = StatusLine::show;
+  options.ceiling.effort = options.effort.effort(device);
+  CeilingPrinter printer(out);
+  if (!options.json) options.ceiling.measured = [&](const bench::Ceiling& so_far) { printer.print(so_far); };
   bench::Ceiling ceiling;
   {
     const StatusLine progress;
@@ -135,35 +142,36 @@ int run_ceiling(Output& out, CeilingBench options) {
   if (options.json) {
     out.print("{}\n", to_text(json_of(ceiling)));
   } else {
-    print(out, ceiling);
+    options.effort.tell(out, device, "");
   }
   return kExitOk;
 }
 
-const CLI::Range kNumber(1u, 1u << 30, "number");
+const CLI::Validator kNumber = whole_number(1, 1u << 30);
 
 void add_bench_sum(CLI::App& parent, Action& action) {
   const auto options = std::make_shared<SumBench>();
   CLI::App* command = parent.add_subcommand("sum", "The variants of the sum side by side: checked, then timed");
-  const CLI::Range side(std::uint64_t{1}, std::uint64_t{1} << 40, "number");
+  const CLI::Validator side = whole_number(1, std::uint64_t{1} << 40);
   command->add_option("--data", options->data, "uniform (default), normal, lognormal, bits, zeros, a file")->type_name("DATA");
   command->add_option("--dtype", options->dtype, "float32 (default) or any other type")->type_name("TYPE");
-  CLI::Option* size = command->add_option("--size", options->size, "elements: 1000000, 2^28, 64M")->option_text("N");
-  command->add_option("--rows", options->rows, "rows of the matrix (default 8192)")->check(side)->excludes(size)->option_text("N");
-  command->add_option("--columns", options->columns, "columns of it (default 8192)")->check(side)->excludes(size)->option_text("N");
+  CLI::Option* size = command->add_option("--size", options->size, "elements: 1e6, 2^28, 64M")->option_text("N");
+  command->add_option("--rows", options->rows, "rows of the matrix (default 8192; on a CPU 2048)")
+      ->transform(side)
+      ->excludes(size)
+      ->option_text("N");
+  command->add_option("--columns", options->columns, "columns of it (likewise)")->transform(side)->excludes(size)->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
-  command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(kNumber)->option_text("N");
-  command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->check(kNumber)->option_text("N");
-  command->add_option("--tile", options->ladder.tile, "side of the tiles of tile_passes (default 8)")->check(kNumber)->option_text("N");
-  command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->check(kNumber)->option_text("N");
-  command->add_option("--runs", options->ladder.effort.runs, "measurements of each, at most (default 31)")
-      ->check(kNumber)
-      ->option_text("N");
+  command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(kNumber)->option_text("N");
+  command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->transform(kNumber)->option_text("N");
+  command->add_option("--tile", options->ladder.tile, "side of the tiles of tile_passes (default 8)")->transform(kNumber)->option_text("N");
+  command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->transform(kNumber)->option_text("N");
+  add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
-  samesum bench sum                                # 8192 x 8192 float32
+  samesum bench sum                                # every variant
   samesum bench sum --rows 1000 --columns 3000     # any matrix
   samesum bench sum --size 2^28 --data lognormal
   samesum bench sum --data dump.raw --dtype float64
@@ -186,8 +194,8 @@ void add_bench_ceiling(CLI::App& parent, Action& action) {
   CLI::App* command = parent.add_subcommand("ceiling", "What a device can do at best: read, multiply-add, launch");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--size", options->sizes, "bytes to read: 64K, 2^30; may be given again")->take_all()->option_text("BYTES");
-  command->add_option("--threads", options->ceiling.threads, "threads of the CPU")->check(kNumber)->option_text("N");
-  command->add_option("--runs", options->ceiling.effort.runs, "measurements of each, at most")->check(kNumber)->option_text("N");
+  command->add_option("--threads", options->ceiling.threads, "threads of the CPU")->transform(kNumber)->option_text("N");
+  add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
   samesum bench ceiling                            # every size that fits
@@ -198,27 +206,43 @@ void add_bench_ceiling(CLI::App& parent, Action& action) {
 }  // namespace
 
 std::uint64_t parse_size(const std::string& text, const char* option) {
-  const auto refuse = [&] {
-    throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 2^28 or 64M, not '{}'", option, text));
-  };
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || number == 0) refuse();
-  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-  int shift = 0;
-  if (number == 2 && suffix.starts_with('^')) {
-    const auto power = std::from_chars(rest + 1, end, shift);
-    if (power.ec != std::errc() || power.ptr != end || shift < 0 || shift > 62) refuse();
-    return std::uint64_t{1} << shift;
-  }
-  if (!suffix.empty()) {
-    const std::size_t unit = std::string_view("KMG").find(suffix[0]);
-    if (suffix.size() != 1 || unit == std::string_view::npos) refuse();
-    shift = 10 * static_cast<int>(unit + 1);
-  }
-  if (number > std::uint64_t{1} << (62 - shift)) refuse();
-  return number << shift;
+  std::uint64_t size = 0;
+  if (parse_count(text, size) && size != 0) return size;
+  throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 1e6, 2^28 or 64M, not '{}'", option, text));
+}
+
+bench::Effort EffortOptions::effort(const Device& device) const {
+  bench::Effort effort;
+  effort.runs = runs;
+  effort.seconds = seconds > 0 ? seconds : device.info().is_cpu ? 0.1 : 1;
+  effort.progress = StatusLine::show;
+  return effort;
+}
+
+void EffortOptions::tell(Output& out, const Device& device, std::string_view larger) const {
+  if (seconds > 0 || !device.info().is_cpu) return;
+  out.note(fmt::format("Measured for {} s a row, as this is a CPU. --seconds 1{}{} measures longer.", effort(device).seconds,
+                       larger.empty() ? "" : " ", larger));
+}
+
+void add_options(CLI::App& command, EffortOptions& options) {
+  command.add_option("--runs", options.runs, "measurements of each row, at most (default 31)")
+      ->transform(whole_number(1, 1u << 30))
+      ->option_text("N");
+  command.add_option("--seconds", options.seconds, "time for each row (default 1; on a CPU 0.1)")
+      ->check(CLI::PositiveNumber.description(""))
+      ->option_text("S");
+}
+
+void show_now(Output& out) {
+  StatusLine::clear();
+  out.flush();
+}
+
+std::size_t widest(const std::vector<std::string>& names) {
+  std::size_t width = 0;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  return width;
 }
 
 // The last listed that is not the host itself, else a compiler for the host.

@@ -2,6 +2,7 @@
 #include "bench.hpp"
 #include "number.hpp"
 #include "output.hpp"
+#include "usage.hpp"
 
 #include <samesum/bench_barrier.hpp>
 #include <samesum/error.hpp>
@@ -36,48 +37,70 @@ Table::Cell verdict_cell(const bench::BarrierRow& row) {
 
 std::string rate(const bench::BarrierRow& row) { return row.seconds.median > 0 ? fmt::format("{:.3f}", 1e-6 / row.seconds.median) : ""; }
 
-void print_rows(Output& out, const std::vector<bench::BarrierRow>& rows, bool checked) {
-  Table table(checked ? "<>>>><" : "<>>>><", 2);
-  table.add({{"method", Style::bold},
-             {"groups", Style::bold},
-             {"of", Style::bold},
-             {"a barrier", Style::bold},
-             {"barriers/us", Style::bold},
-             {checked ? "check" : "", Style::bold}});
-  for (const bench::BarrierRow& row : rows) {
-    const bool timed = row.seconds.runs != 0;
-    Table::Cell last = checked || row.verdict != bench::Verdict::right ? verdict_cell(row) : Table::Cell("");
-    table.add({{row.method, row.method == "best" ? Style::bold : Style::plain},
-               std::to_string(row.groups),
-               std::to_string(row.group_size),
-               timed ? duration(row.seconds.median) : "",
-               timed ? rate(row) : "",
-               last});
-  }
-  table.print(out);
-}
+// Rows that are printed as they are measured.
+class BarrierPrinter {
+ public:
+  explicit BarrierPrinter(Output& out) : out_(out) {}
 
-void print(Output& out, const bench::BarrierLadder& ladder) {
-  out.print("{}\n\n", out.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
-  out.print("Sums of neighbours: {} elements, {} rounds, two barriers each\n", ladder.items, ladder.rounds);
-  print_rows(out, ladder.sums, true);
-  if (ladder.shapes.empty()) return;
-  out.print("\nBarriers, and nothing between them\n");
-  print_rows(out, ladder.shapes, false);
-  out.print("\nFinding out how many groups are resident, a launch\n");
-  Table table(">>>>>>", 2);
-  table.add({{"launched", Style::bold},
-             {"found", Style::bold},
-             {"known", Style::bold},
-             {"the first time", Style::bold},
-             {"then", Style::bold},
-             {"not at all", Style::bold}});
-  for (const bench::Discovery& row : ladder.discovery) {
-    table.add({std::to_string(row.launched), std::to_string(row.found), row.known != 0 ? std::to_string(row.known) : "?",
-               duration(row.first.median), duration(row.next.median), duration(row.plain.median)});
+  void print(const bench::BarrierLadder& ladder) {
+    if (sums_ == 0) {
+      out_.print("{}\n\n", out_.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
+      out_.print("Sums of neighbours: {} elements, {} rounds, two barriers each\n", ladder.items, ladder.rounds);
+    }
+    print_rows(ladder.sums, sums_, true);
+    if (shapes_ == 0 && !ladder.shapes.empty()) out_.print("\nBarriers, and nothing between them\n");
+    print_rows(ladder.shapes, shapes_, false);
+    if (discovery_ == 0 && !ladder.discovery.empty()) {
+      out_.print("\nFinding out how many groups are resident, a launch\n");
+      Table head = discovery_table();
+      head.add({{"launched", Style::bold},
+                {"found", Style::bold},
+                {"known", Style::bold},
+                {"the first time", Style::bold},
+                {"then", Style::bold},
+                {"not at all", Style::bold}});
+      head.print(out_);
+    }
+    Table table = discovery_table();
+    for (; discovery_ < ladder.discovery.size(); ++discovery_) {
+      const bench::Discovery& row = ladder.discovery[discovery_];
+      table.add({std::to_string(row.launched), std::to_string(row.found), row.known != 0 ? std::to_string(row.known) : "?",
+                 duration(row.first.median), duration(row.next.median), duration(row.plain.median)});
+    }
+    table.print(out_);
+    show_now(out_);
   }
-  table.print(out);
-}
+
+ private:
+  static Table discovery_table() { return Table(">>>>>>", 2, {8, 5, 5, 14, 8, 10}); }
+
+  void print_rows(const std::vector<bench::BarrierRow>& rows, std::size_t& printed, bool checked) {
+    Table table("<>>>><", 2, {12, 6, 4, 9, 11, 0});
+    if (printed == 0 && !rows.empty()) {
+      table.add({{"method", Style::bold},
+                 {"groups", Style::bold},
+                 {"of", Style::bold},
+                 {"a barrier", Style::bold},
+                 {"barriers/us", Style::bold},
+                 {checked ? "check" : "", Style::bold}});
+    }
+    for (; printed < rows.size(); ++printed) {
+      const bench::BarrierRow& row = rows[printed];
+      const bool timed = row.seconds.runs != 0;
+      const Table::Cell last = checked || row.verdict != bench::Verdict::right ? verdict_cell(row) : Table::Cell("");
+      table.add({{row.method, row.method == "best" ? Style::bold : Style::plain},
+                 std::to_string(row.groups),
+                 std::to_string(row.group_size),
+                 timed ? duration(row.seconds.median) : "",
+                 timed ? rate(row) : "",
+                 last});
+    }
+    table.print(out_);
+  }
+
+  Output& out_;
+  std::size_t sums_ = 0, shapes_ = 0, discovery_ = 0;
+};
 
 Json json_of(const bench::Statistics& figure) {
   return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
@@ -121,16 +144,14 @@ int run(Output& out, BarrierBench options) {
   if (!options.group_sizes.empty()) options.ladder.group_sizes = options.group_sizes;
   const Device device = choose_for_bench(options.device);
   options.ladder.progress = StatusLine::show;
+  BarrierPrinter printer(out);
+  if (!options.json) options.ladder.measured = [&](const bench::BarrierLadder& so_far) { printer.print(so_far); };
   bench::BarrierLadder ladder;
   {
     const StatusLine progress;
     ladder = bench::barrier_ladder(device, options.ladder);
   }
-  if (options.json) {
-    out.print("{}\n", to_text(json_of(ladder)));
-  } else {
-    print(out, ladder);
-  }
+  if (options.json) out.print("{}\n", to_text(json_of(ladder)));
   return std::ranges::all_of(ladder.sums, sound) && std::ranges::all_of(ladder.shapes, sound) ? kExitOk : kExitNoAnswer;
 }
 
@@ -139,17 +160,17 @@ int run(Output& out, BarrierBench options) {
 void add_bench_barrier(CLI::App& parent, Action& action) {
   const auto options = std::make_shared<BarrierBench>();
   CLI::App* command = parent.add_subcommand("barrier", "Ways to wait for all work-groups, side by side: checked, then timed");
-  const CLI::Range number(1u, 1u << 30, "number");
+  const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.methods, "only this method; may be given again")->take_all()->option_text("NAME");
   command->add_option("--group", options->group_sizes, "work-items of a group; may be given again (default 1024, 256, 64, 32)")
-      ->check(number)
+      ->transform(number)
       ->take_all()
       ->option_text("N");
   command->add_option("--rounds", options->ladder.rounds, "of neighbour sums (default 500000; on CPUs 200)")
-      ->check(number)
+      ->transform(number)
       ->option_text("N");
-  command->add_option("--runs", options->ladder.runs, "measurements of each (default 3)")->check(number)->option_text("N");
+  command->add_option("--runs", options->ladder.runs, "measurements of each (default 3)")->transform(number)->option_text("N");
   command->add_flag_callback(
       "--no-shapes", [options] { options->ladder.shapes = false; }, "only the neighbour sums");
   command->add_flag("--json", options->json, "print JSON");

@@ -3,6 +3,7 @@
 #include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
+#include "usage.hpp"
 #include "user_kernel.hpp"
 
 #include <samesum/bench_histogram.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -18,8 +20,9 @@ struct HistogramBench {
   UserKernelOptions kernel;
   std::string device = "auto";
   std::vector<std::string> kinds;
-  std::string size = "2^28";
+  std::string size;
   bench::HistogramLadderOptions ladder;
+  EffortOptions effort;
   bool json = false;
 };
 
@@ -29,38 +32,62 @@ bool sound(const bench::HistogramLadderRow& row) {
   return row.verdict != bench::Verdict::wrong || row.name == "racy";
 }
 
-void print(Output& out, const bench::HistogramLadder& ladder, const std::string& kind) {
-  out.print("{}, {}\n", out.bold(kind), byte_size(ladder.size));
-  for (const bench::ReadRate& ceiling : ladder.ceilings) {
-    out.print("{}\n", out.dim(fmt::format("  ceiling of {}: {:.1f} GB/s ({})", ceiling.where, ceiling.bytes_per_second / 1e9,
-                                          ceiling.configuration)));
+// A ladder whose rungs are printed as they are measured.
+class HistogramPrinter {
+ public:
+  HistogramPrinter(Output& out, std::string kind, const std::vector<std::string>& rungs)
+      : out_(out), kind_(std::move(kind)), widths_{widest(rungs), 14, 8, 6, 10, 7, 5, 0} {}
+
+  void print(const bench::HistogramLadder& ladder) {
+    if (printed_ == 0) {
+      out_.print("{}, {}\n", out_.bold(kind_), byte_size(ladder.size));
+      Table head(kAlignment, 2, widths_);
+      head.add({{"variant", Style::bold},
+                {"where", Style::bold},
+                {"time", Style::bold},
+                {"10^9/s", Style::bold},
+                {"of ceiling", Style::bold},
+                {"speedup", Style::bold},
+                {"check", Style::bold},
+                {"configuration", Style::bold}});
+      head.print(out_);
+    }
+    Table table(kAlignment, 2, widths_);
+    for (; printed_ < ladder.rungs.size(); ++printed_) {
+      const bench::HistogramLadderRow& row = ladder.rungs[printed_];
+      const bool timed = row.seconds.runs != 0;
+      const Style style = row.verdict == bench::Verdict::right ? Style::good : sound(row) ? Style::dim : Style::bad;
+      std::string check(bench::name_of(row.verdict));
+      if (!row.reason.empty()) check += ": " + row.reason;
+      table.add({{row.name, row.name == "best" ? Style::bold : Style::plain},
+                 row.where,
+                 timed ? duration(row.seconds.median) : "",
+                 timed ? fmt::format("{:.2f}", row.samples_per_second / 1e9) : "",
+                 timed ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction.median) : "",
+                 timed ? fmt::format("{:.1f}", row.speedup) : "",
+                 {check, style},
+                 {row.configuration, Style::dim}});
+    }
+    table.print(out_);
+    show_now(out_);
   }
-  Table table("<<>>>><<", 2);
-  table.add({{"variant", Style::bold},
-             {"where", Style::bold},
-             {"time", Style::bold},
-             {"10^9/s", Style::bold},
-             {"of ceiling", Style::bold},
-             {"speedup", Style::bold},
-             {"check", Style::bold},
-             {"configuration", Style::bold}});
-  for (const bench::HistogramLadderRow& row : ladder.rungs) {
-    const bool timed = row.seconds.runs != 0;
-    const Style style = row.verdict == bench::Verdict::right ? Style::good : sound(row) ? Style::dim : Style::bad;
-    std::string check(bench::name_of(row.verdict));
-    if (!row.reason.empty()) check += ": " + row.reason;
-    table.add({{row.name, row.name == "best" ? Style::bold : Style::plain},
-               row.where,
-               timed ? duration(row.seconds.median) : "",
-               timed ? fmt::format("{:.2f}", row.samples_per_second / 1e9) : "",
-               timed ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction.median) : "",
-               timed ? fmt::format("{:.1f}", row.speedup) : "",
-               {check, style},
-               {row.configuration, Style::dim}});
+
+  void finish(const bench::HistogramLadder& ladder) {
+    for (const bench::ReadRate& ceiling : ladder.ceilings) {
+      out_.print("{}\n", out_.dim(fmt::format("  ceiling of {}: {:.1f} GB/s ({})", ceiling.where, ceiling.bytes_per_second / 1e9,
+                                              ceiling.configuration)));
+    }
+    out_.print("\n");
+    show_now(out_);
   }
-  table.print(out);
-  out.print("\n");
-}
+
+ private:
+  static constexpr const char* kAlignment = "<<>>>><<";
+  Output& out_;
+  std::string kind_;
+  std::vector<std::size_t> widths_;
+  std::size_t printed_ = 0;
+};
 
 Json json_of(const bench::Statistics& figure) {
   return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
@@ -91,7 +118,6 @@ Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
 }
 
 int run(Output& out, HistogramBench options) {
-  const std::uint64_t size = parse_size(options.size, "--size");
   if (options.kinds.empty()) options.kinds = bench::histogram_data_kinds();
   if (!options.kernel.path.empty()) {
     UserKernel kernel = load_user_kernel(options.kernel.path);
@@ -100,6 +126,8 @@ int run(Output& out, HistogramBench options) {
     options.ladder.kernel_source = std::move(kernel.source);
   }
   const Device device = choose_for_bench(options.device);
+  const std::uint64_t size = parse_size(!options.size.empty() ? options.size : device.info().is_cpu ? "2^23" : "2^28", "--size");
+  options.ladder.effort = options.effort.effort(device);
   bool all_sound = true;
   Json object = {{"device", {{"selector", device.info().selector}, {"name", device.info().name}, {"driver", device.info().driver}}}};
   if (!options.json) out.print("{}\n\n", out.dim(fmt::format("device {}, {}", device.info().selector, device.info().name)));
@@ -111,16 +139,22 @@ int run(Output& out, HistogramBench options) {
       StatusLine::show(fmt::format("{}: {}", kind, what));
     };
     options.ladder.effort.progress("data");
+    HistogramPrinter printer(out, kind, bench::histogram_rungs(device));
+    if (!options.json) options.ladder.measured = [&](const bench::HistogramLadder& so_far) { printer.print(so_far); };
     const std::vector<std::uint8_t> data = bench::histogram_data(kind, size);
     const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);
     all_sound = all_sound && std::ranges::all_of(ladder.rungs, sound);
     if (options.json) {
       object["data"].push_back(json_of(ladder, kind));
     } else {
-      print(out, ladder, kind);
+      printer.finish(ladder);
     }
   }
-  if (options.json) out.print("{}\n", to_text(object));
+  if (options.json) {
+    out.print("{}\n", to_text(object));
+  } else if (options.size.empty()) {
+    options.effort.tell(out, device, "--size 2^28");
+  }
   return all_sound ? kExitOk : kExitNoAnswer;
 }
 
@@ -129,15 +163,15 @@ int run(Output& out, HistogramBench options) {
 void add_bench_histogram(CLI::App& parent, Action& action) {
   const auto options = std::make_shared<HistogramBench>();
   CLI::App* command = parent.add_subcommand("histogram", "The variants of the histogram side by side: checked, then timed");
-  const CLI::Range number(1u, 1u << 30, "number");
+  const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--data", options->kinds, "uniform, equal, sky, sorted, text (default: all)")->take_all()->option_text("DATA");
-  command->add_option("--size", options->size, "bytes: 1000000, 2^28 (default), 64M")->option_text("N");
+  command->add_option("--size", options->size, "bytes: 1e6, 2^28 (default; on a CPU 2^23), 64M")->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
-  command->add_option("--group", options->ladder.group_size, "work-items of a group")->check(number)->option_text("N");
-  command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->check(number)->option_text("N");
-  command->add_option("--runs", options->ladder.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
+  command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
+  command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->transform(number)->option_text("N");
+  add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
   samesum bench histogram                          # every variant, every kind of data

@@ -1,9 +1,16 @@
 #include "bench_output.hpp"
 
+#include "bench.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
+
+constexpr std::size_t kName = 12, kWhere = 14;  // characters: of a variant, of "cpu, 2 threads"
 
 std::string gigabytes(double bytes_per_second) { return fmt::format("{:.{}f}", bytes_per_second / 1e9, bytes_per_second < 1e11 ? 1 : 0); }
 
@@ -87,29 +94,30 @@ Json identity(const DeviceInfo& device) { return {{"selector", device.selector},
 
 }  // namespace
 
-void print(Output& out, const bench::Ladder& ladder, const std::string& data) {
-  const std::uint64_t bytes = ladder.rows * ladder.columns * size_of(ladder.type);
-  out.print("{} x {} {} ({}), {}; exact sum {}\n", ladder.rows, ladder.columns, name_of(ladder.type), byte_size(bytes), data,
-            Number(ladder.exact_sum, DType::float64).decimal());
-  out.print("{}\n", out.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
-  if (ladder.upload_seconds > 0) out.print("{}\n", out.dim(fmt::format("upload {}, in no row's time", duration(ladder.upload_seconds))));
-  for (const bench::ReadRate& ceiling : ladder.ceilings) {
-    out.print("{}\n", out.dim(fmt::format("ceiling of {}: {} GB/s ({})", ceiling.where, gigabytes(ceiling.bytes_per_second),
-                                          ceiling.configuration)));
-  }
-  out.print("\n");
+LadderPrinter::LadderPrinter(Output& out, std::string data, const std::vector<std::string>& rungs)
+    : out_(out), data_(std::move(data)), widths_{std::max(widest(rungs), kName), kWhere, 8, 6, 6, 10, 7, 20, 0} {}
 
-  Table table("<<>>>>><<");
-  table.add({{"variant", Style::bold},
-             {"where", Style::bold},
-             {"time", Style::bold},
-             {"spread", Style::bold},
-             {"GB/s", Style::bold},
-             {"of ceiling", Style::bold},
-             {"speedup", Style::bold},
-             {"check", Style::bold},
-             {"configuration", Style::bold}});
-  for (const bench::LadderRow& row : ladder.rungs) {
+void LadderPrinter::print(const bench::Ladder& ladder) {
+  if (printed_ == 0) {
+    const std::uint64_t bytes = ladder.rows * ladder.columns * size_of(ladder.type);
+    out_.print("{} x {} {} ({}), {}; exact sum {}\n", ladder.rows, ladder.columns, name_of(ladder.type), byte_size(bytes), data_,
+               Number(ladder.exact_sum, DType::float64).decimal());
+    out_.print("{}\n\n", out_.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
+    Table head("<<>>>>><<", 0, widths_);
+    head.add({{"variant", Style::bold},
+              {"where", Style::bold},
+              {"time", Style::bold},
+              {"spread", Style::bold},
+              {"GB/s", Style::bold},
+              {"of ceiling", Style::bold},
+              {"speedup", Style::bold},
+              {"check", Style::bold},
+              {"configuration", Style::bold}});
+    head.print(out_);
+  }
+  Table table("<<>>>>><<", 0, widths_);
+  for (; printed_ < ladder.rungs.size(); ++printed_) {
+    const bench::LadderRow& row = ladder.rungs[printed_];
     const bool timed = row.seconds.runs != 0;
     table.add({{row.name, row.exact ? Style::bold : Style::plain},
                row.where,
@@ -122,44 +130,52 @@ void print(Output& out, const bench::Ladder& ladder, const std::string& data) {
                {row.configuration, Style::dim}});
     add_rounds(table, row);
   }
-  table.print(out);
+  table.print(out_);
+  show_now(out_);
 }
 
-void print(Output& out, const bench::Ceiling& ceiling) {
-  out.print("{}  {}\n", out.bold(ceiling.device.selector), ceiling.device.name);
-  if (!ceiling.reads.empty()) {
-    out.print("\nReading memory\n");
-    Table table("<>>>><", 2);
-    for (const bench::ReadRate& read : ceiling.reads) {
-      table.add({read.where,
-                 byte_size(read.bytes),
-                 duration(read.seconds.median),
-                 spread(read.seconds),
-                 {gigabytes(read.bytes_per_second) + " GB/s", Style::bold},
-                 {read.configuration, Style::dim}});
-    }
-    table.print(out);
+void LadderPrinter::finish(const bench::Ladder& ladder) {
+  out_.print("\n");
+  for (const bench::ReadRate& ceiling : ladder.ceilings) {
+    out_.print("{}\n", out_.dim(fmt::format("ceiling of {}: {} GB/s ({})", ceiling.where, gigabytes(ceiling.bytes_per_second),
+                                            ceiling.configuration)));
   }
-  if (!ceiling.arithmetic.empty()) {
-    out.print("\nMultiply-adds (two operations each)\n");
-    Table table("<<>><", 2);
-    for (const bench::ArithmeticRate& rate : ceiling.arithmetic) {
-      table.add({rate.where,
-                 std::string(name_of(rate.type)),
-                 spread(rate.seconds),
-                 {fmt::format("{:.1f} GFLOP/s", rate.operations_per_second / 1e9), Style::bold},
-                 {rate.configuration, Style::dim}});
-    }
-    table.print(out);
+  if (ladder.upload_seconds > 0) out_.print("{}\n", out_.dim(fmt::format("upload {}, in no row's time", duration(ladder.upload_seconds))));
+}
+
+void CeilingPrinter::print(const bench::Ceiling& ceiling) {
+  if (std::exchange(begun_, true) == false) out_.print("{}  {}\n", out_.bold(ceiling.device.selector), ceiling.device.name);
+  Table reads("<>>>><", 2, {kWhere, 7, 8, 6, 11, 0});
+  if (reads_ == 0 && !ceiling.reads.empty()) out_.print("\nReading memory\n");
+  for (; reads_ < ceiling.reads.size(); ++reads_) {
+    const bench::ReadRate& read = ceiling.reads[reads_];
+    reads.add({read.where,
+               byte_size(read.bytes),
+               duration(read.seconds.median),
+               spread(read.seconds),
+               {gigabytes(read.bytes_per_second) + " GB/s", Style::bold},
+               {read.configuration, Style::dim}});
   }
-  if (!ceiling.latencies.empty()) {
-    out.print("\nStarting what does nothing\n");
-    Table table("<>>", 2);
-    for (const bench::Latency& latency : ceiling.latencies) {
-      table.add({latency.what, {duration(latency.seconds.median), Style::bold}, spread(latency.seconds)});
-    }
-    table.print(out);
+  reads.print(out_);
+  Table arithmetic("<<>><", 2, {kWhere, 7, 6, 15, 0});
+  if (arithmetic_ == 0 && !ceiling.arithmetic.empty()) out_.print("\nMultiply-adds (two operations each)\n");
+  for (; arithmetic_ < ceiling.arithmetic.size(); ++arithmetic_) {
+    const bench::ArithmeticRate& rate = ceiling.arithmetic[arithmetic_];
+    arithmetic.add({rate.where,
+                    std::string(name_of(rate.type)),
+                    spread(rate.seconds),
+                    {fmt::format("{:.1f} GFLOP/s", rate.operations_per_second / 1e9), Style::bold},
+                    {rate.configuration, Style::dim}});
   }
+  arithmetic.print(out_);
+  Table latencies("<>>", 2);
+  if (latencies_ == 0 && !ceiling.latencies.empty()) out_.print("\nStarting what does nothing\n");
+  for (; latencies_ < ceiling.latencies.size(); ++latencies_) {
+    const bench::Latency& latency = ceiling.latencies[latencies_];
+    latencies.add({latency.what, {duration(latency.seconds.median), Style::bold}, spread(latency.seconds)});
+  }
+  latencies.print(out_);
+  show_now(out_);
 }
 
 Json json_of(const bench::Ladder& ladder, const std::string& data) {

@@ -6,12 +6,37 @@
 
 #include <samesum/bench.hpp>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace samesum::cli {
 
-void print(Output& out, const bench::Ladder& ladder, const std::string& data);
-void print(Output& out, const bench::Ceiling& ceiling);
+/// A ladder whose rungs are printed as they are measured.
+class LadderPrinter {
+ public:
+  /// `rungs` are the names of all that may come.
+  LadderPrinter(Output& out, std::string data, const std::vector<std::string>& rungs);
+  void print(const bench::Ladder& ladder);   ///< what is new
+  void finish(const bench::Ladder& ladder);  ///< what the figures are relative to
+
+ private:
+  Output& out_;
+  std::string data_;
+  std::vector<std::size_t> widths_;
+  std::size_t printed_ = 0;
+};
+
+class CeilingPrinter {
+ public:
+  explicit CeilingPrinter(Output& out) : out_(out) {}
+  void print(const bench::Ceiling& ceiling);  ///< what is new
+
+ private:
+  Output& out_;
+  bool begun_ = false;
+  std::size_t reads_ = 0, arithmetic_ = 0, latencies_ = 0;
+};
 
 Json json_of(const bench::Ladder& ladder, const std::string& data);
 Json json_of(const bench::Ceiling& ceiling);

@@ -3,6 +3,7 @@
 #include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
+#include "usage.hpp"
 #include "user_kernel.hpp"
 
 #include <samesum/bench_pairs.hpp>
@@ -20,6 +21,7 @@ struct PairsBench {
   std::string x_count, y_count;
   UserKernelOptions kernel;
   bench::PairsLadderOptions ladder;
+  EffortOptions effort;
   bool json = false;
 };
 
@@ -40,47 +42,66 @@ Style style_of(bench::Verdict verdict) {
   return verdict == bench::Verdict::skipped ? Style::dim : Style::bad;
 }
 
-void print(Output& out, const bench::PairsLadder& ladder) {
-  out.print("{} of {} over {} x {} pairs of {}, {} component{}; {} operations a pair\n", name_of(ladder.pairs.reduction),
-            name_of(ladder.pairs.f), ladder.x_count, ladder.y_count, name_of(ladder.type), ladder.pairs.components,
-            ladder.pairs.components == 1 ? "" : "s", ladder.operations_of_pair);
-  out.print("{}\n", out.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
-  for (const bench::ArithmeticRate& ceiling : ladder.ceilings) {
-    out.print("{}\n", out.dim(fmt::format("multiply-adds of {}: {}FLOP/s", ceiling.where, rate(ceiling.operations_per_second))));
+// A ladder whose rungs are printed as they are measured.
+class PairsPrinter {
+ public:
+  PairsPrinter(Output& out, const std::vector<std::string>& rungs)
+      : out_(out), widths_{std::max<std::size_t>(widest(rungs), 7), 14, 8, 8, 8, 10, 7, 11, 36, 0} {}
+
+  void print(const bench::PairsLadder& ladder) {
+    if (printed_ == 0) {
+      out_.print("{} of {} over {} x {} pairs of {}, {} component{}; {} operations a pair\n", name_of(ladder.pairs.reduction),
+                 name_of(ladder.pairs.f), ladder.x_count, ladder.y_count, name_of(ladder.type), ladder.pairs.components,
+                 ladder.pairs.components == 1 ? "" : "s", ladder.operations_of_pair);
+      out_.print("{}\n", out_.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
+      for (const bench::ArithmeticRate& ceiling : ladder.ceilings) {
+        out_.print("{}\n", out_.dim(fmt::format("multiply-adds of {}: {}FLOP/s", ceiling.where, rate(ceiling.operations_per_second))));
+      }
+      if (const auto& product = ladder.matrix_product) {
+        out_.print("{}\n", out_.dim(fmt::format("matrix product of {}, {}: {}FLOP/s", product->where, product->configuration,
+                                                rate(product->operations_per_second))));
+      } else if (!ladder.no_matrix_product.empty()) {
+        out_.print("{}\n", out_.dim("no matrix product of the vendor's beside: " + ladder.no_matrix_product));
+      }
+      out_.print("\n");
+      Table head(kAlignment, 0, widths_);
+      head.add({{"variant", Style::bold},
+                {"where", Style::bold},
+                {"time", Style::bold},
+                {"pairs/s", Style::bold},
+                {"FLOP/s", Style::bold},
+                {"of ceiling", Style::bold},
+                {"speedup", Style::bold},
+                {"of vendor's", Style::bold},
+                {"check", Style::bold},
+                {"configuration", Style::bold}});
+      head.print(out_);
+    }
+    Table table(kAlignment, 0, widths_);
+    for (; printed_ < ladder.rungs.size(); ++printed_) {
+      const bench::PairsRow& row = ladder.rungs[printed_];
+      const bool timed = row.seconds.runs != 0;
+      table.add({{row.name, row.name == "register_blocks" ? Style::bold : Style::plain},
+                 row.where,
+                 timed ? duration(row.seconds.median) : "",
+                 timed ? rate(row.pairs_per_second) : "",
+                 timed ? rate(row.operations_per_second) : "",
+                 row.ceiling_fraction > 0 ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction) : "",
+                 row.speedup > 0 ? fmt::format("{:.1f}", row.speedup) : "",
+                 row.vendor_ratio > 0 ? fmt::format("{:.2f}", row.vendor_ratio) : "",
+                 {verdict(row), style_of(row.verdict)},
+                 {row.configuration, Style::dim}});
+    }
+    table.print(out_);
+    show_now(out_);
   }
-  if (const auto& product = ladder.matrix_product) {
-    out.print("{}\n", out.dim(fmt::format("matrix product of {}, {}: {}FLOP/s", product->where, product->configuration,
-                                          rate(product->operations_per_second))));
-  } else if (!ladder.no_matrix_product.empty()) {
-    out.print("{}\n", out.dim("no matrix product of the vendor's beside: " + ladder.no_matrix_product));
-  }
-  out.print("\n");
-  Table table("<<>>>>>><<");
-  table.add({{"variant", Style::bold},
-             {"where", Style::bold},
-             {"time", Style::bold},
-             {"pairs/s", Style::bold},
-             {"FLOP/s", Style::bold},
-             {"of ceiling", Style::bold},
-             {"speedup", Style::bold},
-             {"of vendor's", Style::bold},
-             {"check", Style::bold},
-             {"configuration", Style::bold}});
-  for (const bench::PairsRow& row : ladder.rungs) {
-    const bool timed = row.seconds.runs != 0;
-    table.add({{row.name, row.name == "register_blocks" ? Style::bold : Style::plain},
-               row.where,
-               timed ? duration(row.seconds.median) : "",
-               timed ? rate(row.pairs_per_second) : "",
-               timed ? rate(row.operations_per_second) : "",
-               row.ceiling_fraction > 0 ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction) : "",
-               row.speedup > 0 ? fmt::format("{:.1f}", row.speedup) : "",
-               row.vendor_ratio > 0 ? fmt::format("{:.2f}", row.vendor_ratio) : "",
-               {verdict(row), style_of(row.verdict)},
-               {row.configuration, Style::dim}});
-  }
-  table.print(out);
-}
+
+ private:
+  static constexpr const char* kAlignment = "<<>>>>>><<";
+  Output& out_;
+  std::vector<std::size_t> widths_;
+  std::size_t printed_ = 0;
+};
 
 Json json_of(const bench::PairsLadder& ladder) {
   Json object;
@@ -135,6 +156,9 @@ int run(Output& out, PairsBench options) {
     ladder_options.kernel_source = kernel.source;
   }
   const Device device = choose_for_bench(options.device);
+  ladder_options.effort = options.effort.effort(device);
+  PairsPrinter printer(out, bench::pairs_rungs(device));
+  if (!options.json) ladder_options.measured = [&](const bench::PairsLadder& so_far) { printer.print(so_far); };
   const KernelWatch watch(ladder_options.kernel_name);
   ladder_options.effort.progress = [&](std::string_view what) {
     watch.tell(what);
@@ -148,7 +172,7 @@ int run(Output& out, PairsBench options) {
   if (options.json) {
     out.print("{}\n", to_text(json_of(ladder)));
   } else {
-    print(out, ladder);
+    options.effort.tell(out, device, "");
   }
   const bool sound = std::ranges::none_of(ladder.rungs, [](const bench::PairsRow& row) {
     return row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
@@ -162,25 +186,25 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   const auto options = std::make_shared<PairsBench>();
   CLI::App* command = parent.add_subcommand("pairs", "The variants of all pairs side by side: checked, then timed");
   bench::PairsLadderOptions& ladder = options->ladder;
-  const CLI::Range number(1u, 1u << 30, "number");
+  const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
   command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin")->type_name("NAME");
   command->add_option("--dtype", options->dtype, "float32 (default) or float64")->type_name("TYPE");
   command->add_option("--size", options->x_count, "x, and y where --y is not given: 100000, 2^18")->option_text("N");
   command->add_option("--y", options->y_count, "y")->option_text("N");
-  command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->check(number)->option_text("D");
+  command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->transform(number)->option_text("D");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
-  command->add_option("--kernel-items", ladder.kernel_items, "x of its work-items (default 1)")->check(number)->option_text("N");
-  command->add_option("--group", ladder.group_size, "work-items of a group")->check(number)->option_text("N");
-  command->add_option("--registers", ladder.registers, "of a work-item, at most (register_blocks)")->check(number)->option_text("N");
-  command->add_option("--items", ladder.items, "x of a work-item (register_blocks)")->check(number)->option_text("N");
-  command->add_option("--tile", ladder.tile, "y of a tile (register_blocks)")->check(number)->option_text("N");
-  command->add_option("--parts", ladder.parts, "of the y, over groups (register_blocks)")->check(number)->option_text("N");
+  command->add_option("--kernel-items", ladder.kernel_items, "x of its work-items (default 1)")->transform(number)->option_text("N");
+  command->add_option("--group", ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
+  command->add_option("--registers", ladder.registers, "of a work-item, at most (register_blocks)")->transform(number)->option_text("N");
+  command->add_option("--items", ladder.items, "x of a work-item (register_blocks)")->transform(number)->option_text("N");
+  command->add_option("--tile", ladder.tile, "y of a tile (register_blocks)")->transform(number)->option_text("N");
+  command->add_option("--parts", ladder.parts, "of the y, over groups (register_blocks)")->transform(number)->option_text("N");
   command->add_option("--polynomials", ladder.polynomials, "mask of 16: exponentials that are polynomials")->option_text("MASK");
-  command->add_option("--threads", ladder.threads, "threads of the CPU's variants")->check(number)->option_text("N");
-  command->add_option("--runs", ladder.effort.runs, "measurements of each, at most (default 31)")->check(number)->option_text("N");
+  command->add_option("--threads", ladder.threads, "threads of the CPU's variants")->transform(number)->option_text("N");
+  add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
   samesum bench pairs                              # sums of products

@@ -1,5 +1,6 @@
 // samesum compare FILE: plain sums in two orders beside the exact sum from every device.
 #include "command.hpp"
+#include "nodata.hpp"
 #include "elements.hpp"
 #include "summing.hpp"
 
@@ -38,11 +39,11 @@ std::string deviation(const Number& plain, const Number& exact) {
 
 void print_text(Output& out, const Options& options, const Elements& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
   const auto answer = std::ranges::find_if(results, [](const DeviceSum& result) { return result.failure.empty(); });
-  out.print("{}: {}\n", out.bold(options.input.files.front()),
+  out.print("{}: {}\n", out.bold(shown_name(options.input.files.front())),
             counted(file.view().size(), fmt::format("{} element", name_of(file.type()))));
 
-  const std::string forward = plain.forward.decimal();
-  const std::string backward = plain.backward.decimal();
+  const std::string forward = options.result.text(plain.forward);
+  const std::string backward = options.result.text(plain.backward);
   const std::size_t width = std::max(forward.size(), backward.size());
   const auto remark = [&](const Number& number) {
     return answer == results.end() ? "" : deviation(number, options.result.round(total_of(answer->sums)));
@@ -55,9 +56,22 @@ void print_text(Output& out, const Options& options, const Elements& file, const
   print_devices(out, options.result, results);
 }
 
+void print_csv(Output& out, const Options& options, const PlainSums& plain, const std::vector<DeviceSum>& results) {
+  out.print("method,where,value,bits\n");
+  const auto line = [&](const char* method, const std::string& where, const Number& value) {
+    out.print("{},{},{},{}\n", method, csv_field(where), options.result.text(value), value.bits());
+  };
+  line("plain_forward", "", plain.forward);
+  line("plain_backward", "", plain.backward);
+  for (const DeviceSum& result : results) {
+    if (result.failure.empty()) line("exact", result.device.selector, options.result.round(total_of(result.sums)));
+  }
+}
+
 int run(Output& out, const Options& options) {
+  options.result.check();
   const std::string& name = options.input.files.front();
-  Elements file(name, options.input.options());
+  Elements file(name, options.input.open(name));
   const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {
@@ -78,6 +92,8 @@ int run(Output& out, const Options& options) {
     object["agree"] = agree;
     object["devices"] = json_of(options.result, results);
     out.print("{}\n", to_text(object));
+  } else if (options.result.csv) {
+    print_csv(out, options, plain, results);
   } else {
     print_text(out, options, file, plain, results);
   }
@@ -89,17 +105,23 @@ int run(Output& out, const Options& options) {
 void add_compare(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
-  options->input.files.resize(1);
-  command->add_option("FILE", options->input.files.front(), "a .npy file, text, raw numbers; - is standard input")->required();
+  options->input.reals = true;  // one type for all
+  add_files(*command, options->input, "a .npy file, text, raw numbers; none, or -: standard input")->expected(1)->option_text(" ");
   add_options(*command, options->input);
+  add_nodata(*command, options->input.nodata);
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
-  command->add_flag("--json", options->result.json, "print JSON");
+  add_options(*command, options->result, kFloat32 | kJson | kCsv | kHex | kVerbose);
   command->footer(R"(Examples:
   samesum compare x.npy                # how far off plain sums are; all devices agree
   samesum compare --device cuda:0 x.npy # the exact sum from one device alone
 
 Exit code 1 should the devices not agree, or one of them fail.)");
-  command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
+  command->callback([options, &action] {
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
+  });
 }
 
 }  // namespace samesum::cli

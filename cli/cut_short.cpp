@@ -15,6 +15,14 @@ namespace {
 
 void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
+// What would control a terminal becomes '?': a handler of signals has no more to work with than characters.
+void write_name(const char* name) noexcept {
+  for (; *name != 0; ++name) {
+    const char shown[] = {static_cast<unsigned char>(*name) < 0x20 || *name == 0x7f ? '?' : *name, 0};
+    write_error(shown);
+  }
+}
+
 void tell(int signal, siginfo_t* how, void*) {
   const char* const name = mapped_file_at(how->si_addr);
   if (name == nullptr) {  // no file's doing
@@ -25,7 +33,7 @@ void tell(int signal, siginfo_t* how, void*) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();  // several threads may read the file: one speaks, and ends the program
   write_error("samesum: ");
-  write_error(name);
+  write_name(name);
   write_error(": became shorter, or its disk failed, while it was being read\n");
   _exit(kExitUsage);
 }

@@ -24,9 +24,18 @@ class ViewSource final : public Source {
 
 }  // namespace
 
-Elements::Elements(std::string name, InputOptions options) : name_(std::move(name)) {
-  options.text.integers = false;  // one type for all
-  source_ = open_source(name_, options);
+namespace {
+
+std::unique_ptr<Source> open_as_one_type(const std::string& name, InputOptions options) {
+  options.text.integers = false;
+  return open_source(name, options);
+}
+
+}  // namespace
+
+Elements::Elements(std::string name, InputOptions options) : Elements(name, open_as_one_type(name, std::move(options))) {}
+
+Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
   if (source_->resident_bytes() != 0) {
     view_ = source_->next().value();  // all of it: the end is where changes are noticed
     return;

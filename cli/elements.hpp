@@ -19,6 +19,8 @@ class Elements {
  public:
   /// @throws Error (usage) that names the file and what is wrong with it.
   explicit Elements(std::string name, InputOptions options = {});
+  /// Of a source of one type that was opened already.
+  Elements(std::string name, std::unique_ptr<Source> source);
 
   const std::string& name() const noexcept { return name_; }
   View view() const noexcept { return view_; }

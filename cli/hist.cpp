@@ -2,16 +2,21 @@
 #include "chain.hpp"
 #include "command.hpp"
 #include "hist_options.hpp"
+#include "nodata.hpp"
+#include "output_file.hpp"
 #include "progress.hpp"
 #include "spool.hpp"
 #include "summing.hpp"
+#include "usage.hpp"
+#include "user_file.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/image.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -20,6 +25,20 @@ namespace samesum::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
+
+// The file behind the '@' of --edges; empty where there is none.
+std::string edges_file(const std::string& edges) { return edges.starts_with('@') ? edges.substr(1) : ""; }
+
+// The drawing's file. The end of its name says what is drawn.
+OutputFile plot_of(const HistOptions& options) {
+  const std::string& path = options.plot;
+  std::string end = path.size() < 4 ? "" : path.substr(path.size() - 4);
+  std::ranges::transform(end, end.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (!path.empty() && path != "-" && end != ".svg") {
+    refuse(fmt::format("--plot {}: drawings are SVG: give a name that ends in .svg (rsvg-convert or a browser makes a PNG of it)", path));
+  }
+  return OutputFile(path, {options.input.files.front(), edges_file(options.edges)});
+}
 
 double parse_number(std::string_view text, const std::string& where) {
   double value = 0;
@@ -30,23 +49,13 @@ double parse_number(std::string_view text, const std::string& where) {
 
 // Numbers with commas, blanks or line ends between them; from a file, where the text is '@' and its name.
 std::vector<double> parse_edges(const std::string& given) {
-  std::string text = given;
-  if (text.starts_with('@')) {
-    std::ifstream file(text.substr(1));
-    std::stringstream content;
-    if (!file || !(content << file.rdbuf())) refuse(fmt::format("--edges: {}: cannot be read", text.substr(1)));
-    text = content.str();
-  }
+  const std::string file = edges_file(given);
+  std::string text = file.empty() ? given : read_file(file);
   std::replace(text.begin(), text.end(), ',', ' ');
   std::vector<double> edges;
   std::istringstream words(text);
-  for (std::string word; words >> word;) edges.push_back(parse_number(word, "--edges"));
+  for (std::string word; words >> word;) edges.push_back(parse_number(word, file.empty() ? "--edges" : file));
   return edges;
-}
-
-void save(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text) || !file.flush()) refuse(fmt::format("{}: cannot be written", path));
 }
 
 std::string describe(const HistogramReport& report) {
@@ -74,7 +83,9 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
     range = {0, 1};  // as numpy, where there are no numbers
   }
   if (options.each_value) {
-    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52)) refuse("--each-value: the values are too large");
+    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52))
+      refuse(fmt::format("--each-value takes whole numbers of up to 2^52, and these go from {:g} to {:g}: give --bins instead", range.least,
+                         range.greatest));
     return Bins::each_value(static_cast<std::int64_t>(std::floor(range.least)), static_cast<std::int64_t>(std::ceil(range.greatest)));
   }
   const std::uint64_t count = options.bins != 0 ? options.bins : 64;
@@ -85,9 +96,11 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
                   std::string_view format) {
   const Chart& first = charts.front();
-  if (!options.plot.empty()) {
-    if (charts.size() > 1) refuse("--plot draws one histogram, not one for each of the tiles");
-    save(options.plot, svg_of(first, options.log));
+  const OutputFile plot = plot_of(options);
+  if (plot.wanted()) {
+    if (charts.size() > 1) refuse("--plot draws one histogram, not one for each of the tiles: leave --tiles out");
+    const std::string drawing = svg_of(first, options.log);
+    plot.write(out, {bytes_of(drawing)});
   }
   if (options.json) {
     Json object;
@@ -121,7 +134,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
       draw(out, first, options.log, terminal_width());
     }
   }
-  if (options.verbose && !options.json && !options.csv) out.print("  {}\n", out.dim(describe(report)));
+  if (options.verbose) out.note(describe(report));
 }
 
 namespace {
@@ -129,13 +142,14 @@ namespace {
 // The name of the input, or how many there are.
 std::string title_of(const Input& input) {
   const std::string& first = input.files.front();
-  return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : first == "-" ? "standard input" : first;
+  return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : shown_name(first);
 }
 
 int run_characters(Output& out, const HistOptions& options, const std::string& path) {
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
   raw.raw = RawType{DType::uint8};
+  raw.allow_empty = options.input.allow_empty;
   std::vector<NamedSource> sources;
   for (const std::string& file : options.input.files) sources.push_back({file, [file, raw] { return open_source(file, raw); }});
   if (sources.size() > 1) sources = {{title_of(options.input), [sources] { return std::make_unique<Chain>(sources); }}};
@@ -148,7 +162,11 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
     for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];
     total.others += counts.others;
   }
-  if (!options.plot.empty()) save(options.plot, svg_of(title_of(options.input), total, options.log));
+  const OutputFile plot = plot_of(options);
+  if (plot.wanted()) {
+    const std::string drawing = svg_of(title_of(options.input), total, options.log);
+    plot.write(out, {bytes_of(drawing)});
+  }
   if (options.json) {
     Json object = {{"file", options.input.files.size() > 1 ? title_of(options.input) : path},
                    {"names", total.names},
@@ -158,8 +176,7 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   } else if (options.csv) {
     out.print("characters,count\n");
     for (std::size_t i = 0; i < total.counts.size(); ++i) {
-      const bool quoted = total.names[i].find_first_of(",\"") != std::string::npos;
-      out.print("{},{}\n", quoted ? (total.names[i] == "\"" ? "\"\"\"\"" : "\"" + total.names[i] + "\"") : total.names[i], total.counts[i]);
+      out.print("{},{}\n", csv_field(total.names[i]), total.counts[i]);
     }
     out.print("others,{}\n", total.others);
   } else if (options.plot.empty()) {
@@ -200,19 +217,20 @@ int run_numbers(Output& out, const HistOptions& options) {
 
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
-  if (options.json && options.csv) refuse("--json and --csv cannot both be had");
-  if (!options.range.empty() && options.range.size() != 2) refuse("--range takes two numbers");
+  if (options.json && options.csv) refuse("of --json and --csv only one can be used");
+  plot_of(options);  // before the work
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
-    refuse("--edges says all there is to say about bins: leave the other options out");
+    refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }
-  if (options.each_value && (options.bins != 0 || options.log_bins)) refuse("--each-value has as many bins as there are values");
+  if (options.each_value && (options.bins != 0 || options.log_bins))
+    refuse("--each-value makes a bin for each value: --bins and --log-bins cannot be used with it");
   if (options.input.files.size() > 1 && !options.input.total)
     refuse("one histogram of several files is what --total counts; without it give one file");
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   const bool image = options.input.files.size() == 1 && path != "-" && options.input.dtype.empty() && is_image(path);
   if (image) return run_hist_image(out, options, path);
   if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
-    refuse(fmt::format("{}: no PNG, JPEG or TIFF image, which --by-channel, --alpha, --tiles and --page are for", path));
+    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image", path));
   }
   return run_numbers(out, options);
 }
@@ -222,38 +240,39 @@ int run(Output& out, const HistOptions& options) {
 void add_hist(CLI::App& program, Action& action) {
   const auto options = std::make_shared<HistOptions>();
   CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
-  command->add_option("FILE", options->input.files, ".npy, text, raw numbers, PNG, JPEG, TIFF; - is standard input")
-      ->required()
-      ->option_text("...");
-  const CLI::Range range(std::uint64_t{1}, Bins::kMost, "number");
-  command->add_option("--bins", options->bins, "bins of one width (default 64)")->check(range)->option_text("N");
-  command->add_option("--range", options->range, "the first and the last edge (default: of the data)")
+  add_files(*command, options->input, ".npy, text, raw numbers, PNG, JPEG, TIFF; none, or -: standard input");
+  const CLI::Validator range = whole_number(1, Bins::kMost);
+  command->add_option("--bins", options->bins, "bins of one width (default 64)")->transform(range)->option_text("N");
+  command->add_option("--range", options->range, "where the bins begin and end (default: the data's range)")
       ->expected(2)
       ->option_text("LOW HIGH");
-  command->add_option("--edges", options->edges, "all edges: 0,1,10 or @FILE")->option_text("EDGES");
-  command->add_flag("--log-bins", options->log_bins, "edges have one ratio");
-  command->add_flag("--each-value", options->each_value, "a bin for each integer");
+  command->add_option("--edges", options->edges, "the bounds of all bins: 0,1,10 or @FILE")->option_text("EDGES");
+  command->add_flag("--log-bins", options->log_bins, "bins of one ratio: logarithmic");
+  command->add_flag("--each-value", options->each_value, "a bin for each whole number");
   add_options(*command, options->input);
   add_total(*command, options->input);
-  command->add_flag("--by-channel", options->by_channel, "of an image: each channel on its own");
-  command->add_flag("--alpha", options->alpha, "of an image: the alpha channel too");
-  command->add_option("--tiles", options->tiles, "of an image: each tile of a grid")->option_text("COLUMNSxROWS");
+  add_nodata(*command, options->input.nodata);
+  command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
+  command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
+  command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
   command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
-      ->check(CLI::Range(1u, 1u << 31, "number"))
+      ->transform(whole_number(1, 1u << 31))
       ->option_text("N");
   command->add_option("--max-pixels", options->max_pixels, "refuse images of more (default 2^30)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62, "number"))
+      ->transform(whole_number(1, std::uint64_t{1} << 62))
       ->option_text("N");
-  command->add_option("--letters", options->letters, "count letters, so many to a bin")->check(CLI::Range(1u, 26u))->option_text("N");
-  command->add_flag("--characters", options->characters, "count every byte");
+  command->add_option("--letters", options->letters, "of a text: count letters, N to a bin")
+      ->transform(whole_number(1, 26u))
+      ->option_text("N");
+  command->add_flag("--characters", options->characters, "of a text: count each byte");
   command->add_flag("--log", options->log, "draw logarithmic bars");
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--csv", options->csv, "print CSV");
-  command->add_option("--plot", options->plot, "draw into an SVG file")->option_text("OUT.svg");
-  command->add_flag("-v,--verbose", options->verbose, "also print how it was done");
-  const CLI::Range number(1u, 1u << 16, "number");
+  command->add_option("--plot", options->plot, "draw into an SVG file; - is standard output")->type_name("OUT.svg");
+  command->add_flag("-v,--verbose", options->verbose, "also tell how it was done");
+  const CLI::Validator number = whole_number(1, 1u << 16);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command->add_option("--threads", options->histogram.threads, "threads (CPU)")->check(number)->option_text("N");
+  command->add_option("--threads", options->histogram.threads, "threads (CPU)")->transform(number)->option_text("N");
   command->footer(R"(Examples:
   samesum hist x.npy                     # 64 bins from the least to the greatest
   samesum hist --bins 20 --range 0 1 x.npy
@@ -273,7 +292,10 @@ Of a TIFF all pages are counted, or --page N; reduced copies and masks are none.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
     options->input.threads = options->histogram.threads;
-    action = [options](Output& out) { return run(out, *options); };
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
   });
 }
 

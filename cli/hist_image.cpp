@@ -1,6 +1,7 @@
 // samesum hist of an image.
 #include "command.hpp"
 #include "hist_options.hpp"
+#include "printable.hpp"
 #include "summing.hpp"
 
 #include <samesum/error.hpp>
@@ -159,7 +160,7 @@ std::optional<Range> range_of(const HistOptions& options, const Image& image) {
 }
 
 Chart chart_of(const HistOptions& options, const Image& image, const Pages& pages, ImagePart part) {
-  Chart chart{pages.title(), part.x, part.y, part.width, part.height, {}, pages.count()};
+  Chart chart{printable_name(pages.title()), part.x, part.y, part.width, part.height, {}, pages.count()};
   if (options.by_channel || part.channels.size() == 1) {
     for (std::uint32_t i = 0; i < part.channels.size(); ++i) {
       chart.series.push_back({std::string(image.channel_name(i)), std::move(part.channels[i])});

@@ -1,9 +1,13 @@
 #include "input.hpp"
+#include "usage.hpp"
 
-#include "arguments.hpp"
 #include "chain.hpp"
+#include "nodata.hpp"
+#include "printable.hpp"
 
 #include <samesum/error.hpp>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -56,8 +60,17 @@ std::vector<std::string> Input::named_columns() const {
   return names;
 }
 
+void Input::complete() {
+  if (!files.empty()) return;
+  if (isatty(STDIN_FILENO) != 0) {
+    throw Error(ErrorKind::usage,
+                "FILE is missing: name a file, or pipe numbers in, as in 'seq 100 | samesum sum'; '-' reads what you type");
+  }
+  files = {"-"};
+}
+
 InputOptions Input::options() const {
-  require(std::ranges::count(files, "-") <= 1, "standard input ('-') can be read once only");
+  require(std::ranges::count(files, "-") <= 1, "standard input ('-') is named twice, and can be read once only");
   require(!header || !no_header, "--header and --no-header cannot both be had");
   require(columns.empty() || !all_columns, "--column and --all-columns cannot both be had");
   InputOptions options;
@@ -85,16 +98,19 @@ InputOptions Input::options() const {
   options.text.integers = !reals;
   options.text.in_order = in_order;
   options.threads = threads;
+  options.allow_empty = allow_empty;
   return options;
 }
 
 std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions& how) const {
   std::unique_ptr<Source> source = tables == Tables::one_column ? open_source(file, how) : open_table(file, how);
   if (any_order) source->allow_any_order();
-  return source;
+  if (nodata.empty()) return source;
+  return std::make_unique<WithoutNodata>(std::move(source), nodata);
 }
 
 std::vector<NamedSource> Input::sources() const {
+  options();  // a mistake among them is told before anything is read
   std::vector<NamedSource> sources;
   for (const std::string& file : files) {
     sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
@@ -117,10 +133,14 @@ bool Input::all_resident() const {
       files, [&, how = options()](const std::string& file) { return !is_stream(file) && open(file, how)->resident_bytes() != 0; });
 }
 
+CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description) {
+  return command.add_option("FILE", input.files, description)->option_text("...");
+}
+
 void add_options(CLI::App& command, Input& input) {
   command.add_option("--dtype", input.dtype, "type of raw numbers: float32, '>i4' (big-endian) ...")->type_name("TYPE");
-  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")->check(whole_number())->option_text("BYTES");
-  command.add_option("--count", input.count, "of raw numbers: so many of them")->check(whole_number())->option_text("N");
+  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")->transform(whole_number(0, UINT64_MAX))->option_text("BYTES");
+  command.add_option("--count", input.count, "of raw numbers: so many of them")->transform(whole_number(0, UINT64_MAX))->option_text("N");
   const bool several = input.tables != Tables::one_column;
   command
       .add_option("--column", input.columns,
@@ -131,14 +151,17 @@ void add_options(CLI::App& command, Input& input) {
   command.add_flag("--header", input.header, "of a table: the first line has the names");
   command.add_flag("--no-header", input.no_header, "of a table: it has not");
   command.add_option("--missing", input.missing, "of a text: a word for a missing number")->type_name("WORD")->allow_extra_args(false);
+  command.add_flag("--allow-empty", input.allow_empty, "an input without numbers is no mistake");
   command.add_option("--sep", input.separator, "of a text: what separates columns or numbers: ';', tab, blank")->type_name("CHAR");
   command.add_option("--decimal", input.decimal, "of a text: ',' for decimal commas")->type_name("CHAR");
   command.add_option("--thousands", input.thousands, "of a text: what stands between thousands: , . ' _ blank")->type_name("CHAR");
-  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")->check(whole_number())->option_text("N");
+  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")->transform(whole_number(0, UINT64_MAX))->option_text("N");
 }
 
 void add_total(CLI::App& command, Input& input) {
   command.add_flag("--total", input.total, "one result for all files, as if they were one");
 }
+
+std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : printable_name(file); }
 
 }  // namespace samesum::cli

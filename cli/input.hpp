@@ -41,13 +41,19 @@ struct Input {
   std::uint64_t skip_lines = 0;
   bool total = false;  ///< all files are one input
   std::uint32_t threads = 0;
+  bool allow_empty = false;  ///< an input with no number in it is no mistake
+  std::string nodata = {};   ///< elements that equal this are not there; empty: all are
   bool any_order = false;  ///< the order of an array's elements does not matter
   Tables tables = Tables::one_column;
   bool in_order = false;  ///< numbers of a text in their order: for what depends on places
   bool reals = false;     ///< numbers of a text as doubles
 
+  /// Standard input where no file is named, unless a person would have to type it: that is an error (usage).
+  void complete();
   /// @throws Error (usage) where they make no sense, or not together.
   InputOptions options() const;
+  /// Opens one of the files.
+  std::unique_ptr<Source> open(const std::string& file) const { return open(file, options()); }
   /// The inputs; with `total` one, which has the numbers of all files, one after the other.
   std::vector<NamedSource> sources() const;
   /// Bytes of all elements that can be summed where they lie. Opens every file, so that a bad one is found before a long sum is begun;
@@ -64,8 +70,13 @@ struct Input {
   std::unique_ptr<Source> open(const std::string& file, const InputOptions& how) const;
 };
 
+/// The argument FILE ..., and what says how files are read.
+CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description);
 void add_options(CLI::App& command, Input& input);
 /// --total: of commands that take several files.
 void add_total(CLI::App& command, Input& input);
+
+/// "standard input" for "-"; else the file's name, printable.
+std::string shown_name(const std::string& file);
 
 }  // namespace samesum::cli

@@ -2,6 +2,7 @@
 #include "bench.hpp"
 #include "command.hpp"
 #include "output_file.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/inspect.hpp>
@@ -24,8 +25,6 @@ struct Options {
   std::string pattern, variant, device = "auto", assembly, dtype = "float32", size;
   InspectOptions inspect;
 };
-
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // CUDA's disassembler, where there is one.
 std::string find_disassembler() {
@@ -106,7 +105,8 @@ int run(Output& out, Options options) {
   if (!options.size.empty()) options.inspect.size = parse_size(options.size, "--size");
   const Device device = choose_for_bench(options.device);
   const std::vector<KernelListing> listings = inspect_kernels(device, options.pattern, options.variant, options.inspect);
-  if (listings.empty()) throw Error(ErrorKind::usage, "this variant has no kernels");
+  if (listings.empty())
+    throw Error(ErrorKind::usage, fmt::format("{} {} has no kernels: it runs on the CPU alone", options.pattern, options.variant));
   for (const KernelListing& listing : listings) {
     out.print("{}\n// --- build log, {}\n", listing.source, device.info().name);
     std::string_view log = listing.log.empty() ? "(the compiler said nothing)" : std::string_view(listing.log);
@@ -118,7 +118,7 @@ int run(Output& out, Options options) {
   }
   if (target.wanted()) {
     const Assembly assembly = assembly_of(listings);
-    target.write({bytes_of(assembly.bytes)});
+    target.write(out, {bytes_of(assembly.bytes)});
     out.print("// {}: {}\n", options.assembly, assembly.what);
   }
   return kExitOk;
@@ -136,9 +136,11 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("--dtype", options->dtype, "of the elements: float32 (default), float64 ...")->type_name("TYPE");
   command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")
       ->option_text("N");
-  const CLI::Range number(1u, 1u << 16, "number");
-  command->add_option("--group", options->inspect.group_size, "work-items of a group")->check(number)->option_text("N");
-  command->add_option("--components", options->inspect.components, "of pairs' vectors")->check(CLI::Range(1u, 1024u))->option_text("D");
+  const CLI::Validator number = whole_number(1, 1u << 16);
+  command->add_option("--group", options->inspect.group_size, "work-items of a group")->transform(number)->option_text("N");
+  command->add_option("--components", options->inspect.components, "of pairs' vectors")
+      ->transform(whole_number(1, 1024u))
+      ->option_text("D");
   command->add_option("--f", options->inspect.f, "of pairs")->type_name("NAME");
   command->add_option("--reduce", options->inspect.reduction, "of pairs")->type_name("NAME");
   command->footer(R"(Examples:

@@ -1,15 +1,22 @@
 // The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
-#include "arguments.hpp"
 #include "command.hpp"
+#include "printable.hpp"
+#include "usage.hpp"
+#include "write.hpp"
 #include "driver_watch.hpp"
 #include "cut_short.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>
 
-#include <cstdio>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
 #include <exception>
 #include <new>
+#include <system_error>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -27,27 +34,8 @@ constexpr const char* kFooter = R"(Examples:
 Exit codes: 0; 1 where no right answer can be given; 2 for bad input or usage.)";
 
 int complain(const std::string& message, int code) {
-  std::fprintf(stderr, "samesum: %s\n", message.c_str());
+  write_all(STDERR_FILENO, printable("samesum: " + message + "\n"));
   return code;
-}
-
-// A mistake in the arguments, and where to read on.
-int complain(const CLI::App& program, const CLI::ParseError& error) {
-  const CLI::App* command = &program;
-  std::string name = "samesum";
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    name += " " + command->get_name();
-  }
-  std::string message = error.what();
-  std::string known;
-  for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; }))
-    known += (known.empty() ? " " : ", ") + sub->get_name();
-  if (!known.empty()) {
-    const std::vector<std::string> rest = command->remaining();
-    message = (rest.empty() ? "which command?" : fmt::format("no command '{}'.", rest.front())) + " There are" + known;
-  }
-  return complain(fmt::format("{}\nTry '{} --help'.", message, name), kExitUsage);
 }
 
 // Describing a command takes time, which all that are not asked for would cost every start: `wanted` ends it, where it is a command's name.
@@ -56,7 +44,7 @@ void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
   program.get_formatter()->label("Positionals", "Arguments");
   program.set_help_flag("-h,--help", "print this help");
-  program.set_version_flag("--version", std::string("samesum ") + version(), "print the version");
+  program.set_version_flag("-V,--version", std::string("samesum ") + version(), "print the version");
   program.require_subcommand(1);
   program.footer(kFooter);
   for (const auto add : {add_sum, add_hist, add_statistics, add_product, add_quantile, add_merge, add_compare, add_pairs, add_devices, add_selftest,
@@ -65,37 +53,43 @@ void describe(CLI::App& program, Action& action, const std::string& wanted) {
     if (!program.get_subcommands([&](const CLI::App* command) { return command->get_name() == wanted; }).empty()) break;
   }
   for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) command->group("Commands");
+  finish(program);
 }
 
-int run(int argument_count, const char* const* arguments) {
+int run(int argument_count, const char* const* given) {
   CLI::App program(
       "Exact sums, statistics and histograms of big arrays: the same bits from every\n"
       "device, in any order, on any number of machines.",
       "samesum");
+  std::vector<std::string> arguments = arguments_of(argument_count, given);
   Action action;
-  describe(program, action, argument_count > 1 ? arguments[1] : "");
+  describe(program, action, arguments.empty() ? "" : arguments.front());
   Output out;
   try {
-    program.parse(argument_count, arguments);
-  } catch (const CLI::CallForHelp&) {
+    std::ranges::reverse(arguments);  // as CLI11 takes them
+    program.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp& request) {
+    if (!program.remaining().empty()) return complain(describe_mistake(program, request), kExitUsage);  // help on what is not there
     out.print("{}", program.help());
   } catch (const CLI::CallForVersion& request) {
     out.print("{}\n", request.what());
   } catch (const CLI::ParseError& error) {
-    return complain(program, error);
+    return complain(describe_mistake(program, error), kExitUsage);
   }
-  refuse_empty(program);
   const DriverWatch watch;
   const int code = action ? action(out) : kExitOk;
   out.flush();
   return code;
 }
 
+std::string command_of(int argument_count, const char* const* arguments) { return argument_count > 1 ? arguments[1] : "samesum"; }
+
 }  // namespace
 }  // namespace samesum::cli
 
 int main(int argument_count, char** arguments) {
   using namespace samesum::cli;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the limit is an error of the write, with its reason
   watch_mapped_files();
   try {
     return run(argument_count, arguments);
@@ -104,8 +98,17 @@ int main(int argument_count, char** arguments) {
   } catch (const samesum::Error& error) {
     return complain(error.what(), error.kind() == samesum::ErrorKind::no_answer ? kExitNoAnswer : kExitUsage);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory", kExitUsage);
+    return complain(fmt::format("{}: there is not enough memory for this (ulimit -v, or the machine's): fewer threads (--threads 1), fewer "
+                                "bins or smaller files take less; the sums of pipes and text take under 64 MiB",
+                                command_of(argument_count, arguments)),
+                    kExitUsage);
+  } catch (const std::system_error& error) {
+    const bool threads = error.code() == std::errc::resource_unavailable_try_again;
+    return complain(
+        fmt::format("{}: {}{}", command_of(argument_count, arguments), error.what(),
+                    threads ? ": no more threads can be started (ulimit -u, or a limit of the container); --threads 1 takes fewer" : ""),
+        kExitUsage);
   } catch (const std::exception& error) {
-    return complain(error.what(), kExitUsage);
+    return complain(fmt::format("{}: {}", command_of(argument_count, arguments), error.what()), kExitUsage);
   }
 }

@@ -19,7 +19,7 @@ int run(Output& out, const Options& options) {
   std::vector<NamedSum> sums;
   for (const std::string& file : options.files) sums.push_back({file, load_partial(file), std::nullopt, {}});
   const Accumulator total = total_of(sums);
-  partial.save(total);
+  partial.save(out, total);
 
   if (options.result.json) {
     Json object;
@@ -27,8 +27,6 @@ int run(Output& out, const Options& options) {
     object["files"] = Json::array();
     for (const NamedSum& sum : sums) object["files"].push_back(json_of(options.result, sum));
     out.print("{}\n", to_text(object));
-  } else if (options.result.plain) {
-    out.print("{}\n", options.result.text(options.result.round(total)));
   } else {
     print_sums(out, options.result, sums);
   }
@@ -41,7 +39,7 @@ void add_merge(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("merge", "The exact total of partial sums, from any number of machines");
   command->add_option("PARTIAL", options->files, "files that 'samesum sum --partial' wrote")->required()->option_text("...");
-  add_options(*command, options->result);
+  add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   command->footer(R"(Examples:
   samesum sum --partial a.sum a.npy    # here, or on one machine
   samesum sum --partial b.sum b.npy    # there, or later

@@ -177,7 +177,7 @@ View NodataFilter::with_ones(View chunk) {
   return {buffer_.data(), chunk.size(), chunk.type()};
 }
 
-std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
+std::uint64_t NodataFilter::index_in_part(std::uint64_t index) const {
   for (std::size_t word = 0; word < marks_.size(); ++word) {
     std::uint64_t left = ~marks_[word];
     const auto count = static_cast<std::uint64_t>(std::popcount(left));
@@ -189,6 +189,13 @@ std::uint64_t NodataFilter::index_in_chunk(std::uint64_t index) const {
     return 64 * word + static_cast<std::uint64_t>(std::countr_zero(left));
   }
   return index;
+}
+
+void add_nodata(CLI::App& command, std::string& value) {
+  const auto check = [](const std::string& text) -> std::string {
+    return parse<double>(text) ? "" : fmt::format("takes a number, not '{}'", text);
+  };
+  command.add_option("--nodata", value, "leave out elements that equal this")->type_name("VALUE")->check(CLI::Validator(check, ""));
 }
 
 std::optional<View> WithoutNodata::next() {

@@ -5,6 +5,8 @@
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,11 +31,11 @@ class NodataFilter {
 
   bool active() const noexcept { return !text_.empty(); }
   /// The elements that are left, in order; valid until the next call. @throws Error (usage) where the type has no such number.
-  View kept(View chunk);
+  View kept(View part);
   /// The elements, with 1 in the place of those that are left out.
-  View with_ones(View chunk);
-  /// The index in the last chunk of the element that `kept` has at `index`.
-  std::uint64_t index_in_chunk(std::uint64_t index) const;
+  View with_ones(View part);
+  /// The index in the last part of the element that `kept` has at `index`.
+  std::uint64_t index_in_part(std::uint64_t index) const;
   std::uint64_t left_out() const noexcept { return left_out_; }  ///< so far
 
  private:
@@ -45,6 +47,9 @@ class NodataFilter {
   std::vector<std::uint64_t> marks_;  // of the last chunk: a bit for each element, set where it is left out
   std::uint64_t left_out_ = 0;
 };
+
+/// The option --nodata: a number, which stands in `value`.
+void add_nodata(CLI::App& command, std::string& value);
 
 /// What another source has, as NodataFilter::kept or with_ones leaves it, in parts of bounded size.
 class WithoutNodata final : public Source {
@@ -59,6 +64,8 @@ class WithoutNodata final : public Source {
   std::optional<DType> type() const noexcept override { return source_->type(); }
   std::vector<std::uint64_t> shape() const override { return source_->shape(); }
   std::string part() const override { return source_->part(); }
+  std::span<const Column> columns() const override { return source_->columns(); }
+  std::size_t column() const noexcept override { return source_->column(); }
   std::uint64_t missing() const noexcept override { return source_->missing() + filter_.left_out(); }
   std::uint64_t bytes() const noexcept override { return source_->bytes(); }
   std::uint64_t bytes_read() const noexcept override { return source_->bytes_read(); }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,11 +25,20 @@ class Output {
 
   template <typename... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    fmt::format_to(std::back_inserter(taken_ ? notes_ : text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  /// Writes what was printed so far. @throws Error (usage) where that fails, BrokenPipe where nobody reads.
+  /// What is told beside the answer, a line: on a terminal below what was printed so far, otherwise on standard error, so that a pipe has
+  /// the answer alone.
+  void note(std::string_view line);
+
+  /// Writes what was printed so far, control characters escaped. @throws Error (usage) where that fails, BrokenPipe where nobody reads.
   void flush();
+
+  /// Writes a file's bytes, as they are, to standard output. All else that is printed, before or after, goes to standard error.
+  void write_bytes(std::initializer_list<std::span<const std::byte>> parts);
+
+  bool terminal() const noexcept { return terminal_; }  ///< whether a person looks on
 
   /// Coloured on a terminal; plain in pipes and files, and where NO_COLOR is set.
   std::string paint(Style style, std::string_view text) const;
@@ -36,8 +48,9 @@ class Output {
   std::string bad(std::string_view text) const { return paint(Style::bad, text); }
 
  private:
-  std::string text_;
-  bool colour_;
+  std::string text_, notes_;
+  bool terminal_, colour_;
+  bool taken_ = false;  // standard output has a file's bytes
 };
 
 /// Rows of text in columns as wide as they need to be.
@@ -51,7 +64,9 @@ class Table {
   };
 
   /// `alignment` has a character for each column, '<' or '>'.
-  explicit Table(std::string alignment, std::size_t indent = 0) : alignment_(std::move(alignment)), indent_(indent) {}
+  /// Its columns are at least as wide as `widths` says: rows that are printed at different times then stand below each other.
+  explicit Table(std::string alignment, std::size_t indent = 0, std::vector<std::size_t> widths = {})
+      : alignment_(std::move(alignment)), indent_(indent), widths_(std::move(widths)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   /// A line of its own after the row added last.
   void note(std::string text) { rows_.push_back({Cell(std::move(text), Style::dim)}); }
@@ -60,6 +75,7 @@ class Table {
  private:
   std::string alignment_;
   std::size_t indent_;
+  std::vector<std::size_t> widths_;
   std::vector<std::vector<Cell>> rows_;
 };
 

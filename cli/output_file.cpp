@@ -1,5 +1,7 @@
 #include "output_file.hpp"
 
+#include "write.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fcntl.h>
@@ -53,60 +55,73 @@ class RemovedBySignals {
   RemovedBySignals& operator=(const RemovedBySignals&) = delete;
 
  private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  // All that end a program unless it says otherwise, but for those of its own mistakes.
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
   std::array<void (*)(int), kSignals.size()> before_{};
 };
 
-// 0, or what went wrong.
-int write_all(int descriptor, std::initializer_list<std::span<const std::byte>> parts) {
-  for (std::span<const std::byte> left : parts) {
-    while (!left.empty()) {
-      const ssize_t written = ::write(descriptor, left.data(), left.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return errno;
-      if (written == 0) return ENOSPC;
-      left = left.subspan(static_cast<std::size_t>(written));
-    }
+// What `path` leads to; "-" is standard input.
+bool examine(const std::string& path, struct stat& status) {
+  return path == "-" ? fstat(STDIN_FILENO, &status) == 0 : stat(path.c_str(), &status) == 0;
+}
+
+// The new file takes over what the old one allowed, as far as this user may give it away.
+int take_permissions(int descriptor, const std::string& path) {
+  struct stat old {};
+  if (stat(path.c_str(), &old) == 0) {
+    [[maybe_unused]] const int owner = fchown(descriptor, old.st_uid, old.st_gid);
+    return fchmod(descriptor, old.st_mode & 07777) == 0 ? 0 : errno;
   }
-  return 0;
+  const mode_t mask = umask(0);
+  umask(mask);
+  return fchmod(descriptor, 0666 & ~mask) == 0 ? 0 : errno;
 }
 
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& inputs) : path_(path) {
-  if (path.empty()) return;
+  if (path.empty() || path == "-") return;
   std::error_code error;
   // The end of a chain of links is what gets replaced, not the first link.
   if (fs::is_symlink(fs::symlink_status(path, error))) {
     const fs::path end = fs::weakly_canonical(path, error);
     if (!error) path_ = end.string();
   }
-  const fs::file_status status = fs::status(path_, error);
-  if (fs::exists(status)) {
-    if (!fs::is_regular_file(status)) fail(path, "cannot be written: there is something of this name that is no regular file");
+  struct stat old {};
+  if (stat(path_.c_str(), &old) == 0) {
     for (const std::string& input : inputs) {
-      if (fs::equivalent(path_, input, error) && !error) fail(path, "would be overwritten, and it is one of the inputs");
+      struct stat given {};
+      if (examine(input, given) && given.st_dev == old.st_dev && given.st_ino == old.st_ino) {
+        fail(path, "would be overwritten, and it is one of the inputs: name another file");
+      }
+    }
+    if (!S_ISREG(old.st_mode)) {
+      fail(path, "cannot be written: there is something of this name that is no regular file (- is standard output)");
     }
   }
   const fs::path folder = fs::path(path_).parent_path();
   if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail(path, "cannot be written: its folder", errno);
 }
 
-void OutputFile::write(std::initializer_list<std::span<const std::byte>> parts) const {
+void OutputFile::write(Output& out, std::initializer_list<std::span<const std::byte>> parts) const {
   if (path_.empty()) return;
-  std::string temporary = path_ + ".XXXXXX";
+  if (path_ == "-") return out.write_bytes(parts);
+  // In the same folder, so that it can be renamed; its name is short, whatever the file's is.
+  std::string temporary = (fs::path(path_).parent_path() / ".samesum-XXXXXX").string();
   const RemovedBySignals guard(temporary.c_str());
   const int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) fail(path_, "cannot be written", errno);
-  int code = write_all(descriptor, parts);
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (code == 0 && (fchmod(descriptor, 0666 & ~mask) != 0 || fsync(descriptor) != 0)) code = errno;
-  close(descriptor);
+  int code = 0;
+  for (const std::span<const std::byte> part : parts) {
+    if (code == 0) code = write_all(descriptor, part);
+  }
+  if (code == 0) code = take_permissions(descriptor, path_);
+  if (code == 0 && fsync(descriptor) != 0) code = errno;
+  if (close(descriptor) != 0 && code == 0) code = errno;
   if (code == 0 && std::rename(temporary.c_str(), path_.c_str()) != 0) code = errno;
   if (code == 0) return;
   unlink(temporary.c_str());
-  fail(path_, "cannot be written", code);
+  fail(path_, "cannot be written, and is as it was", code);
 }
 
 }  // namespace samesum::cli

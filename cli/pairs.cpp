@@ -1,9 +1,12 @@
 // samesum pairs A.npy B.npy
 #include "command.hpp"
+#include "input.hpp"
 #include "elements.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
+#include "result.hpp"
+#include "usage.hpp"
 
 #include <samesum/array_file.hpp>
 #include <samesum/error.hpp>
@@ -24,7 +27,7 @@ struct Options {
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
   PairsOptions pairs;
-  bool json = false;
+  ResultOptions result;
 };
 
 // D of an array of shape (X,) or (X, D).
@@ -43,7 +46,7 @@ void tell(double fraction, double pairs, Clock::time_point start) {
     StatusLine::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
 }
 
-void print_values(Output& out, const PairsResult& result) {
+void print_values(Output& out, const PairsResult& result, const ResultOptions& options) {
   std::visit(
       [&](const auto& values) {
         using Value = typename std::decay_t<decltype(values)>::value_type;
@@ -51,7 +54,7 @@ void print_values(Output& out, const PairsResult& result) {
           if constexpr (std::is_same_v<Value, std::int64_t>) {
             out.print("{}\n", value);
           } else {
-            out.print("{}\n", Number(value, sizeof value == 4 ? DType::float32 : DType::float64).decimal());
+            out.print("{}\n", options.text(Number(value, sizeof value == 4 ? DType::float32 : DType::float64)));
           }
         }
       },
@@ -84,7 +87,12 @@ int run(Output& out, Options options) {
   {
     const StatusLine progress;
     options.pairs.progress = [&](double fraction) { tell(fraction, pairs_in_all, start); };
-    result = pairs(a.view(), b.view(), device, options.pairs);
+    try {
+      result = pairs(a.view(), b.view(), device, options.pairs);
+    } catch (const Error& error) {  // which knows arrays, but not their files
+      throw Error(error.kind(),
+                  fmt::format("{}, {}{}{}: {}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights, error.what()));
+    }
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   a.check_unchanged();
@@ -93,9 +101,9 @@ int run(Output& out, Options options) {
 
   const View values = view_of(result);
   if (target.wanted()) {
-    target.write({npy_header(values.type(), {values.size()}), {static_cast<const std::byte*>(values.data()), values.bytes()}});
+    target.write(out, {npy_header(values.type(), {values.size()}), {static_cast<const std::byte*>(values.data()), values.bytes()}});
   }
-  if (options.json) {
+  if (options.result.json) {
     Json object = {{"f", options.f},
                    {"reduction", options.reduction},
                    {"accuracy", options.accuracy},
@@ -107,12 +115,13 @@ int run(Output& out, Options options) {
                    {"seconds", rounded_seconds(seconds)}};
     if (target.wanted()) object["out"] = options.out;
     out.print("{}\n", to_text(object));
-  } else if (target.wanted()) {
-    out.print("{}: {} {}\n{}\n", options.out, grouped(values.size()), name_of(values.type()),
-              out.dim(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, options.f, grouped(count(a)),
-                                  grouped(count(b)), device.info().selector, duration(seconds), pairs_in_all / seconds)));
-  } else {
-    print_values(out, result);
+  } else if (!target.wanted()) {
+    print_values(out, result, options.result);
+  }
+  if (!options.result.json && (options.result.verbose || (target.wanted() && out.terminal()))) {
+    if (target.wanted()) out.note(fmt::format("{}: {} {}", shown_name(options.out), grouped(values.size()), name_of(values.type())));
+    out.note(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, options.f, grouped(count(a)),
+                         grouped(count(b)), device.info().selector, duration(seconds), pairs_in_all / seconds));
   }
   return kExitOk;
 }
@@ -132,10 +141,10 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--h", options->pairs.h, "of gaussian: exp(-|a-b|^2/h) (default 1)")->type_name("H");
   command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
-  const CLI::Range range(1u, 1u << 16, "number");
-  command->add_option("--group", options->pairs.group_size, "work-items of a group (OpenCL, CUDA)")->check(range)->option_text("N");
-  command->add_option("--threads", options->pairs.threads, "threads (CPU)")->check(range)->option_text("N");
-  command->add_flag("--json", options->json, "print JSON about it; the values go to --out");
+  const CLI::Validator range = whole_number(1, 1u << 16);
+  command->add_option("--group", options->pairs.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
+  command->add_option("--threads", options->pairs.threads, "threads (CPU)")->transform(range)->option_text("N");
+  add_options(*command, options->result, kJson | kHex | kVerbose);
   command->footer(R"(Examples:
   samesum pairs A.npy B.npy -o C.npy                      # sums of products
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours

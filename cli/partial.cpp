@@ -25,10 +25,10 @@ using File = std::unique_ptr<std::FILE, Closer>;
 
 }  // namespace
 
-void PartialTarget::save(const Accumulator& sum) const { write({sum.serialize()}); }
+void PartialTarget::save(Output& out, const Accumulator& sum) const { write(out, {sum.serialize()}); }
 
 Accumulator load_partial(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rbe"));
+  const File file(std::fopen(path == "-" ? "/dev/stdin" : path.c_str(), "rbe"));
   if (!file) fail(path, "cannot be opened", errno);
   std::vector<std::byte> bytes(4096);  // far more than any partial sum takes
   errno = 0;

@@ -13,10 +13,10 @@ namespace samesum::cli {
 class PartialTarget : public OutputFile {
  public:
   using OutputFile::OutputFile;
-  void save(const Accumulator& sum) const;
+  void save(Output& out, const Accumulator& sum) const;
 };
 
-/// The partial sum in the file `path`, which may be a pipe.
+/// The partial sum in the file `path`, which may be a pipe; "-" is standard input.
 Accumulator load_partial(const std::string& path);
 
 }  // namespace samesum::cli

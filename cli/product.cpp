@@ -108,7 +108,7 @@ void append_in_parts(View chunk, NodataFilter& filter, Product& product) {
 void add_product(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("prod", "The product: of integers exact, of others by a fixed tree");
-  command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
+  add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
   command->add_flag("--exact", options->exact, "of integers: all digits, up to 315,653 of them");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
@@ -128,7 +128,10 @@ not hold it. --exact works out up to 2^20 bits. Other numbers are multiplied in 
 fixed order, the same bits from every device: docs/guarantees.md has it.)");
   command->callback([options, &action] {
     options->input.threads = options->how.threads;
-    action = [options](Output& out) { return run(out, *options); };
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
   });
 }
 

@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
 #include "number.hpp"
+#include "printable.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -33,8 +34,7 @@ void Progress::tell(const std::string& name, std::uint64_t done, std::uint64_t t
                                                       100 * static_cast<double>(done) / static_cast<double>(total));
   winsize size{};
   const std::size_t width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-  std::string text;
-  for (const char c : name) text += c >= ' ' && c != 0x7f ? c : '?';
+  std::string text = printable_name(name);
   text = (text.size() + amount.size() + 2 < width ? text + ": " : "") + amount;
   write_error("\r\x1b[K" + text.substr(0, width - 1));
   shown_ = true;
@@ -49,8 +49,10 @@ void StatusLine::show(std::string_view what) {
   if (is_terminal()) write_error(fmt::format("\r\x1b[K{} ...", what));
 }
 
-StatusLine::~StatusLine() {
+void StatusLine::clear() {
   if (is_terminal()) write_error("\r\x1b[K");
 }
+
+StatusLine::~StatusLine() { clear(); }
 
 }  // namespace samesum::cli

@@ -35,6 +35,7 @@ class Progress {
 class StatusLine {
  public:
   static void show(std::string_view what);
+  static void clear();
   ~StatusLine();
 };
 

@@ -211,7 +211,7 @@ int run(Output& out, const Options& options) {
 CLI::App* add_command(CLI::App& program, Action& action, const char* name, const char* description,
                       const std::shared_ptr<Options>& options) {
   CLI::App* command = program.add_subcommand(name, description);
-  command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
+  add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");
   command->add_option("--nan", options->nan, "propagate (default) or skip NaNs")->type_name("POLICY");
@@ -223,7 +223,10 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   command->add_flag("--hex", options->hex, "print hexadecimal floats, as C's %a");
   command->callback([options, &action] {
     options->input.threads = options->threads;
-    action = [options](Output& out) { return run(out, *options); };
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
   });
   return command;
 }

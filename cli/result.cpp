@@ -1,5 +1,8 @@
 #include "result.hpp"
 
+#include "input.hpp"
+#include "printable.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -24,19 +27,29 @@ std::string summands(const ResultOptions& options, const NamedSum& named) {
 }
 
 // "prices.csv, column 2 ('price')".
-std::string place(const NamedSum& sum) {
-  return fmt::format("{}{}{}", sum.name == "-" ? "standard input" : sum.name, sum.part.empty() ? "" : ", ", sum.part);
-}
+std::string place(const NamedSum& sum) { return shown_name(sum.name) + (sum.part.empty() ? "" : ", ") + printable_name(sum.part); }
 
 void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
   const Number value = options.round(sum.sum);
   out.print("{}\n", out.bold(options.text(value)));
+  if (!out.terminal() && !options.verbose) return;
   const std::string rounded = is_integer(value.type()) ? "" : fmt::format(", rounded once to {}", name_of(value.type()));
-  out.print("  {}\n", out.dim(fmt::format("exact sum of {} in {}{}", summands(options, sum), place(sum), rounded)));
-  if (options.verbose && sum.report) out.print("  {}\n", out.dim(describe(sum)));
+  out.note(fmt::format("exact sum of {} in {}{}", summands(options, sum), place(sum), rounded));
+  if (options.verbose && sum.report) out.note(describe(sum));
 }
 
+// For people: a table. For pipes: a line for each, the value and the name.
 void print_several(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums, const Accumulator& total) {
+  const std::string total_text = options.text(options.round(total));
+  if (!out.terminal()) {
+    for (const NamedSum& sum : sums) {
+      out.print("{}\t{}\n", options.text(options.round(sum.sum)), place(sum));
+      if (!options.verbose) continue;
+      out.note(fmt::format("{}: {}", place(sum), summands(options, sum)));
+      if (sum.report) out.note(fmt::format("{}: {}", place(sum), describe(sum)));
+    }
+    return out.print("{}\ttotal\n", total_text);
+  }
   Table table("><");
   for (const NamedSum& sum : sums) {
     table.add({options.text(options.round(sum.sum)), place(sum)});
@@ -44,8 +57,22 @@ void print_several(Output& out, const ResultOptions& options, const std::vector<
     table.add({"", {summands(options, sum), Style::dim}});
     if (sum.report) table.add({"", {describe(sum), Style::dim}});
   }
-  table.add({{options.text(options.round(total)), Style::bold}, "total"});
+  table.add({{total_text, Style::bold}, "total"});
   table.print(out);
+}
+
+void print_csv(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums) {
+  out.print("file,sum,bits,count,nan,missing\n");
+  const auto line = [&](const std::string& name, const Accumulator& sum, std::uint64_t missing) {
+    const Number value = options.round(sum);
+    out.print("{},{},{},{},{},{}\n", csv_field(name), options.text(value), value.bits(), sum.count(), sum.nan_count(), missing);
+  };
+  std::uint64_t missing = 0;
+  for (const NamedSum& sum : sums) {
+    line(sum.name, sum.sum, sum.missing);
+    missing += sum.missing;
+  }
+  if (sums.size() > 1) line("total", total_of(sums), missing);
 }
 
 }  // namespace
@@ -56,7 +83,7 @@ void ResultOptions::check() const {
   if (nan != "propagate" && nan != "skip") {
     throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", nan));
   }
-  if (plain && json) throw Error(ErrorKind::usage, "--plain and --json cannot both be had");
+  if (plain + json + csv > 1) throw Error(ErrorKind::usage, "of --plain, --json and --csv only one can be used");
 }
 
 Number ResultOptions::round(const Accumulator& sum) const {
@@ -66,14 +93,27 @@ Number ResultOptions::round(const Accumulator& sum) const {
   return {sum.round(nan_policy()), DType::float64};
 }
 
-void add_options(CLI::App& command, ResultOptions& options) {
-  command.add_option("--nan", options.nan, "propagate (default) or skip NaNs")->type_name("POLICY");
-  command.add_flag("--float32", options.float32, "round to float32, instead of float64");
-  command.add_flag("--plain", options.plain, "print one bare number: the total");
-  command.add_flag("--json", options.json, "print JSON: value, bits, counts, device, time");
-  command.add_flag("--hex", options.hex, "print hexadecimal floats, as C's %a");
-  command.add_flag("-v,--verbose", options.verbose, "also print how it was done, and the bits");
-  command.add_option("--partial", options.partial, "also write the unrounded sum, for 'merge'")->type_name("OUT");
+void add_options(CLI::App& command, ResultOptions& options, unsigned wanted) {
+  const auto flag = [&](ResultOption which, const char* name, bool& value, const char* description) {
+    if ((wanted & which) != 0) command.add_flag(name, value, description);
+  };
+  if ((wanted & kNan) != 0) command.add_option("--nan", options.nan, "propagate (default) or skip NaNs")->type_name("POLICY");
+  flag(kFloat32, "--float32", options.float32, "round to float32, instead of float64");
+  flag(kPlain, "--plain", options.plain, "print bare numbers, also on a terminal");
+  flag(kJson, "--json", options.json, "print JSON: everything that is known");
+  flag(kCsv, "--csv", options.csv, "print CSV, with a line of names first");
+  flag(kHex, "--hex", options.hex, "print hexadecimal floats, as C's %a");
+  flag(kVerbose, "-v,--verbose", options.verbose, "also tell how it was done");
+  if ((wanted & kPartial) != 0) {
+    command.add_option("--partial", options.partial, "also write the unrounded sum, for 'merge'")->type_name("OUT");
+  }
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
 }
 
 std::string describe(const NamedSum& sum) {
@@ -95,15 +135,24 @@ Accumulator total_of(const std::vector<NamedSum>& sums) {
 
 void print_sums(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums) {
   const Accumulator total = total_of(sums);
+  if (options.csv) return print_csv(out, options, sums);
+  if (options.plain) return out.print("{}\n", options.text(options.round(total)));
   if (sums.size() == 1) {
     print_one(out, options, sums.front());
   } else {
     print_several(out, options, sums, total);
   }
   const Number value = options.round(total);
-  if (options.verbose) out.print("  {}\n", out.dim(fmt::format("bits {}, {}", value.bits(), options.hex ? value.decimal() : value.hex())));
+  if (options.verbose) out.note(fmt::format("bits {}, {}", value.bits(), options.hex ? value.decimal() : value.hex()));
+  // What was left out is told in a pipe, too.
   if (total.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
-    out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(total.nan_count()))));
+    out.note(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(total.nan_count())));
+  }
+  if (out.terminal() || options.verbose) return;
+  for (const NamedSum& sum : sums) {
+    const std::uint64_t skipped = options.nan_policy() == NanPolicy::skip ? sum.sum.nan_count() : 0;
+    if (sum.missing != 0) out.note(fmt::format("{}: {} missing", place(sum), grouped(sum.missing)));
+    if (skipped != 0) out.note(fmt::format("{}: {} NaN left out", place(sum), grouped(skipped)));
   }
 }
 
@@ -126,7 +175,7 @@ Json json_of(const ResultOptions& options, const NamedSum& sum) {
   if (!sum.format.empty()) object["format"] = sum.format;
   if (!sum.part.empty()) object["part"] = sum.part;
   add_accumulator(object, options, sum.sum);
-  if (sum.format == "text") object["missing"] = sum.missing;
+  if (sum.format == "text" || sum.missing != 0) object["missing"] = sum.missing;
   if (sum.report) {
     object["device"] = sum.report->device;
     object["variant"] = sum.report->variant;

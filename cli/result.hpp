@@ -16,10 +16,12 @@
 
 namespace samesum::cli {
 
+/// How results are to be printed. Each command has those of the options that mean something there.
 struct ResultOptions {
   std::string nan = "propagate";
   bool float32 = false;
   bool json = false;
+  bool csv = false;
   bool plain = false;
   bool hex = false;
   bool verbose = false;
@@ -33,7 +35,13 @@ struct ResultOptions {
   std::string text(const Number& number) const { return hex ? number.hex() : number.decimal(); }
 };
 
-void add_options(CLI::App& command, ResultOptions& options);
+/// Options of ResultOptions, to be combined.
+enum ResultOption : unsigned { kNan = 1, kFloat32 = 2, kJson = 4, kCsv = 8, kPlain = 16, kHex = 32, kVerbose = 64, kPartial = 128 };
+
+void add_options(CLI::App& command, ResultOptions& options, unsigned wanted);
+
+/// A field as RFC 4180 has it: in quotes where it needs them.
+std::string csv_field(const std::string& text);
 
 /// One input and its sum.
 struct NamedSum {
@@ -53,7 +61,8 @@ std::string describe(const NamedSum& sum);
 
 Accumulator total_of(const std::vector<NamedSum>& sums);
 
-/// One input: its value and a line on what it is. Several: a line each, and the total, which is the exact sum of all.
+/// One input: its value, and a note on what it is. Several: a line each, and the total, which is the exact sum of all. In the way that the
+/// options ask for, but for JSON.
 void print_sums(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums);
 
 /// The members of a JSON object that tell of one accumulator.

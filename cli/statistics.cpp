@@ -1,16 +1,18 @@
 // samesum stats FILE..., samesum min|max|mean|... FILE..., samesum dot A B
 #include "statistics.hpp"
 
-#include "arguments.hpp"
 #include "command.hpp"
 #include "nodata.hpp"
 #include "product.hpp"
+#include "printable.hpp"
 #include "summing.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -51,33 +53,33 @@ constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, 
     kSquares{false, false, true, false}, kNonzeros{true, false, false, true};
 
 const Statistic kStatistics[] = {
-    {"count", "elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
-    {"missing", "numbers that are not there", false, kExtremes, [](const Found& f, const Options&) { return Number(f.missing); }},
-    {"nan", "NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
+    {"count", "the number of elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
+    {"missing", "the number of missing numbers", false, kExtremes, [](const Found& f, const Options&) { return Number(f.missing); }},
+    {"nan", "the number of NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
     {"min", "the least element", true, kExtremes,
      [](const Found& f, const Options& o) { return extreme_of(f, f.all.min(o.nan_policy())); }},
-    {"argmin", "its lowest index, from 0 on", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
+    {"argmin", "the index of the least element, from 0; of equal ones the first", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
     {"max", "the greatest element", true, kExtremes,
      [](const Found& f, const Options& o) { return extreme_of(f, f.all.max(o.nan_policy())); }},
-    {"argmax", "its lowest index", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
+    {"argmax", "the index of the greatest element, from 0", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
     {"mean", "the exact mean, rounded once", true, kSum,
      [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
     {"var", "the exact variance, rounded once (--ddof)", true, kVariance,
      [](const Found& f, const Options& o) { return number_of(f.all.variance(o.ddof, o.nan_policy())); }},
-    {"std", "its root, rounded once", true, kVariance,
+    {"std", "the standard deviation, rounded once (--ddof)", true, kVariance,
      [](const Found& f, const Options& o) { return number_of(f.all.standard_deviation(o.ddof, o.nan_policy())); }},
     {"norm", "the Euclidean norm, rounded once", false, kSquares,
      [](const Found& f, const Options& o) { return number_of(f.all.norm(o.nan_policy())); }},
     {"sqnorm", "the sum of squares, rounded once", false, kSquares,
      [](const Found& f, const Options& o) { return number_of(f.all.squared_norm(o.nan_policy())); }},
-    {"nonzero", "elements that are not zero", false, kNonzeros,
+    {"nonzero", "the number of elements that are not zero", false, kNonzeros,
      [](const Found& f, const Options& o) { return Number(f.all.nonzero_count(o.nan_policy())); }},
     {"any", "1 if any element is not zero, else 0", false, kNonzeros,
      [](const Found& f, const Options& o) { return number_of(f.all.any(o.nan_policy())); }},
     {"all", "1 if no element is zero, else 0", false, kNonzeros,
      [](const Found& f, const Options& o) { return number_of(f.all.all(o.nan_policy())); }},
-    {"prod", "the product, by the tree over the index", false, kExtremes,
+    {"prod", "the product, the same bits everywhere", false, kExtremes,
      [](const Found& f, const Options&) -> Number {
        if (!f.product) throw Error(ErrorKind::no_answer, f.no_product);
        return number_of(*f.product);
@@ -130,7 +132,7 @@ void collect_part(View part, std::uint64_t first, const Source& source, const De
   found.all.merge(collect(running.filter.kept(part), device, options.collect));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
     if (index < known) return;
-    const std::uint64_t in_part = running.filter.index_in_chunk(index - known);
+    const std::uint64_t in_part = running.filter.index_in_part(index - known);
     at = running.before + in_part + source.missing_before(first + in_part);
   };
   const Statistics::Contents& contents = found.all.contents();
@@ -191,15 +193,8 @@ void require_numbers(const std::vector<Found>& columns) {
                                             columns.front().name, column.label, column.first_word, column.first_line));
 }
 
-void check(const Options& options) {
-  if (options.nan != "propagate" && options.nan != "skip") {
-    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", options.nan));
-  }
-  if (options.csv && options.json) throw Error(ErrorKind::usage, "--json and --csv cannot both be had");
-}
-
 int run(Output& out, Options options) {
-  check(options);
+  options.result.check();
   std::vector<const Statistic*> wanted;
   for (const std::string& name : options.wanted) wanted.push_back(&find_statistic(name));
   if (wanted.empty()) {
@@ -221,6 +216,7 @@ int run(Output& out, Options options) {
   options.input.in_order = true;
   options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
+  const auto start = std::chrono::steady_clock::now();
   std::vector<Found> all;
   for (const NamedSource& source : options.input.sources()) {
     std::vector<Found> found = collect_from(source, device, options, product);
@@ -229,16 +225,21 @@ int run(Output& out, Options options) {
   }
   const bool in_rows = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
   if (in_rows && options.wanted.empty()) wanted.insert(wanted.begin() + 1, &find_statistic("missing"));
-  if (options.json) {
+  if (options.result.json) {
     print_json(out, all, wanted, device, options);
     return kExitOk;
   }
-  return print_text(out, all, wanted, options);
+  const int code = print_text(out, all, wanted, options);
+  if (options.result.verbose) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.note(fmt::format("{} in {}, {}", counted(options.input.files.size(), "file"), duration(seconds), device.info().selector));
+  }
+  return code;
 }
 
 int run_dot(Output& out, Options options) {
   if (options.input.files.size() != 2) throw Error(ErrorKind::usage, "a dot product takes two files");
-  check(options);
+  options.result.check();
   options.input.in_order = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
@@ -251,43 +252,47 @@ int run_dot(Output& out, Options options) {
   const Number value = !integers        ? number_of(sum.round(options.nan_policy()))
                        : is_signed_type ? Number(sum.to_int64())
                                         : Number(sum.to_uint64());
-  if (options.json) {
+  if (options.result.json) {
     Json object;
     value.add_to(object);
     object["count"] = sum.count();
     object["nan_count"] = sum.nan_count();
-    object["nan_policy"] = options.nan;
+    object["nan_policy"] = options.result.nan;
     object["device"] = device.info().selector;
     out.print("{}\n", to_text(object));
   } else {
-    out.print("{}\n", text_of(value, options));
+    out.print("{}\n", options.result.text(value));
+  }
+  if (options.result.verbose) {
+    out.note(fmt::format("{} of {} and {}, {}", counted(sum.count(), "product"), shown_name(sources[0].name), shown_name(sources[1].name),
+                         device.info().selector));
   }
   return kExitOk;
 }
 
-void add_common(CLI::App& command, Options& options) {
+void add_common(CLI::App& command, Options& options, unsigned printed) {
   add_options(command, options.input);
   if (options.input.tables != Tables::one_column) {
     add_total(command, options.input);
-    command.add_flag("--csv", options.csv, "print CSV: a line for each input or column");
   }
   command.add_option("--device", options.device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command.add_option("--nan", options.nan, "propagate (default) or skip NaNs")->type_name("POLICY");
-  command.add_option("--threads", options.collect.threads, "threads (CPU)")->check(CLI::Range(1u, 1u << 16, "number"))->option_text("N");
-  command.add_flag("--json", options.json, "print JSON");
-  command.add_flag("--hex", options.hex, "print hexadecimal floats, as C's %a");
+  command.add_option("--threads", options.collect.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
+  add_options(command, options.result, printed);
 }
 
 CLI::App* add_command(CLI::App& program, Action& action, const char* name, const std::string& description,
                       const std::shared_ptr<Options>& options) {
   options->input.tables = options->wanted.empty() ? Tables::described_whole : Tables::columns;
   CLI::App* command = program.add_subcommand(name, description);
-  command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
-  add_common(*command, *options);
-  command->add_option("--nodata", options->nodata, "leave out elements that equal this")->type_name("VALUE");
+  add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
+  add_common(*command, *options, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
+  add_nodata(*command, options->nodata);
   command->callback([options, &action] {
     options->input.threads = options->collect.threads;
-    action = [options](Output& out) { return run(out, *options); };
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
   });
   return command;
 }
@@ -302,17 +307,16 @@ int run_sums_of_columns(Output& out, const Input& input, const std::string& devi
   options.input = input;
   options.device = device;
   options.wanted = {"sum"};
-  options.nan = result.nan;
-  options.json = result.json;
-  options.hex = result.hex;
-  options.plain = result.plain;
+  options.result = result;
   return run(out, std::move(options));
 }
 
 void add_statistics(CLI::App& program, Action& action) {
   const auto stats = std::make_shared<Options>();
   CLI::App* command = add_command(program, action, "stats", "Count, extremes, exact sum, mean, variance: in one pass", stats);
-  command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")->check(whole_number())->option_text("N");
+  command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")
+      ->transform(whole_number(0, UINT64_MAX))
+      ->option_text("N");
   command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -354,12 +358,12 @@ own, in C order, however it lies in its file.)",
 'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
                             name));
     if (statistic.fields.sum && statistic.fields.squares)
-      one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->check(whole_number())->option_text("N");
+      one->add_option("--ddof", options->ddof, "divide by n - N (default 0)")->transform(whole_number(0, UINT64_MAX))->option_text("N");
   }
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");
   dot_command->add_option("FILE", pair->input.files, "two files of one type and length")->required()->expected(2)->option_text("A B");
-  add_common(*dot_command, *pair);
+  add_common(*dot_command, *pair, kNan | kPlain | kJson | kHex | kVerbose);
   dot_command->footer(R"(Examples:
   samesum dot a.npy b.npy
   samesum dot --dtype float32 a.raw b.raw

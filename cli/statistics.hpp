@@ -21,15 +21,13 @@ struct StatisticsOptions {
   std::string device = "auto";
   std::vector<std::string> wanted;  ///< names of kStatistics
   std::uint64_t ddof = 0;
-  std::string nan = "propagate";
   std::string nodata;
-  bool json = false, csv = false, hex = false;
-  bool plain = false;  ///< values without names
+  ResultOptions result;
   CollectOptions collect;
 
   /// Whether results are those of columns, with their names: of one alone, that is asked for, they are not.
   bool in_rows() const { return input.named_columns().size() != 1; }
-  NanPolicy nan_policy() const { return nan == "skip" ? NanPolicy::skip : NanPolicy::propagate; }
+  NanPolicy nan_policy() const { return result.nan_policy(); }
 };
 
 /// What was found in one input, or in a column of it.

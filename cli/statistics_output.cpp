@@ -1,5 +1,6 @@
 // What `samesum stats` and its kin print.
 #include "command.hpp"
+#include "printable.hpp"
 #include "rows.hpp"
 #include "statistics.hpp"
 
@@ -7,10 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 
 namespace samesum::cli {
@@ -22,7 +20,7 @@ Answer answer(const Statistic& statistic, const Found& found, const StatisticsOp
   return {std::nullopt, error.what()};
 }
 
-std::string text_of(const Number& number, const StatisticsOptions& options) { return options.hex ? number.hex() : number.decimal(); }
+std::string text_of(const Number& number, const StatisticsOptions& options) { return options.result.hex ? number.hex() : number.decimal(); }
 
 namespace {
 
@@ -46,8 +44,8 @@ void add_statistics(Json& object, const Found& found, const std::vector<const St
 // For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone. What has no answer is
 // "-", and the reason stands in the table or, of pipes, on standard error. The exit code: whether all that was asked of elements has one.
 int print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options, bool several) {
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
-  const std::string name = found.name == "-" ? "standard input" : found.name;
+  const bool plain = options.result.plain, terminal = out.terminal() && !plain;
+  const std::string name = shown_name(found.name);
   if (terminal && (several || wanted.size() > 1)) out.print("{}\n", out.bold(name));
   Table table("<<<", 2);
   int code = kExitOk;
@@ -59,16 +57,19 @@ int print(Output& out, const Found& found, const std::vector<const Statistic*>& 
     if (terminal && wanted.size() > 1) {
       table.add({{statistic->name, Style::bold}, text, {value.number ? statistic->description : value.reason, Style::dim}});
     } else {
-      const std::string label = wanted.size() > 1 ? std::string(statistic->name) + "\t" : "";
-      out.print("{}{}{}\n", label, text, several ? "\t" + found.name : "");
-      if (!value.number) fmt::print(stderr, "samesum: {}: no {}: {}\n", name, statistic->name, value.reason);
+      const std::string label = wanted.size() > 1 && !plain ? std::string(statistic->name) + "\t" : "";
+      out.print("{}{}{}\n", label, text, several && !plain ? "\t" + printable_name(found.name) : "");
+      if (!value.number) out.note(fmt::format("{}: no {}: {}", name, statistic->name, value.reason));
     }
   }
-  if (!terminal || wanted.size() == 1) return code;
-  if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
-  table.print(out);
-  if (found.all.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
-    out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(found.all.nan_count()))));
+  if (terminal && wanted.size() > 1) {
+    if (found.missing != 0) table.add({{"missing", Style::bold}, grouped(found.missing), {"left out", Style::dim}});
+    table.print(out);
+  } else if (found.missing != 0 && !plain) {
+    out.note(fmt::format("{}: {} missing{}", name, grouped(found.missing), options.nodata.empty() ? "" : " or equal to --nodata"));
+  }
+  if (!plain && found.all.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
+    out.note(fmt::format("{}: {} NaN among the elements; --nan skip leaves NaNs out", name, grouped(found.all.nan_count())));
   }
   return code;
 }
@@ -82,7 +83,7 @@ bool looks_like_number(std::string_view word) {
 // Columns of fields that are no numbers are left out, which is said where that may be a surprise: beside numbers, where they look like
 // some, or to a person.
 void print_left_out(Output& out, const std::vector<Found>& all) {
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const bool terminal = out.terminal();
   for (const Found& found : all) {
     if (!found.column || found.column->words == 0) continue;
     const Column& column = *found.column;
@@ -92,17 +93,13 @@ void print_left_out(Output& out, const std::vector<Found>& all) {
                                          grouped(column.words), column.words == 1 ? "is" : "are", column.first_word, column.first_line,
                                          found.all.count() != 0 ? fmt::format(", beside {}", counted(found.all.count(), "number")) : "",
                                          format ? " (--decimal and --thousands say how numbers are written)" : "");
-    if (terminal) {
-      out.print("  {}\n", out.dim(text));
-    } else {
-      std::fprintf(stderr, "samesum: %s\n", text.c_str());
-    }
+    out.note(text);
   }
 }
 
 std::string text_of(const Statistic& statistic, const Found& found, const StatisticsOptions& options) {
   const Answer value = answer(statistic, found, options);
-  return value.number ? text_of(*value.number, options) : options.csv ? "" : "-";
+  return value.number ? text_of(*value.number, options) : options.result.csv ? "" : "-";
 }
 
 // A row for each column, or for each input.
@@ -118,16 +115,16 @@ void print_rows(Output& out, const std::vector<Found>& all, const std::vector<co
     if (found.column && found.column->words != 0) continue;
     std::vector<std::string> row;
     if (files) row.push_back(found.name);
-    if (columns) row.push_back(!found.column ? "" : options.csv && !found.column->name.empty() ? found.column->name : found.column->label);
+    if (columns) row.push_back(!found.column ? "" : options.result.csv && !found.column->name.empty() ? found.column->name : found.column->label);
     for (const Statistic* statistic : wanted) row.push_back(text_of(*statistic, found, options));
     rows.rows.push_back(std::move(row));
   }
-  if (options.csv) return rows.print_csv(out);
+  if (options.result.csv) return rows.print_csv(out);
   if (wanted.size() > 1) {
     rows.print(out);
   } else {  // the value first, as of files
     for (const auto& row : rows.rows) {
-      if (options.plain) {
+      if (options.result.plain) {
         out.print("{}\n", row.back());
         continue;
       }
@@ -142,7 +139,7 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
                 const StatisticsOptions& options) {
   Json object;
   object["device"] = device.info().selector;
-  object["nan_policy"] = options.nan;
+  object["nan_policy"] = options.result.nan;
   object["ddof"] = options.ddof;
   object["files"] = Json::array();
   for (std::size_t i = 0; i < all.size();) {
@@ -174,7 +171,7 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
 
 int print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options) {
   const bool columns = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
-  if (columns || options.csv) {
+  if (columns || options.result.csv) {
     print_rows(out, all, wanted, options);
     print_left_out(out, all);
     return kExitOk;

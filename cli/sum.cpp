@@ -1,8 +1,10 @@
 // samesum sum FILE...
 #include "command.hpp"
+#include "nodata.hpp"
 #include "partial.hpp"
 #include "statistics.hpp"
 #include "summing.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 
@@ -22,19 +24,23 @@ struct Options {
 int print_all(Output& out, const Options& options, const PartialTarget& partial) {
   const std::vector<DeviceSum> results = sum_everywhere(options.input.sources(), options.sum);
   const bool agree = all_agree(results);
-  if (options.result.plain && !agree)
-    throw Error(ErrorKind::no_answer, "not every device gave the same answer; leave out --plain to see which");
+  if ((options.result.plain || options.result.csv) && !agree) {
+    throw Error(ErrorKind::no_answer, "not every device gave the same answer; leave out --plain and --csv to see which");
+  }
 
   const std::vector<NamedSum>& sums = results.front().sums;
-  if (agree) partial.save(total_of(sums));
+  if (agree) partial.save(out, total_of(sums));
   if (options.result.json) {
     Json object;
     object["agree"] = agree;
     if (agree) add_accumulator(object, options.result, total_of(sums));
     object["devices"] = json_of(options.result, results);
     out.print("{}\n", to_text(object));
-  } else if (options.result.plain) {
-    out.print("{}\n", options.result.text(options.result.round(total_of(sums))));
+  } else if (options.result.plain || options.result.csv) {
+    print_sums(out, options.result, sums);
+  } else if (agree && !out.terminal() && !options.result.verbose) {
+    print_sums(out, options.result, sums);
+    out.note(verdict_on(results).text);
   } else {
     print_devices(out, options.result, results);
   }
@@ -60,7 +66,7 @@ int run(Output& out, const Options& options) {
   const auto [device, sums, failure] = options.split ? sum_shared(devices, options.input.sources(), options.sum)
                                                      : sum_on(devices.front(), options.input.sources(), options.sum);
   const Accumulator total = total_of(sums);
-  partial.save(total);
+  partial.save(out, total);
 
   if (options.result.json) {
     Json object;
@@ -75,8 +81,6 @@ int run(Output& out, const Options& options) {
     object["variant"] = sums.front().report->variant;
     object["seconds"] = rounded_seconds(seconds);
     out.print("{}\n", to_text(object));
-  } else if (options.result.plain) {
-    out.print("{}\n", options.result.text(options.result.round(total)));
   } else {
     print_sums(out, options.result, sums);
   }
@@ -89,16 +93,17 @@ void add_sum(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   options->input.tables = Tables::columns;
   CLI::App* command = program.add_subcommand("sum", "The exact sum of the numbers in files, rounded once");
-  command->add_option("FILE", options->input.files, ".npy files, text, raw numbers; - is standard input")->required()->option_text("...");
+  add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
+  add_nodata(*command, options->input.nodata);
   add_total(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
   command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");
-  add_options(*command, options->result);
-  const CLI::Range range(1u, 1u << 16, "number");
+  add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
+  const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");
-  command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->check(range)->option_text("N");
-  command->add_option("--threads", options->sum.threads, "threads (CPU)")->check(range)->option_text("N");
+  command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
+  command->add_option("--threads", options->sum.threads, "threads (CPU)")->transform(range)->option_text("N");
   command->footer(R"(Examples:
   samesum sum x.npy                    # the value, and what was summed
   samesum sum *.npy                    # a value for each file, their exact total
@@ -109,7 +114,7 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --sep ';' --decimal , --thousands . eu.txt --column 3
   samesum sum --dtype f4 --offset 512 --count 1000 dump.raw
   samesum sum x.csv.gz z.npz:x         # compressed; an array of an archive
-  samesum sum --plain x.npy            # one bare number, for scripts
+  v=$(samesum sum x.npy)               # one bare number, for scripts
   samesum sum --json x.npy | jq .bits  # everything, for programs
   samesum sum --device all x.npy       # on every device: do they agree?
   samesum sum --device all --split x.npy # on every device a part of it
@@ -138,7 +143,10 @@ bit of the answer.)");
   command->callback([options, &action] {
     options->input.threads = options->sum.threads;
     options->input.any_order = true;
-    action = [options](Output& out) { return run(out, *options); };
+    action = [options](Output& out) {
+      options->input.complete();
+      return run(out, *options);
+    };
   });
 }
 

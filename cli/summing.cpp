@@ -92,22 +92,6 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
   }
 }
 
-// What the answers of several devices come to.
-void print_verdict(Output& out, const std::vector<DeviceSum>& results) {
-  std::vector<DeviceSum> answers = results;
-  const std::size_t failed = std::erase_if(answers, [](const DeviceSum& result) { return !result.failure.empty(); });
-  if (!all_agree(answers)) {
-    out.print("{}\n", out.bad("The devices do not agree: something is broken. 'samesum selftest' may tell what."));
-  } else if (failed != 0) {
-    out.print("{}\n", out.bad(fmt::format("{} failed{}", counted(failed, "device"), answers.size() > 1 ? "; the others agree." : ".")));
-  } else if (answers.size() > 1) {
-    out.print("{}\n", out.good(fmt::format("{} devices agree, to the last bit.",
-                                           answers.size() == 2 ? "Both" : fmt::format("All {}", answers.size()))));
-  } else {
-    out.print("{}\n", out.dim("One device: nothing to compare it with."));
-  }
-}
-
 }  // namespace
 
 double DeviceSum::seconds() const noexcept {
@@ -179,6 +163,17 @@ bool all_agree(const std::vector<DeviceSum>& results) {
       results, [&](const DeviceSum& result) { return result.failure.empty() && total_of(result) == total_of(results.front()); });
 }
 
+Table::Cell verdict_on(const std::vector<DeviceSum>& results) {
+  std::vector<DeviceSum> answers = results;
+  const std::size_t failed = std::erase_if(answers, [](const DeviceSum& result) { return !result.failure.empty(); });
+  if (!all_agree(answers)) return {"The devices do not agree: something is broken. 'samesum selftest' may tell what.", Style::bad};
+  if (failed != 0)
+    return {fmt::format("{} failed{}", counted(failed, "device"), answers.size() > 1 ? "; the others agree." : "."), Style::bad};
+  if (answers.size() < 2) return {"One device: nothing to compare it with.", Style::dim};
+  return {fmt::format("{} devices agree, to the last bit.", answers.size() == 2 ? "Both" : fmt::format("All {}", answers.size())),
+          Style::good};
+}
+
 void print_devices(Output& out, const ResultOptions& options, const std::vector<DeviceSum>& results) {
   Table table("<<<<", 2);
   for (const DeviceSum& result : results) {
@@ -189,10 +184,11 @@ void print_devices(Output& out, const ResultOptions& options, const std::vector<
     const Number value = options.round(total_of(result));
     table.add({result.device.selector, {options.text(value), Style::bold}, value.bits(), {result.device.name, Style::dim}});
     if (!options.verbose) continue;
-    for (const NamedSum& sum : result.sums) table.note("  " + sum.name + ": " + describe(sum));
+    for (const NamedSum& sum : result.sums) table.note("  " + shown_name(sum.name) + ": " + describe(sum));
   }
   table.print(out);
-  print_verdict(out, results);
+  const Table::Cell verdict = verdict_on(results);
+  out.print("{}\n", out.paint(verdict.style, verdict.text));
 }
 
 Json json_of(const ResultOptions& options, const std::vector<DeviceSum>& results) {

@@ -36,6 +36,9 @@ std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, c
 /// Whether every device gave an answer, and all the same one: equal accumulators.
 bool all_agree(const std::vector<DeviceSum>& results);
 
+/// What the answers of several devices come to, in a sentence.
+Table::Cell verdict_on(const std::vector<DeviceSum>& results);
+
 /// A line for each device: selector, total, bits, name; then one on whether they agree.
 void print_devices(Output& out, const ResultOptions& options, const std::vector<DeviceSum>& results);
 Json json_of(const ResultOptions& options, const std::vector<DeviceSum>& results);

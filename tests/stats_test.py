@@ -81,10 +81,10 @@ class Statistics(Case):
         rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
         self.assertIn("x.npy", rows)
         self.assertNotIn("\t", text)
-        self.assertIn("1 NaN among them", text)
+        self.assertIn("1 NaN among the elements", text)
         at = {rows[name].index(rows[name].split()[1], len(name) + 2) for name in ("count", "nan", "min", "argmax", "std")}
         self.assertEqual(len(at), 1, text)
-        self.assertIn("its lowest index", rows["argmin"])
+        self.assertIn("the index of the least element", rows["argmin"])
 
     def test_json(self):
         self.array("x.npy", [4.0, 1.0, 1.0, 8.5])
@@ -148,7 +148,7 @@ class Statistics(Case):
         self.assertIn(exact, self.refuse("sum", "--dtype", "int64", "x.raw", code=1))
         result = self.run_program("stats", "--only", "count,sum,max", "--dtype", "int64", "x.raw")
         self.assertEqual((result.returncode, result.stdout), (1, b"count\t2\nsum\t-\nmax\t%d\n" % (2**63 - 1)))
-        self.assertEqual(result.stderr.decode(), "samesum: x.raw: no sum: the sum does not fit into int64: %s\n" % exact)
+        self.assertEqual(result.stderr.decode(), "x.raw: no sum: the sum does not fit into int64: %s\n" % exact)
         whole = json.loads(self.said("stats", "--json", "--dtype", "int64", "x.raw"))["files"][0]["statistics"]["sum"]
         self.assertIsNone(whole["value"])
         self.assertIn(exact, whole["reason"])

@@ -107,10 +107,13 @@ TEST_F(TextFiles, HaveFewWaysToBeOpened) {
   options.text.columns = {"1"};
   write("1\n");
   EXPECT_THROW(open_source(path_, options), Error);
-  EXPECT_EQ(refused(""), " the file is empty");
+  EXPECT_EQ(refused(""), " the file is empty (--allow-empty takes that for no numbers)");
   EXPECT_EQ(refused("\x1f\x8b\x08").substr(0, 20), " the gzip data end e");
   write("\n");
-  EXPECT_EQ(sum().count(), 0u);
+  EXPECT_THROW(sum(), Error);
+  options = {};
+  options.allow_empty = true;
+  EXPECT_EQ(sum(options).count(), 0u);
   EXPECT_EQ(open_source(path_)->format(), "text");
 }
 

@@ -80,12 +80,15 @@ struct ReadRate {
 
 // --- ceilings --------------------------------------------------------------------------------------------------------------------
 
+struct Ceiling;
+
 struct CeilingOptions {
   std::vector<std::uint64_t> sizes;  ///< bytes to read; empty: from 64 KiB up to a fair part of the memory
   std::uint32_t threads = 0;         ///< of the CPU; 0: all
   bool read = true;
   bool arithmetic = true;
   bool latency = true;
+  std::function<void(const Ceiling&)> measured;  ///< is given all that is known so far, each time a figure was added
   Effort effort;
 };
 
@@ -125,6 +128,8 @@ struct MatrixView {
   std::uint64_t columns;
 };
 
+struct Ladder;
+
 struct LadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
@@ -134,6 +139,7 @@ struct LadderOptions {
   std::string kernel_name;         ///< a reader's own rung: its name,
   std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which leaves
                               ///< each group's sum in out[group_id()], and is run once more by one group over those
+  std::function<void(const Ladder&)> measured;  ///< is given all that is known so far, each time a rung was added
   Effort effort;
 };
 

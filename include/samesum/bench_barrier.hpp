@@ -14,6 +14,8 @@
 namespace samesum SAMESUM_EXPORT {
 namespace bench {
 
+struct BarrierLadder;
+
 struct BarrierLadderOptions {
   std::vector<std::string> methods;                           ///< empty: all
   std::vector<std::uint32_t> group_sizes{1024, 256, 64, 32};  ///< of the neighbour sums
@@ -22,6 +24,7 @@ struct BarrierLadderOptions {
   bool shapes = true;                                         ///< also barriers alone, for several shapes of grids
   double limit_seconds = 10;                                  ///< of the watchdog
   std::function<void(std::string_view)> progress;             ///< as in Effort
+  std::function<void(const BarrierLadder&)> measured;         ///< is given all that is known so far, each time a row was added
 };
 
 /// A method at work: 2048 work-items that replace each element by the sum of itself and its neighbours, or barriers alone.

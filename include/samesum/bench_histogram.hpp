@@ -6,6 +6,7 @@
 #include <samesum/export.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,12 +21,15 @@ std::vector<std::string> histogram_data_kinds();
 /// `size` bytes of a kind: byte i depends on kind, size and i alone. @throws Error (usage) for an unknown kind.
 std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size);
 
+struct HistogramLadder;
+
 struct HistogramLadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;         ///< a reader's own rung: its name,
   std::string kernel_source;       ///< and its source with the kernel `histogram`, whose parameters are those of src/histogram/ladder.cl
+  std::function<void(const HistogramLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
   Effort effort;
 };
 

@@ -6,6 +6,7 @@
 #include <samesum/pairs.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 
 namespace samesum SAMESUM_EXPORT {
 namespace bench {
+
+struct PairsLadder;
 
 struct PairsLadderOptions {
   PairsOptions pairs;  ///< f, reduction, components and parameters; accuracy, weights and progress are not used
@@ -30,6 +33,7 @@ struct PairsLadderOptions {
   std::string kernel_name;                 ///< a reader's own rung: its name,
   std::string kernel_source;               ///< its source with the kernel `pairs`, whose parameters are those of src/pairs/textbook.cl,
   std::uint32_t kernel_items = 1;          ///< and how many x its work-items have
+  std::function<void(const PairsLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
   Effort effort;
 };
 

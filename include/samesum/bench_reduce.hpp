@@ -5,12 +5,15 @@
 #include <samesum/export.hpp>
 #include <samesum/reduce.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace samesum SAMESUM_EXPORT {
 namespace bench {
+
+struct ReduceBench;
 
 struct ReduceBenchOptions {
   std::vector<std::string> operations;  ///< names of reduce_operations(); empty: all
@@ -19,6 +22,7 @@ struct ReduceBenchOptions {
   std::uint32_t threads = 0;            ///< of the CPU; 0: all cores
   bool host = true;                     ///< measure the CPU too
   std::string ladder;                   ///< "max" or "product": the textbook's variants of it too, and a plain loop; float32 and float64
+  std::function<void(const ReduceBench&)> measured;  ///< is given all that is known so far, each time a row was added
   Effort effort;
 };
 

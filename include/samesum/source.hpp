@@ -75,6 +75,7 @@ struct InputOptions {
   std::optional<std::uint64_t> count = {};  ///< of raw numbers: so many are read; unset: all up to the end
   TextOptions text = {};                    ///< it is text, if any of these but `integers`, `in_order` and `table` is set
   std::uint32_t threads = 0;                ///< that read and convert; 0: one for each core, 16 at most
+  bool allow_empty = false;                 ///< an input of no bytes, or a text in which there is no number, is one of no elements, not an error
 };
 
 /// A column of a table, as far as it has been read.
@@ -139,6 +140,9 @@ class Source {
 /// What gzip or zstd has compressed is decompressed on the way (zstd's own window, up to 128 MiB, comes on top): known by its first bytes,
 /// raw numbers by a name that ends in .gz or .zst, too. "z.npz:name" is the array `name` of an .npz file, or any file in a zip archive; of
 /// one with a single file the name may be left out.
+///
+/// An input of no bytes is an error, be it a file or a pipe, and so is (at its end) a text without a single number, present or missing: a
+/// program that failed to write into a pipe must not look like a sum of 0. See InputOptions::allow_empty.
 ///
 /// An array in Fortran order gives its elements by index, in blocks that are brought into this order, unless allow_any_order() was called.
 /// From a pipe, or compressed, it goes through a temporary file without a name (in TMPDIR) for that.

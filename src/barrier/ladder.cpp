@@ -63,9 +63,9 @@ class BarrierLadderRun {
     sums_ = device_.allocate(4 * kItems);
     for (const std::uint32_t group_size : options_.group_sizes) {
       for (std::size_t method = 0; method < std::size(kMethods); ++method) {
-        if (wanted(kMethods[method])) ladder_.sums.push_back(sums_row(method, group_size));
+        if (wanted(kMethods[method])) add(ladder_.sums, sums_row(method, group_size));
       }
-      if (wanted(kLaunches)) ladder_.sums.push_back(launches_row(group_size));
+      if (wanted(kLaunches)) add(ladder_.sums, launches_row(group_size));
     }
     if (options_.shapes) measure_shapes();
     return std::move(ladder_);
@@ -74,6 +74,11 @@ class BarrierLadderRun {
  private:
   bool wanted(std::string_view name) const {
     return options_.methods.empty() || std::find(options_.methods.begin(), options_.methods.end(), name) != options_.methods.end();
+  }
+  template <class Row>
+  void add(std::vector<Row>& rows, Row row) {
+    rows.push_back(std::move(row));
+    if (options_.measured) options_.measured(ladder_);
   }
   void tell(std::string_view what) const {
     if (options_.progress) options_.progress(what);
@@ -177,12 +182,12 @@ class BarrierLadderRun {
     if (cpu_) shapes = {{units, 1}, {units, 64}, {units, 1024}};
     for (const Shape shape : shapes) {
       for (std::size_t method = 0; method < std::size(kMethods); ++method) {
-        if (wanted(kMethods[method])) ladder_.shapes.push_back(shape_row(method, shape.groups, shape.group_size));
+        if (wanted(kMethods[method])) add(ladder_.shapes, shape_row(method, shape.groups, shape.group_size));
       }
     }
     for (const std::uint32_t group_size : {256u, 1024u}) {
       tell(fmt::format("discovery, groups of {}", group_size));
-      ladder_.discovery.push_back(discovery(group_size));
+      add(ladder_.discovery, discovery(group_size));
     }
   }
 

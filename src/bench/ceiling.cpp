@@ -81,13 +81,16 @@ void measure_kernels(device::Device& device, const CeilingOptions& options, Ceil
     for (const std::uint64_t bytes : sizes) {
       tell(options.effort, fmt::format("reading {} bytes", bytes));
       ceiling.reads.push_back(read_rate(fastest_reader(device, memory, bytes), options.effort));
+      if (options.measured) options.measured(ceiling);
     }
   }
   if (options.arithmetic) {
     tell(options.effort, "multiply-adds");
     ceiling.arithmetic.push_back(rate_of(device_arithmetic(device, DType::float32), options.effort));
+    if (options.measured) options.measured(ceiling);
     if (device.info().has(Capability::fp64)) {
       ceiling.arithmetic.push_back(rate_of(device_arithmetic(device, DType::float64), options.effort));
+      if (options.measured) options.measured(ceiling);
     }
   }
   if (options.latency) {
@@ -128,6 +131,7 @@ void measure_host(const DeviceInfo& info, const CeilingOptions& options, Ceiling
       for (const std::uint32_t threads : thread_counts) {
         tell(options.effort, fmt::format("reading {} bytes, {}", bytes, host_label(threads)));
         ceiling.reads.push_back(read_rate(fastest_reader(data.view().data(), bytes, threads), options.effort));
+        if (options.measured) options.measured(ceiling);
       }
     }
   }
@@ -136,6 +140,7 @@ void measure_host(const DeviceInfo& info, const CeilingOptions& options, Ceiling
     tell(options.effort, fmt::format("multiply-adds, {}", host_label(threads)));
     for (const DType type : {DType::float32, DType::float64}) {
       ceiling.arithmetic.push_back(rate_of(host_arithmetic(type, threads), options.effort));
+      if (options.measured) options.measured(ceiling);
     }
   }
   if (options.latency) {
@@ -156,6 +161,7 @@ Ceiling measure_ceiling(const Device& device, const CeilingOptions& options) {
   } else {
     measure_host(device.info(), options, ceiling);
   }
+  if (options.measured) options.measured(ceiling);
   return ceiling;
 }
 

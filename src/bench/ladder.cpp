@@ -54,7 +54,6 @@ class LadderRun {
     if (!options_.kernel_source.empty()) check_kernel();
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
-    rank(ladder_);
     return std::move(ladder_);
   }
 
@@ -100,6 +99,8 @@ class LadderRun {
       }
     });
     ladder_.rungs.push_back(std::move(row));
+    rank(ladder_);
+    if (options_.measured) options_.measured(ladder_);
   }
 
   static bool judge(const Rung& rung, LadderRow& row) {

@@ -102,13 +102,6 @@ class PairsLadderRun {
           accuracy);
     }
     if (kernels) run_kernels();
-    double first = 0;
-    for (PairsRow& row : ladder_.rungs) {
-      if (row.name == kSerial) first = row.pairs_per_second;
-      if (first > 0) row.speedup = row.pairs_per_second / first;
-      const auto& vendor = ladder_.matrix_product;
-      if (vendor && row.where == vendor->where) row.vendor_ratio = row.operations_per_second / vendor->operations_per_second;
-    }
     return std::move(ladder_);
   }
 
@@ -279,7 +272,12 @@ class PairsLadderRun {
       judge(rung, accuracy, in_sequence, row);
       if (row.verdict == Verdict::right) time(rung, row);
     });
+    if (row.name == kSerial) serial_pairs_per_second_ = row.pairs_per_second;
+    if (serial_pairs_per_second_ > 0) row.speedup = row.pairs_per_second / serial_pairs_per_second_;
+    const auto& vendor = ladder_.matrix_product;
+    if (vendor && row.where == vendor->where) row.vendor_ratio = row.operations_per_second / vendor->operations_per_second;
     ladder_.rungs.push_back(std::move(row));
+    if (options_.measured) options_.measured(ladder_);
   }
 
   // In turns with the ceiling of where it runs.
@@ -322,6 +320,7 @@ class PairsLadderRun {
   PairsReference reference_;
   std::vector<Arithmetic> ceilings_;
   PairsLadder ladder_;
+  double serial_pairs_per_second_ = 0;
 };
 
 }  // namespace

@@ -78,6 +78,7 @@ class Run {
       if (row.verdict == Verdict::right) time(candidate, reader, row);
     });
     bench_.rows.push_back(std::move(row));
+    if (options_.measured) options_.measured(bench_);
   }
 
   void time(const Candidate& candidate, const Reader& reader, ReduceBenchRow& row) const {

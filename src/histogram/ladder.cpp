@@ -75,7 +75,6 @@ class HistogramLadderRun {
     if (!options_.kernel_source.empty()) check_kernel();
     run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
-    rank(ladder_);
     return std::move(ladder_);
   }
 
@@ -98,6 +97,8 @@ class HistogramLadderRun {
       judge(rung, row);
     });
     ladder_.rungs.push_back(std::move(row));
+    rank(ladder_);
+    if (options_.measured) options_.measured(ladder_);
   }
 
   void judge(const Rung& rung, HistogramLadderRow& row) const {

@@ -111,7 +111,13 @@ std::optional<std::string> other_format(std::span<const std::byte> start) {
 
 std::string what_else(std::span<const std::byte> start) {
   if (start.empty()) return "the file is empty";
-  return other_format(start).value_or("not a .npy file, and no text; for raw numbers give their type (--dtype float32, say)");
+  if (const std::optional<std::string> other = other_format(start)) return *other;
+  if (!is_binary(start)) {
+    return "not a .npy file, but a text (numpy.loadtxt() and numpy.save() make one of it); for raw numbers give their type (--dtype "
+           "float32, "
+           "say)";
+  }
+  return "not a .npy file, and no text; for raw numbers give their type (--dtype float32, say)";
 }
 
 }  // namespace samesum::io

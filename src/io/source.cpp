@@ -68,6 +68,10 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
   const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
   const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
 
+  if (start.empty() && !options.allow_empty) {
+    refuse(fmt::format("{} (--allow-empty takes that for no numbers)",
+                       file ? io::what_else(start) : "nothing came from it: did the program before the pipe fail?"));
+  }
   if (io::is_npy(start)) {
     if (as_text) refuse("a .npy file, which has no columns and no missing numbers");
     if (in_part) refuse(io::kNoPartOfNpy);
@@ -93,10 +97,9 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
     if (file && !options.raw->big_endian) return io::mapped_source(ArrayFile(path, options.raw->type, part), "raw");
     return io::raw_source(std::move(stream), *options.raw, part);
   }
-  if (start.empty() && file) refuse(io::what_else(start));
   if (const std::optional<std::string> other = io::other_format(start)) refuse(*other);
   if (io::is_binary(start) && (!as_text || std::ranges::find(start, std::byte{0}) != start.end())) refuse(io::what_else(start));
-  return io::text_source(std::move(stream), options.text, layout, thread_count(options.threads));
+  return io::text_source(std::move(stream), options.text, layout, thread_count(options.threads), options.allow_empty);
 }
 
 }  // namespace

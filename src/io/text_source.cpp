@@ -17,8 +17,9 @@ namespace {
 
 class TextSource final : public Source {
  public:
-  TextSource(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads)
+  TextSource(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads, bool allow_empty)
       : stream_(std::move(stream)),
+        allow_empty_(allow_empty),
         reader_([this](std::span<char> into) { return stream_->read(std::as_writable_bytes(into)); }, options, layout),
         pipeline_(
             threads, [this](TextBlock& block) { return reader_.fill(block); }, [this](TextBlock& block) { reader_.parse(block); },
@@ -29,10 +30,13 @@ class TextSource final : public Source {
       block_ = pipeline_.next();
       if (block_ == nullptr) {
         if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
+        const bool words = std::ranges::any_of(columns_, [](const Column& column) { return column.words != 0; });
+        if (!any_ && missing_ == 0 && !words && !allow_empty_) refuse("there is no number in it (--allow-empty says that there need not be one)");
         return std::nullopt;
       }
       take(*block_);
     }
+    any_ = any_ || chunk_.size() != 0;
     return chunk_;
   }
   std::string_view format() const noexcept override { return "text"; }
@@ -113,6 +117,8 @@ class TextSource final : public Source {
   }
 
   std::unique_ptr<ByteStream> stream_;
+  const bool allow_empty_;
+  bool any_ = false;  // there was a number
   TextReader reader_;
   std::vector<Column> columns_;
   const TextBlock* block_ = nullptr;
@@ -129,8 +135,9 @@ class TextSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads) {
-  return std::make_unique<TextSource>(std::move(stream), options, layout, threads);
+std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads,
+                                    bool allow_empty) {
+  return std::make_unique<TextSource>(std::move(stream), options, layout, threads, allow_empty);
 }
 
 }  // namespace samesum::io

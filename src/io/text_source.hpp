@@ -10,6 +10,8 @@
 
 namespace samesum::io {
 
-std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads);
+/// `allow_empty`: a text may have no numbers.
+std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads,
+                                    bool allow_empty);
 
 }  // namespace samesum::io

@@ -59,6 +59,12 @@ class Case(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (code, b""), arguments)
         return result.stdout.decode()
 
+    def noted(self, *arguments, code=0, **options):
+        """What is written to standard output, and the notes on standard error."""
+        result = self.run_program(*arguments, **options)
+        self.assertEqual(result.returncode, code, (arguments, result.stderr))
+        return result.stdout.decode(), result.stderr.decode()
+
     def plain(self, *arguments, **options):
         text = self.succeed(*arguments, "--plain", **options)
         self.assertRegex(text, r"\A\S+\n\Z")
