@@ -52,7 +52,7 @@ std::uint64_t natural_rows(std::uint64_t size) {
 }
 
 // Rows and columns of `size` elements, as far as the options do not say; `shape` is the file's own, where there is one.
-bench::MatrixView as_matrix(const SumBench& options, View data, std::span<const std::uint64_t> shape) {
+Array as_matrix(const SumBench& options, const Array& data, std::span<const std::uint64_t> shape) {
   const std::uint64_t size = data.size();
   std::uint64_t rows = shape.size() == 2 && shape[0] != 0 ? shape[0] : natural_rows(size);
   if (options.rows != 0) {
@@ -65,7 +65,7 @@ bench::MatrixView as_matrix(const SumBench& options, View data, std::span<const 
     throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}: --rows and --columns have to divide them",
                                               grouped(size), grouped(rows), grouped(columns)));
   }
-  return {data, rows, columns};
+  return data.reshaped({rows, columns});
 }
 
 std::uint64_t generated_size(const SumBench& options, const Device& device) {

@@ -31,9 +31,9 @@ void Chain::open_next() {
   if (source_ && source_->type() != type_) type_.reset();
 }
 
-std::optional<View> Chain::next() {
+std::optional<Array> Chain::next() {
   while (source_) {
-    const std::optional<View> chunk = source_->next();
+    const std::optional<Array> chunk = source_->next();
     if (!std::exchange(known_, true)) take_columns();
     if (chunk) {
       count_ += chunk->size();

@@ -19,7 +19,7 @@ class Chain final : public Source {
  public:
   explicit Chain(std::vector<NamedSource> sources);
 
-  std::optional<View> next() override;
+  std::optional<Array> next() override;
   std::string_view format() const noexcept override { return format_; }
   std::optional<DType> type() const noexcept override { return type_; }  ///< that of all so far
   std::vector<std::uint64_t> shape() const override { return {count_}; }

@@ -26,7 +26,7 @@ struct PlainSums {
   Number backward;
 };
 
-PlainSums plain_sums(View data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
+PlainSums plain_sums(Array data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
 
 // How far off a plain sum is; nothing can be said where either is not finite.
 std::string deviation(const Number& plain, const Number& exact) {

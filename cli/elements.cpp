@@ -9,15 +9,15 @@ namespace {
 // A view of what somebody else holds.
 class ViewSource final : public Source {
  public:
-  ViewSource(View view, std::string_view format) : view_(view), format_(format) {}
-  std::optional<View> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
+  ViewSource(Array view, std::string_view format) : view_(view), format_(format) {}
+  std::optional<Array> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
   std::string_view format() const noexcept override { return format_; }
   std::optional<DType> type() const noexcept override { return view_.type(); }
   std::vector<std::uint64_t> shape() const override { return {view_.size()}; }
   std::uint64_t resident_bytes() const noexcept override { return view_.bytes(); }
 
  private:
-  View view_;
+  Array view_;
   std::string_view format_;
   bool given_ = false;
 };

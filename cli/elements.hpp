@@ -23,7 +23,7 @@ class Elements {
   Elements(std::string name, std::unique_ptr<Source> source);
 
   const std::string& name() const noexcept { return name_; }
-  View view() const noexcept { return view_; }
+  Array view() const noexcept { return view_; }
   DType type() const noexcept { return view_.type(); }
   /// As numpy has it; of a text, the number of its numbers.
   std::vector<std::uint64_t> shape() const;
@@ -38,7 +38,7 @@ class Elements {
   std::string name_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Spool> spool_;
-  View view_{nullptr, 0, DType::float64};
+  Array view_{nullptr, 0, DType::float64};
 };
 
 }  // namespace samesum::cli

@@ -156,7 +156,7 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   const std::unique_ptr<Source> source = sources.front().open();
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
-  while (const std::optional<View> view = source->next()) {
+  while (const std::optional<Array> view = source->next()) {
     const std::string_view text(static_cast<const char*>(view->data()), view->size());
     const CharacterCounts counts = count_characters(text, map, device, options.histogram);
     for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];

@@ -152,7 +152,7 @@ std::optional<Range> range_of(const HistOptions& options, const Image& image) {
   const std::size_t sample = size_of(image.type);
   std::optional<Range> range;
   for (std::uint32_t channel = 0; channel < wanted; ++channel) {
-    const View samples(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, image.width * image.height, image.type,
+    const Array samples(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, image.width * image.height, image.type,
                        static_cast<std::int64_t>(image.channels * sample));
     range = joined(range, samesum::range_of(samples));
   }

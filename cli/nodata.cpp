@@ -51,7 +51,7 @@ float widened(std::uint16_t bits, DType type) {
 
 // Calls body(T) with the type in which elements are compared, and a function that reads element i.
 template <class Body>
-void with_elements(View chunk, const Body& body) {
+void with_elements(Array chunk, const Body& body) {
   const auto* bytes = static_cast<const std::byte*>(chunk.data());
   const auto plain = [&](auto zero) {
     body(zero, [bytes](std::uint64_t i) {
@@ -126,7 +126,7 @@ NodataFilter::NodataFilter(std::string text, bool mixed) : text_(std::move(text)
   if (active() && !parse<double>(text_)) throw Error(ErrorKind::usage, fmt::format("--nodata takes a number, not '{}'", text_));
 }
 
-std::uint64_t NodataFilter::mark(View chunk) {
+std::uint64_t NodataFilter::mark(Array chunk) {
   marks_.assign((chunk.size() + 63) / 64, 0);
   std::uint64_t marked = 0;
   with_elements(chunk, [&](auto zero, const auto& at) {
@@ -149,7 +149,7 @@ std::uint64_t NodataFilter::mark(View chunk) {
   return marked;
 }
 
-View NodataFilter::kept(View chunk) {
+Array NodataFilter::kept(Array chunk) {
   if (!active()) return chunk;
   const std::uint64_t marked = mark(chunk);
   left_out_ += marked;
@@ -163,7 +163,7 @@ View NodataFilter::kept(View chunk) {
   return {buffer_.data(), count, chunk.type()};
 }
 
-View NodataFilter::with_ones(View chunk) {
+Array NodataFilter::with_ones(Array chunk) {
   if (!active() || mark(chunk) == 0) return chunk;
   const auto* from = static_cast<const std::byte*>(chunk.data());
   buffer_.assign(from, from + chunk.bytes());
@@ -198,14 +198,14 @@ void add_nodata(CLI::App& command, std::string& value) {
   command.add_option("--nodata", value, "leave out elements that equal this")->type_name("VALUE")->check(CLI::Validator(check, ""));
 }
 
-std::optional<View> WithoutNodata::next() {
+std::optional<Array> WithoutNodata::next() {
   if (left_.size() == 0) {
-    const std::optional<View> chunk = source_->next();
+    const std::optional<Array> chunk = source_->next();
     if (!chunk || !filter_.active()) return chunk;
     left_ = *chunk;
   }
   const std::uint64_t count = std::min(left_.size(), NodataFilter::most(left_.type()));
-  const View part = left_.part(0, count);
+  const Array part = left_.part(0, count);
   left_ = left_.part(count, left_.size() - count);
   return (filter_.*change_)(part);
 }

@@ -3,7 +3,7 @@
 
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
+#include <samesum/array.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -31,15 +31,15 @@ class NodataFilter {
 
   bool active() const noexcept { return !text_.empty(); }
   /// The elements that are left, in order; valid until the next call. @throws Error (usage) where the type has no such number.
-  View kept(View part);
+  Array kept(Array part);
   /// The elements, with 1 in the place of those that are left out.
-  View with_ones(View part);
+  Array with_ones(Array part);
   /// The index in the last part of the element that `kept` has at `index`.
   std::uint64_t index_in_part(std::uint64_t index) const;
   std::uint64_t left_out() const noexcept { return left_out_; }  ///< so far
 
  private:
-  std::uint64_t mark(View chunk);
+  std::uint64_t mark(Array chunk);
 
   std::string text_;
   bool mixed_;
@@ -54,12 +54,12 @@ void add_nodata(CLI::App& command, std::string& value);
 /// What another source has, as NodataFilter::kept or with_ones leaves it, in parts of bounded size.
 class WithoutNodata final : public Source {
  public:
-  using Change = View (NodataFilter::*)(View);
+  using Change = Array (NodataFilter::*)(Array);
 
   WithoutNodata(std::unique_ptr<Source> source, const std::string& nodata, Change change = &NodataFilter::kept)
       : source_(std::move(source)), filter_(nodata, !source_->type()), change_(change) {}
 
-  std::optional<View> next() override;
+  std::optional<Array> next() override;
   std::string_view format() const noexcept override { return source_->format(); }
   std::optional<DType> type() const noexcept override { return source_->type(); }
   std::vector<std::uint64_t> shape() const override { return source_->shape(); }
@@ -74,7 +74,7 @@ class WithoutNodata final : public Source {
   std::unique_ptr<Source> source_;
   NodataFilter filter_;
   Change change_;
-  View left_{nullptr, 0, DType::float64};  // of the last chunk
+  Array left_{nullptr, 0, DType::float64};  // of the last chunk
 };
 
 }  // namespace samesum::cli

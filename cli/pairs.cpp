@@ -99,7 +99,7 @@ int run(Output& out, Options options) {
   b.check_unchanged();
   if (weights) weights->check_unchanged();
 
-  const View values = view_of(result);
+  const Array values = array_of(result);
   if (target.wanted()) {
     target.write(out, {npy_header(values.type(), {values.size()}), {static_cast<const std::byte*>(values.data()), values.bytes()}});
   }

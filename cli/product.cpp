@@ -40,7 +40,7 @@ Found product_of(const NamedSource& input, const Device& device, const Options& 
   const std::unique_ptr<Source> source = input.open();
   NodataFilter filter(options.nodata, !source->type());
   Product product(device, options.how, source->type());
-  while (const std::optional<View> chunk = source->next()) append_in_parts(*chunk, filter, product);
+  while (const std::optional<Array> chunk = source->next()) append_in_parts(*chunk, filter, product);
   Found found{input.name, std::nullopt, {}, source->missing() + filter.left_out()};
   try {
     if (options.exact) {
@@ -98,7 +98,7 @@ Number number_of(const Value& value) {
   return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
 }
 
-void append_in_parts(View chunk, NodataFilter& filter, Product& product) {
+void append_in_parts(Array chunk, NodataFilter& filter, Product& product) {
   const std::uint64_t most = filter.active() ? NodataFilter::most(chunk.type()) : std::max<std::uint64_t>(chunk.size(), 1);
   for (std::uint64_t first = 0; first < chunk.size(); first += most) {
     product.append(filter.with_ones(chunk.part(first, std::min(most, chunk.size() - first))));

@@ -75,7 +75,7 @@ class Inputs {
   class Again final : public Source {
    public:
     explicit Again(Spool& spool) : spool_(spool) { spool_.rewind(); }
-    std::optional<View> next() override { return spool_.next(); }
+    std::optional<Array> next() override { return spool_.next(); }
     std::string_view format() const noexcept override { return spool_.format(); }
     std::optional<DType> type() const noexcept override { return spool_.type(); }
     std::uint64_t missing() const noexcept override { return spool_.missing(); }
@@ -87,13 +87,13 @@ class Inputs {
   class Chain final : public Source {
    public:
     explicit Chain(Inputs& inputs) : inputs_(inputs) {}
-    std::optional<View> next() override {
+    std::optional<Array> next() override {
       for (;;) {
         if (source_ == nullptr) {
           if (at_ == inputs_.inputs_.size()) return std::nullopt;
           source_ = inputs_.open(at_++);
         }
-        if (const std::optional<View> view = source_->next()) return view;
+        if (const std::optional<Array> view = source_->next()) return view;
         inputs_.missing_ += source_->missing();
         source_.reset();
       }

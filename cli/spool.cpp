@@ -32,7 +32,7 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
   const auto put = [&](const void* data, std::uint64_t bytes) {
     if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(folder, hint);
   };
-  while (const std::optional<View> view = source.next()) {
+  while (const std::optional<Array> view = source.next()) {
     if (view->size() == 0) continue;
     if (file_ == nullptr && memory_.size() + view->bytes() > kMostInMemory) {
       std::string path = folder + "/samesum-XXXXXX";
@@ -80,7 +80,7 @@ void Spool::read(std::byte* to, std::size_t bytes) {
   at_ += bytes;
 }
 
-std::optional<View> Spool::next() {
+std::optional<Array> Spool::next() {
   if (run_ == runs_.size()) return std::nullopt;
   const Run& run = runs_[run_];
   chunk_.resize(std::min(kChunkBytes, run.bytes - done_));
@@ -90,10 +90,10 @@ std::optional<View> Spool::next() {
     ++run_;
     done_ = 0;
   }
-  return View(chunk_.data(), chunk_.size() / size_of(run.type), run.type);
+  return Array(chunk_.data(), chunk_.size() / size_of(run.type), run.type);
 }
 
-View Spool::all() {
+Array Spool::all() {
   const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
   if (runs_.size() > 1) throw Error(ErrorKind::usage, "numbers of several types are no array");
   if (file_ == nullptr) return {memory_.data(), bytes_ / size_of(type), type};

@@ -21,14 +21,14 @@ class Spool final : public Source {
 
   /// To the beginning again.
   void rewind();
-  std::optional<View> next() override;
+  std::optional<Array> next() override;
   std::string_view format() const noexcept override { return format_; }
   std::optional<DType> type() const noexcept override { return type_; }
   std::string part() const override { return part_; }
   std::uint64_t missing() const noexcept override { return missing_; }
 
   /// All of it as one array, valid as long as this is: in memory, or the file mapped. @throws Error (usage) for numbers of several types.
-  View all();
+  Array all();
 
  private:
   struct Run {

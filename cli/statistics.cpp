@@ -99,7 +99,7 @@ const Statistic& find_statistic(const std::string& name) {
 class TypeNote final : public Source {
  public:
   explicit TypeNote(std::unique_ptr<Source> source) : source_(std::move(source)) {}
-  std::optional<View> next() override {
+  std::optional<Array> next() override {
     const auto chunk = source_->next();
     if (chunk) integers_ = integers_.value_or(true) && is_integer(chunk->type());
     return chunk;
@@ -125,7 +125,7 @@ struct Running {
 };
 
 // Adds a part of the latest chunk of `source`, from its element `first` on.
-void collect_part(View part, std::uint64_t first, const Source& source, const Device& device, const Options& options, Running& running) {
+void collect_part(Array part, std::uint64_t first, const Source& source, const Device& device, const Options& options, Running& running) {
   Found& found = running.found;
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
@@ -153,12 +153,12 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
       if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
     }
   };
-  while (const std::optional<View> chunk = source->next()) {
+  while (const std::optional<Array> chunk = source->next()) {
     need(std::max(source->column() + 1, source->columns().size()));
     Running& running = columns[source->column()];
     const std::uint64_t most = running.filter.active() ? NodataFilter::most(chunk->type()) : std::max<std::uint64_t>(chunk->size(), 1);
     for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
-      const View part = chunk->part(first, std::min(most, chunk->size() - first));
+      const Array part = chunk->part(first, std::min(most, chunk->size() - first));
       collect_part(part, first, *source, device, options, running);
       if (product) running.product->append(running.filter.with_ones(part));
     }
@@ -168,7 +168,7 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   std::vector<Found> all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     Found& found = columns[i].found;
-    if (found.all.count() == 0) found.all = collect(View(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
+    if (found.all.count() == 0) found.all = collect(Array(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
     found.missing = (known.empty() ? source->missing() : known[i].missing) + columns[i].filter.left_out();
     if (!known.empty() && options.in_rows()) found.column = known[i];
     if (product) {

@@ -27,14 +27,14 @@ Accumulator total_of(const DeviceSum& result) { return cli::total_of(result.sums
 constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped file, between two words on how far it is
 
 // One way to sum a chunk: on a device, or on several.
-using Adder = std::function<Accumulator(View, SumReport*)>;
+using Adder = std::function<Accumulator(Array, SumReport*)>;
 
 Adder adder(const Device& device, const AccumulateOptions& options) {
-  return [device, options](View view, SumReport* report) { return accumulate(view, device, options, report); };
+  return [device, options](Array view, SumReport* report) { return accumulate(view, device, options, report); };
 }
 
 // Adds `view` to the last sum of each that has not failed.
-void add_chunk(View view, const std::vector<Adder>& adders, std::vector<DeviceSum>& results) {
+void add_chunk(Array view, const std::vector<Adder>& adders, std::vector<DeviceSum>& results) {
   for (std::size_t i = 0; i < adders.size(); ++i) {
     if (!results[i].failure.empty()) continue;
     NamedSum& named = results[i].sums.back();
@@ -64,11 +64,11 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
     bool any = false;
     for (;;) {
       const auto start = Clock::now();
-      const std::optional<View> chunk = source->next();
+      const std::optional<Array> chunk = source->next();
       waited += std::chrono::duration<double>(Clock::now() - start).count();
       if (!chunk && any) break;
-      const View view =
-          chunk.value_or(View(nullptr, 0, source->type().value_or(DType::float64)));  // an input without numbers has a sum, too
+      const Array view =
+          chunk.value_or(Array(nullptr, 0, source->type().value_or(DType::float64)));  // an input without numbers has a sum, too
       any = true;
       const bool whole = !progress.wanted() || view.bytes() <= 2 * kToldBytes;
       const std::uint64_t part = whole ? view.size() : kToldBytes / size_of(view.type());
@@ -113,7 +113,7 @@ DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, 
 }
 
 DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
-  const auto add = [&](View view, SumReport* report) {
+  const auto add = [&](Array view, SumReport* report) {
     std::vector<SumReport> reports;
     const auto start = std::chrono::steady_clock::now();
     Accumulator sum = accumulate(view, devices, options, &reports);

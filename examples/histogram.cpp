@@ -11,7 +11,7 @@ int main() {
 
   const samesum::Bins bins = samesum::Bins::even(-1, 1, 8);
   const samesum::Device device = samesum::Device::open("cpu");
-  const samesum::View view = samples;
+  const samesum::Array view = samples;
   samesum::Histogram histogram = samesum::histogram(view.part(0, 500'000), bins, device);
   histogram += samesum::histogram(view.part(500'000, 500'000), bins, device);
 

@@ -8,12 +8,12 @@
 int main() {
   std::vector<float> values;
   for (int i = 0; i < 1000000; ++i) values.push_back(1.0f / static_cast<float>(1 + i));
-  const samesum::View view = values;
+  const samesum::Array view = values;
   const samesum::Device cpu = samesum::Device::open("cpu");
 
   std::vector<std::vector<std::byte>> parts;  // what the machines send
   for (std::uint64_t first = 0; first < view.size(); first += 300000) {
-    const samesum::View part = view.part(first, std::min<std::uint64_t>(300000, view.size() - first));
+    const samesum::Array part = view.part(first, std::min<std::uint64_t>(300000, view.size() - first));
     parts.push_back(samesum::accumulate(part, cpu).serialize());
   }
 

@@ -19,7 +19,7 @@ int main() {
 
     samesum::SumPlan plan(device, samesum::DType::float32, kRows, {}, samesum::Layout::strided);
     for (std::uint64_t c = 0; c < kColumns; ++c) {
-      const samesum::BufferView column(buffer, kRows, samesum::DType::float32, c * sizeof(float), kColumns * sizeof(float));
+      const samesum::Array column(buffer, kRows, samesum::DType::float32, c * sizeof(float), kColumns * sizeof(float));
       plan.launch(column, records, c * sizeof(samesum::SumRecord));  // enqueued: nothing waits
     }
     std::vector<samesum::SumRecord> sums(kColumns);
@@ -31,7 +31,7 @@ int main() {
     statistics.launch({buffer, kRows, samesum::DType::float32, 0, kColumns * sizeof(float)});
     right = right && statistics.result().mean() == 0.5 && statistics.result().variance() == 0;
     samesum::DotPlan dot(device, samesum::DType::float32, kColumns);
-    const samesum::BufferView row(buffer, kColumns, samesum::DType::float32),
+    const samesum::Array row(buffer, kColumns, samesum::DType::float32),
         next(buffer, kColumns, samesum::DType::float32, kColumns * sizeof(float));
     dot.launch(row, next);
     right = right && dot.result().round() == 170;  // 0.5^2 + 1.5^2 + ... + 7.5^2

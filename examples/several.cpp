@@ -14,7 +14,7 @@
 namespace {
 
 struct Part {
-  samesum::BufferView view;
+  samesum::Array view;
   samesum::SumPlan plan;
 };
 
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   std::vector<float> data(n);  // large and small, of both signs: their plain sum depends on the order
   for (std::uint64_t i = 0; i < n; ++i)
     data[i] = static_cast<float>(static_cast<int>(i * 2654435761u % 65537) - 32768) / static_cast<float>(1 + i % 63);
-  const samesum::View numbers = data;
+  const samesum::Array numbers = data;
 
   std::vector<Part> parts;
   samesum::Accumulator expected;

@@ -89,7 +89,7 @@ TEST(Accumulator, OrderAndSplitDoNotMatter) {
     std::vector<std::uint64_t> patterns(1025);
     std::memcpy(patterns.data(), data.view().data(), data.view().bytes());
     for (std::size_t i = patterns.size(); i > 1; --i) std::swap(patterns[i - 1], patterns[random.below(i)]);
-    const View shuffled(patterns.data(), patterns.size(), DType::float64);
+    const Array shuffled(patterns.data(), patterns.size(), DType::float64);
     ASSERT_EQ(add_each(shuffled), whole) << hard_case.name;
 
     Accumulator merged;

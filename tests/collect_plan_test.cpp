@@ -48,8 +48,8 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
       for (const std::uint64_t size : {kElements, kElements - 3, std::uint64_t{1}, std::uint64_t{0}}) {
         const std::uint64_t first = kElements - size;
         const std::string what = device.info().selector + ", launch " + std::to_string(launch) + ", " + std::to_string(size) + " elements";
-        const View host = a.view().part(first, size), second = b.view().part(first, size);
-        const BufferView view(buffer, size, type, first * element);
+        const Array host = a.view().part(first, size), second = b.view().part(first, size);
+        const Array view(buffer, size, type, first * element);
         all.launch(view);
         variance.launch(view);
         squares.launch(view);
@@ -62,7 +62,7 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
       const std::uint64_t half = kElements / 2;  // every other element, from the last one on
       const auto stride = -2 * static_cast<std::int64_t>(element);
       dots.launch({buffer, half, type, (kElements - 1) * element, stride}, {other, half, type});
-      const View backwards(static_cast<const std::byte*>(a.view().data()) + (kElements - 1) * element, half, type, stride);
+      const Array backwards(static_cast<const std::byte*>(a.view().data()) + (kElements - 1) * element, half, type, stride);
       ASSERT_EQ(dots.result(), dot(backwards, b.view().part(0, half), cpu)) << device.info().selector;
     }
     EXPECT_FALSE(all.configuration().empty());

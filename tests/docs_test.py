@@ -229,10 +229,10 @@ static void require(double found, double expected, const char* what) {
 
 static const samesum::Device device = samesum::open_devices("all", 0).back();  // one that runs kernels, if there is one
 static const std::vector<float> samples = {0.25f, 0.5f, 0.75f, 1.0f};
-static const samesum::View view = samples;
+static const samesum::Array view = samples;
 static const std::uint64_t n = 4;
 static const samesum::Buffer memory(device, 4 * n), result(device, 48);
-static const samesum::BufferView array((memory.write(samples.data(), 4 * n), memory), n, samesum::DType::float32);
+static const samesum::Array array((memory.write(samples.data(), 4 * n), memory), n, samesum::DType::float32);
 static const samesum::Buffer from(device, 64), to(device, 64);
 static const unsigned side = 16, steps = 3;
 """

@@ -37,8 +37,8 @@ constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, 
 struct AnyPlan {
   std::string name;
   bool takes_strides = true;
-  std::function<void(const BufferView&)> launch;
-  std::function<void(const BufferView&, const Buffer&)> launch_to;  // empty: there is no such thing
+  std::function<void(const Array&)> launch;
+  std::function<void(const Array&, const Buffer&)> launch_to;  // empty: there is no such thing
   std::function<void()> result;
 };
 
@@ -46,12 +46,12 @@ template <class Plan>
 AnyPlan any_plan(std::string name, bool takes_strides, Plan plan) {
   AnyPlan any{std::move(name), takes_strides, {}, {}, [plan] { static_cast<void>(plan.result()); }};
   if constexpr (std::is_same_v<Plan, DotPlan>) {
-    any.launch = [plan](const BufferView& data) mutable { plan.launch(data, data); };
+    any.launch = [plan](const Array& data) mutable { plan.launch(data, data); };
   } else {
-    any.launch = [plan](const BufferView& data) mutable { plan.launch(data); };
+    any.launch = [plan](const Array& data) mutable { plan.launch(data); };
   }
   if constexpr (std::is_same_v<Plan, SumPlan> || std::is_same_v<Plan, ExtremesPlan>) {
-    any.launch_to = [plan](const BufferView& data, const Buffer& to) mutable { plan.launch(data, to); };
+    any.launch_to = [plan](const Array& data, const Buffer& to) mutable { plan.launch(data, to); };
   }
   return any;
 }
@@ -92,9 +92,9 @@ TEST(EveryPlan, CompilesAndAllocatesWhenItIsMade) {
         const int launches = counted->launches;
         for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{17}, size - 1, size, 4 * size}) {
           for (const std::uint64_t first : {0, 1}) {
-            std::vector<BufferView> arrays{{buffer, count, type, first * size_of(type)}};
+            std::vector<Array> arrays{{buffer, count, type, first * size_of(type)}};
             if (plan.takes_strides) arrays.push_back({buffer, count / 4, type, first * size_of(type), 3 * element});
-            for (const BufferView& array : arrays) {
+            for (const Array& array : arrays) {
               plan.launch(array);
               if (plan.launch_to) plan.launch_to(array, record);
               plan.result();
@@ -117,7 +117,7 @@ TEST(EveryPlan, RefusesStridesThatItWasNotMadeFor) {
     const std::vector<float> values(20, 2);
     buffer.write(values.data(), 80);
     for (const AnyPlan& plan : plans_for(device, DType::float32, 10, false)) {
-      const BufferView strided(buffer, 10, DType::float32, 0, 8);
+      const Array strided(buffer, 10, DType::float32, 0, 8);
       plan.launch({buffer, 1, DType::float32, 0, 8});  // of one element a stride says nothing
       if (plan.takes_strides) {
         EXPECT_NO_THROW(plan.launch(strided)) << plan.name;
@@ -136,7 +136,7 @@ TEST(EveryPlan, HasNoResultBeforeALaunch) {
     const Buffer buffer(device, 80), record(device, sizeof(ExtremesRecord));
     const std::vector<float> values(20, 2);
     buffer.write(values.data(), 80);
-    const BufferView data(buffer, 20, DType::float32);
+    const Array data(buffer, 20, DType::float32);
     for (const AnyPlan& plan : plans_for(device, DType::float32, 20, false)) {
       std::string message;
       EXPECT_EQ(kind_of(plan.result, &message), ErrorKind::usage) << device.info().selector << ", " << plan.name;
@@ -199,7 +199,7 @@ TEST(EveryPlan, OnTheCpuWorksWhileAnotherDoes) {
   const float values[] = {1, 2, 3};
   const Buffer few(cpu, sizeof values), record(cpu, sizeof(ExtremesRecord));
   few.write(values, sizeof values);
-  const BufferView small(few, 3, DType::float32);
+  const Array small(few, 3, DType::float32);
   const std::size_t kinds = plans_for(cpu, DType::float32, 3, false).size();
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     const AnyPlan slow = plans_for(cpu, DType::float32, 2000, false)[kind];
@@ -224,7 +224,7 @@ TEST(EveryPlan, OnTheCpuWorksWhileAnotherDoes) {
 
 TEST(Callbacks, MayUseTheDeviceOfPairs) {
   const std::vector<float> values(2000, 1);
-  const View view(values.data(), values.size(), DType::float32);
+  const Array view(values.data(), values.size(), DType::float32);
   for (const Device& device : devices()) {
     int told = 0;
     PairsOptions options;
@@ -232,7 +232,7 @@ TEST(Callbacks, MayUseTheDeviceOfPairs) {
       const Buffer buffer(device, 12);
       const float few[] = {1, 2, 4};
       buffer.write(few, 12);
-      EXPECT_EQ(accumulate(BufferView(buffer, 3, DType::float32)).round(), 7.0);
+      EXPECT_EQ(accumulate(Array(buffer, 3, DType::float32)).round(), 7.0);
       ++told;
     };
     const auto sums = std::get<std::vector<float>>(pairs(view, view, device, options));
@@ -262,7 +262,7 @@ TEST(Callbacks, OfMeasurementsMayNotUseTheDevice) {
 
 TEST(Reports, NameWhatRan) {
   const std::vector<float> values(1000, 1);
-  const View few(values.data(), 1000, DType::float32), integers(values.data(), 1000, DType::int32);
+  const Array few(values.data(), 1000, DType::float32), integers(values.data(), 1000, DType::int32);
   const Device all_capable(std::make_shared<test::ListingDevice>());
   SumReport report;
   const auto ran = [&](const auto& call) {
@@ -279,9 +279,9 @@ TEST(Reports, NameWhatRan) {
   EXPECT_EQ(ran([&] { collect(few, all_capable, {}, &report); }), "statistics");
   EXPECT_EQ(ran([&] { dot(few, few, all_capable, {}, &report); }), "sum_window");
   const Buffer buffer(all_capable, 4000);
-  EXPECT_EQ(ran([&] { accumulate(BufferView(buffer, 1000, DType::float32), {}, &report); }), "sum_window");
-  EXPECT_EQ(ran([&] { collect(BufferView(buffer, 1000, DType::float32), {kExtremes}, &report); }), "extremes_little");
-  EXPECT_EQ(ran([&] { collect(BufferView(buffer, 300, DType::float32, 0, 8), {kExtremes}, &report); }), "extremes");
+  EXPECT_EQ(ran([&] { accumulate(Array(buffer, 1000, DType::float32), {}, &report); }), "sum_window");
+  EXPECT_EQ(ran([&] { collect(Array(buffer, 1000, DType::float32), {kExtremes}, &report); }), "extremes_little");
+  EXPECT_EQ(ran([&] { collect(Array(buffer, 300, DType::float32, 0, 8), {kExtremes}, &report); }), "extremes");
   const Device cpu = Device::open("cpu");
   EXPECT_EQ(ran([&] { accumulate(few, cpu, {}, &report); }), "exact_blocks");
   EXPECT_EQ(ran([&] { collect(few, cpu, {kExtremes}, &report); }), "extremes");

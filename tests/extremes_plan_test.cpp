@@ -60,9 +60,9 @@ TEST_P(Arrays, AreSearchedWhereverTheyLie) {
       for (const std::uint64_t size : {0, 1, 2, 17, 255, 4099}) {
         for (const std::uint64_t offset : {0, 1, 3, 8}) {
           const std::uint64_t first = (stride < 0 ? bytes.size() / 2 : 0) + offset * element;
-          const View host(bytes.data() + first, size, type, stride);
+          const Array host(bytes.data() + first, size, type, stride);
           const Statistics expected = collect(host, Device::open("cpu"), {{true, false, false, false}});
-          const BufferView view(buffer, size, type, first, stride);
+          const Array view(buffer, size, type, first, stride);
           const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) +
                                    " elements every " + std::to_string(stride) + " bytes from " + std::to_string(first);
           plan.launch(view, records, sizeof(ExtremesRecord));
@@ -88,14 +88,14 @@ TEST_P(Arrays, AreCollectedWhereverTheyLie) {
     for (const std::int64_t stride : {element, -2 * element}) {
       for (const std::uint64_t size : {0, 1, 17, 4099}) {
         const std::uint64_t first = (stride < 0 ? bytes.size() / 2 : 0) + 3 * element;
-        const View host(bytes.data() + first, size, type, stride);
-        const BufferView view(buffer, size, type, first, stride);
+        const Array host(bytes.data() + first, size, type, stride);
+        const Array view(buffer, size, type, first, stride);
         const std::string what =
             device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) + " every " + std::to_string(stride);
         ASSERT_EQ(collect(view, {kAll}), collect(host, cpu, {kAll})) << what;
         for (const std::uint64_t other : {3, 4}) {  // lying alike or not
-          const BufferView second(buffer, size, type, static_cast<std::uint64_t>(other * element));
-          ASSERT_EQ(dot(view, second), dot(host, View(bytes.data() + other * element, size, type), cpu)) << what;
+          const Array second(buffer, size, type, static_cast<std::uint64_t>(other * element));
+          ASSERT_EQ(dot(view, second), dot(host, Array(bytes.data() + other * element, size, type), cpu)) << what;
         }
       }
     }
@@ -116,7 +116,7 @@ TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
     const auto part = [](std::uint64_t i) { return 300000 - 5999 * i; };
     for (std::uint64_t i = 0; i < 50; ++i) plan.launch({buffer, part(i), DType::float32, 4 * i}, records, i * sizeof(ExtremesRecord));
     for (std::uint64_t i = 0; i < 50; ++i) {
-      const View host(bytes.data() + 4 * i, part(i), DType::float32);
+      const Array host(bytes.data() + 4 * i, part(i), DType::float32);
       ExtremesRecord record;
       records.read(&record, sizeof record, i * sizeof record);
       ASSERT_EQ(record, statistics::record_of(collect(host, Device::open("cpu")).contents(), host)) << device.info().selector << " " << i;
@@ -127,7 +127,7 @@ TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
 // A group that is alone draws tiles, too.
 TEST(ExtremesPlan, OneGroupCanBeLaunchedAgain) {
   const std::vector<std::byte> bytes = elements_of(DType::float32, 30000);
-  const View host(bytes.data(), 30000, DType::float32);
+  const Array host(bytes.data(), 30000, DType::float32);
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
     buffer.write(bytes.data(), bytes.size());
@@ -153,7 +153,7 @@ TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
     for (const Ends ends : {Ends{false, true, false}, Ends{true, false, true}, Ends{true, true, false}}) {
       ExtremesPlan plan(device, DType::float32, 5000, {}, ends);
       for (const auto* values : std::initializer_list<const std::vector<float>*>{&numbers, &none, &nans, &mixed}) {
-        const View host{std::span<const float>(*values)};
+        const Array host{std::span<const float>(*values)};
         const Buffer buffer(device, host.bytes() + 4), records(device, sizeof(ExtremesRecord));
         if (host.size() != 0) buffer.write(host.data(), host.bytes());
         const Statistics all = collect(host, Device::open("cpu"));

@@ -192,24 +192,24 @@ struct Everything {
   Everything(const Everything&) = delete;
   Everything& operator=(const Everything&) = delete;
 
-  View f32() const { return std::span<const float>(x); }
-  View f64() const { return std::span<const double>(y); }
-  View f16() const { return {halves.data(), halves.size(), DType::float16}; }
-  View bf16() const { return {halves.data(), halves.size(), DType::bfloat16}; }
-  View i64() const { return std::span<const std::int64_t>(integers); }
+  Array f32() const { return std::span<const float>(x); }
+  Array f64() const { return std::span<const double>(y); }
+  Array f16() const { return {halves.data(), halves.size(), DType::float16}; }
+  Array bf16() const { return {halves.data(), halves.size(), DType::bfloat16}; }
+  Array i64() const { return std::span<const std::int64_t>(integers); }
   // Of several types; where each takes kernels of its own, of fewer.
-  std::vector<View> all(const Device& device) const {
+  std::vector<Array> all(const Device& device) const {
     if (device.info().has(Capability::kernels)) return {f32(), f64()};
     return {f32(), f64(), f16(), bf16(), i64()};
   }
 };
 
-Buffer uploaded(const Device& device, View data) {
+Buffer uploaded(const Device& device, Array data) {
   Buffer buffer(device, data.bytes());
   buffer.write(data.data(), data.bytes());
   return buffer;
 }
-BufferView in_memory(const Device& device, View data) { return {uploaded(device, data), data.size(), data.type()}; }
+Array in_memory(const Device& device, Array data) { return {uploaded(device, data), data.size(), data.type()}; }
 
 // The types that this device sums, and those that it multiplies.
 bool has(const Device& device, Capability capability) { return !device.info().has(Capability::kernels) || device.info().has(capability); }
@@ -272,7 +272,7 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"sum", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         for (const View data : e.all(device)) {
+         for (const Array& data : e.all(device)) {
            for (const SumVariant& variant : sum_variants(device)) {
              SumReport report;
              const SumOptions options{.variant = std::string(variant.name), .threads = 2};
@@ -286,13 +286,13 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"sum of a column", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         bits << sum(View(e.x.data(), e.x.size() / 2, DType::float32, 8), device)
-              << sum(View(e.halves.data(), 9000, DType::float16, 6), device);
+         bits << sum(Array(e.x.data(), e.x.size() / 2, DType::float32, 8), device)
+              << sum(Array(e.halves.data(), 9000, DType::float16, 6), device);
        }},
       {"sum of a buffer, plans", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         for (const View data : {e.f32(), e.f64()}) {
-           const BufferView there = in_memory(device, data);
+         for (const Array& data : {e.f32(), e.f64()}) {
+           const Array there = in_memory(device, data);
            SumReport report;
            bits << accumulate(there, {}, &report) << sum(there) << collect(there) << dot(there, there) << min(there).index;
            SumPlan plan(device, data.type(), data.size());
@@ -326,7 +326,7 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"statistics", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         for (const View data : e.all(device)) {
+         for (const Array& data : e.all(device)) {
            SumReport report;
            Statistics found = collect(data, device, {.fields = {true, true, true, true}, .threads = 2}, &report);
            bits << found << found.mean() << found.variance(1) << found.standard_deviation() << found.norm() << found.squared_norm();
@@ -340,7 +340,7 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"dot", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         for (const View data : e.all(device)) {
+         for (const Array& data : e.all(device)) {
            SumReport report;
            bits << dot(data.part(0, 20'000), data.part(20'000, 20'000), device, {.threads = 2}, &report);
          }
@@ -387,7 +387,7 @@ const std::vector<EntryPoint>& entry_points() {
        [](const Everything& e, const Device& device, Bits& bits) {
          const Bins even = Bins::even(0, 3, 100), tiny = Bins::even(-1e-40, 1e-40, 30),
                     edges = Bins::between({-0.0, 1e-310, 1e-45, 0.1, 1});
-         for (const View data : e.all(device)) {
+         for (const Array& data : e.all(device)) {
            for (const Bins& bins : {even, tiny, edges}) {
              HistogramReport report;
              HistogramOptions options;
@@ -399,8 +399,8 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"range_of", on_host,
        [](const Everything& e, const Device& device, Bits& bits) {
-         for (const View data : e.all(device)) bits << range_of(data)->least << range_of(data)->greatest;
-         const View denormals(e.y.data(), e.y.size() / 5, DType::float64, 5 * 8);
+         for (const Array& data : e.all(device)) bits << range_of(data)->least << range_of(data)->greatest;
+         const Array denormals(e.y.data(), e.y.size() / 5, DType::float64, 5 * 8);
          bits << range_of(denormals)->greatest;
        }},
       {"characters", on_devices,
@@ -423,7 +423,7 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"pairs", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         const View a = e.f32().part(0, 60), b = e.f32().part(100, 300), weights = e.f32().part(900, 100);
+         const Array a = e.f32().part(0, 60), b = e.f32().part(100, 300), weights = e.f32().part(900, 100);
          for (const PairAccuracy accuracy : {PairAccuracy::fast, PairAccuracy::compensated, PairAccuracy::exact}) {
            if (accuracy == PairAccuracy::exact && !has(device, Capability::denormals)) continue;
            PairsOptions options;

@@ -42,7 +42,7 @@ std::vector<std::pair<std::vector<double>, double>> fsum_vectors() {
 TEST(Fsum, Vectors) {
   for (const Device& device : open_devices("all", 0)) {
     for (const auto& [values, expected] : fsum_vectors()) {
-      const View view{std::span<const double>(values)};
+      const Array view{std::span<const double>(values)};
       const std::uint64_t wanted = std::bit_cast<std::uint64_t>(expected);
       EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(values, device)), wanted) << device.info().selector << ", " << values.size();
       EXPECT_EQ(std::bit_cast<std::uint64_t>(collect(view, device).sum().round()), wanted)

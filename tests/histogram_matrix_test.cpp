@@ -89,7 +89,7 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
 std::vector<std::uint64_t> counts_of(const Device& device, const Samples& samples, const Plan& plan, const Configuration& configuration,
                                      const binning::Trie& trie) {
   const std::lock_guard lock(device.implementation().mutex());
-  const View data = samples.view();
+  const Array data = samples.view();
   const device::Memory memory = device.implementation().allocate((data.bytes() + 15) / 16 * 16);
   device.implementation().write(memory, 0, data.data(), data.bytes());
   const binning::Problem problem{&plan};
@@ -177,7 +177,7 @@ TEST_P(HistogramMatrix, BothZerosAreOne) {
         if (device.info().has(Capability::kernels)) break;
       }
       // Every other one, as a column of two.
-      const View column(samples.view().data(), samples.view().size() / 2, type, 2 * static_cast<std::int64_t>(size_of(type)));
+      const Array column(samples.view().data(), samples.view().size() / 2, type, 2 * static_cast<std::int64_t>(size_of(type)));
       EXPECT_EQ(histogram(column, bins, device), Histogram(bins, reference(column, bins))) << what("strided, " + device.info().selector);
       if (!device.info().has(Capability::kernels)) continue;
       binning::Trie trie;

@@ -216,7 +216,7 @@ TEST(Histogram, MoreSamplesThan32BitsCount) {
   for (const std::uint32_t threads : {1u, 2u}) {
     HistogramOptions options;
     options.threads = threads;
-    const Histogram found = histogram(View(pages, kCount, DType::uint8), Bins::each_value(DType::uint8), Device::open("cpu"), options);
+    const Histogram found = histogram(Array(pages, kCount, DType::uint8), Bins::each_value(DType::uint8), Device::open("cpu"), options);
     EXPECT_EQ(found.counts()[0], kCount - 1);
     EXPECT_EQ(found.counts()[7], 1u);
   }
@@ -255,14 +255,14 @@ TEST(Histogram, StridesAreRight) {
     for (const std::int64_t stride : {3 * size, size + 1, -2 * size, std::int64_t{0}}) {
       const std::uint64_t count = 90'000;
       const auto* from = stride < 0 ? first + 200'000 * size : first;
-      const View view(from, count, type, stride);
+      const Array view(from, count, type, stride);
       std::vector<std::byte> packed(count * size_of(type));
       for (std::uint64_t i = 0; i < count; ++i) {
         std::memcpy(&packed[i * size_of(type)], from + static_cast<std::int64_t>(i) * stride, size_of(type));
       }
-      const Histogram right(bins, reference(View(packed.data(), count, type), bins));
+      const Histogram right(bins, reference(Array(packed.data(), count, type), bins));
       for (const Device& device : devices()) EXPECT_EQ(histogram(view, bins, device), right) << name_of(type) << ", stride " << stride;
-      const auto range = range_of(view), expected = range_of(View(packed.data(), count, type));
+      const auto range = range_of(view), expected = range_of(Array(packed.data(), count, type));
       ASSERT_EQ(range.has_value(), expected.has_value());
       if (range) {
         EXPECT_EQ(range->least, expected->least);
@@ -284,9 +284,9 @@ TEST(Histogram, ArraysInBuffersAreRight) {
       const auto size = static_cast<std::int64_t>(size_of(type));
       for (const auto& [first, stride] : {std::pair(0, size), {16, size}, {3, size}, {1, 3 * size}, {90'000, -2 * size}, {5, 0 * size}}) {
         const std::uint64_t offset = first * size_of(type), count = 30'000;
-        const Histogram right(bins, reference(View(samples.bytes.data() + offset, count, type, stride), bins));
+        const Histogram right(bins, reference(Array(samples.bytes.data() + offset, count, type, stride), bins));
         HistogramReport report;
-        EXPECT_EQ(histogram(BufferView(buffer, count, type, offset, stride), bins, {}, &report), right)
+        EXPECT_EQ(histogram(Array(buffer, count, type, offset, stride), bins, {}, &report), right)
             << name_of(type) << " from " << first << ", stride " << stride << " on " << report.device << ", " << report.configuration;
         EXPECT_EQ(report.upload_seconds, 0);
       }
@@ -386,7 +386,7 @@ TEST(Histogram, RangesAreFound) {
   EXPECT_EQ(range->least, -2);
   EXPECT_EQ(range->greatest, 3);
   EXPECT_FALSE(range_of(std::span<const float>(samples).subspan(1, 1)));
-  EXPECT_FALSE(range_of(View(nullptr, 0, DType::int8)));
+  EXPECT_FALSE(range_of(Array(nullptr, 0, DType::int8)));
   const std::vector<std::int64_t> wide = {INT64_MAX, INT64_MAX - 1};
   EXPECT_LE(range_of(std::span<const std::int64_t>(wide))->least, 0x1p63 - 1024);
   EXPECT_EQ(range_of(std::span<const std::int64_t>(wide))->greatest, 0x1p63);

@@ -37,7 +37,7 @@ TEST(HugeSum, OfMoreThan32BitsCanCount) {
   const Accumulator block = test::add_each(data.view());
   const test::Repeated repeated(data.view(), kBlocks);
   if (!repeated.why_not().empty()) GTEST_SKIP() << repeated.why_not();
-  const View all = repeated.view();
+  const Array all = repeated.view();
   const std::uint64_t last = 3;  // an odd part of a block, so that nothing is aligned at the end
 
   Accumulator expected;

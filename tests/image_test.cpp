@@ -100,7 +100,7 @@ TEST(Image, ChannelsAndTilesAreCounted) {
                 samples.insert(samples.end(), from, from + sample);
               }
             }
-            const View view(samples.data(), samples.size() / sample, image.type);
+            const Array view(samples.data(), samples.size() / sample, image.type);
             ASSERT_EQ(part.channels[channel], histogram(view, bins, Device::open("cpu"))) << file.name << " on " << info.selector;
             total += part.channels[channel].total();
           }

@@ -49,10 +49,10 @@ TEST(KeptPlans, GiveTheSameBitsWhateverCameBefore) {
           if (size != 0) a.write(data.view().data(), data.view().bytes());
           if (size != 0) b.write(other.view().data(), other.view().bytes());
           const std::string what = device.info().selector + ", " + std::string(hard_case.name) + ", " + std::to_string(size);
-          ASSERT_EQ(accumulate(BufferView(a, size, type)), test::add_each(data.view())) << what;
+          ASSERT_EQ(accumulate(Array(a, size, type)), test::add_each(data.view())) << what;
           const Device cpu = Device::open("cpu");
-          ASSERT_EQ(collect(BufferView(a, size, type)), collect(data.view(), cpu)) << what;
-          ASSERT_EQ(dot(BufferView(a, size, type), BufferView(b, size, type)), dot(data.view(), other.view(), cpu)) << what;
+          ASSERT_EQ(collect(Array(a, size, type)), collect(data.view(), cpu)) << what;
+          ASSERT_EQ(dot(Array(a, size, type), Array(b, size, type)), dot(data.view(), other.view(), cpu)) << what;
         }
       }
     }

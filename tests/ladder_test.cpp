@@ -44,7 +44,7 @@ std::vector<Device> kernel_devices() {
   return devices;
 }
 
-device::Memory upload(device::Device& device, View data) {
+device::Memory upload(device::Device& device, Array data) {
   const device::Memory memory = device.allocate(std::max<std::uint64_t>(data.bytes(), 16));
   if (data.bytes() != 0) device.write(memory, 0, data.data(), data.bytes());
   return memory;
@@ -73,7 +73,7 @@ void check_textbook(std::string_view name, const Device& opened, const reduce::T
     const auto expected = std::accumulate(integers.begin(), integers.end(), 0.0);
     const Data lognormal(DataKind::lognormal, type, size, 7);
 
-    reduce::TextbookSum exact(name, device, type, upload(device, View(std::span<const Real>(integers))), rows, columns, options);
+    reduce::TextbookSum exact(name, device, type, upload(device, Array(std::span<const Real>(integers))), rows, columns, options);
     for (int launch = 0; launch < 3; ++launch) {  // a ticket or a cleared result has to be as it was
       exact.launch();
       EXPECT_EQ(exact.result(), expected);
@@ -119,7 +119,7 @@ TEST(TextbookOptions, AreChecked) {
     device::Device& device = opened.implementation();
     const std::lock_guard lock(device.mutex());
     const std::vector<float> values(16, 1.0f);
-    const device::Memory memory = upload(device, View(values));
+    const device::Memory memory = upload(device, Array(values));
     const auto make = [&](std::string_view name, reduce::TextbookOptions options) {
       reduce::TextbookSum(name, device, DType::float32, memory, 4, 4, options);
     };
@@ -134,7 +134,7 @@ TEST(TextbookOptions, AreChecked) {
 
 TEST(Reference, IsTheExactSum) {
   const std::vector<double> values = {1e300, 1.0, -1e300, 0x1p-1074, -3.0};
-  const Reference reference{View(values)};
+  const Reference reference{Array(values)};
   EXPECT_EQ(reference.sum.round(), -2.0);
   EXPECT_EQ(reference.sum.count(), 5u);
   EXPECT_GE(reference.magnitude, 2e300);
@@ -322,7 +322,7 @@ TEST(Ladder, EveryRungIsRight) {
   for (const Device& device : devices) {
     for (const DType type : {DType::float32, DType::float64}) {
       const Data data(DataKind::normal, type, 101 * 77);
-      const Ladder ladder = sum_ladder(device, {data.view(), 101, 77}, quick());
+      const Ladder ladder = sum_ladder(device, data.view().reshaped({101, 77}), quick());
       EXPECT_EQ(ladder.rungs.size(), sum_rungs(device).size());
       EXPECT_EQ(ladder.exact_sum, Reference(data.view()).sum.round());
       for (const LadderRow& row : ladder.rungs) {
@@ -345,7 +345,7 @@ TEST(Ladder, ShowsTheRoundsOfPasses) {
     options.rungs = {"tree_passes", "tile_passes"};
     options.group_size = 64;
     options.tile = 10;
-    const Ladder ladder = sum_ladder(device, {data.view(), 100, 40}, options);
+    const Ladder ladder = sum_ladder(device, data.view().reshaped({100, 40}), options);
     ASSERT_EQ(ladder.rungs.size(), 2u);
     const std::vector<Round>& tree = ladder.rungs[0].rounds;  // tiles of 8 x 8
     ASSERT_EQ(tree.size(), 3u);
@@ -365,7 +365,7 @@ TEST(Ladder, ShowsTheRoundsOfPasses) {
 TEST(Ladder, TakesDataThatOnlyExactSumsCanTake) {
   for (const Device& device : kernel_devices()) {
     const Data data(DataKind::bits, DType::float32, 4096);
-    for (const LadderRow& row : sum_ladder(device, {data.view(), 64, 64}, quick()).rungs) {
+    for (const LadderRow& row : sum_ladder(device, data.view().reshaped({64, 64}), quick()).rungs) {
       const bool lacks_fence = row.name == "single_pass" && !device.info().has(Capability::device_fence);
       const auto expected = row.exact ? Verdict::right : lacks_fence ? Verdict::skipped : Verdict::not_comparable;
       EXPECT_EQ(row.verdict, expected) << row.name << ": " << row.reason;
@@ -376,13 +376,13 @@ TEST(Ladder, TakesDataThatOnlyExactSumsCanTake) {
 TEST(Ladder, TakesTheSmallest) {
   for (const Device& device : kernel_devices()) {
     const std::vector<float> one = {2.5f};
-    for (const LadderRow& row : sum_ladder(device, {View(one), 1, 1}, quick()).rungs) {
+    for (const LadderRow& row : sum_ladder(device, Array(one).reshaped({1, 1}), quick()).rungs) {
       EXPECT_TRUE(row.verdict == Verdict::right || row.verdict == Verdict::skipped) << row.name << ": " << row.reason;
       if (row.verdict == Verdict::right) {
         EXPECT_EQ(row.value, 2.5) << row.name;
       }
     }
-    for (const LadderRow& row : sum_ladder(device, {View(std::span<const float>()), 0, 7}, quick()).rungs) {
+    for (const LadderRow& row : sum_ladder(device, Array(std::span<const float>()).reshaped({0, 7}), quick()).rungs) {
       EXPECT_TRUE(row.verdict == Verdict::right || row.verdict == Verdict::skipped) << row.name << ": " << row.reason;
     }
   }
@@ -393,7 +393,7 @@ TEST(Ladder, SaysWhyItSkipsARung) {
   for (const Device& device : kernel_devices()) {
     const Data data(DataKind::uniform, DType::float64, 1000);
     std::set<std::string> skipped;
-    for (const LadderRow& row : sum_ladder(device, {data.view(), 10, 100}, quick()).rungs) {
+    for (const LadderRow& row : sum_ladder(device, data.view().reshaped({10, 100}), quick()).rungs) {
       EXPECT_TRUE(row.verdict == Verdict::right || row.verdict == Verdict::skipped) << row.name << ": " << row.reason;
       if (row.verdict == Verdict::skipped) {
         skipped.insert(row.name);
@@ -408,14 +408,14 @@ TEST(Ladder, SaysWhyItSkipsARung) {
 TEST(Ladder, RefusesWhatCannotBe) {
   const std::vector<float> values(12);
   const Device cpu = Device::open("cpu");
-  EXPECT_THROW(sum_ladder(cpu, {View(values), 5, 2}, quick()), Error);
+  EXPECT_THROW(sum_ladder(cpu, Array(values).reshaped({5, 2}), quick()), Error);
   LadderOptions unknown = quick();
   unknown.rungs = {"quick_sum"};
-  EXPECT_THROW(sum_ladder(cpu, {View(values), 3, 4}, unknown), Error);
+  EXPECT_THROW(sum_ladder(cpu, Array(values).reshaped({3, 4}), unknown), Error);
   for (const Device& device : kernel_devices()) {
     LadderOptions large = quick();
     large.group_size = device.info().max_group_size + 1;
-    EXPECT_THROW(sum_ladder(device, {View(values), 3, 4}, large), Error);
+    EXPECT_THROW(sum_ladder(device, Array(values).reshaped({3, 4}), large), Error);
   }
 }
 

@@ -15,11 +15,11 @@ namespace {
 constexpr NanPolicy kSkip = NanPolicy::skip;
 const std::vector<float> kValues{1, std::numeric_limits<float>::quiet_NaN(), 2};
 
-View view() { return {kValues.data(), kValues.size(), DType::float32}; }
+Array view() { return {kValues.data(), kValues.size(), DType::float32}; }
 
 class OneView final : public Source {
  public:
-  std::optional<View> next() override { return std::exchange(done_, true) ? std::nullopt : std::optional(view()); }
+  std::optional<Array> next() override { return std::exchange(done_, true) ? std::nullopt : std::optional(view()); }
   std::string_view format() const noexcept override { return "test"; }
   std::optional<DType> type() const noexcept override { return DType::float32; }
 
@@ -113,7 +113,7 @@ TEST(NanPolicyOn, ArraysOnTheDeviceIsObeyed) {
     SCOPED_TRACE(device.info().selector);
     const Buffer buffer(device, view().bytes());
     buffer.write(view().data(), view().bytes());
-    const BufferView data(buffer, 3, DType::float32);
+    const Array data(buffer, 3, DType::float32);
     EXPECT_TRUE(std::isnan(sum(data).as_double()));
     EXPECT_EQ(sum(data, {.nan = kSkip}).as_double(), 3);
     expect_exact(accumulate(data), 3, "accumulate");
@@ -130,7 +130,7 @@ TEST(NanPolicyOn, PlansIsObeyed) {
     SCOPED_TRACE(device.info().selector);
     const Buffer buffer(device, view().bytes()), place(device, sizeof(SumRecord));
     buffer.write(view().data(), view().bytes());
-    const BufferView data(buffer, 3, DType::float32);
+    const Array data(buffer, 3, DType::float32);
     SumPlan sums(device, DType::float32, 3);
     for (const NanPolicy nan : {kSkip, NanPolicy::propagate, kSkip}) {
       sums.launch(data, place, 0, nan);

@@ -234,16 +234,16 @@ TEST_F(ArrayFiles, MapsTheElements) {
   EXPECT_EQ(file.type(), DType::float32);
   EXPECT_EQ(file.shape(), std::vector<std::uint64_t>{2});
   const ArrayFile copy = file;
-  ASSERT_EQ(copy.view().size(), 2u);
-  EXPECT_EQ(std::memcmp(copy.view().data(), "xxxxxxxx", 8), 0);
-  EXPECT_EQ(copy.view().data(), file.view().data());
+  ASSERT_EQ(copy.array().size(), 2u);
+  EXPECT_EQ(std::memcmp(copy.array().data(), "xxxxxxxx", 8), 0);
+  EXPECT_EQ(copy.array().data(), file.array().data());
 }
 
 TEST_F(ArrayFiles, TakesRawNumbersOfAGivenType) {
   const std::string path = write("raw.npy", std::string(24, 'x'));
-  EXPECT_EQ(ArrayFile(path, DType::float32).view().size(), 6u);
+  EXPECT_EQ(ArrayFile(path, DType::float32).array().size(), 6u);
   EXPECT_EQ(ArrayFile(path, DType::float64).shape(), std::vector<std::uint64_t>{3});
-  EXPECT_EQ(ArrayFile(write("empty", ""), DType::float64).view().size(), 0u);
+  EXPECT_EQ(ArrayFile(write("empty", ""), DType::float64).array().size(), 0u);
   EXPECT_NE(refused(path).find("not a .npy file"), std::string::npos);
   EXPECT_EQ(refused(write("odd", std::string(23, 'x')), DType::float64), "its size, 23 bytes, is no multiple of the 8 bytes of a float64");
 }
@@ -254,7 +254,7 @@ TEST_F(ArrayFiles, RefusesWhatCannotBeMapped) {
 
 TEST_F(ArrayFiles, RefusesATypeThatContradictsTheHeader) {
   const std::string path = write("x.npy", npy(header("<f4", "(2,)"), 8));
-  EXPECT_EQ(ArrayFile(path, DType::float32).view().size(), 2u);
+  EXPECT_EQ(ArrayFile(path, DType::float32).array().size(), 2u);
   EXPECT_NE(refused(path, DType::float64).find("contradicts"), std::string::npos);
 }
 
@@ -283,9 +283,9 @@ TEST_F(ArrayFiles, AreFoundByAnAddress) {
   const void* where = nullptr;
   {
     const ArrayFile file(path);
-    where = file.view().data();
+    where = file.array().data();
     EXPECT_EQ(mapped_file_at(where), path);
-    EXPECT_EQ(mapped_file_at(second.view().data()), other);
+    EXPECT_EQ(mapped_file_at(second.array().data()), other);
   }
   EXPECT_EQ(mapped_file_at(where), nullptr);
 }

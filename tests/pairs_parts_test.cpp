@@ -53,7 +53,7 @@ void run_pairs(const Way& way, const all_pairs::Problem& problem, void* c) {
 }
 
 all_pairs::Problem problem_of(std::span<const double> a, std::span<const double> b, PairsOptions options) {
-  return all_pairs::checked(View(a), View(b), options);
+  return all_pairs::checked(Array(a), Array(b), options);
 }
 
 // The first half of the products nearly cancels the second: each part's sum is large, and their total small.

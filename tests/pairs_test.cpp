@@ -327,7 +327,7 @@ TEST(Pairs, TheSameBitsForAnyThreadsAndAgain) {
 TEST(Pairs, EmptyAndUnaligned) {
   for (const Device& device : devices()) {
     const std::vector<float> some = {1, 2, 3};
-    const View none(nullptr, 0, DType::float32);
+    const Array none(nullptr, 0, DType::float32);
     EXPECT_TRUE(std::get<std::vector<float>>(pairs(none, std::span(some), device)).empty());
     EXPECT_EQ(bits_of<float>(pairs(std::span(some), none, device)), (std::vector<std::uint32_t>{0, 0, 0}));
     EXPECT_THROW(pairs(std::span(some), none, device, {.reduction = PairReduction::min}), Error);
@@ -335,10 +335,10 @@ TEST(Pairs, EmptyAndUnaligned) {
   std::vector<char> bytes(4 * 3 + 1);
   const float values[] = {1, 2, 3};
   std::memcpy(bytes.data() + 1, values, sizeof values);
-  const View odd(bytes.data() + 1, 3, DType::float32);
+  const Array odd(bytes.data() + 1, 3, DType::float32);
   EXPECT_EQ(std::get<std::vector<float>>(pairs(odd, odd, Device::open("cpu"))), (std::vector<float>{6, 12, 18}));
   const float matrix[] = {1, 9, 2, 9, 3, 9};
-  const View column(matrix, 3, DType::float32, 2 * sizeof(float)),
+  const Array column(matrix, 3, DType::float32, 2 * sizeof(float)),
       backwards(matrix + 4, 3, DType::float32, -2 * static_cast<int>(sizeof(float)));
   EXPECT_EQ(std::get<std::vector<float>>(pairs(backwards, column, Device::open("cpu"), {.weights = column})),
             (std::vector<float>{42, 28, 14}));
@@ -348,8 +348,8 @@ TEST(Pairs, RefusesWhatMakesNoSense) {
   const Device cpu = Device::open("cpu");
   const std::vector<float> a(6, 1.0f);
   const std::vector<double> d(6, 1.0);
-  const View view = std::span(a);
-  const auto refused = [&](View b, const PairsOptions& options) {
+  const Array view = std::span(a);
+  const auto refused = [&](Array b, const PairsOptions& options) {
     try {
       pairs(view, b, cpu, options);
     } catch (const Error& error) {

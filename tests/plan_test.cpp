@@ -65,9 +65,9 @@ TEST(Plan, SumsAnyArrayInABuffer) {
         for (const std::uint64_t size : {0, 1, 2, 5, 255, 1031, 1785}) {
           for (const std::uint64_t offset : {0, 1, 3, 8}) {
             const std::uint64_t first = (stride < 0 ? kBytes / 2 : 0) + offset * element;
-            const View host(bytes.data() + first, size, type, stride);
+            const Array host(bytes.data() + first, size, type, stride);
             const Accumulator expected = test::add_each(host);
-            const BufferView view(buffer, size, type, first, stride);
+            const Array view(buffer, size, type, first, stride);
             plan.launch(view, records, sizeof(SumRecord));
             const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) +
                                      " elements every " + std::to_string(stride) + " bytes from " + std::to_string(first);
@@ -90,7 +90,7 @@ TEST(Plan, SumsLongStridedArrays) {
   const std::vector<std::byte> bytes = random_bytes(kSize * 8);
   for (const Device& device : devices()) {
     for (const DType type : {DType::float32, DType::int16}) {
-      const View host(bytes.data(), kSize, type, 8);
+      const Array host(bytes.data(), kSize, type, 8);
       EXPECT_EQ(accumulate(host, device), test::add_each(host)) << device.info().selector;
     }
   }
@@ -123,7 +123,7 @@ TEST(Plan, ReadsWhatLaunchesAheadOfItWrote) {
       const std::uint64_t last = 8 * (count - 1), behind = last + sizeof(SumRecord);
       const Buffer buffer(device, behind + sizeof(ExtremesRecord));
       buffer.write(values.data(), 8 * count);
-      const BufferView data(buffer, count, DType::float64);
+      const Array data(buffer, count, DType::float64);
       SumPlan sum(device, DType::float64, count);
       ExtremesPlan extremes(device, DType::float64, count);
       for (int i = 0; i < 50; ++i) {
@@ -162,7 +162,7 @@ TEST(Plan, RefusesWhatDoesNotFit) {
   for (const Device& device : devices()) {
     const Buffer buffer(device, 1000);
     const auto refused = [&](std::uint64_t size, std::uint64_t offset, std::int64_t stride) {
-      EXPECT_THROW(BufferView(buffer, size, DType::float32, offset, stride), Error) << size << " " << offset << " " << stride;
+      EXPECT_THROW(Array(buffer, size, DType::float32, offset, stride), Error) << size << " " << offset << " " << stride;
     };
     refused(251, 0, 4);
     refused(250, 4, 4);
@@ -172,7 +172,7 @@ TEST(Plan, RefusesWhatDoesNotFit) {
     refused(1, 1000, 4);
     refused(~std::uint64_t{0}, 0, std::int64_t{1} << 62);
     refused(2, ~std::uint64_t{3}, 4);
-    EXPECT_NO_THROW(BufferView(buffer, ~std::uint64_t{0}, DType::float32, 996, 0));
+    EXPECT_NO_THROW(Array(buffer, ~std::uint64_t{0}, DType::float32, 996, 0));
     SumPlan plan(device, DType::float32, 250);
     EXPECT_THROW(plan.launch({buffer, 125, DType::float64}), Error);
     EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 980), Error);
@@ -192,7 +192,7 @@ TEST(Plan, RefusesWhatDoesNotFit) {
 
 TEST(Plan, SharesAnArrayOut) {
   const std::vector<std::byte> bytes = random_bytes(70'000'000);
-  const View view(bytes.data() + 4, bytes.size() / 4 - 1, DType::float32);
+  const Array view(bytes.data() + 4, bytes.size() / 4 - 1, DType::float32);
   const Accumulator expected = accumulate(view, Device::open("cpu"));
   std::vector<SumReport> reports;
   EXPECT_EQ(accumulate(view, devices(), {}, &reports), expected);
@@ -256,13 +256,13 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
       const Buffer buffer = Buffer::wrap(device, data, host.size());
       SumPlan plan(device, DType::float32, 10000);
       plan.launch({buffer, 9900, DType::float32, 400}, Buffer::wrap(device, place, sizeof(SumRecord)));
-      EXPECT_EQ(accumulate(BufferView(buffer, 9900, DType::float32, 400)), expected);
+      EXPECT_EQ(accumulate(Array(buffer, 9900, DType::float32, 400)), expected);
       EXPECT_THROW(Buffer::wrap(device, data, host.size() + 1), Error);
       EXPECT_THROW(Buffer::wrap(device, nullptr, 4), Error);
       const OpenclQueue stranger(id, 0);
       EXPECT_THROW(Buffer::wrap(Device::on_opencl_queue(stranger.queue), data, 4), Error);
       SumReport report;
-      EXPECT_THROW(accumulate(BufferView(buffer, 9900, DType::float32, 400), {}, &report), Error);  // the queue keeps no times
+      EXPECT_THROW(accumulate(Array(buffer, 9900, DType::float32, 400), {}, &report), Error);  // the queue keeps no times
     }
     // What was enqueued is read by the caller in its own queue: no finish in between.
     SumRecord record;
@@ -320,11 +320,11 @@ TEST(Plan, WorksOnACudaStreamOfTheCallers) {
         plan.launch({buffer, 1'000'000, DType::float32}, place);
         EXPECT_EQ(plan.result(), expected);
         expect_record(place, 0, expected, DType::float32);
-        EXPECT_EQ(accumulate(BufferView(buffer, 1'000'000, DType::float32)), expected);
+        EXPECT_EQ(accumulate(Array(buffer, 1'000'000, DType::float32)), expected);
       }
       EXPECT_THROW(Buffer::wrap(device, const_cast<std::byte*>(bytes.data()), 4), Error);
       EXPECT_THROW(Buffer::wrap(device, reinterpret_cast<void*>(on_device), std::uint64_t{1} << 40), Error);
-      EXPECT_THROW(BufferView(Buffer::wrap(device, reinterpret_cast<void*>(on_device + 1), 4), 1, DType::float32), Error);
+      EXPECT_THROW(Array(Buffer::wrap(device, reinterpret_cast<void*>(on_device + 1), 4), 1, DType::float32), Error);
 
       if (!default_stream) {  // the legacy default stream cannot be captured
         device::cuda::CUgraph graph = nullptr;

@@ -50,7 +50,7 @@ std::uint64_t expected_bits(const std::vector<T>& leaves) {
 }
 
 template <class T>
-std::vector<T> leaves_of(View data, bool skip) {
+std::vector<T> leaves_of(Array data, bool skip) {
   std::vector<T> leaves(data.size());
   core::visit(data.type(), [&](auto element) {
     if constexpr (!std::is_integral_v<decltype(element)>) {
@@ -84,12 +84,12 @@ void check_sizes(const std::vector<std::size_t>& sizes) {
   for (const Device& device : devices()) {
     const DType type = sizeof(T) == 4 ? DType::float32 : DType::float64;
     if (!multiplies(device, type)) {
-      EXPECT_THROW(product(View(near_one<T>(5000).data(), 5000, type), device), Error);
+      EXPECT_THROW(product(Array(near_one<T>(5000).data(), 5000, type), device), Error);
       continue;
     }
     for (const std::size_t size : sizes) {
       const auto values = near_one<T>(size);
-      const Value found = product(View(values.data(), size, type), device);
+      const Value found = product(Array(values.data(), size, type), device);
       ASSERT_EQ(found.type, type);
       if (size != 0) {
         ASSERT_TRUE(test::informative(found.as_double(), 1)) << size;
@@ -122,10 +122,10 @@ TEST(Product, OfSeveralPiecesIsOneTree) {
   class Pieces final : public Source {
    public:
     Pieces(const std::vector<float>& values, std::uint64_t piece) : values_(values), piece_(piece) {}
-    std::optional<View> next() override {
+    std::optional<Array> next() override {
       if (first_ == values_.size()) return std::nullopt;
       const std::uint64_t count = std::min<std::uint64_t>(piece_++ * 37 % 9001, values_.size() - first_);
-      const View view(values_.data() + first_, count, DType::float32);
+      const Array view(values_.data() + first_, count, DType::float32);
       first_ += count;
       return view;
     }
@@ -193,7 +193,7 @@ std::string decimal(const mpz_t number) {
 }
 
 // Why there is no product.
-std::string refusal_of(View data, const Device& device) {
+std::string refusal_of(Array data, const Device& device) {
   try {
     return "accepted: " + std::to_string(product(data, device).as_double());
   } catch (const Error& error) {
@@ -279,7 +279,7 @@ TEST(Product, ThatIsAMultipleOf2To64IsNoZero) {
   std::vector<std::uint8_t> bytes(20, 128), many(100'000, 1);
   for (std::size_t i = 0; i < 64; ++i) many[1500 * i] = 2;
   for (const Device& device : devices()) {
-    const auto value = [&](View data) { return exact_value(refusal_of(data, device)); };
+    const auto value = [&](Array data) { return exact_value(refusal_of(data, device)); };
     EXPECT_EQ(value(std::span<const std::int64_t>(two)), "18446744073709551616") << device.info().selector;
     EXPECT_EQ(value(std::span<const std::int64_t>(least)), "85070591730234615865843651857942052864");
     EXPECT_EQ(value(std::span<const std::int64_t>(negative)), "-55340232221128654848");

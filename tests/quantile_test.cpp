@@ -43,7 +43,7 @@ std::string text_of(const Value& value) {
   return type + " " + std::visit([](auto number) { return std::to_string(number); }, value.number);
 }
 
-std::vector<Value> elements(View data) {
+std::vector<Value> elements(Array data) {
   std::vector<Value> values;
   core::visit(data.type(), [&](auto element) {
     using Element = decltype(element);
@@ -129,7 +129,7 @@ constexpr Case kQuantiles[] = {{0, 0, 1},
 
 // What there is to know of some data: the elements but NaNs, sorted.
 struct Sorted {
-  explicit Sorted(View data) : values(elements(data)), type(data.type()) {
+  explicit Sorted(Array data) : values(elements(data)), type(data.type()) {
     nans = std::erase_if(values, not_a_number);
     std::sort(values.begin(), values.end(), precedes);
   }
@@ -177,7 +177,7 @@ std::string expected(const Sorted& data, const Case& wanted, NanPolicy nan, Quan
   return text_of({a.rounded(), DType::float64});
 }
 
-void compare(View data, const Sorted& sorted, const QuantileOptions& options, const std::string& what) {
+void compare(Array data, const Sorted& sorted, const QuantileOptions& options, const std::string& what) {
   std::vector<double> wanted;
   for (const Case& one : kQuantiles) wanted.push_back(one.q);
   const auto answer = [&](const Case& one) { return expected(sorted, one, options.nan, options.method); };
@@ -199,7 +199,7 @@ void compare(View data, const Sorted& sorted, const QuantileOptions& options, co
   }
 }
 
-void compare(View data, const QuantileOptions& options, const std::string& what) { compare(data, Sorted(data), options, what); }
+void compare(Array data, const QuantileOptions& options, const std::string& what) { compare(data, Sorted(data), options, what); }
 
 // Random bytes, of which one in `ties` is new; NaNs made infinities where `nans` is false.
 std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned ties, bool nans, unsigned seed) {
@@ -231,7 +231,7 @@ TEST(Quantile, OfEveryTypeAndSize) {
     for (std::size_t size = 0; size <= 100; size += size < 12 ? 1 : 11) {
       for (const bool nans : {false, true}) {
         const auto bytes = random_elements(type, size, static_cast<unsigned>(size) % 3 + 1, nans, static_cast<unsigned>(size));
-        const View view(bytes.data(), size, type);
+        const Array view(bytes.data(), size, type);
         const Sorted sorted(view);
         for (const QuantileMethod method : kMethods) {
           for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
@@ -249,7 +249,7 @@ TEST(Quantile, OfManyElements) {
   for (const DType type : {DType::float16, DType::float32, DType::int64}) {
     for (const unsigned ties : {1u, 1000u}) {
       const auto bytes = random_elements(type, kSize, ties, false, 7);
-      const View view(bytes.data(), kSize, type);
+      const Array view(bytes.data(), kSize, type);
       const Sorted sorted(view);
       for (const std::uint32_t threads : {1u, 3u}) {
         compare(view, sorted, {NanPolicy::skip, QuantileMethod::linear, threads}, std::string(name_of(type)));
@@ -338,9 +338,9 @@ TEST(Quantile, InAnyFloatingPointEnvironment) {
   const auto bytes = random_elements(DType::float32, 1000, 1, false, 9);
   std::vector<double> small = {5e-324, 1e-323, -1e-310, 3e-310, 0.1, 0.2};
   const std::vector<double> wanted = {0.1, 0.3, 0.5, 0.9};
-  const View views[] = {View(bytes.data(), 1000, DType::float32), View(bytes.data(), 1000, DType::bfloat16),
+  const Array views[] = {Array(bytes.data(), 1000, DType::float32), Array(bytes.data(), 1000, DType::bfloat16),
                         std::span<const double>(small)};
-  for (const View view : views) {
+  for (const Array& view : views) {
     std::vector<std::string> before, after;
     for (const Value& value : quantiles(view, wanted, {NanPolicy::skip, QuantileMethod::linear, 0}).values)
       before.push_back(text_of(value));
@@ -364,10 +364,10 @@ TEST(Quantile, InAnyFloatingPointEnvironment) {
 
 TEST(Quantile, Strided) {
   const auto bytes = random_elements(DType::float32, 3000, 1, false, 3);
-  compare(View(bytes.data() + 4, 999, DType::float32, 12), {}, "column");
-  compare(View(bytes.data() + 4 * 2999, 3000, DType::float32, -4), {}, "backwards");
-  compare(View(bytes.data() + 1, 2999, DType::float32), {}, "odd address");
-  compare(View(bytes.data(), 50, DType::float32, 0), {}, "one element again and again");
+  compare(Array(bytes.data() + 4, 999, DType::float32, 12), {}, "column");
+  compare(Array(bytes.data() + 4 * 2999, 3000, DType::float32, -4), {}, "backwards");
+  compare(Array(bytes.data() + 1, 2999, DType::float32), {}, "odd address");
+  compare(Array(bytes.data(), 50, DType::float32, 0), {}, "one element again and again");
 }
 
 TEST(Quantile, OfBuffers) {
@@ -379,8 +379,8 @@ TEST(Quantile, OfBuffers) {
     buffer.write(values.data(), values.size() * 4);
     const double q[] = {0.25, 0.5};
     for (const auto& [count, offset, stride] : {std::tuple{5000u, 0u, 4}, {1000u, 8u, 20}, {2000u, 19996u, -8}, {3u, 0u, 0}}) {
-      const View host(reinterpret_cast<const std::byte*>(values.data()) + offset, count, DType::float32, stride);
-      EXPECT_EQ(quantiles(BufferView(buffer, count, DType::float32, offset, stride), q).values, quantiles(host, q).values) << info.selector;
+      const Array host(reinterpret_cast<const std::byte*>(values.data()) + offset, count, DType::float32, stride);
+      EXPECT_EQ(quantiles(Array(buffer, count, DType::float32, offset, stride), q).values, quantiles(host, q).values) << info.selector;
     }
   }
 }
@@ -388,12 +388,12 @@ TEST(Quantile, OfBuffers) {
 // Chunks of given arrays, of whatever types.
 class Chunks final : public Source {
  public:
-  explicit Chunks(std::vector<View> views) : views_(std::move(views)) {}
-  std::optional<View> next() override { return at_ < views_.size() ? std::optional(views_[at_++]) : std::nullopt; }
+  explicit Chunks(std::vector<Array> views) : views_(std::move(views)) {}
+  std::optional<Array> next() override { return at_ < views_.size() ? std::optional(views_[at_++]) : std::nullopt; }
   std::string_view format() const noexcept override { return "chunks"; }
 
  private:
-  std::vector<View> views_;
+  std::vector<Array> views_;
   std::size_t at_ = 0;
 };
 
@@ -410,10 +410,10 @@ TEST(Quantile, OfTypesAmongOneAnother) {
       large.push_back(near);
       reals.push_back(size == 50 ? -static_cast<double>(near) : static_cast<double>(near));
     }
-    const std::vector<View> views = {std::span<const std::int64_t>(integers), std::span<const std::uint64_t>(large),
+    const std::vector<Array> views = {std::span<const std::int64_t>(integers), std::span<const std::uint64_t>(large),
                                      std::span<const double>(reals)};
     std::vector<Value> values;
-    for (const View view : views) {
+    for (const Array& view : views) {
       for (const Value& value : elements(view)) values.push_back(value);
     }
     std::stable_sort(values.begin(), values.end(), precedes);
@@ -426,7 +426,7 @@ TEST(Quantile, OfTypesAmongOneAnother) {
           << text_of(found.values[i]) << " " << text_of(values[rank]);
     }
     // Of integers alone the result is one.
-    const auto open_integers = [&] { return std::make_unique<Chunks>(std::vector<View>{views[0], views[1]}); };
+    const auto open_integers = [&] { return std::make_unique<Chunks>(std::vector<Array>{views[0], views[1]}); };
     for (const Value& value : quantiles(open_integers, wanted, {NanPolicy::propagate, QuantileMethod::lower, 0}).values) {
       EXPECT_TRUE(is_integer(value.type));
     }
@@ -438,7 +438,7 @@ TEST(Quantile, PassesThatDifferAreAnError) {
   int passes = 0;
   const auto open = [&] {
     if (++passes == 2) values[3] = 2;
-    return std::make_unique<Chunks>(std::vector<View>{std::span<const double>(values)});
+    return std::make_unique<Chunks>(std::vector<Array>{std::span<const double>(values)});
   };
   const double q[] = {0.5};
   try {

@@ -124,7 +124,7 @@ TEST_F(Sources, OfAnyTypeOrderAndChannelGiveTheSameSum) {
       for (std::size_t i = size - 1; i < values.size(); i += size) values[i] = static_cast<char>(values[i] & 0xb7);
     }
     const std::string turned = swapped(values, size);
-    const Accumulator expected = accumulate(View(values.data(), values.size() / size, type), Device::open("cpu"));
+    const Accumulator expected = accumulate(Array(values.data(), values.size() / size, type), Device::open("cpu"));
     EXPECT_EQ(sum(write(values), raw(name)), expected) << name;
     EXPECT_EQ(sum(write(turned), raw(">" + name)), expected) << name;
     EXPECT_EQ(sum(pipe(values, 77777), raw(name)), expected) << name;
@@ -223,7 +223,7 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
   EXPECT_EQ(source->resident_bytes(), 0u);
   source->allow_any_order();
   EXPECT_EQ(source->resident_bytes(), sizeof memory);
-  const std::optional<View> whole = source->next();
+  const std::optional<Array> whole = source->next();
   ASSERT_TRUE(whole);
   EXPECT_EQ(std::memcmp(whole->data(), memory, sizeof memory), 0);
 }
@@ -231,10 +231,10 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
 // A source of one's own.
 class Countdown final : public Source {
  public:
-  std::optional<View> next() override {
+  std::optional<Array> next() override {
     if (left_ == 0) return std::nullopt;
     value_ = static_cast<double>(left_--);
-    return View(std::span<const double>(&value_, 1));
+    return Array(std::span<const double>(&value_, 1));
   }
   std::string_view format() const noexcept override { return "countdown"; }
 

@@ -36,7 +36,7 @@ std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
 // Calls body(element as a double or a 64-bit integer, index) for all elements.
 template <class Body>
-void for_each_element(View data, const Body& body) {
+void for_each_element(Array data, const Body& body) {
   core::visit(data.type(), [&](auto element) {
     using Element = decltype(element);
     for (std::uint64_t i = 0; i < data.size(); ++i) {
@@ -66,7 +66,7 @@ bool not_a_number(Number x) {
 }
 
 // Element by element, with nothing of the library but the accumulators' own additions.
-Statistics::Contents reference_of(View data) {
+Statistics::Contents reference_of(Array data) {
   Statistics::Contents all;
   all.fields = kAll;
   for_each_element(data, [&](auto x, std::uint64_t i) {
@@ -130,7 +130,7 @@ struct Moments {
 };
 
 // Of finite floats, NaNs left out.
-Moments moments_of(View data, unsigned long ddof) {
+Moments moments_of(Array data, unsigned long ddof) {
   Rational first, second, n, numerator, denominator;
   unsigned long count = 0;
   for_each_element(data, [&](auto x, std::uint64_t) {
@@ -339,7 +339,7 @@ TEST(Moments, OfLargeIntegersAreRoundedOnce) {
   mpq_canonicalize(variance.get());
   mpz_clears(x, first, second, nullptr);
   for (const Device& device : devices()) {
-    const View view{std::span<const std::int64_t>(values)};
+    const Array view{std::span<const std::int64_t>(values)};
     EXPECT_EQ(samesum::mean(view, device), mean.rounded(false));
     EXPECT_EQ(samesum::variance(view, device, 1), variance.rounded(false));
     EXPECT_EQ(samesum::standard_deviation(view, device, 1), variance.rounded(true));
@@ -396,7 +396,7 @@ TEST(Extremes, NanPolicyDecides) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> values = {3, nan, -0.0f, 0.0f, 7, nan, 7, -0.0f};
   for (const Device& device : devices()) {
-    const View view{std::span<const float>(values)};
+    const Array view{std::span<const float>(values)};
     ReduceOptions skip;
     skip.nan = NanPolicy::skip;
     EXPECT_EQ(bits(min(view, device).value.as_double()), 0x7ff8000000000000u);
@@ -411,10 +411,10 @@ TEST(Extremes, NanPolicyDecides) {
     EXPECT_FALSE(all(view, device));
     const std::vector<float> only = {nan, nan};
     EXPECT_THROW(min(std::span<const float>(only), device, skip), Error);
-    EXPECT_THROW(max(View(nullptr, 0, DType::float32), device), Error);
-    EXPECT_THROW(mean(View(nullptr, 0, DType::float32), device), Error);
-    EXPECT_FALSE(any(View(nullptr, 0, DType::float32), device));
-    EXPECT_TRUE(all(View(nullptr, 0, DType::float32), device));
+    EXPECT_THROW(max(Array(nullptr, 0, DType::float32), device), Error);
+    EXPECT_THROW(mean(Array(nullptr, 0, DType::float32), device), Error);
+    EXPECT_FALSE(any(Array(nullptr, 0, DType::float32), device));
+    EXPECT_TRUE(all(Array(nullptr, 0, DType::float32), device));
   }
 }
 
@@ -465,7 +465,7 @@ TEST(Strides, AreTheSameAsACopy) {
     const float* first = step < 0 ? &values.back() : values.data();
     std::vector<float> copy;
     for (std::uint64_t i = 0; i < size; ++i) copy.push_back(first[static_cast<std::int64_t>(i) * step]);
-    const View apart(first, size, DType::float32, 4 * step), together{std::span<const float>(copy)};
+    const Array apart(first, size, DType::float32, 4 * step), together{std::span<const float>(copy)};
     for (const Device& device : devices()) {
       CollectOptions options;
       options.fields = kAll;

@@ -41,7 +41,7 @@ std::vector<simd::Level> levels() {
 }
 
 // Does the sum equal its reference, and is it the same bits where it is rounded at once?
-testing::AssertionResult sums_to(const Accumulator& reference, View data, std::uint32_t threads) {
+testing::AssertionResult sums_to(const Accumulator& reference, Array data, std::uint32_t threads) {
   const Accumulator sum = reduce::sum_cpu(data, threads);
   if (sum != reference) return testing::AssertionFailure() << "the sum is " << result_of(sum) << " instead of " << result_of(reference);
   for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
@@ -284,7 +284,7 @@ TEST(SumCpuThreads, MoreElementsThan32BitsCount) {
   values[kCount / 2] = 0x1p-40f;
   values[kCount - 6] = 0x1p100f;
   values[kCount - 1] = -0x1p100f;
-  const Accumulator sum = reduce::sum_cpu(View(pages, kCount, DType::float32), 0);
+  const Accumulator sum = reduce::sum_cpu(Array(pages, kCount, DType::float32), 0);
   munmap(pages, kCount * sizeof(float));
   EXPECT_EQ(sum.round(), 1 + 0x1p-40);
   EXPECT_EQ(sum.count(), kCount);

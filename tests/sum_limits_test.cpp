@@ -90,7 +90,7 @@ TEST(SumLimits, IntegersAreAddedInPiecesThatFit) {
   constexpr std::uint64_t kCount = kBlock * kTimes;
   static_assert(kCount > std::uint64_t{1} << 31);
   EXPECT_EQ(reduce::sum_cpu(all.view(), 1).to_uint64(), kCount * std::numeric_limits<std::uint32_t>::max());
-  const View negative(all.view().data(), kCount, DType::int32);
+  const Array negative(all.view().data(), kCount, DType::int32);
   EXPECT_EQ(reduce::sum_cpu(negative, 1).to_int64(), -static_cast<std::int64_t>(kCount));
 }
 
@@ -113,7 +113,7 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
     for (double& value : values) {  // in any lane, so that sums which are watched for rounding do round
       if (random.below(8) == 0) value = 1 + static_cast<double>(random.bits(52)) * 0x1p-52;
     }
-    const View data = std::span<const double>(values);
+    const Array data = std::span<const double>(values);
     reduce::PartialSum<double> partial(true);
     reduce::add_elements(static_cast<const std::byte*>(data.data()), kSize, DType::float64, partial);
     const Accumulator exact = test::add_each(data);
@@ -126,7 +126,7 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
     Accumulator lacking;
     for (const double part : {nearest, std::ldexp(1.0, std::ilogb(nearest) - 53), lost / 2}) lacking.add(part);
     values.push_back(difference(lacking, exact).round());
-    const View all = std::span<const double>(values);
+    const Array all = std::span<const double>(values);
     const double expected = test::add_each(all).round();
     ASSERT_TRUE(informative(expected));
     ASSERT_EQ(std::bit_cast<std::uint64_t>(reduce::rounded_sum_cpu(all, 1)), std::bit_cast<std::uint64_t>(expected)) << "2^-" << below;

@@ -62,7 +62,7 @@ std::vector<AccumulateOptions> options_for(const Device& device, DType type, std
   return all;
 }
 
-std::string describe(const Device& device, const AccumulateOptions& options, View data) {
+std::string describe(const Device& device, const AccumulateOptions& options, Array data) {
   return device.info().selector + ", " + options.variant + ", group size " + std::to_string(options.group_size) + ", groups " +
          std::to_string(options.groups) + ", threads " + std::to_string(options.threads) + ", " + std::to_string(data.size()) +
          " elements at byte " + std::to_string(reinterpret_cast<std::uintptr_t>(data.data()) % 64);
@@ -74,7 +74,7 @@ TEST_P(Sum, IsRightEverywhere) {
   const auto& [type, hard_case] = GetParam();
   for (const std::uint64_t length : hard::lengths()) {
     const auto data = hard::make(hard_case, type, length);
-    const View view = data.view();
+    const Array view = data.view();
     const Accumulator reference = test::add_each(view);
     for (const NanPolicy nan : kPolicies) ASSERT_EQ(result_of(reference, nan), test::gmp_oracle(view, nan)) << length;
     for (const Device& device : devices()) {
@@ -145,7 +145,7 @@ TEST_P(IntegerSum, IsRightEverywhere) {
       std::vector<std::uint64_t> patterns(length);
       for (auto& pattern : patterns) pattern = kind == 0 ? random.bits(bits) : kind == 1 ? least : kind == 2 ? most : random.bits(1);
       const hard::Data data(patterns, type, kind * size_of(type));
-      const View view = data.view();
+      const Array view = data.view();
       const Accumulator reference = test::add_each(view);
       Int128 exact = 0;
       for (const std::uint64_t pattern : patterns) {
@@ -228,7 +228,7 @@ TEST(SumFunction, RoundsByThePolicy) {
 
 TEST(SumFunction, OfNothingIsPositiveZero) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(std::span<const float>())), 0u);
-  const View nothing(nullptr, 0, DType::float64);
+  const Array nothing(nullptr, 0, DType::float64);
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing).as_double()), 0u);
   for (const Device& device : devices()) EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing, device).as_double()), 0u);
 }

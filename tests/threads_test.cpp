@@ -57,14 +57,14 @@ TEST(Threads, ShareOutSmallArraysOverManyDevices) {
   const std::vector<Device> devices(6, Device::open("cpu"));
   for (int round = 0; round < 200; ++round) {
     const auto values = numbers(static_cast<std::size_t>(round), round);
-    const View view{std::span<const float>(values)};
+    const Array view{std::span<const float>(values)};
     ASSERT_EQ(accumulate(view, devices), test::add_each(view)) << round;
   }
 }
 
 TEST(Threads, QuantilesOfTheSameArray) {
   const auto values = numbers((1 << 20) + 77, 3);  // more than are gathered: digits are counted
-  const View view{std::span<const float>(values)};
+  const Array view{std::span<const float>(values)};
   const double q[] = {0.1, 0.5};
   const std::vector<Value> expected = quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, 1}).values;
   at_once(3, [&](int i) {
@@ -87,7 +87,7 @@ TEST(Threads, MayMakeTheFirstCall) {
   if (!test::in_child()) return test::run_in_children({});
   at_once(6, [](int i) {
     const auto values = numbers(600'000, 7);
-    const View view{std::span<const float>(values)};
+    const Array view{std::span<const float>(values)};
     if (i % 3 == 0) {
       EXPECT_FALSE(list_devices().devices.empty());
     }
@@ -108,9 +108,9 @@ TEST(Threads, MayReadOneAccumulatorOrFile) {
   const Accumulator total = test::add_each(std::span<const float>(values));
   at_once(4, [&](int) {
     const ArrayFile copy = file;
-    EXPECT_EQ(sum(copy.view()), (Value{total.round(), DType::float64}));
+    EXPECT_EQ(sum(copy.array()), (Value{total.round(), DType::float64}));
     EXPECT_EQ(Accumulator::deserialize(total.serialize()), total);
-    EXPECT_EQ(accumulate(file.view(), Device::open("cpu")), total);
+    EXPECT_EQ(accumulate(file.array(), Device::open("cpu")), total);
     file.check_unchanged();
   });
 }

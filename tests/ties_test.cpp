@@ -37,7 +37,7 @@ TEST(Ties, OfANormAreDecidedByTheLeastElement) {
 template <class T>
 void check_order(const std::vector<T>& values, DType type, Fields fields, std::uint64_t least, std::uint64_t greatest,
                  std::uint64_t first_nan) {
-  const View data(values.data(), values.size(), type);
+  const Array data(values.data(), values.size(), type);
   constexpr std::uint64_t kPart = 4096;
   for (const bool several : {false, true}) {  // of one thread, or of a thread a part, merged in that order too
     Statistics::Contents contents;
@@ -90,7 +90,7 @@ void check_last_edge(DType type) {
   ASSERT_EQ(static_cast<long double>(top), static_cast<long double>(greatest)) << "the edge is the integer itself";
   for (const Bins& bins : {Bins::between({0, 1, top - 1, top}), Bins::even(0, top, 3)}) {
     for (const Device& device : open_devices("all", 0)) {
-      const Histogram counted = histogram(View(values.data(), values.size(), type), bins, device);
+      const Histogram counted = histogram(Array(values.data(), values.size(), type), bins, device);
       EXPECT_EQ(counted.over(), 0u) << device.info().selector << ", " << name_of(type);
       EXPECT_EQ(counted.under(), 0u) << device.info().selector << ", " << name_of(type);
       EXPECT_GE(counted.counts().back(), 3u) << device.info().selector << ", " << name_of(type);
@@ -98,7 +98,7 @@ void check_last_edge(DType type) {
   }
   // One less, and the greatest is above it.
   for (const Device& device : open_devices("all", 0)) {
-    const Histogram counted = histogram(View(values.data(), values.size(), type), Bins::between({0, 1, top - 1}), device);
+    const Histogram counted = histogram(Array(values.data(), values.size(), type), Bins::between({0, 1, top - 1}), device);
     EXPECT_EQ(counted.over(), 2u) << device.info().selector << ", " << name_of(type);
   }
 }

@@ -8,7 +8,7 @@
 namespace peers {
 namespace {
 
-double kahan(samesum::View data) {
+double kahan(samesum::Array data) {
   return typed(data, []<class T>(const T* from, std::uint64_t count) -> double {
     T sum = 0, error = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -21,7 +21,7 @@ double kahan(samesum::View data) {
   });
 }
 
-double neumaier(samesum::View data) {
+double neumaier(samesum::Array data) {
   return typed(data, []<class T>(const T* from, std::uint64_t count) -> double {
     T sum = 0, error = 0;
     for (std::uint64_t i = 0; i < count; ++i) {

@@ -31,7 +31,7 @@ void add_exactly(Vector& sum, Vector& value) {
   sum = rounded;
 }
 
-samesum::Accumulator expansions(samesum::View data) {
+samesum::Accumulator expansions(samesum::Array data) {
   return typed(data, [](const auto* from, std::uint64_t count) {
     samesum::Accumulator rest;
     std::array<Vector, kTerms> terms{};
@@ -54,8 +54,8 @@ samesum::Accumulator expansions(samesum::View data) {
 }  // namespace
 
 std::vector<HostPeer> exblas_like_peers() {
-  return {{"ExBLAS-like, 8 terms", kOneThread, false, [](samesum::View data) { return expansions(data).round(); }},
-          {"ExBLAS-like, 8 terms", all_cores(), false, [](samesum::View data) { return by_all_cores(data, expansions).round(); }}};
+  return {{"ExBLAS-like, 8 terms", kOneThread, false, [](samesum::Array data) { return expansions(data).round(); }},
+          {"ExBLAS-like, 8 terms", all_cores(), false, [](samesum::Array data) { return by_all_cores(data, expansions).round(); }}};
 }
 
 }  // namespace peers

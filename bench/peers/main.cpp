@@ -28,7 +28,7 @@ struct Options {
 };
 
 Row measure(const HostPeer& peer, const Problem& problem, const samesum::bench::Effort& effort) {
-  const auto bits = [&](samesum::View data) { return std::bit_cast<std::uint64_t>(peer.sum(data)); };
+  const auto bits = [&](samesum::Array data) { return std::bit_cast<std::uint64_t>(peer.sum(data)); };
   Row row{.name = peer.name, .where = peer.where, .in_element_type = peer.in_element_type, .seconds = {}, .not_measured = {}};
   row.value = peer.sum(problem.data);
   for (int i = 0; i < 5; ++i) row.repeats = row.repeats && bits(problem.data) == std::bit_cast<std::uint64_t>(row.value);
@@ -57,7 +57,7 @@ std::vector<Row> measure_all(const Problem& problem, const Options& options) {
 }
 
 // The elements backwards, the second half first: every element has other neighbours in time.
-std::vector<std::byte> permute(samesum::View data) {
+std::vector<std::byte> permute(samesum::Array data) {
   std::vector<std::byte> result(data.bytes());
   const std::size_t width = samesum::size_of(data.type());
   const auto* from = static_cast<const std::byte*>(data.data());

@@ -16,7 +16,7 @@ namespace {
 
 class MemoryFile {
  public:
-  explicit MemoryFile(samesum::View data) : descriptor_(memfd_create("peers", 0)) {
+  explicit MemoryFile(samesum::Array data) : descriptor_(memfd_create("peers", 0)) {
     const auto* bytes = static_cast<const char*>(data.data());
     for (std::uint64_t done = 0; done < data.bytes();) {
       const ssize_t written = write(descriptor_, bytes + done, data.bytes() - done);

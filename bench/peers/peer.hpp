@@ -16,7 +16,7 @@ struct HostPeer {
   std::string name;
   std::string where;             ///< "cpu, 1 thread": rows of one place are compared with samesum's there
   bool in_element_type = false;  ///< the result has the type of the elements; otherwise it is a double
-  std::function<double(samesum::View)> sum;
+  std::function<double(samesum::Array)> sum;
 };
 
 /// One line of the table.
@@ -33,8 +33,8 @@ struct Row {
 
 /// The data of one round: the same elements in two orders, and their exact sum.
 struct Problem {
-  samesum::View data;
-  samesum::View permuted;
+  samesum::Array data;
+  samesum::Array permuted;
   samesum::Accumulator exact;
 };
 

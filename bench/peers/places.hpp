@@ -15,7 +15,7 @@ inline std::string all_cores() { return "cpu, " + std::to_string(tbb::info::defa
 
 /// An exact sum that is merged from those of parts.
 template <class Exact>
-samesum::Accumulator by_all_cores(samesum::View data, const Exact& exact) {
+samesum::Accumulator by_all_cores(samesum::Array data, const Exact& exact) {
   using Range = tbb::blocked_range<std::uint64_t>;
   return tbb::parallel_reduce(
       Range(0, data.size(), std::uint64_t{1} << 16), samesum::Accumulator(),
@@ -25,7 +25,7 @@ samesum::Accumulator by_all_cores(samesum::View data, const Exact& exact) {
 
 /// Calls body(pointer, count) with the elements as what they are.
 template <class Body>
-auto typed(samesum::View data, const Body& body) {
+auto typed(samesum::Array data, const Body& body) {
   if (data.type() == samesum::DType::float32) return body(static_cast<const float*>(data.data()), data.size());
   return body(static_cast<const double*>(data.data()), data.size());
 }

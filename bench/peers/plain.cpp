@@ -11,11 +11,11 @@
 namespace peers {
 namespace {
 
-double loop(samesum::View data) {
+double loop(samesum::Array data) {
   return typed(data, [](const auto* from, std::uint64_t count) -> double { return std::accumulate(from, from + count, *from * 0); });
 }
 
-double tbb_reduce(samesum::View data) {
+double tbb_reduce(samesum::Array data) {
   return typed(data, []<class T>(const T* from, std::uint64_t count) -> double {
     using Range = tbb::blocked_range<const T*>;
     return tbb::parallel_reduce(
@@ -25,7 +25,7 @@ double tbb_reduce(samesum::View data) {
 }
 
 #if defined(PEERS_EIGEN)
-double eigen(samesum::View data) {
+double eigen(samesum::Array data) {
   return typed(data, []<class T>(const T* from, std::uint64_t count) -> double {
     return Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(from, static_cast<Eigen::Index>(count)).sum();
   });

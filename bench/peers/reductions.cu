@@ -4,7 +4,7 @@
 // operators that one would write: extremes as a pair, dot products over two arrays, variances by merging counts, means and sums of squares
 // (Chan, Golub and LeVeque 1983), products in no fixed order. Its floating-point results are rounded wherever they are added, samesum's
 // once.
-#include "device/array.hpp"
+#include "device/run.hpp"
 #include "product/product.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
@@ -118,7 +118,7 @@ class Stream {
 template <class T>
 class Round {
  public:
-  Round(const Stream& stream, const samesum::Device& device, samesum::View a, samesum::View b)
+  Round(const Stream& stream, const samesum::Device& device, samesum::Array a, samesum::Array b)
       : stream_(stream), device_(device), a_view_(a), b_view_(b), n_(a.size()), type_(a.type()) {
     check(cudaMalloc(&a_, a.bytes()));
     check(cudaMalloc(&b_, b.bytes()));
@@ -199,7 +199,7 @@ class Round {
 
   void extremes(const char* name, samesum::Ends ends, const std::function<void()>& theirs) const {
     samesum::ExtremesPlan plan(device_, type_, n_, {}, ends);
-    const samesum::BufferView data(buffer(a_, n_ * sizeof(T)), n_, type_);
+    const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
     const auto ours = [&] { plan.launch(data); };
     ours();
     const samesum::Statistics found = plan.result(), expected = samesum::collect(a_view_, samesum::Device::open("cpu"));
@@ -225,7 +225,7 @@ class Round {
 
   void sum(const std::function<void()>& theirs) const {
     samesum::SumPlan plan(device_, type_, n_);
-    const samesum::BufferView data(buffer(a_, n_ * sizeof(T)), n_, type_);
+    const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
     const auto ours = [&] { plan.launch(data); };
     ours();
     row("sum", plan.result() == samesum::accumulate(a_view_, samesum::Device::open("cpu")), ours, theirs);
@@ -247,7 +247,7 @@ class Round {
 
   const Stream& stream_;
   samesum::Device device_;
-  samesum::View a_view_, b_view_;
+  samesum::Array a_view_, b_view_;
   std::uint64_t n_;
   samesum::DType type_;
   T* a_ = nullptr;

@@ -5,7 +5,7 @@ namespace peers {
 
 std::vector<HostPeer> samesum_host_peers() {
   const auto with_threads = [](std::uint32_t threads) {
-    return [threads, cpu = samesum::Device::open("cpu")](samesum::View data) {
+    return [threads, cpu = samesum::Device::open("cpu")](samesum::Array data) {
       samesum::SumOptions options;
       options.threads = threads;
       return samesum::sum(data, cpu, options).as_double();

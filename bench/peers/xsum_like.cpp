@@ -49,7 +49,7 @@ class LargeAccumulator {
   samesum::Accumulator small_;
 };
 
-samesum::Accumulator large(samesum::View data) {
+samesum::Accumulator large(samesum::Array data) {
   return typed(data, [](const auto* from, std::uint64_t count) {
     LargeAccumulator sum;
     for (std::uint64_t i = 0; i < count; ++i) sum.add(from[i]);
@@ -57,7 +57,7 @@ samesum::Accumulator large(samesum::View data) {
   });
 }
 
-samesum::Accumulator small(samesum::View data) {
+samesum::Accumulator small(samesum::Array data) {
   return typed(data, [](const auto* from, std::uint64_t count) {
     samesum::Accumulator sum;
     for (std::uint64_t i = 0; i < count; ++i) sum.add(from[i]);
@@ -68,9 +68,9 @@ samesum::Accumulator small(samesum::View data) {
 }  // namespace
 
 std::vector<HostPeer> xsum_like_peers() {
-  return {{"xsum-like, small", kOneThread, false, [](samesum::View data) { return small(data).round(); }},
-          {"xsum-like, large", kOneThread, false, [](samesum::View data) { return large(data).round(); }},
-          {"xsum-like, large", all_cores(), false, [](samesum::View data) { return by_all_cores(data, large).round(); }}};
+  return {{"xsum-like, small", kOneThread, false, [](samesum::Array data) { return small(data).round(); }},
+          {"xsum-like, large", kOneThread, false, [](samesum::Array data) { return large(data).round(); }},
+          {"xsum-like, large", all_cores(), false, [](samesum::Array data) { return by_all_cores(data, large).round(); }}};
 }
 
 }  // namespace peers

@@ -8,7 +8,7 @@ int main(int count, char** arguments) {
   try {
     if (count > 1) {
       const samesum::ArrayFile file(arguments[1]);
-      std::printf("%.17g\n", samesum::sum(file.view()).as_double());
+      std::printf("%.17g\n", samesum::sum(file.array()).as_double());
     } else {
       const std::vector<double> values = {1e300, 1, -1e300};
       std::printf("%.17g\n", samesum::sum(values));

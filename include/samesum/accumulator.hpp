@@ -1,9 +1,9 @@
 // The superaccumulator: an exact sum that has not been rounded yet.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/export.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
 
 #include <array>
 #include <concepts>

@@ -1,9 +1,9 @@
 // Arrays in files: .npy, and raw numbers of a type that the caller names.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/export.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,12 +46,13 @@ class ArrayFile {
   /// two dimensions are larger than 1). open_source() gives the elements of such an array by index.
   bool fortran_order() const noexcept { return fortran_order_; }
 
-  /// The elements in the order in which they lie in the file. Valid as long as a copy of this object lives.
+  /// The elements, where they lie in the file. Valid as long as a copy of this object lives.
   ///
   /// A file that another process makes shorter takes its pages with it: reading those raises SIGBUS, as with every mapped file.
-  View view() const noexcept;
+  Array array() const;
+  std::uint64_t bytes() const noexcept { return count_ * size_of(type_); }  ///< of the elements
 
-  /// @throws Error (usage) where the file was written to since it was opened: what was read through view() may be a mixture.
+  /// @throws Error (usage) where the file was written to since it was opened: what was read through array() may be a mixture.
   void check_unchanged() const;
 
  private:

@@ -2,10 +2,10 @@
 // Threads: measurements at the same time are allowed, but each sees the others' load; Effort::progress is called by the measuring thread.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -40,7 +40,7 @@ class Data {
  public:
   /// `size` elements, made by all cores. O(size).
   Data(DataKind kind, DType type, std::uint64_t size, std::uint64_t seed = 1);
-  View view() const noexcept { return {memory_.get(), size_, type_}; }
+  Array view() const noexcept { return {memory_.get(), size_, type_}; }
 
  private:
   std::shared_ptr<void> memory_;
@@ -121,13 +121,6 @@ Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {}
 
 // --- the ladder of the sum -------------------------------------------------------------------------------------------------------
 
-/// `rows` x `columns` elements, row by row.
-struct MatrixView {
-  View data;
-  std::uint64_t rows;
-  std::uint64_t columns;
-};
-
 struct Ladder;
 
 struct LadderOptions {
@@ -193,8 +186,9 @@ std::vector<std::string> sum_rungs(const Device& device);
 
 /// The variants of the sum side by side: on the CPU sequential, on all cores, and exact; then on `device`, where it runs kernels, the
 /// textbook ones and the exact ones. Each is checked before it is timed.
-/// @throws Error (usage) for an unknown rung, a group size that the device cannot run, or data that does not fit the device.
-Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options = {});
+/// `matrix` is contiguous, with one axis or two, in host memory.
+/// @throws Error (usage) for an unknown rung, a group size that the device cannot run, another array, or data that does not fit the device.
+Ladder sum_ladder(const Device& device, const Array& matrix, const LadderOptions& options = {});
 
 }  // namespace bench
 }  // namespace samesum

@@ -53,7 +53,7 @@ std::vector<std::string_view> reduce_operations();
 /// Measures reductions of `data` on all cores, and on `device` where it runs kernels, with the data in its memory. What a device finds is
 /// compared, bit for bit, with what the CPU does.
 /// @throws Error (usage) for an unknown operation, a group size that the device cannot run, or data that does not fit the device.
-ReduceBench measure_reductions(const Device& device, View data, const ReduceBenchOptions& options = {});
+ReduceBench measure_reductions(const Device& device, const Array& data, const ReduceBenchOptions& options = {});
 
 }  // namespace bench
 }  // namespace samesum

@@ -3,7 +3,6 @@
 
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
-#include <samesum/types.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -42,32 +41,6 @@ class Buffer {
 enum class Layout {
   contiguous,  ///< the elements follow one another; the first may lie anywhere
   strided,     ///< with any stride
-};
-
-/// An array in a device's memory: `size` elements of type `type`, the first at byte `offset`, one every `stride` bytes (which may be 0 or
-/// negative). Both are multiples of the type's size.
-class BufferView {
- public:
-  /// @throws Error (usage) where an element would lie outside of the buffer or be misaligned.
-  BufferView(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset, std::int64_t stride);
-  /// Contiguous.
-  BufferView(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset = 0)
-      : BufferView(std::move(buffer), size, type, offset, static_cast<std::int64_t>(size_of(type))) {}
-
-  const Buffer& buffer() const noexcept { return buffer_; }
-  std::uint64_t size() const noexcept { return size_; }                    ///< in elements
-  std::uint64_t bytes() const noexcept { return size_ * size_of(type_); }  ///< of the elements
-  DType type() const noexcept { return type_; }
-  std::uint64_t offset() const noexcept { return offset_; }  ///< in bytes
-  std::int64_t stride() const noexcept { return stride_; }   ///< in bytes
-  bool contiguous() const noexcept { return stride_ == static_cast<std::int64_t>(size_of(type_)) || size_ <= 1; }
-
- private:
-  Buffer buffer_;
-  std::uint64_t size_;
-  DType type_;
-  std::uint64_t offset_;
-  std::int64_t stride_;
 };
 
 }  // namespace samesum

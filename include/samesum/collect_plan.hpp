@@ -35,7 +35,7 @@ class CollectPlan {
 
   /// Enqueues the pass over `data`, which must stay as it is until that is done. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, or has more than kMostElements.
-  void launch(const BufferView& data);
+  void launch(const Array& data);
 
   /// What the latest launch has collected, which it waits for. @throws Error (usage) before the first.
   Statistics result() const;
@@ -58,7 +58,7 @@ class DotPlan {
 
   /// Enqueues the exact sum of the products of `a` and `b`. O(n); arrays that are contiguous and lie alike are faster.
   /// @throws Error (usage) as CollectPlan::launch(), and where the arrays are not of one length.
-  void launch(const BufferView& a, const BufferView& b);
+  void launch(const Array& a, const Array& b);
 
   /// The dot product of the latest launch, which it waits for: round it, or take its root. @throws Error (usage) before the first.
   ProductAccumulator result() const;

@@ -53,9 +53,9 @@ class ExtremesPlan {
 
   /// Enqueues the search through `data`, which must stay as it is until that is done. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, or is not of the plan's layout.
-  void launch(const BufferView& data);
+  void launch(const Array& data);
   /// The same, and leaves an ExtremesRecord at byte `offset` of `to`, a multiple of 8.
-  void launch(const BufferView& data, const Buffer& to, std::uint64_t offset = 0);
+  void launch(const Array& data, const Buffer& to, std::uint64_t offset = 0);
 
   /// What the latest launch that had no place of its own found, which it waits for: min(), max(), nan_count().
   /// @throws Error (usage) where there was no such launch.

@@ -8,12 +8,12 @@
 // exactly. docs/histogram.md says how that costs nothing.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
 
 #include <array>
 #include <cstdint>
@@ -134,16 +134,13 @@ struct HistogramReport {
 /// The histogram of `data`: exact counts, the same on every device. O(n), and O(bins) memory for each thread or group of work-items.
 /// May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails.
-Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
+/// An array on a device is counted there, and only the counts come to the host. Where it is no single run, or that has strides or does not
+/// begin at a multiple of 16 bytes, it is copied on the device first, by parts of 64 MiB. @throws Error (device) for a report on a queue
+/// of the caller's own that keeps no times.
+Histogram histogram(const Array& data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);
-/// The same on the device that `choose_device("auto", data.bytes())` names.
-inline Histogram histogram(View data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
-  return histogram(data, bins, choose_device("auto", data.bytes()), options, report);
-}
-/// That of an array in a device's memory, counted there; only the counts come to the host. One that has strides, or does not begin at a
-/// multiple of 16 bytes, is copied on the device first, by parts of 256 MiB at most. @throws Error (device) for a report on a queue of the
-/// caller's own that keeps no times.
-Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr);
+/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names.
+Histogram histogram(const Array& data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr);
 /// The histogram of all that comes from `source`.
 Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
                     HistogramReport* report = nullptr);
@@ -156,8 +153,8 @@ struct Range {
   double least = 0;
   double greatest = 0;
 };
-/// On the CPU, by all cores. Nothing where there is no finite number.
-std::optional<Range> range_of(View data);
+/// On the CPU, by all cores; an array on a device comes to the host for that. Nothing where there is no finite number.
+std::optional<Range> range_of(const Array& data);
 std::optional<Range> range_of(Source& source);
 
 // --- text ------------------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ struct Image {
   std::string format;  ///< "png", "jpeg", "tiff"; empty for one in memory
 
   bool has_alpha() const noexcept { return channels == 2 || channels == 4; }
-  View view() const noexcept { return {pixels.get(), width * height * channels, type}; }
+  Array view() const noexcept { return {pixels.get(), width * height * channels, type}; }
   /// "grey", "red", "green", "blue", "alpha".
   std::string_view channel_name(std::uint32_t channel) const noexcept;
 };

@@ -8,10 +8,10 @@
 // docs/pairs.md has the whole story: the ladder of kernels, the bounds, and what was measured.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -71,7 +71,7 @@ struct PairsOptions {
   std::uint64_t components = 1;      ///< D, 1 to 1024: A and B hold X and Y vectors of so many elements, one after the other
   double h = 1;                      ///< of gaussian: positive, and so that 1/h is finite in T
   double softening = 0;              ///< of invdist: not negative; with 0, a pair at the same place is infinity
-  std::optional<View> weights = {};  ///< one per y, of the type of A and B
+  std::optional<Array> weights = {};  ///< one per y, of the type of A and B
   std::uint32_t group_size = 0;      ///< work-items of a group on a device that runs kernels; 0: its own
   std::uint32_t threads = 0;         ///< of the CPU; 0: all cores
   std::function<void(double fraction)> progress = {};  ///< told how much is done; may use the device; what it throws ends the work
@@ -81,16 +81,17 @@ struct PairsOptions {
 using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
-/// A and B are float32 or both float64. Every NaN is the canonical one.
+/// A and B are float32 or both float64, their vectors in C order (a matrix has them as its rows). What lies on a device, or is no single run
+/// without strides, is copied to the host first. Every NaN is the canonical one.
 /// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for min, max or argmin, or
 /// where the device lacks what the exact answer needs (denormals, a right fma, float64; for invdist division and square roots), with the
 /// reason; Error (device) where the device fails.
-PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options = {});
+PairsResult pairs(const Array& a, const Array& b, const Device& device, const PairsOptions& options = {});
 /// The same on the device that choose_device("auto", …) names for as many bytes as there are pairs, as their work is about that of summing
 /// so much.
-PairsResult pairs(View a, View b, const PairsOptions& options = {});
+PairsResult pairs(const Array& a, const Array& b, const PairsOptions& options = {});
 
-/// The view of a result.
-View view_of(const PairsResult& result) noexcept;
+/// A result as an array, which is good as long as it.
+Array array_of(const PairsResult& result) noexcept;
 
 }  // namespace samesum

@@ -8,12 +8,12 @@
 // passes over them count digits of keys (src/quantile/select.hpp), so that memory does not grow with n.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/export.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
-#include <samesum/view.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -62,17 +62,16 @@ struct Quantiles {
 /// two passes as a rule, and at most 2 (32 bits) or 4 (64 bits); more only where many quantiles are asked for. Memory: under 32 MiB, and up
 /// to 8 MiB for each thread. Work is done on the CPU. May be called from several threads at once.
 /// @throws Error (no_answer) where there are no elements, or all are NaN and skipped; Error (usage) for a q that is none.
-Quantiles quantiles(View data, std::span<const double> q, const QuantileOptions& options = {});
-/// The same of an array in a device's memory, which comes to the host in parts of 16 MiB, once for each pass.
-Quantiles quantiles(const BufferView& data, std::span<const double> q, const QuantileOptions& options = {});
+/// An array in a device's memory comes to the host in parts of 64 MiB at most, once for each pass.
+Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileOptions& options = {});
 /// The same of all that comes from a source, which is opened anew for each pass: `open` gives the same numbers each time. Where its type()
 /// is not known (text), integers of 64 bits and doubles are compared exactly with one another; that takes up to 5 passes.
 /// @throws Error (usage) where two passes differ.
 Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileOptions& options = {});
 
 /// A single quantile. As quantiles().
-Value quantile(View data, double q, const QuantileOptions& options = {});
+Value quantile(const Array& data, double q, const QuantileOptions& options = {});
 /// quantile(data, 0.5): the middle element, or the mean of both middle elements.
-Value median(View data, const QuantileOptions& options = {});
+Value median(const Array& data, const QuantileOptions& options = {});
 
 }  // namespace samesum

@@ -20,47 +20,63 @@ struct ReduceOptions {
   std::uint32_t threads = 0;
 };
 
-/// The least and the greatest element, with the lowest index of each: `min(x, device).index` is argmin. -0.0 is less than +0.0; with NaNs
-/// that are not skipped, NaN and the index of the first. @throws Error (no_answer) where there is no element.
-Extreme min(View data, const Device& device, const ReduceOptions& options = {});
-Extreme max(View data, const Device& device, const ReduceOptions& options = {});
-std::pair<Extreme, Extreme> minmax(View data, const Device& device, const ReduceOptions& options = {});
-/// Of an array on a device, on that device; the same for what follows: collect() it (samesum/statistics.hpp).
-Extreme min(const BufferView& data, const ReduceOptions& options = {});
-Extreme max(const BufferView& data, const ReduceOptions& options = {});
-std::pair<Extreme, Extreme> minmax(const BufferView& data, const ReduceOptions& options = {});
+/// All of these are given either with a device, to which elements in host memory go, or without: then work is done where the array lies, and
+/// of host memory on the device that choose_device("auto", data.bytes()) names.
+
+/// The least and the greatest element, with the lowest index of each, in C order: `min(x).index` is argmin. -0.0 is less than +0.0; with
+/// NaNs that are not skipped, NaN and the index of the first. @throws Error (no_answer) where there is no element.
+Extreme min(const Array& data, const ReduceOptions& options = {});
+Extreme min(const Array& data, const Device& device, const ReduceOptions& options = {});
+Extreme max(const Array& data, const ReduceOptions& options = {});
+Extreme max(const Array& data, const Device& device, const ReduceOptions& options = {});
+std::pair<Extreme, Extreme> minmax(const Array& data, const ReduceOptions& options = {});
+std::pair<Extreme, Extreme> minmax(const Array& data, const Device& device, const ReduceOptions& options = {});
 
 /// How many elements are not zero; NaNs, unless skipped, count as such. Whether any is, whether all are: of nothing, false and true.
-std::uint64_t count_nonzero(View data, const Device& device, const ReduceOptions& options = {});
-bool any(View data, const Device& device, const ReduceOptions& options = {});
-bool all(View data, const Device& device, const ReduceOptions& options = {});
+std::uint64_t count_nonzero(const Array& data, const ReduceOptions& options = {});
+std::uint64_t count_nonzero(const Array& data, const Device& device, const ReduceOptions& options = {});
+bool any(const Array& data, const ReduceOptions& options = {});
+bool any(const Array& data, const Device& device, const ReduceOptions& options = {});
+bool all(const Array& data, const ReduceOptions& options = {});
+bool all(const Array& data, const Device& device, const ReduceOptions& options = {});
 
 /// Correctly rounded: the exact value, rounded once to the nearest double. See Statistics.
-double mean(View data, const Device& device, const ReduceOptions& options = {});
-double variance(View data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double standard_deviation(View data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double squared_norm(View data, const Device& device, const ReduceOptions& options = {});
-double norm(View data, const Device& device, const ReduceOptions& options = {});
+double mean(const Array& data, const ReduceOptions& options = {});
+double mean(const Array& data, const Device& device, const ReduceOptions& options = {});
+double variance(const Array& data, std::uint64_t ddof = 0, const ReduceOptions& options = {});
+double variance(const Array& data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
+double standard_deviation(const Array& data, std::uint64_t ddof = 0, const ReduceOptions& options = {});
+double standard_deviation(const Array& data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
+double squared_norm(const Array& data, const ReduceOptions& options = {});
+double squared_norm(const Array& data, const Device& device, const ReduceOptions& options = {});
+double norm(const Array& data, const ReduceOptions& options = {});
+double norm(const Array& data, const Device& device, const ReduceOptions& options = {});
 
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
-/// @throws Error (usage) unless both have the same length and type.
-ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
-/// The same of two arrays on one device, on that device. @throws Error (usage) where they lie on two.
-ProductAccumulator dot(const BufferView& a, const BufferView& b, const ExecutionOptions& options = {}, SumReport* report = nullptr);
+/// @throws Error (usage) unless both have the same shape and type, and lie both in host memory or on one device.
+ProductAccumulator dot(const Array& a, const Array& b, const ExecutionOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(const Array& a, const Array& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
 ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
+inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
+  return dot(a, b, choose_device("auto", a.resident_bytes() + b.resident_bytes()), options, report);
+}
 
-/// The product of the elements.
+/// The product of the elements, in C order. An array on a device comes to the host, by parts of 16 MiB.
 ///
 /// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
 /// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as
 /// 1, at its place. Of nothing: 1.
 /// Integers: the exact product, as int64 or uint64. @throws Error (no_answer), with the exact value, where it does not fit; of more than
 /// 2^14 bits with their number, and beyond 2^20 bits without it. O(n) as long as it fits; O(n + b²) for b bits.
-Value product(View data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+Value product(const Array& data, const ReduceOptions& options = {}, SumReport* report = nullptr);
+Value product(const Array& data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from `source`, by one tree over all of it. Of a text whose numbers are all integers the exact product, as
 /// int64 if that holds it, else as uint64; of any other text that of doubles.
 Value product(Source& source, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+inline Value product(Source& source, const ReduceOptions& options = {}, SumReport* report = nullptr) {
+  return product(source, choose_device("auto", source.resident_bytes()), options, report);
+}
 
 /// A product of what comes in pieces: by one tree over all of it, in O(log n) memory and, of integers, up to 2^20 bits.
 class Product {
@@ -73,7 +89,7 @@ class Product {
   ~Product();
 
   /// Appends the elements that stand behind those so far. O(n). @throws Error (usage) for another type; Error (device) as product().
-  void append(View data);
+  void append(const Array& data);
   /// As product().
   Value value() const;
   /// The exact product of integers in decimal, all its digits: "-1267650600228229401496703205376". O(b²) for b bits.
@@ -86,53 +102,5 @@ class Product {
   struct SAMESUM_HIDDEN State;
   std::unique_ptr<State> state_;
 };
-
-// The same on the device that choose_device("auto", …) names for so many bytes.
-
-inline Extreme min(View data, const ReduceOptions& options = {}) {
-  return min(data, choose_device("auto", data.bytes()), options);
-}
-inline Extreme max(View data, const ReduceOptions& options = {}) {
-  return max(data, choose_device("auto", data.bytes()), options);
-}
-inline std::pair<Extreme, Extreme> minmax(View data, const ReduceOptions& options = {}) {
-  return minmax(data, choose_device("auto", data.bytes()), options);
-}
-inline std::uint64_t count_nonzero(View data, const ReduceOptions& options = {}) {
-  return count_nonzero(data, choose_device("auto", data.bytes()), options);
-}
-inline bool any(View data, const ReduceOptions& options = {}) {
-  return any(data, choose_device("auto", data.bytes()), options);
-}
-inline bool all(View data, const ReduceOptions& options = {}) {
-  return all(data, choose_device("auto", data.bytes()), options);
-}
-inline double mean(View data, const ReduceOptions& options = {}) {
-  return mean(data, choose_device("auto", data.bytes()), options);
-}
-inline double variance(View data, std::uint64_t ddof = 0, const ReduceOptions& options = {}) {
-  return variance(data, choose_device("auto", data.bytes()), ddof, options);
-}
-inline double standard_deviation(View data, std::uint64_t ddof = 0, const ReduceOptions& options = {}) {
-  return standard_deviation(data, choose_device("auto", data.bytes()), ddof, options);
-}
-inline double squared_norm(View data, const ReduceOptions& options = {}) {
-  return squared_norm(data, choose_device("auto", data.bytes()), options);
-}
-inline double norm(View data, const ReduceOptions& options = {}) {
-  return norm(data, choose_device("auto", data.bytes()), options);
-}
-inline ProductAccumulator dot(View a, View b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
-  return dot(a, b, choose_device("auto", a.bytes() + b.bytes()), options, report);
-}
-inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
-  return dot(a, b, choose_device("auto", a.resident_bytes() + b.resident_bytes()), options, report);
-}
-inline Value product(View data, const ReduceOptions& options = {}, SumReport* report = nullptr) {
-  return product(data, choose_device("auto", data.bytes()), options, report);
-}
-inline Value product(Source& source, const ReduceOptions& options = {}, SumReport* report = nullptr) {
-  return product(source, choose_device("auto", source.resident_bytes()), options, report);
-}
 
 }  // namespace samesum

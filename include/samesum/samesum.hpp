@@ -31,4 +31,4 @@
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 #include <samesum/version.hpp>
-#include <samesum/view.hpp>
+#include <samesum/array.hpp>

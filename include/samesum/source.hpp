@@ -1,10 +1,10 @@
 // Numbers that come in chunks: from files, pipes and text, in bounded memory.
 #pragma once
 
+#include <samesum/array.hpp>
 #include <samesum/export.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -105,7 +105,7 @@ class Source {
 
   /// The next chunk, which is valid until the next call; nothing at the end.
   /// @throws Error (usage) where the input cannot be read, or is malformed: the message names the file and the place.
-  virtual std::optional<View> next() = 0;
+  virtual std::optional<Array> next() = 0;
 
   /// "npy", "raw", "text".
   virtual std::string_view format() const noexcept = 0;

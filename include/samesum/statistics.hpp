@@ -3,6 +3,7 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
@@ -10,7 +11,6 @@
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
-#include <samesum/view.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -127,10 +127,12 @@ struct CollectOptions {
 /// Collects from `data`, in one pass. O(n) time; O(1) memory on the CPU, on other devices data go through in chunks of bounded size.
 /// `report` tells how it was done. May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
-Statistics collect(View data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same of an array on a device, on that device: nothing is copied. O(1) memory. Arrays that are not contiguous are read element by
-/// element, and slower. Many of them: see CollectPlan, and for their extremes alone ExtremesPlan.
-Statistics collect(const BufferView& data, const CollectOptions& options = {}, SumReport* report = nullptr);
+/// An array on a device is worked on where it lies: nothing is copied, but where its elements are no single run; those are gathered on the
+/// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a device:
+/// see CollectPlan, and for their extremes alone ExtremesPlan.
+Statistics collect(const Array& data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+/// The same where the array lies; of host memory, on the device that choose_device("auto", data.bytes()) names.
+Statistics collect(const Array& data, const CollectOptions& options = {}, SumReport* report = nullptr);
 /// The same of all that comes from `source`. An index is a place in the whole of it: in a table the row, from 0 on, if the source keeps
 /// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.
 Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
@@ -139,9 +141,6 @@ std::vector<Statistics> collect_columns(Source& source, const Device& device, co
                                         SumReport* report = nullptr);
 
 /// The same on the device that choose_device("auto", …) names for so many bytes.
-inline Statistics collect(View data, const CollectOptions& options = {}, SumReport* report = nullptr) {
-  return collect(data, choose_device("auto", data.bytes()), options, report);
-}
 inline Statistics collect(Source& source, const CollectOptions& options = {}, SumReport* report = nullptr) {
   return collect(source, choose_device("auto", source.resident_bytes()), options, report);
 }

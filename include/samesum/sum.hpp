@@ -2,12 +2,12 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
-#include <samesum/view.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -67,37 +67,34 @@ struct SumVariant {
 std::vector<SumVariant> sum_variants(const Device& device);
 
 /// The exact sum of `data` as an accumulator: merge it with others, serialize it, round it.
-/// O(n) time; O(1) memory on the CPU; on other devices data in host memory goes through in chunks of bounded size.
+/// O(n) time; O(1) memory on the CPU; on other devices data in host memory goes through in chunks of bounded size. An array on a device is
+/// summed where it lies: nothing is copied, but where its elements are no single run (a slice of a matrix); those are gathered on the
+/// device, by parts of 64 MiB. Where no report is asked for, and the device's kernels are built, a call costs little more than its kernel;
+/// for many such sums see SumPlan.
 /// May be called from several threads at once; `data` is only read, `report` is this call's own.
-/// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the device fails.
-Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
+/// @throws Error (usage) for an unknown variant, a group size that the device cannot run, or an array on another device; Error (device)
+/// where the device fails.
+Accumulator accumulate(const Array& data, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
+/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names.
+Accumulator accumulate(const Array& data, const AccumulateOptions& options = {}, SumReport* report = nullptr);
 
-/// The same on the device that `choose_device("auto", data.bytes())` names.
-inline Accumulator accumulate(View data, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
-  return accumulate(data, choose_device("auto", data.bytes()), options, report);
-}
-
-/// The same of an array on a device, on that device: nothing is copied. Where no report is asked for, and the device's kernels are built,
-/// it costs little more than its kernel; for many such sums see SumPlan.
-Accumulator accumulate(const BufferView& data, const AccumulateOptions& options = {}, SumReport* report = nullptr);
-
-/// The same, shared out over several devices at once, each of which takes the next part when it is done with one: the same bits as on any
-/// of them. `reports`, where given, has one for each device, with the bytes that it took.
+/// The same of an array in host memory, shared out over several devices at once, each of which takes the next part when it is done with one:
+/// the same bits as on any of them. `reports`, where given, has one for each device, with the bytes that it took.
 /// @throws Error (device) where one of them fails.
-Accumulator accumulate(View data, std::span<const Device> devices, const AccumulateOptions& options = {},
+Accumulator accumulate(const Array& data, std::span<const Device> devices, const AccumulateOptions& options = {},
                        std::vector<SumReport>* reports = nullptr);
 
 /// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; of none:
 /// +0.0. Of integers, exactly: an int64, or a uint64 where their type is unsigned.
-/// The same bits on every device, with every option. On the CPU it is sooner done than accumulate() where elements have
-/// exponents of all sizes; but reads the data twice where, moreover, the least of them decide how it rounds.
+/// The same bits on every device, with every option. On the CPU it is faster than accumulate() where elements have exponents of all sizes,
+/// but reads the data twice where, moreover, the least of them decide how it rounds.
 /// Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (ACM TOMS 1991).
 /// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() it, which fits any; Error as
 /// accumulate() does.
-Value sum(View data, const Device& device, const SumOptions& options = {});
-Value sum(const BufferView& data, const SumOptions& options = {});
-/// The same on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for small arrays.
-Value sum(View data, const SumOptions& options = {});
+Value sum(const Array& data, const Device& device, const SumOptions& options = {});
+/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for
+/// small arrays.
+Value sum(const Array& data, const SumOptions& options = {});
 
 /// What sums of elements of such a range are: double, std::int64_t or std::uint64_t.
 template <ElementRange Range>
@@ -107,11 +104,11 @@ using SumOf = std::conditional_t<std::floating_point<ElementOf<Range>>, double,
 /// The same of elements whose type the compiler knows: `double total = sum(std::vector{0.1, 0.2})`.
 template <ElementRange Range>
 SumOf<Range> sum(Range&& data, const Device& device, const SumOptions& options = {}) {
-  return std::get<SumOf<Range>>(sum(View(data), device, options).number);
+  return std::get<SumOf<Range>>(sum(Array(data), device, options).number);
 }
 template <ElementRange Range>
 SumOf<Range> sum(Range&& data, const SumOptions& options = {}) {
-  return std::get<SumOf<Range>>(sum(View(data), options).number);
+  return std::get<SumOf<Range>>(sum(Array(data), options).number);
 }
 
 /// What SumPlan leaves in a device's memory for whoever comes next: 24 bytes, as a C struct.
@@ -149,9 +146,9 @@ class SumPlan {
 
   /// Enqueues the sum of `data`, which must stay as it is until that is done.
   /// @throws Error (usage) where `data` is of another type, lies on another device, or is not of the plan's layout.
-  void launch(const BufferView& data);
+  void launch(const Array& data);
   /// The same, and leaves a SumRecord, rounded by the policy `nan`, at byte `offset` of `to`, a multiple of 8.
-  void launch(const BufferView& data, const Buffer& to, std::uint64_t offset = 0, NanPolicy nan = NanPolicy::propagate);
+  void launch(const Array& data, const Buffer& to, std::uint64_t offset = 0, NanPolicy nan = NanPolicy::propagate);
 
   /// The exact sum of the latest launch, which it waits for. @throws Error (usage) before the first.
   Accumulator result() const;

@@ -7,6 +7,7 @@
 #include "bench/reference.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
@@ -38,9 +39,15 @@ struct Rung {
   Timer timer;
 };
 
+// Rows of elements, one after the other.
+struct Matrix {
+  View data;
+  std::uint64_t rows, columns;
+};
+
 class LadderRun {
  public:
-  LadderRun(const Device& device, MatrixView matrix, const LadderOptions& options)
+  LadderRun(const Device& device, Matrix matrix, const LadderOptions& options)
       : device_(device), matrix_(matrix), options_(options), reference_(matrix.data) {
     ladder_.device = device.info();
     ladder_.type = matrix.data.type();
@@ -259,19 +266,22 @@ class LadderRun {
   }
 
   Device device_;
-  MatrixView matrix_;
+  Matrix matrix_;
   const LadderOptions& options_;
   Reference reference_;
   Ladder ladder_;
 };
 
-void check_arguments(const Device& device, MatrixView matrix, const LadderOptions& options) {
-  const DeviceInfo& info = device.info();
-  if (matrix.columns != 0 && matrix.rows > UINT64_MAX / matrix.columns) throw Error(ErrorKind::usage, "rows x columns exceeds 64 bits");
-  if (matrix.rows * matrix.columns != matrix.data.size()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} rows of {} columns are not {} elements", matrix.rows, matrix.columns, matrix.data.size()));
+Matrix matrix_of(const Array& array) {
+  if (array.rank() > 2 || !array.contiguous()) {
+    throw Error(ErrorKind::usage, "the ladder takes a matrix whose rows lie one behind the other, in host memory");
   }
+  const std::uint64_t rows = array.rank() == 2 ? array.shape()[0] : 1;
+  return {core::require_single_view(array, core::Order::index, "the ladder"), rows, array.rank() == 2 ? array.shape()[1] : array.size()};
+}
+
+void check_arguments(const Device& device, Matrix matrix, const LadderOptions& options) {
+  const DeviceInfo& info = device.info();
   check_rungs(options.rungs, sum_rungs(device), options.kernel_name, info);
   if (!info.has(Capability::kernels)) return;
   device::check_group_size(info, options.group_size, info.max_group_size);
@@ -309,8 +319,9 @@ std::vector<std::string> sum_rungs(const Device& device) {
   return names;
 }
 
-Ladder sum_ladder(const Device& device, MatrixView matrix, const LadderOptions& options) {
+Ladder sum_ladder(const Device& device, const Array& array, const LadderOptions& options) {
   const core::DefaultFloatEnvironment environment;
+  const Matrix matrix = matrix_of(array);
   check_arguments(device, matrix, options);
   return LadderRun(device, matrix, options).run();
 }

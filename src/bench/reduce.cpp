@@ -6,6 +6,7 @@
 #include "bench/reduce_operations.hpp"
 #include "bench/rungs.hpp"
 #include "bench/timing.hpp"
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "product/product.hpp"
 #include "reduce/textbook.hpp"
@@ -309,8 +310,9 @@ std::vector<std::string_view> reduce_operations() {
   return names;
 }
 
-ReduceBench measure_reductions(const Device& device, View data, const ReduceBenchOptions& options) {
+ReduceBench measure_reductions(const Device& device, const Array& array, const ReduceBenchOptions& options) {
   const core::DefaultFloatEnvironment environment;
+  const View data = core::require_single_view(array, core::Order::index, "the measurement");
   const auto known = reduce_operations();
   for (const std::string& name : options.operations) {
     if (std::ranges::find(known, name) != known.end()) continue;

@@ -1,6 +1,7 @@
 #include "bench/reference.hpp"
 
 #include "core/parallel.hpp"
+#include "core/view.hpp"
 #include "core/visit.hpp"
 
 #include <algorithm>

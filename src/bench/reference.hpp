@@ -2,7 +2,7 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
-#include <samesum/view.hpp>
+#include "core/view.hpp"
 
 #include <cstdint>
 

@@ -6,6 +6,7 @@
 
 #include "bench/reader.hpp"
 #include "bench/timing.hpp"
+#include "core/view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // Elements that lie apart, brought together.
 #pragma once
 
-#include <samesum/view.hpp>
+#include "core/view.hpp"
 
 #include <cstddef>
 

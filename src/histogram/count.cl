@@ -27,11 +27,6 @@ FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile) {
   _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
 
-// Samples that lie `stride` bytes apart, the first at byte `offset`, one after the other.
-KERNEL void histogram_pack(GLOBAL const uchar* from, ulong offset, long stride, ulong count, GLOBAL Sample* to) {
-  for (ulong i = global_id(); i < count; i += global_size()) to[i] = *(GLOBAL const Sample*)(from + offset + (long)i * stride);
-}
-
 // The data begin at byte `offset`, a multiple of 16. `spare` are counters for the next histogram: they are cleared by the way, which a
 // launch of its own would take microseconds for.
 //

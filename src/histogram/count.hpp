@@ -1,6 +1,8 @@
 // Bytes, counted on any device: what images and text are made of.
 #pragma once
 
+#include "core/view.hpp"
+
 #include <samesum/histogram.hpp>
 
 namespace samesum::binning {

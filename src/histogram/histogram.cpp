@@ -1,11 +1,13 @@
 // The plan of a histogram: what is counted, and where.
 #include <samesum/histogram.hpp>
 
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
+#include "core/reports.hpp"
 #include "core/visit.hpp"
-#include "device/array.hpp"
+#include "device/run.hpp"
 #include "device/device.hpp"
 #include "histogram/count.hpp"
 #include "histogram/histogram_cpu.hpp"
@@ -90,44 +92,7 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
   return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
 }
 
-}  // namespace
-
-Histogram histogram(View data, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
-  const core::DefaultFloatEnvironment environment;
-  const binning::Plan plan(bins, data.type());
-  return {bins, count(data, plan, device, options, report)};
-}
-
-Histogram histogram(const BufferView& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
-  const core::DefaultFloatEnvironment environment;
-  const Device& device = data.buffer().device();
-  if (!device.info().has(Capability::kernels)) return histogram(device::host_view(data), bins, device, options, report);
-  const binning::Plan plan(bins, data.type());
-  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
-  const auto slots = binning::count_in_buffer(data, {&plan}, options, report);
-  return {bins, plan.by_value() ? plan.fold(slots) : slots};
-}
-
-Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
-  const core::DefaultFloatEnvironment environment;
-  source.allow_any_order();
-  Histogram total(bins);
-  std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
-  HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
-  while (const std::optional<View> view = source.next()) {
-    auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
-    if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
-    total += Histogram(bins, count(*view, **plan, device, options, &chunk));
-    sum += chunk;
-    sum.configuration = chunk.configuration;
-  }
-  require_one_column(source);
-  if (report != nullptr) *report = std::move(sum);
-  return total;
-}
-
-std::optional<Range> range_of(View data) {
-  const core::DefaultFloatEnvironment environment;
+std::optional<Range> range_of_view(View data) {
   std::optional<Range> result;
   std::mutex mutex;
   core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18),
@@ -145,11 +110,66 @@ std::optional<Range> range_of(View data) {
   return result;
 }
 
+}  // namespace
+
+Histogram histogram(const Array& data, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
+  const bool on_kernels = device.info().has(Capability::kernels);
+  if (data.on_device()) {
+    device::require_on(data, device);
+    if (!on_kernels) return histogram(device::on_host(data), bins, device, options, report);
+  }
+  const binning::Plan plan(bins, data.type());
+  if (data.on_device()) {
+    if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+    const auto slots = binning::count_in_buffer(data, {&plan}, options, report);
+    return {bins, plan.by_value() ? plan.fold(slots) : slots};
+  }
+  Histogram total(bins);
+  core::Reports reports(report);
+  core::for_blocks(data, core::Order::memory, [&](View block) {
+    total += Histogram(bins, count(block, plan, device, options, reports.next()));
+    reports.add();
+  });
+  return total;
+}
+
+Histogram histogram(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
+  return histogram(data, bins, device::device_for(data, data.bytes()), options, report);
+}
+
+Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+  const core::DefaultFloatEnvironment environment;
+  source.allow_any_order();
+  Histogram total(bins);
+  std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
+  HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
+  while (const std::optional<Array> view = source.next()) {
+    auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
+    if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
+    core::for_blocks(*view, core::Order::memory, [&](View block) {
+      total += Histogram(bins, count(block, **plan, device, options, &chunk));
+      sum += chunk;
+    });
+    sum.configuration = chunk.configuration;
+  }
+  require_one_column(source);
+  if (report != nullptr) *report = std::move(sum);
+  return total;
+}
+
+std::optional<Range> range_of(const Array& data) {
+  const core::DefaultFloatEnvironment environment;
+  std::optional<Range> result;
+  device::for_host_blocks(data, core::Order::memory, [&](View block) { result = joined(result, range_of_view(block)); });
+  return result;
+}
+
 std::optional<Range> range_of(Source& source) {
   const core::DefaultFloatEnvironment environment;
   std::optional<Range> result;
   source.allow_any_order();
-  while (const std::optional<View> view = source.next()) result = joined(result, range_of(*view));
+  while (const std::optional<Array> view = source.next()) result = joined(result, range_of(*view));
   require_one_column(source);
   return result;
 }

@@ -3,7 +3,7 @@
 
 #include "histogram/plan.hpp"
 
-#include <samesum/view.hpp>
+#include "core/view.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
 #include "core/pack.hpp"
-#include "device/buffer.hpp"
+#include "device/run.hpp"
 
 #include <samesum/error.hpp>
 
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace samesum::binning {
@@ -35,7 +36,6 @@ constexpr std::uint64_t kLittleBytes = std::uint64_t{1} << 19;
 constexpr std::uint32_t kLittleGroupSize = 512;
 constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
-constexpr std::uint32_t kPackGroupSize = 256;
 constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the numbers of tiles, and what is hot
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
@@ -382,29 +382,23 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   return total.slots();
 }
 
-std::vector<std::uint64_t> count_in_buffer(const BufferView& data, const Problem& problem, const HistogramOptions& options,
+std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& problem, const HistogramOptions& options,
                                            HistogramReport* report) {
   device::Device& device = data.buffer().device().implementation();
-  const std::lock_guard lock(device.mutex());
+  const auto element = static_cast<std::int64_t>(size_of(data.type()));
+  std::optional<device::Run> run = device::single_run(data, core::Order::memory);
+  if (run && (run->stride != element || (run->offset + device.misalignment(run->memory)) % 16 != 0)) run.reset();
+  std::optional<device::Gather> gather;
+  if (!run) gather.emplace(data, core::Order::memory);
+  const std::uint64_t most = run ? DeviceHistogram::kMostCounted / 16 * 16 : device::Gather::most(data.type());
+
+  const device::Lock lock(device.mutex());
   Total total(device, problem, data.size(), options);
-  const device::Memory& from = data.buffer().state().memory;
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
-  if (data.contiguous() && (data.offset() + device.misalignment(from)) % 16 == 0) {
-    constexpr std::uint64_t kMost = DeviceHistogram::kMostCounted / 16 * 16;
-    for (std::uint64_t first = 0; first < data.size(); first += kMost) {
-      total.add(from, std::min(kMost, data.size() - first), data.offset() + first * size_of(data.type()));
-    }
-  } else {
-    const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
-    const device::Memory packed = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
-    const device::Kernel pack = device::build(device, count_source(problem, total.configuration()), "histogram_pack");
-    const device::Grid grid{4 * device.info().compute_units, std::min(device.info().max_group_size, kPackGroupSize)};
-    for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-      const std::uint64_t count = std::min(chunk, data.size() - first);
-      const std::uint64_t offset = data.offset() + first * static_cast<std::uint64_t>(data.stride());
-      device.launch(pack, grid, std::array<device::Argument, 5>{from, offset, data.stride(), count, packed});
-      total.add(packed, count);
-    }
+  for (std::uint64_t first = 0; first < data.size(); first += most) {
+    const std::uint64_t count = std::min(most, data.size() - first);
+    const device::Run part = run ? run->part(first, count) : gather->part(first, count);
+    total.add(part.memory, count, part.offset);
   }
   if (report != nullptr) {
     report->configuration = total.configuration().text();

@@ -1,6 +1,7 @@
 // Counting on a device that runs kernels.
 #pragma once
 
+#include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 #include "histogram/plan.hpp"
@@ -97,9 +98,9 @@ class DeviceHistogram {
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
                                            HistogramReport* report);
 
-/// Those of an array in the device's own memory. Where it has strides, or does not begin at a multiple of 16 bytes, it is first copied, by
-/// parts, to where it does.
-std::vector<std::uint64_t> count_in_buffer(const BufferView& data, const Problem& problem, const HistogramOptions& options,
+/// Those of an array in the device's own memory. Where it is no single run without strides, or does not begin at a multiple of 16 bytes, it
+/// is first copied, by parts, to where it does.
+std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& problem, const HistogramOptions& options,
                                            HistogramReport* report);
 
 }  // namespace samesum::binning

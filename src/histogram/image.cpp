@@ -4,6 +4,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
+#include "core/view.hpp"
 #include "histogram/count.hpp"
 #include "histogram/plan.hpp"
 

@@ -7,6 +7,7 @@
 #include "bench/timing.hpp"
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
+#include "core/view.hpp"
 #include "device/program.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"

@@ -3,6 +3,7 @@
 #include <samesum/histogram.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/view.hpp"
 #include "histogram/count.hpp"
 
 #include <fmt/format.h>

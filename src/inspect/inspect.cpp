@@ -9,6 +9,7 @@
 
 #include "bench/reduce_operations.hpp"
 #include "core/float_environment.hpp"
+#include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/forwarding.hpp"
 #include "device/program.hpp"

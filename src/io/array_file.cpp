@@ -50,7 +50,9 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part
   shape_ = {count_};
 }
 
-View ArrayFile::view() const noexcept { return {file_->bytes().data() + offset_, count_, type_}; }
+Array ArrayFile::array() const {
+  return {file_->bytes().data() + offset_, shape_, type_, io::strides_of(shape_, type_, fortran_order_)};
+}
 
 const char* mapped_file_at(const void* address) noexcept { return io::MappedFile::name_at(address); }
 

@@ -1,6 +1,6 @@
 #include "io/array_source.hpp"
 
-#include "io/index_order.hpp"
+#include "core/array_blocks.hpp"
 #include "io/mapped_file.hpp"
 #include "io/npy.hpp"
 #include "io/pipeline.hpp"
@@ -23,15 +23,11 @@ class MappedSource final : public Source {
   MappedSource(ArrayFile file, std::string_view format) : file_(std::move(file)), format_(format) {}
 
   void allow_any_order() noexcept override { any_order_ = true; }
-  std::optional<View> next() override {
-    if (as_it_lies()) {
-      if (!std::exchange(given_, true)) return file_.view();
-    } else {
-      if (!by_index_) by_index_.emplace(file_.view(), file_.shape());
-      if (const std::optional<View> block = by_index_->next()) {
-        bytes_read_ += block->bytes();
-        return block;
-      }
+  std::optional<Array> next() override {
+    if (!blocks_) blocks_.emplace(file_.array(), any_order_ ? core::Order::memory : core::Order::index);
+    if (const std::optional<View> block = blocks_->next()) {
+      bytes_read_ += block->bytes();
+      return *block;
     }
     file_.check_unchanged();
     return std::nullopt;
@@ -39,8 +35,8 @@ class MappedSource final : public Source {
   std::string_view format() const noexcept override { return format_; }
   std::optional<DType> type() const noexcept override { return file_.type(); }
   std::vector<std::uint64_t> shape() const override { return file_.shape(); }
-  std::uint64_t bytes() const noexcept override { return file_.view().bytes(); }
-  std::uint64_t bytes_read() const noexcept override { return given_ ? bytes() : bytes_read_; }
+  std::uint64_t bytes() const noexcept override { return file_.bytes(); }
+  std::uint64_t bytes_read() const noexcept override { return bytes_read_; }
   std::uint64_t resident_bytes() const noexcept override { return as_it_lies() ? bytes() : 0; }
 
  private:
@@ -49,9 +45,8 @@ class MappedSource final : public Source {
   ArrayFile file_;
   std::string_view format_;
   bool any_order_ = false;
-  bool given_ = false;
-  std::optional<IndexOrder> by_index_;
-  std::uint64_t bytes_read_ = 0;  // by index
+  std::optional<core::ArrayBlocks> blocks_;
+  std::uint64_t bytes_read_ = 0;
 };
 
 struct ByteBlock {
@@ -91,10 +86,11 @@ class StreamSource final : public Source {
             [this] { stream_->cancel(); }) {}
 
   void allow_any_order() noexcept override { any_order_ = true; }
-  std::optional<View> next() override {
+  std::optional<Array> next() override {
     if (any_order_ || !npy_ || !lies_in_fortran_order(*npy_)) return next_as_it_comes();
     if (!by_index_) keep_all();
-    return by_index_->next();
+    if (const std::optional<View> block = by_index_->next()) return *block;
+    return std::nullopt;
   }
   std::string_view format() const noexcept override { return npy_ ? "npy" : "raw"; }
   std::optional<DType> type() const noexcept override { return type_.type; }
@@ -107,11 +103,11 @@ class StreamSource final : public Source {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", stream_->name(), message));
   }
 
-  std::optional<View> next_as_it_comes() {
+  std::optional<Array> next_as_it_comes() {
     while (const ByteBlock* block = pipeline_.next()) {
       if (block->size == 0) continue;
       count_ += block->size / size_of(type_.type);
-      return View(block->bytes.data(), block->size / size_of(type_.type), type_.type);
+      return Array(block->bytes.data(), block->size / size_of(type_.type), type_.type);
     }
     if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
     return std::nullopt;
@@ -120,11 +116,11 @@ class StreamSource final : public Source {
   // The last element to come may be the second by index: all have to be there before any is given.
   void keep_all() {
     TemporaryFile file;
-    while (const std::optional<View> block = next_as_it_comes()) {
+    while (const std::optional<Array> block = next_as_it_comes()) {
       file.append({static_cast<const std::byte*>(block->data()), static_cast<std::size_t>(block->bytes())});
     }
     kept_ = std::make_unique<MappedFile>(file.release(), stream_->name());
-    by_index_.emplace(View(kept_->bytes().data(), npy_->count, type_.type), npy_->shape);
+    by_index_.emplace(Array(kept_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true)), core::Order::index);
   }
 
   bool fill(ByteBlock& block) {
@@ -176,7 +172,7 @@ class StreamSource final : public Source {
   std::uint64_t count_ = 0;  // elements that came
   bool any_order_ = false;
   std::unique_ptr<MappedFile> kept_;  // where they come in another order than they are wanted
-  std::optional<IndexOrder> by_index_;
+  std::optional<core::ArrayBlocks> by_index_;
   Pipeline<ByteBlock> pipeline_;  // last: its threads use the others
 };
 

@@ -272,6 +272,17 @@ std::string too_long(const Npy& npy, std::string_view more) {
                      name_of(npy.type), shape_text(npy.shape));
 }
 
+std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order) {
+  std::vector<std::int64_t> strides(shape.size());
+  auto apart = static_cast<std::int64_t>(size_of(type));
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t axis = fortran_order ? i : shape.size() - 1 - i;
+    strides[axis] = apart;
+    apart *= static_cast<std::int64_t>(shape[axis]);
+  }
+  return strides;
+}
+
 bool lies_in_fortran_order(const Npy& npy) noexcept {
   return npy.fortran_order && npy.count != 0 && std::ranges::count_if(npy.shape, [](std::uint64_t size) { return size > 1; }) > 1;
 }

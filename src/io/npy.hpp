@@ -43,6 +43,9 @@ std::string too_long(const Npy& npy, std::string_view more);
 /// Whether the elements lie in another order than that of their indices.
 bool lies_in_fortran_order(const Npy& npy) noexcept;
 
+/// The bytes from an index to the next along each axis of an array that fills its memory, in C or Fortran order.
+std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order);
+
 /// "(3, 4)", "(5,)", "()": as Python writes a shape.
 std::string shape_text(std::span<const std::uint64_t> shape);
 

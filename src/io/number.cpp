@@ -1,5 +1,7 @@
 #include "io/number.hpp"
 
+#include "core/view.hpp"
+
 #include <fast_float/fast_float.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Numbers as text: from characters to values.
 #pragma once
 
-#include <samesum/view.hpp>
+#include "core/view.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 #include "io/text_source.hpp"
 
+#include "core/view.hpp"
 #include "io/pipeline.hpp"
 #include "io/text.hpp"
 
@@ -25,7 +26,7 @@ class TextSource final : public Source {
             threads, [this](TextBlock& block) { return reader_.fill(block); }, [this](TextBlock& block) { reader_.parse(block); },
             [this] { stream_->cancel(); }) {}
 
-  std::optional<View> next() override {
+  std::optional<Array> next() override {
     while (block_ == nullptr || !next_chunk()) {
       block_ = pipeline_.next();
       if (block_ == nullptr) {

@@ -1,9 +1,11 @@
 // The public function: checks, and pieces of work of a size that lets progress be told and Ctrl-C be heard.
 #include <samesum/pairs.hpp>
 
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "device/device.hpp"
+#include "device/run.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 
@@ -37,7 +39,7 @@ Enum parse(const std::array<std::string_view, n>& names, std::string_view name, 
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
 
-std::uint64_t count_of(View view, std::uint64_t components, std::string_view name) {
+std::uint64_t count_of(const Array& view, std::uint64_t components, std::string_view name) {
   if (view.size() % components != 0) {
     refuse(fmt::format("{} has {} elements, which are no vectors of {} components", name, view.size(), components));
   }
@@ -70,13 +72,21 @@ void check_capabilities(const DeviceInfo& info, const PairsOptions& options, DTy
   }
 }
 
-// The elements one behind the other, where elements of their type may lie: the view's own memory, or a copy.
+// The elements one behind the other in host memory, where elements of their type may lie: the array's own memory, or a copy.
 class Packed {
  public:
-  explicit Packed(View view) : view_(view) {
-    if (view.contiguous() && reinterpret_cast<std::uintptr_t>(view.data()) % size_of(view.type()) == 0) return;
-    copy_.resize(view.bytes() / sizeof(double) + 1);
-    view_ = core::pack(view, reinterpret_cast<std::byte*>(copy_.data()));
+  explicit Packed(const Array& array) : view_(nullptr, 0, array.type()) {
+    if (const auto view = array.on_device() ? std::nullopt : core::single_view(array, core::Order::index)) {
+      view_ = *view;
+      if (view_.contiguous() && reinterpret_cast<std::uintptr_t>(view_.data()) % size_of(view_.type()) == 0) return;
+    }
+    copy_.resize(array.bytes() / sizeof(double) + 1);
+    auto* to = reinterpret_cast<std::byte*>(copy_.data());
+    view_ = View(to, array.size(), array.type());
+    device::for_host_blocks(array, core::Order::index, [&](View block) {
+      core::pack(block, to);
+      to += block.bytes();
+    });
   }
   View view() const noexcept { return view_; }
 
@@ -136,7 +146,7 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const P
 
 }  // namespace
 
-all_pairs::Problem all_pairs::checked(View a, View b, const PairsOptions& options) {
+all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsOptions& options) {
   const core::DefaultFloatEnvironment environment;
   const DType type = a.type();
   if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
@@ -182,10 +192,10 @@ PairFunction parse_pair_function(std::string_view name) { return parse<PairFunct
 PairReduction parse_pair_reduction(std::string_view name) { return parse<PairReduction>(kReductions, name, "reduction"); }
 PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccuracy>(kAccuracies, name, "accuracy"); }
 
-PairsResult pairs(View a, View b, const Device& device, const PairsOptions& options) {
+PairsResult pairs(const Array& a, const Array& b, const Device& device, const PairsOptions& options) {
   const core::DefaultFloatEnvironment environment;
   all_pairs::checked(a, b, options);
-  const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(View(nullptr, 0, a.type())));
+  const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(Array(nullptr, 0, a.type())));
   PairsOptions packed = options;
   if (options.weights) packed.weights = weights_there.view();
   const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
@@ -194,14 +204,14 @@ PairsResult pairs(View a, View b, const Device& device, const PairsOptions& opti
   return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
 }
 
-PairsResult pairs(View a, View b, const PairsOptions& options) {
+PairsResult pairs(const Array& a, const Array& b, const PairsOptions& options) {
   constexpr double kMost = 1e18;
   const double pairs_in_all = static_cast<double>(a.size()) * static_cast<double>(b.size());
-  return pairs(a, b, choose_device("auto", static_cast<std::uint64_t>(std::min(pairs_in_all, kMost))), options);
+  return pairs(a, b, device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMost))), options);
 }
 
-View view_of(const PairsResult& result) noexcept {
-  return std::visit([](const auto& values) { return View(values); }, result);
+Array array_of(const PairsResult& result) noexcept {
+  return std::visit([](const auto& values) { return Array(values); }, result);
 }
 
 }  // namespace samesum

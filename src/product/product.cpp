@@ -4,6 +4,7 @@
 #include "core/chunks.hpp"
 #include "core/pieces.hpp"
 #include "core/visit.hpp"
+#include "device/run.hpp"
 
 #include <samesum/error.hpp>
 
@@ -108,13 +109,14 @@ struct Product::State {
     if (type && is_integer(*type)) report.variant = kIntegers;
   }
 
-  void append(View data) {
+  void append(const Array& data) {
     const core::DefaultFloatEnvironment environment;
     settle(data.type());
     if (is_integer(data.type()) && !reals) report.variant = kIntegers;
     if (!is_integer(data.type())) report.variant = "tree";
     report.bytes += data.bytes();
-    core::for_contiguous_pieces(data, [&](View piece) { append_piece(piece); });
+    device::for_host_blocks(data, core::Order::index,
+                            [&](View block) { core::for_contiguous_pieces(block, [&](View piece) { append_piece(piece); }); });
   }
 
   Value value() const {
@@ -226,21 +228,26 @@ Product::Product(Product&&) noexcept = default;
 Product& Product::operator=(Product&&) noexcept = default;
 Product::~Product() = default;
 
-void Product::append(View data) { state_->append(data); }
+void Product::append(const Array& data) { state_->append(data); }
 Value Product::value() const { return state_->value(); }
 std::string Product::digits() const { return state_->digits(); }
 const SumReport& Product::report() const noexcept { return state_->report; }
 
-Value product(View data, const Device& device, const ReduceOptions& options, SumReport* report) {
+Value product(const Array& data, const Device& device, const ReduceOptions& options, SumReport* report) {
+  device::require_on(data, device);
   Product product(device, options, data.type());
   product.append(data);
   if (report != nullptr) *report = product.report();
   return product.value();
 }
 
+Value product(const Array& data, const ReduceOptions& options, SumReport* report) {
+  return product(data, device::device_for(data, data.bytes()), options, report);
+}
+
 Value product(Source& source, const Device& device, const ReduceOptions& options, SumReport* report) {
   Product product(device, options, source.type());
-  while (const std::optional<View> view = source.next()) product.append(*view);
+  while (const std::optional<Array> view = source.next()) product.append(*view);
   require_one_column(source);
   if (report != nullptr) *report = product.report();
   return product.value();

@@ -1,6 +1,7 @@
 // The product of an array, whose elements may come in several pieces.
 #pragma once
 
+#include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 #include "product/integer_product.hpp"

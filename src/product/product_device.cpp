@@ -1,4 +1,5 @@
 // Products on a device that runs kernels (product.cl).
+#include "core/view.hpp"
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"

@@ -3,7 +3,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
-#include "device/array.hpp"
+#include "device/run.hpp"
 #include "exact/big_integer.hpp"
 #include "quantile/keys.hpp"
 #include "quantile/select.hpp"
@@ -225,27 +225,9 @@ QuantileMethod parse_quantile_method(std::string_view name) {
   throw Error(ErrorKind::usage, fmt::format("unknown method '{}' of a quantile: there are {}", name, names));
 }
 
-Quantiles quantiles(View data, std::span<const double> q, const QuantileOptions& options) {
-  return quantiles_of([data](const auto& body) { core::for_contiguous_pieces(data, body); }, data.type(), q, options);
-}
-
-Quantiles quantiles(const BufferView& data, std::span<const double> q, const QuantileOptions& options) {
-  if (!data.buffer().device().info().has(Capability::kernels)) return quantiles(device::host_view(data), q, options);
+Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileOptions& options) {
   const auto pass = [&data](const std::function<void(View)>& body) {
-    // Of the bytes between the elements of a piece the device gives all; of elements that lie far apart one at a time.
-    const std::uint64_t apart = static_cast<std::uint64_t>(std::abs(data.stride()));
-    const std::uint64_t element = size_of(data.type());
-    const std::uint64_t most = apart == 0 ? data.size() : std::max<std::uint64_t>(core::kPieceBytes / apart, 1);
-    std::vector<std::byte> bytes;
-    for (std::uint64_t first = 0; first < data.size(); first += most) {
-      const std::uint64_t count = std::min(most, data.size() - first);
-      bytes.resize((count - 1) * apart + element);
-      const bool backwards = data.stride() < 0;
-      const std::uint64_t at = data.offset() + static_cast<std::uint64_t>(static_cast<std::int64_t>(first) * data.stride());
-      data.buffer().read(bytes.data(), bytes.size(), backwards ? at - (count - 1) * apart : at);
-      const View piece(bytes.data() + (backwards ? (count - 1) * apart : 0), count, data.type(), data.stride());
-      core::for_contiguous_pieces(piece, body);
-    }
+    device::for_host_blocks(data, core::Order::memory, [&](View block) { core::for_contiguous_pieces(block, body); });
   };
   return quantiles_of(pass, data.type(), q, options);
 }
@@ -255,16 +237,16 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
   const std::optional<DType> type = source->type();
   const auto pass = [&](const std::function<void(View)>& body) {
     if (source == nullptr) source = open();
-    while (const std::optional<View> view = source->next()) core::for_contiguous_pieces(*view, body);
+    while (const std::optional<Array> view = source->next()) core::for_contiguous_pieces(*view, body);
     source.reset();
   };
   return quantiles_of(pass, type, q, options);
 }
 
-Value quantile(View data, double q, const QuantileOptions& options) {
+Value quantile(const Array& data, double q, const QuantileOptions& options) {
   return quantiles(data, std::span<const double>(&q, 1), options).values.front();
 }
 
-Value median(View data, const QuantileOptions& options) { return quantile(data, 0.5, options); }
+Value median(const Array& data, const QuantileOptions& options) { return quantile(data, 0.5, options); }
 
 }  // namespace samesum

@@ -2,6 +2,7 @@
 
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
+#include "core/view.hpp"
 #include "core/visit.hpp"
 #include "quantile/keys.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
-#include <samesum/view.hpp>
+#include "core/view.hpp"
 
 #include <cstdint>
 #include <functional>

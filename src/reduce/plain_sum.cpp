@@ -1,6 +1,7 @@
 #include <samesum/error.hpp>
 #include <samesum/plain_sum.hpp>
 
+#include "core/array_blocks.hpp"
 #include "reduce/sum_cpu.hpp"
 
 #include <string>
@@ -8,22 +9,22 @@
 namespace samesum {
 namespace {
 
-void check_type(View data) {
-  if (data.type() == DType::float32 || data.type() == DType::float64) return;
+View checked(const Array& data) {
+  if (data.type() == DType::float32 || data.type() == DType::float64) {
+    return core::require_single_view(data, core::Order::index, "a plain sum");
+  }
   throw Error(ErrorKind::usage,
               "a plain sum, rounded at every addition, is there for float32 and float64, not for " + std::string(name_of(data.type())));
 }
 
 }  // namespace
 
-double plain_sum_forward(View data) {
-  check_type(data);
-  return reduce::plain_sum_forward(data);
+double plain_sum_forward(const Array& data) {
+  return reduce::plain_sum_forward(checked(data));
 }
 
-double plain_sum_backward(View data) {
-  check_type(data);
-  return reduce::plain_sum_backward(data);
+double plain_sum_backward(const Array& data) {
+  return reduce::plain_sum_backward(checked(data));
 }
 
 }  // namespace samesum

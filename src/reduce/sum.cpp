@@ -1,9 +1,12 @@
 // The plan of a sum: which variant, on which device.
 #include <samesum/sum.hpp>
 
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/reports.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
+#include "device/run.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
@@ -109,11 +112,27 @@ std::vector<SumVariant> sum_variants(const Device& device) {
   return variants;
 }
 
-Accumulator accumulate(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
+Accumulator accumulate(const Array& data, const Device& device, const AccumulateOptions& options, SumReport* report) {
   const core::DefaultFloatEnvironment environment;
+  if (data.on_device()) {
+    device::require_on(data, device);
+    if (!device.info().has(Capability::kernels)) return accumulate(device::on_host(data), device, options, report);
+    return sum_on_its_device(data, options, report);
+  }
   const Row& row = find_row(device, options.variant);
-  if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", data.bytes(), 0, 0};
-  return row.run(data, device, options, report);
+  Accumulator total;
+  core::Reports reports(report);
+  core::for_blocks(data, core::Order::memory, [&](View block) {
+    SumReport* const part = reports.next();
+    if (part != nullptr) *part = {device.info().selector, std::string(row.variant.name), "", block.bytes(), 0, 0};
+    total.merge(row.run(block, device, options, part));
+    reports.add();
+  });
+  return total;
+}
+
+Accumulator accumulate(const Array& data, const AccumulateOptions& options, SumReport* report) {
+  return accumulate(data, device::device_for(data, data.bytes()), options, report);
 }
 
 Value value_of(const Accumulator& sum, DType type, NanPolicy nan) {
@@ -121,23 +140,26 @@ Value value_of(const Accumulator& sum, DType type, NanPolicy nan) {
   return is_signed(type) ? Value{sum.to_int64(), DType::int64} : Value{sum.to_uint64(), DType::uint64};
 }
 
-Value sum(View data, const Device& device, const SumOptions& options) {
+Value sum(const Array& data, const Device& device, const SumOptions& options) {
   const core::DefaultFloatEnvironment environment;
-  const Row& row = find_row(device, options.variant);
-  if (row.round != nullptr && !is_integer(data.type())) return {row.round(data, options), DType::float64};
-  return value_of(row.run(data, device, options.unrounded(), nullptr), data.type(), options.nan);
+  if (!data.on_device() && !is_integer(data.type())) {
+    const Row& row = find_row(device, options.variant);
+    const std::optional<View> view = core::single_view(data, core::Order::memory);
+    if (row.round != nullptr && view) return {row.round(*view, options), DType::float64};
+  }
+  return value_of(accumulate(data, device, options.unrounded()), data.type(), options.nan);
 }
 
-Value sum(View data, const SumOptions& options) {
+Value sum(const Array& data, const SumOptions& options) {
   const core::DefaultFloatEnvironment environment;
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
-  if (data.bytes() > kSmallBytes || options.variant != "auto" || std::getenv("SAMESUM_DEVICE") != nullptr) {
-    return sum(data, choose_device("auto", data.bytes()), options);
-  }
+  const bool small = !data.on_device() && data.bytes() <= kSmallBytes && options.variant == "auto" && std::getenv("SAMESUM_DEVICE") == nullptr;
+  const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt;
+  if (!view) return sum(data, device::device_for(data, data.bytes()), options);
   const std::uint32_t threads = std::max(options.threads, 1u);
-  if (is_integer(data.type())) return value_of(reduce::sum_cpu(data, threads), data.type(), options.nan);
-  return {reduce::rounded_sum_cpu(data, threads, options.nan), DType::float64};
+  if (is_integer(data.type())) return value_of(reduce::sum_cpu(*view, threads), data.type(), options.nan);
+  return {reduce::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
 }
 
 }  // namespace samesum

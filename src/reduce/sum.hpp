@@ -3,6 +3,7 @@
 
 #include <samesum/accumulator.hpp>
 #include <samesum/device.hpp>
+#include <samesum/sum.hpp>
 #include <samesum/value.hpp>
 
 #include <string_view>
@@ -11,6 +12,9 @@ namespace samesum {
 
 /// The name of the variant that `name` ("auto" or a name) means on `device`. Throws Error (usage) where there is no such variant.
 std::string_view find_sum_variant(const Device& device, std::string_view name);
+
+/// The exact sum of an array on a device that runs kernels, on that device.
+Accumulator sum_on_its_device(const Array& data, const AccumulateOptions& options, SumReport* report);
 
 /// What sum() gives for elements of `type` whose exact sum is `sum`: of integers it itself, else rounded.
 /// Throws Error (no_answer) for integers whose sum does not fit into 64 bits.

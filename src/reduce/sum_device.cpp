@@ -183,7 +183,7 @@ const DeviceSum::Kernels& DeviceSum::kernels_for(bool strided) {
   return strided_kernels_;
 }
 
-void DeviceSum::launch(const device::Array& data, NanPolicy nan, const device::Place* record) {
+void DeviceSum::launch(const device::Run& data, NanPolicy nan, const device::Place* record) {
   const std::int32_t skip = nan == NanPolicy::skip;
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : record_offset();

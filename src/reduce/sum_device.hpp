@@ -1,7 +1,8 @@
 // The exact sum on a device that runs kernels (sum_exact.cl).
 #pragma once
 
-#include "device/array.hpp"
+#include "core/view.hpp"
+#include "device/run.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 #include "reduce/few_exponents.hpp"
@@ -49,7 +50,7 @@ class DeviceSum {
   /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Waits for nothing. Builds and allocates
   /// where the first array with a stride comes, or one of many more elements than were announced, unless prepare_all() has.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
-  void launch(const device::Array& data, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
+  void launch(const device::Run& data, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of the first `count` elements of `data`, contiguous.
   void launch(const device::Memory& data, std::uint64_t count, NanPolicy nan = NanPolicy::propagate) {
     launch({data, count, static_cast<std::int64_t>(size_of(type_)), 0}, nan);

@@ -2,7 +2,8 @@
 #include <samesum/sum.hpp>
 
 #include "core/float_environment.hpp"
-#include "device/array.hpp"
+#include "core/reports.hpp"
+#include "device/run.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_device.hpp"
 
@@ -45,17 +46,17 @@ struct SumPlan::State {
     on_device->prepare_all(layout == Layout::strided);
   }
 
-  void launch(const BufferView& data, const device::Place* place, NanPolicy nan) {
+  void launch(const Array& data, const device::Place* place, NanPolicy nan) {
     const core::DefaultFloatEnvironment environment;
-    device::check_planned(data, device, type, layout);
+    const device::Run run = device::planned_run(data, core::Order::memory, device, type, layout);
     device::Device& queue = device.implementation();
     if (on_device) {
       const device::Lock lock(queue.mutex());
-      on_device->launch(device::array_of(data), nan, place);
+      on_device->launch(run, nan, place);
       launched = true;
       return;
     }
-    Accumulator sum = accumulate(device::host_view(data), device, options);
+    Accumulator sum = accumulate(device::on_host(data), device, options);
     if (place != nullptr) {
       const SumRecord record = record_of(sum, type, nan);
       queue.write(place->memory, place->offset, &record, sizeof record);
@@ -89,9 +90,9 @@ struct SumPlan::State {
 SumPlan::SumPlan(const Device& device, DType type, std::uint64_t size, const AccumulateOptions& options, Layout layout)
     : state_(std::make_shared<State>(device, type, size, options, layout)) {}
 
-void SumPlan::launch(const BufferView& data) { state_->launch(data, nullptr, NanPolicy::propagate); }
+void SumPlan::launch(const Array& data) { state_->launch(data, nullptr, NanPolicy::propagate); }
 
-void SumPlan::launch(const BufferView& data, const Buffer& to, std::uint64_t offset, NanPolicy nan) {
+void SumPlan::launch(const Array& data, const Buffer& to, std::uint64_t offset, NanPolicy nan) {
   const device::Place place = device::place_in(to, offset, "a SumRecord", sizeof(SumRecord), state_->device);
   state_->launch(data, &place, nan);
 }
@@ -102,29 +103,30 @@ std::string SumPlan::configuration() const {
   return state_->on_device ? state_->on_device->configuration() : fmt::format("threads={}", state_->options.threads);
 }
 
-Accumulator accumulate(const BufferView& data, const AccumulateOptions& options, SumReport* report) {
-  const core::DefaultFloatEnvironment environment;
+Accumulator sum_on_its_device(const Array& data, const AccumulateOptions& options, SumReport* report) {
   const Device& device = data.buffer().device();
-  if (!device.info().has(Capability::kernels)) return accumulate(device::host_view(data), device, options, report);
   find_sum_variant(device, options.variant);
   device::Device& queue = device.implementation();
-  const device::Lock lock(queue.mutex());
-  const std::uint64_t size = device::Plans::size_for(data.size());
-  const std::string name = fmt::format("sum {} {} {} {}", name_of(data.type()), size, options.group_size, options.groups);
-  auto sum = queue.plans().take<reduce::DeviceSum>(name);
-  if (!sum) sum = std::make_shared<reduce::DeviceSum>(queue, data.type(), options, size);
-  const device::Mark before = report != nullptr ? queue.mark() : device::Mark{};
-  sum->launch(device::array_of(data));
-  const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
-  Accumulator total = sum->result().accumulator;
-  if (report != nullptr) {
-    *report = {
-        device.info().selector, std::string(sum->variant()), sum->configuration(), data.bytes(), 0, queue.seconds_between(before, after)};
-  }
-  queue.plans().give_back(name, std::move(sum));
+  Accumulator total;
+  core::Reports reports(report);
+  device::for_runs(data, core::Order::memory, [&](const device::Run& run) {
+    const device::Lock lock(queue.mutex());
+    const std::uint64_t size = device::Plans::size_for(run.count);
+    const std::string name = fmt::format("sum {} {} {} {}", name_of(data.type()), size, options.group_size, options.groups);
+    auto sum = queue.plans().take<reduce::DeviceSum>(name);
+    if (!sum) sum = std::make_shared<reduce::DeviceSum>(queue, data.type(), options, size);
+    const device::Mark before = report != nullptr ? queue.mark() : device::Mark{};
+    sum->launch(run);
+    const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
+    total.merge(sum->result().accumulator);
+    if (SumReport* const part = reports.next()) {
+      *part = {device.info().selector,          std::string(sum->variant()), sum->configuration(), run.count * size_of(data.type()), 0,
+               queue.seconds_between(before, after)};
+    }
+    reports.add();
+    queue.plans().give_back(name, std::move(sum));
+  });
   return total;
 }
-
-Value sum(const BufferView& data, const SumOptions& options) { return value_of(accumulate(data, options.unrounded()), data.type(), options.nan); }
 
 }  // namespace samesum

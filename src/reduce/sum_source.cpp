@@ -13,7 +13,7 @@ std::vector<Accumulator> accumulate_columns(Source& source, const Device& device
   std::vector<Accumulator> totals;
   SumReport sum, chunk;
   bool first = true;
-  const auto add = [&](View view) {
+  const auto add = [&](const Array& view) {
     if (source.column() >= totals.size()) totals.resize(source.column() + 1);
     totals[source.column()] += accumulate(view, device, options, &chunk);
     if (std::exchange(first, false)) {
@@ -22,8 +22,8 @@ std::vector<Accumulator> accumulate_columns(Source& source, const Device& device
       sum += chunk;
     }
   };
-  while (const std::optional<View> view = source.next()) add(*view);
-  if (first) add(View(nullptr, 0, source.type().value_or(DType::float64)));  // names the variant, and finds one that is not there
+  while (const std::optional<Array> view = source.next()) add(*view);
+  if (first) add(Array(nullptr, 0, source.type().value_or(DType::float64)));  // names the variant, and finds one that is not there
   if (!source.columns().empty()) totals.resize(source.columns().size());     // some may have no numbers
   if (report != nullptr) *report = std::move(sum);
   return totals;

@@ -2,12 +2,14 @@
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
 
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,11 +21,29 @@ namespace {
 constexpr std::uint64_t kPartBytes = std::uint64_t{128} << 20;
 constexpr std::uint64_t kMinPartBytes = std::uint64_t{4} << 20;
 
+// An array that is no single run: each block is shared out.
+Accumulator share_blocks(const Array& array, std::span<const Device> devices, const AccumulateOptions& options,
+                         std::vector<SumReport>* reports) {
+  Accumulator total;
+  std::vector<SumReport> all, part;
+  core::for_blocks(array, core::Order::memory, [&](View block) {
+    total.merge(accumulate(block, devices, options, &part));
+    for (std::size_t i = 0; i < part.size() && !all.empty(); ++i) all[i] += part[i];
+    if (all.empty()) all = part;
+  });
+  if (reports != nullptr) *reports = std::move(all);
+  return total;
+}
+
 }  // namespace
 
-Accumulator accumulate(View data, std::span<const Device> devices, const AccumulateOptions& options, std::vector<SumReport>* reports) {
+Accumulator accumulate(const Array& array, std::span<const Device> devices, const AccumulateOptions& options, std::vector<SumReport>* reports) {
   const core::DefaultFloatEnvironment environment;
   if (devices.empty()) throw Error(ErrorKind::usage, "no device was given to share an array out to");
+  if (array.on_device()) throw Error(ErrorKind::usage, "an array that lies on a device cannot be shared out over several");
+  const std::optional<View> run = core::single_view(array, core::Order::memory);
+  if (!run) return share_blocks(array, devices, options, reports);
+  const View data = *run;
   const std::uint64_t bytes = std::clamp(data.bytes() / (8 * devices.size()), kMinPartBytes, kPartBytes);
   const std::uint64_t part = bytes / size_of(data.type());
   std::vector<SumReport> each(devices.size());

@@ -253,10 +253,10 @@ void DeviceWindow::prepare_strided() {
   strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
 }
 
-bool DeviceWindow::launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result,
+bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result,
                           const device::Memory& to, std::uint64_t to_offset) {
   if (a.count > most_elements_) return false;
-  const auto in_loads = [&](const device::Array& array) {
+  const auto in_loads = [&](const device::Run& array) {
     const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
     return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;
   };

@@ -2,7 +2,7 @@
 // products.
 #pragma once
 
-#include "device/array.hpp"
+#include "device/run.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 
@@ -55,7 +55,7 @@ class DeviceWindow {
   /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
   /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
   /// kernel for arrays that are not contiguous from a multiple of 16 bytes on is built for the first, unless prepare_strided() has.
-  bool launch(const device::Array& a, const device::Array& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
+  bool launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
               std::uint64_t to_offset);
 
   void prepare_strided();

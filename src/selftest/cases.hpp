@@ -3,7 +3,7 @@
 #pragma once
 
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
+#include "core/view.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <samesum/version.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/view.hpp"
 #include "device/device.hpp"
 #include "reduce/sum_device.hpp"
 #include "selftest/cases.hpp"

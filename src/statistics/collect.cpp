@@ -1,8 +1,10 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
 #include "statistics/collect.hpp"
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
-#include "device/array.hpp"
+#include "core/reports.hpp"
+#include "device/run.hpp"
 
 #include <samesum/error.hpp>
 
@@ -13,6 +15,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -78,68 +81,80 @@ void add_products(View a, View b, ProductAccumulator& total) {
   for (std::uint64_t i = 0; i < a.size(); ++i) total.add(value_at(a, i), value_at(b, i));
 }
 
-// The report of several chunks together.
-class Reports {
- public:
-  SumReport* next() noexcept { return &chunk_; }
-  void add() {
-    if (std::exchange(first_, false)) {
-      all_ = chunk_;
-    } else {
-      all_ += chunk_;
-    }
-  }
-  bool empty() const noexcept { return first_; }
-  void give(SumReport* report) {
-    if (report != nullptr) *report = all_;
-  }
+// Where extremes are is told by the order of indices; for all else elements may come as they lie.
+core::Order order_for(const Fields& fields) { return fields.extremes ? core::Order::index : core::Order::memory; }
 
- private:
-  SumReport all_, chunk_;
-  bool first_ = true;
-};
+// Two arrays of one shape, as runs of the same elements: body(View, View).
+template <class Body>
+void for_blocks_of_both(const Array& a, const Array& b, const Body& body) {
+  const auto one = core::single_view(a, core::Order::index), other = core::single_view(b, core::Order::index);
+  if (one && other) return body(*one, *other);
+  core::ArrayBlocks left_blocks(a, core::Order::index), right_blocks(b, core::Order::index);
+  std::optional<View> left = left_blocks.next(), right = right_blocks.next();
+  while (left && right) {
+    const std::uint64_t count = std::min(left->size(), right->size());
+    body(left->part(0, count), right->part(0, count));
+    left = count == left->size() ? left_blocks.next() : left->part(count, left->size() - count);
+    right = count == right->size() ? right_blocks.next() : right->part(count, right->size() - count);
+  }
+}
 
 }  // namespace
 
-void statistics::require_alike(DType a, std::uint64_t a_size, DType b, std::uint64_t b_size) {
-  if (a == b && a_size == b_size) return;
-  throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
-                                            a_size, name_of(a), b_size, name_of(b)));
-}
-
-Statistics collect(View data, const Device& device, const CollectOptions& wanted, SumReport* report) {
-  const core::DefaultFloatEnvironment environment;
-  const CollectOptions options = statistics::with_nans(wanted);
-  if (!data.contiguous()) {
-    Statistics all;
-    Reports reports;
-    core::for_contiguous_pieces(data, [&](View piece) {
-      all.merge(collect(piece, device, options, reports.next()));
-      reports.add();
-    });
-    reports.give(report);
-    return all;
+void statistics::require_alike(const Array& a, const Array& b) {
+  if (a.type() == b.type() && std::ranges::equal(a.shape(), b.shape())) return;
+  if (a.rank() <= 1 && b.rank() <= 1) {
+    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
+                                              a.size(), name_of(a.type()), b.size(), name_of(b.type())));
   }
-  if (report != nullptr) *report = begin_report(device, loops_for(options.fields), data.bytes());
-  if (device.info().has(Capability::kernels)) return statistics::collect_on_device(data, device.implementation(), options, report);
-  return on_cpu(report, [&](std::uint32_t* threads) { return statistics::collect_cpu(data, options, threads); });
+  throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one shape and type: these have {} {} and {} {} elements",
+                                            fmt::join(a.shape(), " x "), name_of(a.type()), fmt::join(b.shape(), " x "), name_of(b.type())));
 }
 
-Statistics collect(const BufferView& data, const CollectOptions& wanted, SumReport* report) {
+Statistics collect(const Array& data, const Device& device, const CollectOptions& wanted, SumReport* report) {
   const core::DefaultFloatEnvironment environment;
-  const Device& device = data.buffer().device();
-  if (!device.info().has(Capability::kernels)) return collect(device::host_view(data), device, wanted, report);
   const CollectOptions options = statistics::with_nans(wanted);
-  if (report != nullptr) *report = begin_report(device, loops_for(options.fields), data.bytes());
-  return statistics::collect_on_device(device::array_of(data), data.type(), device.implementation(), options, report);
+  const bool on_kernels = device.info().has(Capability::kernels);
+  const core::Order order = order_for(options.fields);
+  core::Reports reports(report);
+  std::optional<Statistics> all;
+  const auto add = [&](std::uint64_t bytes, const auto& work) {
+    SumReport* const part = reports.next();
+    if (part != nullptr) *part = begin_report(device, loops_for(options.fields), bytes);
+    Statistics found = work(part);
+    all ? all->merge(found) : static_cast<void>(all = std::move(found));
+    reports.add();
+  };
+  if (data.on_device()) {
+    device::require_on(data, device);
+    if (!on_kernels) return collect(device::on_host(data), device, wanted, report);
+    device::for_runs(data, order, [&](const device::Run& run) {
+      add(run.count * size_of(data.type()),
+          [&](SumReport* part) { return statistics::collect_on_device(run, data.type(), device.implementation(), options, part); });
+    });
+    return std::move(*all);
+  }
+  core::for_blocks(data, order, [&](View block) {
+    core::for_contiguous_pieces(block, [&](View piece) {
+      add(piece.bytes(), [&](SumReport* part) {
+        if (on_kernels) return statistics::collect_on_device(piece, device.implementation(), options, part);
+        return on_cpu(part, [&](std::uint32_t* threads) { return statistics::collect_cpu(piece, options, threads); });
+      });
+    });
+  });
+  return std::move(*all);
+}
+
+Statistics collect(const Array& data, const CollectOptions& options, SumReport* report) {
+  return collect(data, device::device_for(data, data.bytes()), options, report);
 }
 
 std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
   const core::DefaultFloatEnvironment environment;
   std::vector<Statistics> all;
-  Reports reports;
+  core::Reports reports(report);
   if (!options.fields.extremes) source.allow_any_order();  // whose indices are those of the array
-  while (const std::optional<View> view = source.next()) {
+  while (const std::optional<Array> view = source.next()) {
     Statistics::Contents part = collect(*view, device, options, reports.next()).contents();
     reports.add();
     const auto place = [&](std::uint64_t& index) { index += source.missing_before(index); };
@@ -157,14 +172,13 @@ std::vector<Statistics> collect_columns(Source& source, const Device& device, co
   for (std::size_t i = 0; i < all.size(); ++i) {
     Statistics& one = all[i];
     if (one.count() == 0) {
-      one = collect(View(nullptr, 0, source.type().value_or(DType::float64)), device, options, reports.next());
+      one = collect(Array(nullptr, 0, source.type().value_or(DType::float64)), device, options, reports.next());
       reports.add();
     }
     Statistics::Contents contents = one.contents();
     contents.missing = columns.empty() ? source.missing() : columns[i].missing;
     one = Statistics(std::move(contents));
   }
-  reports.give(report);
   return all;
 }
 
@@ -174,43 +188,56 @@ Statistics collect(Source& source, const Device& device, const CollectOptions& o
   return std::move(all.front());
 }
 
-ProductAccumulator dot(View a, View b, const Device& device, const ExecutionOptions& options, SumReport* report) {
+ProductAccumulator dot(const Array& a, const Array& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
   const core::DefaultFloatEnvironment environment;
-  statistics::require_alike(a.type(), a.size(), b.type(), b.size());
-  if (!a.contiguous() || !b.contiguous()) {
-    ProductAccumulator total;
-    Reports reports;
-    const std::uint64_t most = core::kPieceBytes / size_of(a.type());
-    for (std::uint64_t first = 0; first < a.size(); first += most) {
-      const std::uint64_t count = std::min(most, a.size() - first);
-      core::for_contiguous_pieces(a.part(first, count), [&](View left) {
-        core::for_contiguous_pieces(b.part(first, count),
-                                    [&](View right) { total.merge(dot(left, right, device, options, reports.next())); });
-      });
-      reports.add();
-    }
-    reports.give(report);
-    return total;
+  statistics::require_alike(a, b);
+  if (a.on_device() != b.on_device() ||
+      (a.on_device() && &a.buffer().device().implementation() != &b.buffer().device().implementation())) {
+    const auto place = [](const Array& array) { return array.on_device() ? array.buffer().device().info().selector : "the host"; };
+    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
+                                              place(a), place(b)));
   }
   const CollectOptions how = options_of(options, kSquares);
-  if (report != nullptr) *report = begin_report(device, "dot", a.bytes() + b.bytes());
-  if (device.info().has(Capability::kernels)) return statistics::dot_on_device(a, b, device.implementation(), how, report);
-  return on_cpu(report, [&](std::uint32_t* threads) { return statistics::dot_cpu(a, b, how.threads, threads); });
+  const bool on_kernels = device.info().has(Capability::kernels);
+  core::Reports reports(report);
+  ProductAccumulator total;
+  const auto add = [&](std::uint64_t bytes, const auto& work) {
+    SumReport* const part = reports.next();
+    if (part != nullptr) *part = begin_report(device, "dot", bytes);
+    total.merge(work(part));
+    reports.add();
+  };
+  if (a.on_device()) {
+    device::require_on(a, device);
+    if (!on_kernels) return dot(device::on_host(a), device::on_host(b), device, options, report);
+    device::for_runs_of_both(a, b, [&](const device::Run& left, const device::Run& right) {
+      add(2 * left.count * size_of(a.type()), [&](SumReport* part) {
+        return statistics::dot_on_device(left, right, a.type(), device.implementation(), how, part);
+      });
+    });
+    return total;
+  }
+  const auto add_pieces = [&](View left, View right) {
+    add(left.bytes() + right.bytes(), [&](SumReport* part) {
+      if (on_kernels) return statistics::dot_on_device(left, right, device.implementation(), how, part);
+      return on_cpu(part, [&](std::uint32_t* threads) { return statistics::dot_cpu(left, right, how.threads, threads); });
+    });
+  };
+  for_blocks_of_both(a, b, [&](View left, View right) {
+    if (left.contiguous() && right.contiguous()) return add_pieces(left, right);
+    const std::uint64_t most = core::kPieceBytes / size_of(a.type());
+    for (std::uint64_t first = 0; first < left.size(); first += most) {
+      const std::uint64_t count = std::min(most, left.size() - first);
+      core::for_contiguous_pieces(left.part(first, count), [&](View one) {
+        core::for_contiguous_pieces(right.part(first, count), [&](View other) { add_pieces(one, other); });
+      });
+    }
+  });
+  return total;
 }
 
-ProductAccumulator dot(const BufferView& a, const BufferView& b, const ExecutionOptions& options, SumReport* report) {
-  const core::DefaultFloatEnvironment environment;
-  statistics::require_alike(a.type(), a.size(), b.type(), b.size());
-  const Device& device = a.buffer().device();
-  if (&device.implementation() != &b.buffer().device().implementation()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
-                            device.info().selector, b.buffer().device().info().selector));
-  }
-  if (!device.info().has(Capability::kernels)) return dot(device::host_view(a), device::host_view(b), device, options, report);
-  if (report != nullptr) *report = begin_report(device, "dot", a.bytes() + b.bytes());
-  return statistics::dot_on_device(device::array_of(a), device::array_of(b), a.type(), device.implementation(),
-                                   options_of(options, kSquares), report);
+ProductAccumulator dot(const Array& a, const Array& b, const ExecutionOptions& options, SumReport* report) {
+  return dot(a, b, device::device_for(a.on_device() ? a : b, a.bytes() + b.bytes()), options, report);
 }
 
 ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
@@ -220,8 +247,9 @@ ProductAccumulator dot(Source& a, Source& b, const Device& device, const Executi
                                               fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
   }
   ProductAccumulator total;
-  Reports reports;
-  std::optional<View> left, right;  // what is left of a chunk
+  core::Reports reports(report);
+  bool any = false;
+  std::optional<Array> left, right;  // what is left of a chunk
   std::uint64_t done = 0;
   for (;;) {
     if (!left || left->size() == 0) left = a.next();
@@ -232,6 +260,7 @@ ProductAccumulator dot(Source& a, Source& b, const Device& device, const Executi
     if (one.type() == other.type() || a.type() || b.type()) {
       total.merge(dot(one, other, device, options, reports.next()));
       reports.add();
+      any = true;
     } else {
       add_products(one, other, total);
     }
@@ -249,56 +278,93 @@ ProductAccumulator dot(Source& a, Source& b, const Device& device, const Executi
     throw Error(ErrorKind::usage, fmt::format("a dot product takes all numbers of both: {} missing in the first, {} in the second",
                                               a.missing(), b.missing()));
   }
-  if (reports.empty()) {
-    const View none(nullptr, 0, DType::float64);
+  if (!any) {
+    const Array none(nullptr, 0, DType::float64);
     total.merge(dot(none, none, device, options, reports.next()));
     reports.add();
   }
-  reports.give(report);
   return total;
 }
 
-Extreme min(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kExtremes)).min(options.nan);
-}
-Extreme max(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kExtremes)).max(options.nan);
-}
-std::pair<Extreme, Extreme> minmax(View data, const Device& device, const ReduceOptions& options) {
-  const Statistics found = collect(data, device, options_of(options, kExtremes));
-  return {found.min(options.nan), found.max(options.nan)};
-}
-Extreme min(const BufferView& data, const ReduceOptions& options) { return collect(data, options_of(options, kExtremes)).min(options.nan); }
-Extreme max(const BufferView& data, const ReduceOptions& options) { return collect(data, options_of(options, kExtremes)).max(options.nan); }
-std::pair<Extreme, Extreme> minmax(const BufferView& data, const ReduceOptions& options) {
-  const Statistics found = collect(data, options_of(options, kExtremes));
-  return {found.min(options.nan), found.max(options.nan)};
+namespace {
+
+// Of one field of the pass, by these options: where the array lies, or on a device of the caller's.
+Statistics found_in(const Array& data, Fields fields, const ReduceOptions& options) { return collect(data, options_of(options, fields)); }
+Statistics found_in(const Array& data, Fields fields, const ReduceOptions& options, const Device& device) {
+  return collect(data, device, options_of(options, fields));
 }
 
-std::uint64_t count_nonzero(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kNonzeros)).nonzero_count(options.nan);
+std::pair<Extreme, Extreme> both_ends(const Statistics& found, NanPolicy nan) { return {found.min(nan), found.max(nan)}; }
+
+}  // namespace
+
+Extreme min(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kExtremes, options).min(options.nan);
 }
-bool any(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kNonzeros)).any(options.nan);
+Extreme min(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kExtremes, options, device).min(options.nan);
 }
-bool all(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kNonzeros)).all(options.nan);
+Extreme max(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kExtremes, options).max(options.nan);
+}
+Extreme max(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kExtremes, options, device).max(options.nan);
+}
+std::pair<Extreme, Extreme> minmax(const Array& data, const ReduceOptions& options) {
+  return both_ends(found_in(data, kExtremes, options), options.nan);
+}
+std::pair<Extreme, Extreme> minmax(const Array& data, const Device& device, const ReduceOptions& options) {
+  return both_ends(found_in(data, kExtremes, options, device), options.nan);
 }
 
-double mean(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kSum)).mean(options.nan);
+std::uint64_t count_nonzero(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kNonzeros, options).nonzero_count(options.nan);
 }
-double variance(View data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kVariance)).variance(ddof, options.nan);
+std::uint64_t count_nonzero(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kNonzeros, options, device).nonzero_count(options.nan);
 }
-double standard_deviation(View data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kVariance)).standard_deviation(ddof, options.nan);
+bool any(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kNonzeros, options).any(options.nan);
 }
-double squared_norm(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kSquares)).squared_norm(options.nan);
+bool any(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kNonzeros, options, device).any(options.nan);
 }
-double norm(View data, const Device& device, const ReduceOptions& options) {
-  return collect(data, device, options_of(options, kSquares)).norm(options.nan);
+bool all(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kNonzeros, options).all(options.nan);
+}
+bool all(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kNonzeros, options, device).all(options.nan);
+}
+
+double mean(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kSum, options).mean(options.nan);
+}
+double mean(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kSum, options, device).mean(options.nan);
+}
+double variance(const Array& data, std::uint64_t ddof, const ReduceOptions& options) {
+  return found_in(data, kVariance, options).variance(ddof, options.nan);
+}
+double variance(const Array& data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
+  return found_in(data, kVariance, options, device).variance(ddof, options.nan);
+}
+double standard_deviation(const Array& data, std::uint64_t ddof, const ReduceOptions& options) {
+  return found_in(data, kVariance, options).standard_deviation(ddof, options.nan);
+}
+double standard_deviation(const Array& data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
+  return found_in(data, kVariance, options, device).standard_deviation(ddof, options.nan);
+}
+double squared_norm(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kSquares, options).squared_norm(options.nan);
+}
+double squared_norm(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kSquares, options, device).squared_norm(options.nan);
+}
+double norm(const Array& data, const ReduceOptions& options) {
+  return found_in(data, kSquares, options).norm(options.nan);
+}
+double norm(const Array& data, const Device& device, const ReduceOptions& options) {
+  return found_in(data, kSquares, options, device).norm(options.nan);
 }
 
 }  // namespace samesum

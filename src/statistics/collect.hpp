@@ -1,7 +1,8 @@
 // Where elements are collected from: the CPU's loops, and devices that run kernels.
 #pragma once
 
-#include "device/array.hpp"
+#include "core/view.hpp"
+#include "device/run.hpp"
 
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
@@ -16,8 +17,8 @@ inline CollectOptions with_nans(CollectOptions options) {
   return options;
 }
 
-/// @throws Error (usage) unless a dot product can be made of arrays of these types and sizes.
-void require_alike(DType a, std::uint64_t a_size, DType b, std::uint64_t b_size);
+/// @throws Error (usage) unless a dot product can be made of arrays of these types and shapes.
+void require_alike(const Array& a, const Array& b);
 
 /// The number that a key stands for (extremes.hpp).
 Value value_of(std::int64_t key, DType type);
@@ -30,9 +31,9 @@ Statistics collect_on_device(View data, device::Device& device, const CollectOpt
 ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, SumReport* report);
 
 /// The same of arrays in the device's memory.
-Statistics collect_on_device(const device::Array& data, DType type, device::Device& device, const CollectOptions& options,
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options,
                              SumReport* report);
-ProductAccumulator dot_on_device(const device::Array& a, const device::Array& b, DType type, device::Device& device,
+ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
                                  const CollectOptions& options, SumReport* report);
 
 }  // namespace samesum::statistics

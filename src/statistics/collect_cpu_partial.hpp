@@ -1,6 +1,7 @@
 // What one thread of the CPU's statistics does with its part of the array.
 #pragma once
 
+#include "core/view.hpp"
 #include "reduce/sum_cpu_integers.hpp"
 #include "reduce/sum_cpu_partial.hpp"
 #include "statistics/extremes.hpp"

@@ -1,5 +1,6 @@
 #include "statistics/collect_device.hpp"
 
+#include "core/view.hpp"
 #include "statistics/collect.hpp"
 
 #include <samesum/error.hpp>
@@ -209,7 +210,7 @@ void DevicePass::prepare_all() {
   if (kernel_.handle == nullptr) prepare();
 }
 
-void DevicePass::launch(const device::Array& a, const device::Array& b) {
+void DevicePass::launch(const device::Run& a, const device::Run& b) {
   count_ = a.count;
   if (extremes_) return extremes_->launch(a);
   const std::uint64_t beyond_entries = window_ ? window_result_.bytes - sizeof(SumRecord) : 0;
@@ -217,8 +218,8 @@ void DevicePass::launch(const device::Array& a, const device::Array& b) {
   if (in_window_) return;
   if (kernel_.handle == nullptr) prepare();
   const std::uint64_t element = size_of(shape_.type);
-  const auto beyond = [&](const device::Array& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
-  const auto is_plain = [&](const device::Array& array) { return array.stride == static_cast<std::int64_t>(element); };
+  const auto beyond = [&](const device::Run& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
+  const auto is_plain = [&](const device::Run& array) { return array.stride == static_cast<std::int64_t>(element); };
   const bool in_loads = is_plain(a) && (!shape_.dot || (is_plain(b) && beyond(a) == beyond(b)));
   // Elements before the first whole 16 bytes.
   const auto head = static_cast<std::uint32_t>(in_loads ? std::min<std::uint64_t>((16 - beyond(a)) % 16 / element, count_) : 0);
@@ -359,7 +360,7 @@ void for_chunks(View a, View b, bool two, device::Device& device, const CollectO
 
 // The same of arrays that lie on the device.
 template <class Take>
-void for_parts(const device::Array& a, const device::Array& b, DType type, bool two, device::Device& device, const CollectOptions& options,
+void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
                SumReport* report, const Take& take) {
   const Fields& fields = options.fields;
   const std::uint64_t size = device::Plans::size_for(a.count);
@@ -368,7 +369,7 @@ void for_parts(const device::Array& a, const device::Array& b, DType type, bool 
   auto pass = device.plans().take<DevicePass>(name);
   if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
   const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
-  const auto part = [](device::Array array, std::uint64_t first, std::uint64_t count) {
+  const auto part = [](device::Run array, std::uint64_t first, std::uint64_t count) {
     array.offset += first * static_cast<std::uint64_t>(array.stride);
     array.count = count;
     return array;
@@ -407,7 +408,7 @@ Statistics collect_on_device(View data, device::Device& device, const CollectOpt
   return std::move(merged.all);
 }
 
-Statistics collect_on_device(const device::Array& data, DType type, device::Device& device, const CollectOptions& options,
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options,
                              SumReport* report) {
   const std::lock_guard lock(device.mutex());
   Merged merged;
@@ -422,7 +423,7 @@ ProductAccumulator dot_on_device(View a, View b, device::Device& device, const C
   return all;
 }
 
-ProductAccumulator dot_on_device(const device::Array& a, const device::Array& b, DType type, device::Device& device,
+ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
                                  const CollectOptions& options, SumReport* report) {
   const std::lock_guard lock(device.mutex());
   ProductAccumulator all;

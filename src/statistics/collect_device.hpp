@@ -44,7 +44,7 @@ class DevicePass {
   /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Waits for nothing. Builds and
   /// allocates where what comes is not what was announced, unless prepare_all() has.
   /// At most kMostElements; arrays that are contiguous, and lie alike where they are two, are faster.
-  void launch(const device::Array& a, const device::Array& b);
+  void launch(const device::Run& a, const device::Run& b);
   static constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();

@@ -1,7 +1,7 @@
 #include <samesum/collect_plan.hpp>
 
 #include "core/float_environment.hpp"
-#include "device/array.hpp"
+#include "device/run.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
 
@@ -34,11 +34,12 @@ struct CollectPlan::State {
     pass->prepare_all();
   }
 
-  void launch(const BufferView& a, const BufferView& b) {
+  void launch(const Array& a, const Array& b) {
     const core::DefaultFloatEnvironment environment;
-    device::check_planned(a, device, type, Layout::strided);
-    device::check_planned(b, device, type, Layout::strided);
-    if (dot) statistics::require_alike(a.type(), a.size(), b.type(), b.size());
+    const core::Order order = dot || options.fields.extremes ? core::Order::index : core::Order::memory;
+    const device::Run one = device::planned_run(a, order, device, type, Layout::strided);
+    const device::Run other = device::planned_run(b, order, device, type, Layout::strided);
+    if (dot) statistics::require_alike(a, b);
     if (a.size() > kMostElements) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} elements are too many for one launch of a plan, which takes {}: launch it for parts, and merge "
@@ -47,15 +48,15 @@ struct CollectPlan::State {
     }
     if (pass) {
       const device::Lock lock(device.implementation().mutex());
-      pass->launch(device::array_of(a), device::array_of(b));
+      pass->launch(one, other);
       launched = true;
       return;
     }
     Statistics::Contents found;
     if (dot) {
-      found.squares = samesum::dot(device::host_view(a), device::host_view(b), device, {.threads = options.threads});
+      found.squares = samesum::dot(device::on_host(a), device::on_host(b), device, {.threads = options.threads});
     } else {
-      found = collect(device::host_view(a), device, options).contents();
+      found = collect(device::on_host(a), device, options).contents();
     }
     const std::lock_guard lock(host_mutex);
     on_host = std::move(found);
@@ -87,13 +88,13 @@ struct CollectPlan::State {
 
 CollectPlan::CollectPlan(const Device& device, DType type, std::uint64_t size, const CollectOptions& options)
     : state_(std::make_shared<State>(device, type, size, options, false)) {}
-void CollectPlan::launch(const BufferView& data) { state_->launch(data, data); }
+void CollectPlan::launch(const Array& data) { state_->launch(data, data); }
 Statistics CollectPlan::result() const { return Statistics(state_->result()); }
 std::string CollectPlan::configuration() const { return state_->configuration(); }
 
 DotPlan::DotPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options)
     : state_(std::make_shared<CollectPlan::State>(device, type, size, options_of(options), true)) {}
-void DotPlan::launch(const BufferView& a, const BufferView& b) { state_->launch(a, b); }
+void DotPlan::launch(const Array& a, const Array& b) { state_->launch(a, b); }
 ProductAccumulator DotPlan::result() const { return state_->result().squares; }
 std::string DotPlan::configuration() const { return state_->configuration(); }
 

@@ -1,5 +1,6 @@
 #include "statistics/extremes_device.hpp"
 
+#include "core/view.hpp"
 #include "core/visit.hpp"
 
 #include <samesum/error.hpp>
@@ -170,7 +171,7 @@ void DeviceExtremes::prepare_all(bool strided) {
   if (strided) kernels_for(true);
 }
 
-void DeviceExtremes::launch(const device::Array& data, const device::Place* record) {
+void DeviceExtremes::launch(const device::Run& data, const device::Place* record) {
   const std::uint64_t element = size_of(type_);
   const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
   const device::Memory& to = record != nullptr ? record->memory : result_;

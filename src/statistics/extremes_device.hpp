@@ -1,6 +1,7 @@
 // Extremes of arrays on a device that runs kernels (extremes.cl).
 #pragma once
 
+#include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 #include "reduce/sum_device.hpp"
@@ -39,7 +40,7 @@ class DeviceExtremes {
 
   /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; builds
   /// what the first array with a stride takes, or of many more elements than were announced, unless prepare_all() has.
-  void launch(const device::Array& data, const device::Place* record = nullptr);
+  void launch(const device::Run& data, const device::Place* record = nullptr);
   /// What the last launch found that had no other place; waits for it.
   ExtremesRecord result();
 

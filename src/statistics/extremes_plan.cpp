@@ -1,7 +1,8 @@
 #include <samesum/extremes.hpp>
 
 #include "core/float_environment.hpp"
-#include "device/array.hpp"
+#include "core/view.hpp"
+#include "device/run.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
 
@@ -27,17 +28,17 @@ struct ExtremesPlan::State {
     on_device->prepare_all(layout == Layout::strided);
   }
 
-  void launch(const BufferView& data, const device::Place* place) {
+  void launch(const Array& data, const device::Place* place) {
     const core::DefaultFloatEnvironment environment;
-    device::check_planned(data, device, type, layout);
+    const device::Run run = device::planned_run(data, core::Order::index, device, type, layout);
     device::Device& queue = device.implementation();
     if (on_device) {
       const device::Lock lock(queue.mutex());
-      on_device->launch(device::array_of(data), place);
+      on_device->launch(run, place);
       if (place == nullptr) count = data.size();
       return;
     }
-    const View host = device::host_view(data);
+    const View host(device::on_host(data).data(), run.count, type, run.stride);
     const Statistics found = collect(host, device, {{true, false, false, false}, 0, 0, options.threads});
     const ExtremesRecord record = statistics::record_of(found.contents(), host, ends);
     if (place != nullptr) return queue.write(place->memory, place->offset, &record, sizeof record);
@@ -76,9 +77,9 @@ struct ExtremesPlan::State {
 ExtremesPlan::ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options, Ends ends, Layout layout)
     : state_(std::make_shared<State>(device, type, size, options, ends, layout)) {}
 
-void ExtremesPlan::launch(const BufferView& data) { state_->launch(data, nullptr); }
+void ExtremesPlan::launch(const Array& data) { state_->launch(data, nullptr); }
 
-void ExtremesPlan::launch(const BufferView& data, const Buffer& to, std::uint64_t offset) {
+void ExtremesPlan::launch(const Array& data, const Buffer& to, std::uint64_t offset) {
   const device::Place place = device::place_in(to, offset, "an ExtremesRecord", sizeof(ExtremesRecord), state_->device);
   state_->launch(data, &place);
 }

@@ -36,7 +36,7 @@ struct Samples {
     const auto* from = reinterpret_cast<const std::byte*>(&value);
     bytes.insert(bytes.end(), from, from + sizeof value);
   }
-  View view() const { return {bytes.data(), bytes.size() / size_of(type), type}; }
+  Array view() const { return {bytes.data(), bytes.size() / size_of(type), type}; }
 };
 
 template <class T>
@@ -100,7 +100,7 @@ inline Samples samples_around(DType type, const Bins& bins, std::size_t count, R
 
 // What a histogram has to be. A long double holds every value of every type.
 static_assert(std::numeric_limits<long double>::digits >= 64);
-inline std::vector<std::uint64_t> reference(View data, const Bins& bins) {
+inline std::vector<std::uint64_t> reference(Array data, const Bins& bins) {
   const auto edges = bins.edges();
   std::vector<std::uint64_t> slots(bins.count() + 3);
   core::visit(data.type(), [&](auto element) {
@@ -120,7 +120,7 @@ inline std::vector<std::uint64_t> reference(View data, const Bins& bins) {
   return slots;
 }
 
-inline void expect_right(View data, const Bins& bins, const Device& device, const std::string& what) {
+inline void expect_right(Array data, const Bins& bins, const Device& device, const std::string& what) {
   const Histogram right(bins, reference(data, bins));
   HistogramReport report;
   const Histogram found = histogram(data, bins, device, {}, &report);

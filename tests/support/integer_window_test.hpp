@@ -56,7 +56,7 @@ class IntegerWindow {
       a[i] = left();
       b[i] = terms_ == IntegerTerms::squares ? a[i] : right();
     }
-    const WindowRun run(kernel_, View(a.data(), length, kernel_.type), View(b.data(), length, kernel_.type), 0, NanPolicy::propagate);
+    const WindowRun run(kernel_, Array(a.data(), length, kernel_.type), Array(b.data(), length, kernel_.type), 0, NanPolicy::propagate);
     Accumulator sum, expected_sum;
     ProductAccumulator products, expected_products;
     for (int i = 0; i < kernel_.digits; ++i) {

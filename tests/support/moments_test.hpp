@@ -64,7 +64,7 @@ class Moments {
  public:
   explicit Moments(DType type) : type_(type), merged_((COUNTER_WORDS + ALL_ROWS) * SPACING) {}
 
-  void check(View view, std::uint32_t groups, const std::string& what) {
+  void check(Array view, std::uint32_t groups, const std::string& what) {
     std::vector<dialect::uint4> memory(view.bytes() / 16 + 2);
     auto* const first = reinterpret_cast<unsigned char*>(memory.data());
     if (view.size() != 0) std::memcpy(first, view.data(), view.bytes());

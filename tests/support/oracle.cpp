@@ -33,7 +33,7 @@ struct Scan {
 
 // Calls body with the element as a number: a float for 16-bit floats.
 template <class Body>
-auto with_element(View data, std::uint64_t i, const Body& body) {
+auto with_element(Array data, std::uint64_t i, const Body& body) {
   const void* at = data.part(i, 1).data();
   return core::visit(data.type(), [&](auto element) {
     using Value = std::conditional_t<std::is_arithmetic_v<decltype(element)>, decltype(element), float>;
@@ -43,11 +43,11 @@ auto with_element(View data, std::uint64_t i, const Body& body) {
 }
 
 // Of floats.
-double element(View data, std::uint64_t i) {
+double element(Array data, std::uint64_t i) {
   return with_element(data, i, [](auto value) { return static_cast<double>(value); });
 }
 
-Scan scan(View data) {
+Scan scan(Array data) {
   Scan result;
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     const double value = element(data, i);
@@ -66,7 +66,7 @@ Scan scan(View data) {
 
 // The table of awkward cases; `finite_sum` where it does not apply.
 template <class FiniteSum>
-Expected decide(View data, NanPolicy nan, FiniteSum finite_sum) {
+Expected decide(Array data, NanPolicy nan, FiniteSum finite_sum) {
   const Scan elements = scan(data);
   Expected result;
   if (elements.nans != 0 && nan == NanPolicy::propagate) {
@@ -175,7 +175,7 @@ Expected gmp_round(mpz_srcptr units) {
   return encode(rounded_integer(units, 53, -1074, 0x1.fffffffffffffp1023), rounded_integer(units, 24, -149, 0x1.fffffep127));
 }
 
-Accumulator add_each(View data) {
+Accumulator add_each(Array data) {
   Accumulator result;
   for (std::uint64_t i = 0; i < data.size(); ++i) with_element(data, i, [&](auto value) { result.add(value); });
   return result;
@@ -186,7 +186,7 @@ Expected result_of(const Accumulator& accumulator, NanPolicy nan) {
           accumulator.nan_count()};
 }
 
-Expected mpfr_oracle(View data, NanPolicy nan) { return decide(data, nan, finite_mpfr_sum); }
-Expected gmp_oracle(View data, NanPolicy nan) { return decide(data, nan, finite_integer_sum); }
+Expected mpfr_oracle(Array data, NanPolicy nan) { return decide(data, nan, finite_mpfr_sum); }
+Expected gmp_oracle(Array data, NanPolicy nan) { return decide(data, nan, finite_integer_sum); }
 
 }  // namespace samesum::test

@@ -3,7 +3,7 @@
 
 #include <samesum/accumulator.hpp>
 #include <samesum/types.hpp>
-#include <samesum/view.hpp>
+#include <samesum/array.hpp>
 
 #include <gmp.h>
 
@@ -23,14 +23,14 @@ struct Expected {
 std::ostream& operator<<(std::ostream& out, const Expected& expected);
 
 /// By mpfr_sum.
-Expected mpfr_oracle(View data, NanPolicy nan);
+Expected mpfr_oracle(Array data, NanPolicy nan);
 /// By one big integer in units of 2^-1074.
-Expected gmp_oracle(View data, NanPolicy nan);
+Expected gmp_oracle(Array data, NanPolicy nan);
 /// A big integer in units of 2^-1074, rounded.
 Expected gmp_round(mpz_srcptr units);
 
 /// The elements added one after the other: what every other way to sum them has to equal.
-Accumulator add_each(View data);
+Accumulator add_each(Array data);
 /// What an accumulator says, to compare with an oracle.
 Expected result_of(const Accumulator& accumulator, NanPolicy nan = NanPolicy::propagate);
 

@@ -64,7 +64,7 @@ void check_polled_extremes(DType type) {
     for (const std::uint64_t length :
          {1, 255, 257, 4096, hard_case.name == hard::cases().back().name ? 300 * TILE * ELEMENTS_PER_LOAD + 77 : 4999}) {
       const auto data = hard::make(hard_case, type, length);
-      const View view = data.view();
+      const Array view = data.view();
       const ExtremesRecord expected =
           statistics::record_of(statistics::collect_cpu(view, {{true, false, false, false}}).contents(), view, kEnds);
       std::vector<dialect::uint4> memory(view.bytes() / 16 + 2);

@@ -45,7 +45,7 @@ class WindowProducts {
   WindowProducts(const WindowKernel& kernel, bool squares) : kernel_(kernel), squares_(squares) {}
 
   /// Twice, as a launch leaves advice to the next; now and then after one of other data.
-  void check(View a, View b, NanPolicy nan, const std::string& what) {
+  void check(Array a, Array b, NanPolicy nan, const std::string& what) {
     if (++checks_ % 3 != 0) state_ = {};
     const Expected expected = expect(a, squares_ ? a : b, nan);
     for (int launch = 0; launch < (kernel_.fixed_point ? 2 : 1); ++launch) {
@@ -308,7 +308,7 @@ class WindowProducts {
     bool finite = true;
     double float64 = 0, float32 = 0;
   };
-  Expected expect(View a, View b, NanPolicy nan) const {
+  Expected expect(Array a, Array b, NanPolicy nan) const {
     Expected expected;
     const std::vector<double> left = numbers(a), right = numbers(b);
     std::vector<double> kept_left, kept_right;
@@ -326,10 +326,10 @@ class WindowProducts {
     return expected;
   }
 
-  void check_launch(View a, View b, NanPolicy nan, const std::string& what) {
+  void check_launch(Array a, Array b, NanPolicy nan, const std::string& what) {
     check_launch(a, b, expect(a, squares_ ? a : b, nan), nan, what);
   }
-  void check_launch(View a, View b, const Expected& expected, NanPolicy nan, const std::string& what) {
+  void check_launch(Array a, Array b, const Expected& expected, NanPolicy nan, const std::string& what) {
     if (squares_) b = a;
     WindowRun run(kernel_, a, b, 0, nan, state_);
     state_ = run.state();
@@ -360,7 +360,7 @@ class WindowProducts {
     ASSERT_TRUE(run.clean()) << what;
   }
 
-  static std::vector<double> numbers(View data) {
+  static std::vector<double> numbers(Array data) {
     std::vector<double> all(data.size());
     core::visit(data.type(), [&](auto element) {
       for (std::uint64_t i = 0; i < data.size(); ++i) {

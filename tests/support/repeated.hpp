@@ -1,7 +1,7 @@
 // Long arrays without the memory for them: one block of pages, mapped again and again, end to end.
 #pragma once
 
-#include <samesum/view.hpp>
+#include <samesum/array.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace samesum::test {
 /// `content`, whose bytes are a multiple of the page size, `times` over.
 class Repeated {
  public:
-  Repeated(View content, std::uint64_t times) : bytes_(content.bytes() * times), type_(content.type()) {
+  Repeated(Array content, std::uint64_t times) : bytes_(content.bytes() * times), type_(content.type()) {
     const int file = memfd_create("samesum", MFD_CLOEXEC);
     bool mapped = file >= 0 && ftruncate(file, static_cast<off_t>(content.bytes())) == 0;
     if (mapped) address_ = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -36,7 +36,7 @@ class Repeated {
 
   /// Why there is no such array; empty where there is.
   const std::string& why_not() const { return why_not_; }
-  View view() const { return {address_, bytes_ / size_of(type_), type_}; }
+  Array view() const { return {address_, bytes_ / size_of(type_), type_}; }
 
  private:
   void* address_ = MAP_FAILED;

@@ -28,7 +28,7 @@ class ExactSum {
   ExactSum(const ExactKernel& kernel, DType type) : kernel_(kernel), type_(type), merged_(kernel.entries * kernel.spacing) {}
 
   /// A launch of `groups` against the oracle; the memory that groups meet in is clean again after it.
-  void check(View data, unsigned groups, const std::string& what) {
+  void check(Array data, unsigned groups, const std::string& what) {
     std::vector<dialect::uint4> memory(data.bytes() / 16 + 2);
     auto* const first = reinterpret_cast<unsigned char*>(memory.data());
     if (data.size() != 0) std::memcpy(first, data.data(), data.bytes());

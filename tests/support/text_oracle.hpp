@@ -172,7 +172,7 @@ inline void add_chunks(const io::TextColumn& read, bool in_order, TableResult::C
     if (in_order) column.placed.emplace_back(before + missing + index + read.numbers.missing_before(index), comparable(value));
     ++index;
   };
-  for (const View chunk : read.numbers.chunks()) {
+  for (const Array chunk : read.numbers.chunks()) {
     for (std::uint64_t i = 0; i < chunk.size(); ++i) {
       const auto* const at = static_cast<const std::byte*>(chunk.data()) + 8 * i;
       const auto as = [at](auto value) {

@@ -40,7 +40,7 @@ class WindowRun {
  public:
   using State = std::array<unsigned long, 16>;
 
-  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan, const State& state = {})
+  WindowRun(const WindowKernel& kernel, Array a, Array b, std::size_t offset, NanPolicy nan, const State& state = {})
       : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
@@ -73,7 +73,7 @@ class WindowRun {
 
   // A copy of an array, `offset` bytes behind a multiple of 16.
   struct Place {
-    Place(View data, std::size_t offset) : memory(data.bytes() / 16 + 8) {
+    Place(Array data, std::size_t offset) : memory(data.bytes() / 16 + 8) {
       base = reinterpret_cast<unsigned char*>(memory.data());
       base += 16 - reinterpret_cast<std::uintptr_t>(base) % 16;
       if (data.size() != 0) std::memcpy(base + offset, data.data(), data.bytes());
@@ -100,7 +100,7 @@ class WindowSum {
 
   /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle. Twice, as a launch leaves advice to
   /// the next; now and then after one of other data.
-  void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
+  void check(Array data, std::size_t offset, NanPolicy nan, const std::string& what) {
     if (++checks_ % 3 != 0) state_ = {};
     for (int launch = 0; launch < 2; ++launch) {
       check_launch(data, offset, nan, fmt::format("{}, launch {}", what, launch));
@@ -292,7 +292,7 @@ class WindowSum {
   }
 
  private:
-  void check_launch(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
+  void check_launch(Array data, std::size_t offset, NanPolicy nan, const std::string& what) {
     WindowRun run(kernel_, data, data, offset, nan, state_);
     state_ = run.state();
     auto& result = run.result;

@@ -17,7 +17,7 @@
 namespace {
 
 using samesum::DType;
-using samesum::View;
+using samesum::Array;
 using Counts = std::vector<std::uint64_t>;
 
 constexpr std::uint32_t kThreads = 2;
@@ -36,7 +36,7 @@ Counts show(const char* name, const char* data, std::uint64_t size, const Count&
 }
 
 // numpy and OpenCV read the same bytes from a file in memory.
-void show_python(View data, const char* name) {
+void show_python(Array data, const char* name) {
   const int file = memfd_create("histograms", 0);
   const auto* bytes = static_cast<const char*>(data.data());
   for (std::uint64_t done = 0; done < data.bytes();) {
@@ -50,7 +50,7 @@ void show_python(View data, const char* name) {
   close(file);
 }
 
-bool compare(View data, const char* kind, const samesum::Bins& bins) {
+bool compare(Array data, const char* kind, const samesum::Bins& bins) {
   const samesum::binning::Plan plan(bins, data.type());
   const Counts plain = show("plain loop, 1 thread", kind, data.size(), [&] {
     Counts counts(bins.count());
@@ -69,14 +69,14 @@ int main(int count, char** arguments) {
   bool same = true;
   for (const char* kind : {"uniform", "text", "equal"}) {
     const std::vector<std::uint8_t> bytes = samesum::bench::histogram_data(kind, size);
-    same = compare(View(bytes.data(), size, DType::uint8), kind, samesum::Bins::each_value(DType::uint8)) && same;
+    same = compare(Array(bytes.data(), size, DType::uint8), kind, samesum::Bins::each_value(DType::uint8)) && same;
   }
   const std::vector<std::uint8_t> random = samesum::bench::histogram_data("uniform", size);
   std::vector<float> floats(size / 4);
   for (std::size_t i = 0; i < floats.size(); ++i) {
     floats[i] = static_cast<float>(random[4 * i] + 256 * random[4 * i + 1] + 65536 * random[4 * i + 2]) * 0x1p-24f;
   }
-  same = compare(View(floats.data(), floats.size(), DType::float32), "float32", samesum::Bins::even(0, 1, 256)) && same;
+  same = compare(Array(floats.data(), floats.size(), DType::float32), "float32", samesum::Bins::even(0, 1, 256)) && same;
   fmt::print("counts {}\n", same ? "agree" : "DIFFER");
   return same ? 0 : 1;
 }

@@ -142,7 +142,7 @@ Memory CudaDevice::wrap(void* memory, std::uint64_t bytes) {
   // Pinned memory may have another address on the device. Unknown to the driver is what was allocated by neither CUDA nor its runtime.
   CUdeviceptr address = 0;
   if (driver().cuPointerGetAttribute(&address, kPointerDevicePointer, given) != CUDA_SUCCESS) {
-    refuse("it is no device, managed or pinned memory of CUDA's; ordinary host memory goes as a View");
+    refuse("it is no device, managed or pinned memory of CUDA's; an Array of ordinary host memory needs no Buffer");
   }
   CUdeviceptr base = 0;
   std::size_t size = 0;
