@@ -139,7 +139,7 @@ TEST(Array, RefusesWhatItCannotBe) {
   EXPECT_EQ(message_of([&] { Array(buffer, {2, 2}, DType::float64, 0, {-8, 8}); }),
             "2 x 2 elements of 8 bytes, one every -8, 8 bytes from byte 0 on, do not lie within the 64 bytes of the buffer");
   EXPECT_EQ(message_of([&] { Array(buffer, {2, 2}, DType::float64, 0, {12, 8}); }),
-            "elements of 8 bytes every 12, 8 bytes from byte 0 on are not aligned");
+            "elements of 8 bytes every 12, 8 bytes from byte 0 of a buffer on are not aligned");
   EXPECT_EQ(Array(buffer, {2, 4}, DType::float64, 32, {-32, 8}).offset(), 32u);
 }
 

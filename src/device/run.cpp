@@ -46,7 +46,8 @@ Gather::Gather(const Array& data, core::Order order)
       from_(data.buffer().state().memory),
       element_(static_cast<std::int64_t>(size_of(data.type()))) {
   std::int64_t first = 0;
-  const std::vector<core::Axis> axes = core::simplified_axes(data, order, first);
+  std::vector<core::Axis> axes = core::simplified_axes(data, order, first);
+  if (axes.empty()) axes.push_back({1, element_});
   offset_ = data.offset() + static_cast<std::uint64_t>(first);
   rank_ = static_cast<std::uint32_t>(axes.size());
   std::vector<std::uint64_t> words;
@@ -63,8 +64,7 @@ Gather::Gather(const Array& data, core::Order order)
   to_ = device_.allocate(std::min(most(data.type()), data.size()) * size_of(data.type()));
 }
 
-Run Gather::part(std::uint64_t first, std::uint64_t count) {
-  const Lock lock(device_.mutex());
+Run Gather::part(std::uint64_t first, std::uint64_t count, const Lock&) {
   const DeviceInfo& info = device_.info();
   const std::uint32_t group_size = std::min(info.max_group_size, kGatherGroupSize);
   const std::uint64_t groups = std::min<std::uint64_t>(kGatherGroups * info.compute_units, (count + group_size - 1) / group_size);

@@ -40,7 +40,12 @@ class Gather {
   Gather(const Array& data, core::Order order);
 
   /// Enqueues: the elements from number `first` on, in the order; valid until the next call. Takes the device's mutex.
-  Run part(std::uint64_t first, std::uint64_t count);
+  Run part(std::uint64_t first, std::uint64_t count) {
+    const Lock lock(device_.mutex());
+    return part(first, count, lock);
+  }
+  /// The same for who holds it.
+  Run part(std::uint64_t first, std::uint64_t count, const Lock&);
 
  private:
   Device& device_;

@@ -397,7 +397,7 @@ std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& pro
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
-    const device::Run part = run ? run->part(first, count) : gather->part(first, count);
+    const device::Run part = run ? run->part(first, count) : gather->part(first, count, lock);
     total.add(part.memory, count, part.offset);
   }
   if (report != nullptr) {
