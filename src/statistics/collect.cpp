@@ -84,6 +84,22 @@ void add_products(View a, View b, ProductAccumulator& total) {
 // Where extremes are is told by the order of indices; for all else elements may come as they lie.
 core::Order order_for(const Fields& fields) { return fields.extremes ? core::Order::index : core::Order::memory; }
 
+// What was collected of an array in several parts.
+class Parts {
+ public:
+  explicit Parts(SumReport* report) : reports_(report) {}
+  SumReport* report() noexcept { return reports_.next(); }
+  void add(Statistics part) {
+    all_ ? all_->merge(part) : static_cast<void>(all_ = std::move(part));
+    reports_.add();
+  }
+  Statistics all() { return std::move(*all_); }
+
+ private:
+  core::Reports<SumReport> reports_;
+  std::optional<Statistics> all_;
+};
+
 // Two arrays of one shape, as runs of the same elements: body(View, View).
 template <class Body>
 void for_blocks_of_both(const Array& a, const Array& b, const Body& body) {
@@ -116,33 +132,28 @@ Statistics collect(const Array& data, const Device& device, const CollectOptions
   const CollectOptions options = statistics::with_nans(wanted);
   const bool on_kernels = device.info().has(Capability::kernels);
   const core::Order order = order_for(options.fields);
-  core::Reports reports(report);
-  std::optional<Statistics> all;
-  const auto add = [&](std::uint64_t bytes, const auto& work) {
-    SumReport* const part = reports.next();
-    if (part != nullptr) *part = begin_report(device, loops_for(options.fields), bytes);
-    Statistics found = work(part);
-    all ? all->merge(found) : static_cast<void>(all = std::move(found));
-    reports.add();
+  const auto of_piece = [&](View piece, SumReport* part) {
+    if (part != nullptr) *part = begin_report(device, loops_for(options.fields), piece.bytes());
+    if (on_kernels) return statistics::collect_on_device(piece, device.implementation(), options, part);
+    return on_cpu(part, [&](std::uint32_t* threads) { return statistics::collect_cpu(piece, options, threads); });
   };
+  const auto of_run = [&](const device::Run& run, SumReport* part) {
+    if (part != nullptr) *part = begin_report(device, loops_for(options.fields), run.count * size_of(data.type()));
+    return statistics::collect_on_device(run, data.type(), device.implementation(), options, part);
+  };
+  Parts parts(report);
   if (data.on_device()) {
     device::require_on(data, device);
     if (!on_kernels) return collect(device::on_host(data), device, wanted, report);
-    device::for_runs(data, order, [&](const device::Run& run) {
-      add(run.count * size_of(data.type()),
-          [&](SumReport* part) { return statistics::collect_on_device(run, data.type(), device.implementation(), options, part); });
+    if (const auto run = device::single_run(data, order)) return of_run(*run, report);
+    device::for_runs(data, order, [&](const device::Run& run) { parts.add(of_run(run, parts.report())); });
+  } else {
+    if (const auto view = core::single_view(data, order); view && view->contiguous()) return of_piece(*view, report);
+    core::for_blocks(data, order, [&](View block) {
+      core::for_contiguous_pieces(block, [&](View piece) { parts.add(of_piece(piece, parts.report())); });
     });
-    return std::move(*all);
   }
-  core::for_blocks(data, order, [&](View block) {
-    core::for_contiguous_pieces(block, [&](View piece) {
-      add(piece.bytes(), [&](SumReport* part) {
-        if (on_kernels) return statistics::collect_on_device(piece, device.implementation(), options, part);
-        return on_cpu(part, [&](std::uint32_t* threads) { return statistics::collect_cpu(piece, options, threads); });
-      });
-    });
-  });
-  return std::move(*all);
+  return parts.all();
 }
 
 Statistics collect(const Array& data, const CollectOptions& options, SumReport* report) {
