@@ -2,7 +2,6 @@
 
 #include "core/view.hpp"
 #include "device/buffer.hpp"
-#include "device/program.hpp"
 
 #include <samesum/error.hpp>
 
@@ -41,6 +40,10 @@ std::optional<Run> single_run(const Array& data, core::Order order) {
   return Run{memory, data.size(), stride, data.offset() + static_cast<std::uint64_t>(data.size() == 0 ? 0 : first)};
 }
 
+Source gather_source(DType type, bool narrow) {
+  return {{"device/gather.cl"}, {{"ELEMENT", std::string(word_of(type))}, {"INDEX", narrow ? "uint" : "ulong"}}};
+}
+
 Gather::Gather(const Array& data, core::Order order)
     : device_(data.buffer().device().implementation()),
       from_(data.buffer().state().memory),
@@ -57,8 +60,7 @@ Gather::Gather(const Array& data, core::Order order)
   }
   const bool narrow = data.size() <= UINT32_MAX;
   const Lock lock(device_.mutex());
-  kernel_ = build(device_, {{"device/gather.cl"}, {{"ELEMENT", std::string(word_of(data.type()))}, {"INDEX", narrow ? "uint" : "ulong"}}},
-                  "gather");
+  kernel_ = build(device_, gather_source(data.type(), narrow), "gather");
   axes_ = device_.allocate(words.size() * sizeof words[0]);
   device_.write(axes_, 0, words.data(), axes_.bytes);
   to_ = device_.allocate(std::min(most(data.type()), data.size()) * size_of(data.type()));

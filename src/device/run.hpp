@@ -4,9 +4,11 @@
 #include "core/array_blocks.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
+#include "device/program.hpp"
 
 #include <samesum/array.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -55,6 +57,9 @@ class Gather {
   std::int64_t element_;
   Kernel kernel_;
 };
+
+/// The source of gather.cl for elements of `type`; `narrow`: of arrays of less than 2^32 of them.
+Source gather_source(DType type, bool narrow);
 
 /// Calls body(Run) with the elements of `data`, which lies on a device that runs kernels, run by run in this order: at least once.
 template <class Body>

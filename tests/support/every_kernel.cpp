@@ -4,6 +4,7 @@
 #include "bench/reader.hpp"
 #include "device/conformance.hpp"
 #include "device/program.hpp"
+#include "device/run.hpp"
 #include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/textbook.hpp"
@@ -59,6 +60,12 @@ void build_histograms(device::Device& device, bool all) {
   for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
 }
 
+void build_gathers(device::Device& device) {
+  for (const DType type : {DType::uint8, DType::float16, DType::float32, DType::float64}) {
+    for (const bool narrow : {true, false}) device::build(device, device::gather_source(type, narrow), "gather");
+  }
+}
+
 // Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
 void build_pairs(device::Device& device) {
   constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
@@ -97,6 +104,7 @@ void build_pairs(device::Device& device) {
 
 void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
+  build_gathers(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {
     for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
