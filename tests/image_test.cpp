@@ -141,7 +141,7 @@ TEST(Image, DamageIsRefusedOrHarmless) {
 }
 
 // A PNG of four pixels and a palette of three colours.
-std::vector<std::uint8_t> with_palette(std::uint8_t last, bool transparent) {
+std::vector<std::uint8_t> with_palette(std::uint8_t last, bool transparent, bool interlaced = false) {
   std::vector<std::uint8_t> file = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   const auto number = [](std::vector<std::uint8_t>& to, std::uint32_t value) {
     for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<std::uint8_t>(value >> shift));
@@ -153,13 +153,14 @@ std::vector<std::uint8_t> with_palette(std::uint8_t last, bool transparent) {
     file.insert(file.end(), data.begin(), data.end());
     number(file, static_cast<std::uint32_t>(crc32(0, file.data() + begin, static_cast<uInt>(file.size() - begin))));
   };
-  chunk("IHDR", {0, 0, 0, 4, 0, 0, 0, 1, 8, 3, 0, 0, 0});
+  chunk("IHDR", {0, 0, 0, 4, 0, 0, 0, 1, 8, 3, 0, 0, std::uint8_t{interlaced}});
   chunk("PLTE", {1, 2, 3, 4, 5, 6, 7, 8, 9});
   if (transparent) chunk("tRNS", {100, 0});
-  const std::uint8_t row[] = {0, 2, 0, 1, last};
+  // Interlaced (Adam7): the pixels 0, then 2, then 1 and 3, each pass's row behind its filter.
+  const std::vector<std::uint8_t> row = interlaced ? std::vector<std::uint8_t>{0, 2, 0, 1, 0, 0, last} : std::vector<std::uint8_t>{0, 2, 0, 1, last};
   std::vector<std::uint8_t> packed(100);
   uLongf size = packed.size();
-  compress(packed.data(), &size, row, sizeof row);
+  compress(packed.data(), &size, row.data(), row.size());
   packed.resize(size);
   chunk("IDAT", packed);
   chunk("IEND", {});
@@ -174,6 +175,7 @@ TEST(Image, ColoursThatAPaletteLacksAreRefused) {
   };
   EXPECT_EQ(pixels(load_image(save("image", with_palette(2, false)))), (Pixels{7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(pixels(load_image(save("image", with_palette(2, true)))), (Pixels{7, 8, 9, 255, 1, 2, 3, 100, 4, 5, 6, 0, 7, 8, 9, 255}));
+  EXPECT_EQ(pixels(load_image(save("image", with_palette(2, true, true)))), pixels(load_image(save("image", with_palette(2, true)))));
   for (const std::uint8_t last : {std::uint8_t{3}, std::uint8_t{4}, std::uint8_t{255}}) {
     try {
       load_image(save("image", with_palette(last, false)));

@@ -7,6 +7,7 @@ import math
 import struct
 import unittest
 import zipfile
+import zlib
 
 import numpy
 
@@ -232,6 +233,20 @@ class Archives(Case):
             with archive.open("x.npy", "w", force_zip64=True) as file:
                 numpy.lib.format.write_array(file, numpy.arange(10.0))
         self.assertEqual(self.plain("sum", "z.npz"), "45")
+
+    def test_sizes_in_64_bits_stand_behind_other_fields(self):
+        text = b"1 2 3.5\n"
+        name, start = b"x.txt", b"PK\x03\x04" + struct.pack("<5H3I2H", 45, 0, 0, 0, 0, zlib.crc32(text), len(text), len(text), 5, 0)
+        time = struct.pack("<2HBI", 0x5455, 5, 1, 1000000000)
+        sizes = struct.pack("<2H3Q", 1, 24, len(text), len(text), 0)
+        for extra in (sizes, time + sizes, time + time + sizes + time):
+            entry = b"PK\x01\x02" + struct.pack("<6H3I5H2I", 45, 45, 0, 0, 0, 0, zlib.crc32(text), 2**32 - 1, 2**32 - 1, 5, len(extra), 0, 0, 0, 0, 2**32 - 1)
+            before = len(start) + len(name) + len(text)
+            end = b"PK\x05\x06" + struct.pack("<4H2IH", 0, 0, 1, 1, len(entry) + 5 + len(extra), before, 0)
+            self.write("z.zip", start + name + text + entry + name + extra + end)
+            with zipfile.ZipFile(self.path("z.zip")) as archive:
+                self.assertEqual(archive.read("x.txt"), text)
+            self.assertEqual(self.plain("sum", "z.zip"), "6.5")
 
     def test_damaged_archives(self):
         numpy.savez_compressed(self.path("z.npz"), x=numpy.random.default_rng(1).normal(size=1000))

@@ -1,0 +1,212 @@
+// grid_barrier.h on the host: work-items are threads, its atomics those of C++, with the orders that it asks for. So its protocol is run
+// where no device here can run it, and ThreadSanitizer sees whether what was written before a barrier is ordered before what reads it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+struct Item {
+  unsigned item, items, group, groups;
+  std::barrier<>* meeting;  // of the group
+};
+thread_local Item current;
+
+// OpenCL C, as far as the header needs it.
+using ulong = std::uint64_t;
+using std::atomic_uint;
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+enum Scope { memory_scope_device };
+unsigned atomic_load_explicit(volatile atomic_uint* p, std::memory_order order, Scope) {
+  std::this_thread::yield();  // there are more work-items than processors
+  return p->load(order);
+}
+void atomic_store_explicit(volatile atomic_uint* p, unsigned value, std::memory_order order, Scope) { p->store(value, order); }
+unsigned atomic_fetch_add_explicit(volatile atomic_uint* p, unsigned value, std::memory_order order, Scope) {
+  std::this_thread::yield();  // there are more work-items than processors
+  return p->fetch_add(value, order);
+}
+std::size_t get_local_id(unsigned) { return current.item; }
+std::size_t get_local_size(unsigned) { return current.items; }
+std::size_t get_group_id(unsigned) { return current.group; }
+std::size_t get_num_groups(unsigned) { return current.groups; }
+enum Fence : unsigned { CLK_LOCAL_MEM_FENCE = 1, CLK_GLOBAL_MEM_FENCE = 2 };
+void barrier(unsigned) { current.meeting->arrive_and_wait(); }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define __OPENCL_VERSION__ 300
+#define __OPENCL_C_VERSION__ 300
+#define __opencl_c_atomic_order_acq_rel 1
+#define __opencl_c_atomic_scope_device 1
+#define __kernel
+#define __global
+#define __local
+#define GRID_BARRIER_MANY 5  // from so many groups on there are two counters
+#include <samesum/device/grid_barrier.h>
+#pragma GCC diagnostic pop
+
+using State = std::vector<std::uint32_t>;
+
+// Runs `kernel(state, scratch)` by `groups` groups of `items` work-items; a group whose number is in `late` begins after so many
+// milliseconds, one with a negative number never.
+void run(State& state, unsigned groups, unsigned items, const std::function<void(unsigned*, unsigned*)>& kernel,
+         const std::function<int(unsigned)>& late = {}) {
+  std::vector<std::unique_ptr<std::barrier<>>> meetings;
+  std::vector<State> scratch(groups, State(GRID_BARRIER_LOCAL_WORDS));
+  for (unsigned group = 0; group < groups; ++group) meetings.push_back(std::make_unique<std::barrier<>>(items));
+  std::vector<std::thread> threads;
+  for (unsigned group = 0; group < groups; ++group) {
+    const int delay = late ? late(group) : 0;
+    for (unsigned item = 0; delay >= 0 && item < items; ++item) {
+      threads.emplace_back([&, group, item, delay] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+        current = {item, items, group, groups, meetings[group].get()};
+        kernel(state.data(), scratch[group].data());
+      });
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Each group writes its word, meets the others, and reads all of theirs; with plain loads and stores. How many groups took part, and how
+// many words were not what they had to be.
+struct Outcome {
+  std::atomic<unsigned> parties{0}, wrong{0}, gave_up{0};
+};
+void meet_often(unsigned* state, unsigned* scratch, std::vector<unsigned>& words, unsigned rounds, Outcome& outcome) {
+  GridBarrier grid;
+  if (!grid_barrier_begin(&grid, state, scratch)) return;
+  if (current.item == 0) ++outcome.parties;
+  for (unsigned round = 1; round <= rounds; ++round) {
+    if (current.item == 0) words[grid.group] = round;
+    if (!grid_barrier(&grid)) {
+      ++outcome.gave_up;
+      return;
+    }
+    for (unsigned group = 0; group < grid.groups; ++group) outcome.wrong += words[group] != round;
+    if (!grid_barrier(&grid)) {
+      ++outcome.gave_up;
+      return;
+    }
+  }
+}
+
+TEST(GridBarrierOnHost, OrdersWhatGroupsWrite) {
+  for (const unsigned groups : {1u, 2u, 3u, 4u, 5u, 6u, 9u}) {
+    for (const unsigned items : {1u, 2u, 3u}) {
+      SCOPED_TRACE(testing::Message() << groups << " groups of " << items);
+      State state(GRID_BARRIER_STATE_WORDS);
+      state[GRID_BARRIER_POLL_LIMIT] = GRID_BARRIER_NO_LIMIT;
+      for (int launch = 0; launch < 2; ++launch) {  // on the counters that the launch before left
+        std::vector<unsigned> words(groups);
+        Outcome outcome;
+        run(state, groups, items, [&](unsigned* s, unsigned* scratch) { meet_often(s, scratch, words, 30, outcome); });
+        EXPECT_EQ(outcome.parties, groups);
+        EXPECT_EQ(outcome.wrong, 0u);
+        EXPECT_EQ(outcome.gave_up, 0u);
+        EXPECT_EQ(state[GRID_BARRIER_GROUPS], groups);
+        EXPECT_EQ(state[GRID_BARRIER_FAILED], 0u);
+        EXPECT_EQ(words, std::vector<unsigned>(groups, 30));
+      }
+    }
+  }
+}
+
+// All groups come at once, and as many are wanted: they are found, every one.
+TEST(GridBarrierOnHost, FindsTheGroupsThatAreThere) {
+  for (const unsigned groups : {1u, 2u, 5u, 8u}) {
+    State state(GRID_BARRIER_STATE_WORDS);
+    state[GRID_BARRIER_POLL_LIMIT] = GRID_BARRIER_NO_LIMIT;
+    state[GRID_BARRIER_DISCOVER] = 1;
+    std::vector<unsigned> words(groups);
+    Outcome outcome;
+    run(state, groups, 2, [&](unsigned* s, unsigned* scratch) { meet_often(s, scratch, words, 10, outcome); });
+    EXPECT_EQ(outcome.parties, state[GRID_BARRIER_GROUPS]);
+    EXPECT_EQ(outcome.wrong, 0u);
+    EXPECT_EQ(state[GRID_BARRIER_FAILED], 0u);
+    EXPECT_GE(state[GRID_BARRIER_GROUPS], 1u);
+    EXPECT_LE(state[GRID_BARRIER_GROUPS], groups);
+  }
+}
+
+// Three of five groups come: the first one closes the door after a while, and three are enough where three are wanted.
+TEST(GridBarrierOnHost, FindsExactlyAsManyAsAreWanted) {
+  for (const unsigned wanted : {3u, 4u}) {
+    State state(GRID_BARRIER_STATE_WORDS);
+    state[GRID_BARRIER_DISCOVER] = 1;
+    state[GRID_BARRIER_WANTED] = wanted;
+    state[GRID_BARRIER_POLL_LIMIT] = GRID_BARRIER_NO_LIMIT;
+    std::vector<unsigned> found(5, 99), places(5, 99);
+    run(
+        state, 5, 1,
+        [&](unsigned* s, unsigned*) {
+          unsigned groups = 77;
+          places[current.group] = grid_discover(s, &groups);
+          found[current.group] = groups;
+        },
+        [](unsigned group) { return group < 3 ? 0 : -1; });
+    const bool enough = state[GRID_BARRIER_GROUPS] >= wanted;
+    EXPECT_EQ(state[GRID_BARRIER_FAILED], enough ? 0 : GRID_BARRIER_TOO_FEW) << wanted << " are wanted";
+    unsigned inside = 0;
+    for (unsigned group = 0; group < 3; ++group) {
+      EXPECT_TRUE(found[group] == 0 || found[group] == state[GRID_BARRIER_GROUPS]) << found[group];
+      inside += found[group] != 0;
+    }
+    EXPECT_EQ(inside, enough ? state[GRID_BARRIER_GROUPS] : 0);
+    EXPECT_LE(state[GRID_BARRIER_GROUPS], 3u);
+  }
+}
+
+// One after the other: the first group closes the door behind itself, and those that come later leave.
+TEST(GridBarrierOnHost, LeavesOutWhoComesLate) {
+  State state(GRID_BARRIER_STATE_WORDS);
+  state[GRID_BARRIER_DISCOVER] = 1;
+  state[GRID_BARRIER_WANTED] = 1;
+  std::vector<unsigned> found(3, 99);
+  for (unsigned group = 0; group < 3; ++group) {
+    run(
+        state, 3, 1,
+        [&](unsigned* s, unsigned*) { grid_discover(s, &found[current.group]); }, [&](unsigned other) { return other == group ? 0 : -1; });
+  }
+  EXPECT_EQ(found, (std::vector<unsigned>{1, 0, 0}));
+  EXPECT_EQ(state[GRID_BARRIER_GROUPS], 1u);
+  EXPECT_EQ(state[GRID_BARRIER_FAILED], 0u) << "exactly as many as are wanted";
+  state.assign(GRID_BARRIER_STATE_WORDS, 0);
+  state[GRID_BARRIER_DISCOVER] = 1;
+  state[GRID_BARRIER_WANTED] = 2;
+  run(state, 3, 1, [&](unsigned* s, unsigned*) { grid_discover(s, &found[0]); }, [](unsigned other) { return other == 0 ? 0 : -1; });
+  EXPECT_EQ(found[0], 0u);
+  EXPECT_EQ(state[GRID_BARRIER_FAILED], GRID_BARRIER_TOO_FEW);
+}
+
+TEST(GridBarrierOnHost, GivesUpWhereAGroupDoesNotCome) {
+  for (const unsigned groups : {3u, 7u}) {
+    State state(GRID_BARRIER_STATE_WORDS);
+    state[GRID_BARRIER_POLL_LIMIT] = 3;
+    std::vector<unsigned> words(groups);
+    Outcome outcome;
+    run(
+        state, groups, 2, [&](unsigned* s, unsigned* scratch) { meet_often(s, scratch, words, 2, outcome); },
+        [](unsigned group) { return group == 1 ? -1 : 0; });
+    EXPECT_EQ(outcome.parties, groups - 1);
+    EXPECT_EQ(outcome.gave_up, 2 * (groups - 1)) << "every work-item of every group alike";
+    EXPECT_EQ(state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
+    EXPECT_EQ(state[GRID_BARRIER_NUMBER], 1u);
+    EXPECT_LE(state[GRID_BARRIER_ARRIVED], groups - 1);
+  }
+}
+
+}  // namespace
+}  // namespace samesum
