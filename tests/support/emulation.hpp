@@ -4,6 +4,7 @@
 // machine has none.
 #pragma once
 
+#include "core/half.hpp"
 #include "support/emulated_group.hpp"
 
 #include <gtest/gtest.h>
@@ -96,6 +97,7 @@ FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
 FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
 FN double as_double(ulong x) { return std::bit_cast<double>(x); }
+FN float half_to_float(std::uint16_t bits) { return core::Float16{bits}; }
 FN uint clz32(uint x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint clz64(ulong x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint lowest_bit(uint x) { return static_cast<uint>(std::countr_zero(x)); }
@@ -114,6 +116,9 @@ FN void add_square96(uint* sum, int a) { add96(sum, static_cast<ulong>(static_ca
 FN uint opaque(uint x) { return x; }
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
+// Of the two halves of a word.
+FN uint max2_u16(uint a, uint b) { return std::max(a >> 16, b >> 16) << 16 | std::max(a & 0xffffu, b & 0xffffu); }
+FN uint min2_u16(uint a, uint b) { return std::min(a >> 16, b >> 16) << 16 | std::min(a & 0xffffu, b & 0xffffu); }
 FN uint dot4_u8(uint a, uint b, uint c) {
   for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
   return c;

@@ -1,0 +1,340 @@
+#include "kernels/shipped.hpp"
+
+#include "product/product.hpp"
+#include "reduce/sum_device.hpp"
+#include "reduce/window_device.hpp"
+#include "statistics/collect_device.hpp"
+#include "statistics/extremes_device.hpp"
+#include "support/listing_device.hpp"
+
+#include <samesum/types.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <ranges>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+namespace samesum::test {
+namespace {
+
+// The long cases, which take seconds, run on one of each kind.
+const std::set<std::string> kThorough{
+    "sums_float32_loads4_stream",
+    "sums_float32_loads2_alone",
+    "sums_float64_loads2",
+    "sums_float64_loads2_alone",
+    "products_float32_loads2_stream",
+    "products_float32_loads1_cluster",
+    "products_float64_loads2",
+    "products_float64_loads2_cluster",
+    "squares_bfloat16_loads2",
+    "squares_bfloat16_loads2_cluster",
+    "squares_float64_loads4_stream",
+    "exact_float32_loads2_kept",
+    "exact_int16_loads2_kept",
+    "extremes_float32_both_placed_loads1_little",
+    "extremes_float64_both_placed_loads1_little",
+    "extremes_float64_greatest_loads2_little",
+    "extremes_float32_least_loads1_little",
+    "statistics_float32_moments_loads1_steps1_columns3",
+    "statistics_float64_moments_loads1_steps1_columns3",
+};
+
+// Sizes of arrays between which no table has a row: every power of two, and half as much again.
+std::vector<std::uint64_t> sizes() {
+  std::vector<std::uint64_t> sizes;
+  for (int bits = 10; bits <= 28; ++bits) {
+    sizes.push_back(std::uint64_t{1} << bits);
+    sizes.push_back(std::uint64_t{3} << (bits - 1));
+  }
+  return sizes;
+}
+
+// A kernel's text begins with its defines, and has a line before each file.
+ShippedKernel parse(const std::string& text) {
+  ShippedKernel kernel;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string directive, name, value;
+    words >> directive >> name >> value;
+    if (directive == "#define" && kernel.files.empty()) kernel.defines.emplace_back(name, value);
+    if (directive == "#line" && value != "\"defines\"") kernel.files.push_back(value.substr(1, value.size() - 2));
+    if (directive == "#ifndef" && kernel.files.empty()) std::getline(lines, line), std::getline(lines, line);  // what CUDA always has
+  }
+  kernel.files.erase(kernel.files.begin());  // the prelude
+  return kernel;
+}
+
+void set(ShippedKernel& kernel, const std::string& name, const std::string& value) {
+  for (auto& [define, was] : kernel.defines) {
+    if (define == name) was = value;
+  }
+}
+
+// Makes it a kernel of small groups.
+void shrink(ShippedKernel& kernel) {
+  for (const char* const name : {"GROUP_SIZE", "GROUP_ROUNDED"}) set(kernel, name, "64");
+}
+
+/// Kernels of a family as they come, each once but for the size of groups.
+class Collection {
+ public:
+  void add(ShippedKernel kernel) {
+    const int shipped = std::stoi(kernel.define("GROUP_SIZE"));
+    set(kernel, "RESIDENT", "1");
+    ShippedKernel& largest = largest_[kernel.about];
+    if (largest.name.empty() || std::stoi(largest.define("GROUP_SIZE")) < shipped) largest = kernel;
+    shrink(kernel);
+    kernel.thorough = kThorough.contains(kernel.name);
+    const std::string name = kernel.name;
+    kernels_.emplace(name, std::move(kernel));
+  }
+
+  /// All of them, and of those that are alike the largest as it ships.
+  std::vector<ShippedKernel> all() const {
+    std::vector<ShippedKernel> all;
+    for (const auto& [name, kernel] : kernels_) all.push_back(kernel);
+    append_largest(all);
+    return all;
+  }
+
+  /// So many of them that any two settings that ship in one kernel are together in one of these; and the thorough ones.
+  std::vector<ShippedKernel> pairs() const {
+    std::vector<const ShippedKernel*> left;
+    std::vector<ShippedKernel> chosen;
+    std::set<std::string> seen;
+    const auto choose = [&](const ShippedKernel& kernel) {
+      for (std::string& pair : pairs_of(kernel)) seen.insert(std::move(pair));
+      chosen.push_back(kernel);
+    };
+    for (const auto& [name, kernel] : kernels_) kernel.thorough ? choose(kernel) : left.push_back(&kernel);
+    for (;;) {
+      // The one with the most pairs that are new; a kernel without any is done with.
+      const ShippedKernel* best = nullptr;
+      std::size_t most = 0;
+      std::erase_if(left, [&](const ShippedKernel* kernel) {
+        const auto pairs = pairs_of(*kernel);
+        const auto fresh = static_cast<std::size_t>(std::ranges::count_if(pairs, [&](const auto& pair) { return !seen.contains(pair); }));
+        if (fresh > most) most = fresh, best = kernel;
+        return fresh == 0;
+      });
+      if (best == nullptr) break;
+      choose(*best);
+    }
+    append_largest(chosen);
+    return chosen;
+  }
+
+ private:
+  void append_largest(std::vector<ShippedKernel>& kernels) const {
+    for (ShippedKernel large : std::views::values(largest_)) {
+      large.name += "_by" + large.define("GROUP_SIZE");
+      kernels.push_back(std::move(large));
+    }
+  }
+
+  std::map<std::string, ShippedKernel> kernels_, largest_;
+};
+
+// Names a kernel by its settings, of which an empty one says nothing.
+void name(ShippedKernel& kernel, std::string_view family, std::initializer_list<std::string> settings) {
+  kernel.name = family;
+  for (const std::string& setting : settings) {
+    if (!setting.empty()) kernel.name += "_" + setting;
+    kernel.settings += (setting.empty() ? "-" : setting) + " ";
+  }
+}
+std::string flag(const ShippedKernel& kernel, const std::string& define, const char* word) {
+  return kernel.define(define) == "1" ? word : "";
+}
+
+void add_windows(Collection& kernels, std::span<const std::uint64_t> sizes) {
+  for (const DType type : kDTypes) {
+    for (const reduce::Terms terms : {reduce::Terms::elements, reduce::Terms::squares, reduce::Terms::products}) {
+      ListingDevice device, without_clusters;
+      without_clusters.clusters = false;
+      for (ListingDevice* const one : {&device, &without_clusters}) {
+        for (const std::uint64_t bytes : sizes) {
+          if (auto window = reduce::DeviceWindow::prepare(*one, type, terms, bytes / size_of(type))) window->prepare_strided();
+        }
+        for (const std::string& text : one->texts) {
+          ShippedKernel kernel = parse(text);
+          kernel.family = "window";
+          kernel.type = name_of(type);
+          const char* const what = terms == reduce::Terms::elements ? "sums" : terms == reduce::Terms::squares ? "squares" : "products";
+          const bool stream = kernel.define("STREAM") == "1";
+          name(kernel, what,
+               {kernel.type, "loads" + kernel.define("LOADS"),
+                kernel.define("ALONE") == "1" ? (stream ? "cluster" : "alone")
+                : stream                      ? "stream"
+                                              : "",
+                flag(kernel, "STRIDED", "strided")});
+          kernel.about = fmt::format("{} {}", what, is_integer(type) ? "integers" : type == DType::float64 ? "float64" : "floats");
+          kernels.add(std::move(kernel));
+        }
+      }
+    }
+  }
+}
+
+void add_exact_sums(Collection& kernels, std::span<const std::uint64_t> sizes) {
+  for (const DType type : kDTypes) {
+    ListingDevice device;
+    for (const std::uint32_t group_size : {0, 256}) {
+      for (const std::uint64_t bytes : sizes) {
+        AccumulateOptions options;
+        options.group_size = group_size;  // else little data are not for this kernel
+        reduce::DeviceSum(device, type, options, bytes / size_of(type)).prepare_all(true);
+      }
+    }
+    for (const std::string& text : device.texts) {
+      ShippedKernel kernel = parse(text);
+      if (kernel.files.back() != "reduce/sum_exact.cl") continue;
+      kernel.family = "exact";
+      kernel.type = kernel.about = name_of(type);
+      name(kernel, "exact",
+           {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "KEPT", "kept"), flag(kernel, "STRIDED", "strided")});
+      kernels.add(std::move(kernel));
+    }
+  }
+}
+
+void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
+  for (const DType type : kDTypes) {
+    ListingDevice device;
+    for (const bool places : {false, true}) {
+      for (const Ends ends : {Ends{true, true, places}, Ends{true, false, places}, Ends{false, true, places}}) {
+        for (const std::uint64_t bytes : sizes) {
+          statistics::DeviceExtremes(device, type, {}, bytes / size_of(type), ends).prepare_all(true);
+        }
+      }
+    }
+    for (const std::string& text : device.texts) {
+      ShippedKernel kernel = parse(text);
+      kernel.family = "extremes";
+      kernel.type = name_of(type);
+      kernel.about = size_of(type) == 8 ? "wide" : "narrow";
+      name(kernel, "extremes",
+           {kernel.type,
+            kernel.define("LEAST") == "0"      ? "greatest"
+            : kernel.define("GREATEST") == "0" ? "least"
+                                               : "both",
+            flag(kernel, "PLACES", "placed"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
+            kernel.define("POLLED") == "0" ? "ticket" : "",
+            kernel.files.back() == "statistics/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
+      kernels.add(std::move(kernel));
+    }
+  }
+}
+
+void add_products(Collection& kernels) {
+  for (const DType type : kDTypes) {
+    ListingDevice device;
+    if (is_integer(type)) {
+      product_tree::IntegerProduct product;
+      SumReport report;
+      const std::uint64_t element = 0;
+      product_tree::multiply_on_device(Array(&element, 1, type), device, {}, product, report);
+    } else {
+      for (const bool skip : {false, true}) product_tree::DeviceProduct(device, type, skip, {});
+    }
+    for (const std::string& text : device.texts) {
+      ShippedKernel kernel = parse(text);
+      if (kernel.define("BITS") != std::to_string(8 * size_of(type))) continue;  // of another type's products
+      kernel.family = "product";
+      kernel.type = name_of(type);
+      kernel.about = is_integer(type) ? "integers" : "floats";
+      name(kernel, "product", {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "SKIP", "skip")});
+      kernels.add(std::move(kernel));
+    }
+  }
+}
+
+void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
+  for (const DType type : kDTypes) {
+    if (is_integer(type)) continue;  // whose sums take no sub-groups
+    for (const bool extremes : {false, true}) {
+      for (const bool nonzeros : {false, true}) {
+        for (const auto& [sum, squares, dot] :
+             {std::array{true, true, false}, {true, false, false}, {false, true, false}, {false, true, true}}) {
+          if (dot && (extremes || nonzeros)) continue;
+          ListingDevice device;
+          for (const std::uint64_t bytes : sizes) {
+            CollectOptions options;
+            options.fields = {extremes, sum, squares, nonzeros};
+            statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
+          }
+          for (const std::string& text : device.texts) {
+            ShippedKernel kernel = parse(text);
+            if (kernel.files.back() != "statistics/statistics.cl") continue;
+            kernel.family = "statistics";
+            kernel.type = name_of(type);
+            kernel.about = dot ? "dot" : "moments";
+            name(kernel, "statistics",
+                 {kernel.type,
+                  dot              ? "dot"
+                  : sum && squares ? "moments"
+                  : sum            ? "sum"
+                                   : "squares",
+                  flag(kernel, "EXTREMES", "extremes"), flag(kernel, "NONZEROS", "nonzeros"), "loads" + kernel.define("LOADS"),
+                  "steps" + kernel.define("STEPS"), "columns" + kernel.define("COLUMN_BITS")});
+            kernels.add(std::move(kernel));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const std::string& ShippedKernel::define(const std::string& what) const {
+  static const std::string none;
+  const auto found = std::ranges::find(defines, what, [](const auto& define) { return define.first; });
+  return found == defines.end() ? none : found->second;
+}
+
+std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
+  std::vector<std::string> settings, pairs;
+  std::istringstream words(kernel.settings);
+  for (std::string word; words >> word;) settings.push_back(word);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) pairs.push_back(fmt::format("{} {}:{} {}:{}", kernel.family, k, settings[k], i, settings[i]));
+  }
+  return pairs;
+}
+
+std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes, bool only_pairs) {
+  Collection windows, exact_sums, extremes, statistics, products;
+  add_windows(windows, sizes);
+  add_exact_sums(exact_sums, sizes);
+  add_extremes(extremes, sizes);
+  add_statistics(statistics, sizes);
+  add_products(products);
+  std::vector<ShippedKernel> all = windows.all();
+  for (const Collection& some : {products}) std::ranges::move(some.all(), std::back_inserter(all));
+  for (const Collection& some : {exact_sums, extremes, statistics}) {
+    std::ranges::move(only_pairs ? some.pairs() : some.all(), std::back_inserter(all));
+  }
+  return all;
+}
+
+std::vector<ShippedKernel> kernels_of_rows() {
+  std::vector<ShippedKernel> rows = shipped_kernels(sizes(), true);
+  for (const std::string& name : kThorough) {
+    if (!std::ranges::any_of(rows, [&](const ShippedKernel& row) { return row.name == name; })) {
+      throw std::logic_error("no table of shapes has the kernel " + name + ", on which the long cases are to run");
+    }
+  }
+  return rows;
+}
+
+}  // namespace samesum::test
