@@ -3,6 +3,7 @@
 
 #include "hist_output.hpp"
 #include "input.hpp"
+#include "result.hpp"
 
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
@@ -27,7 +28,7 @@ struct HistOptions {
   std::uint64_t max_pixels = ImageFile::kMaxPixels;
   std::uint32_t letters = 0;
   bool characters = false;
-  bool json = false, csv = false, verbose = false;
+  ResultOptions result;
   std::string plot;
   std::string device = "auto";
   HistogramOptions histogram;
@@ -40,6 +41,7 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
                   std::string_view format);
 
-int run_hist_image(Output& out, const HistOptions& options, const std::string& path);
+/// `name`: what the image at `path` is called.
+int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name);
 
 }  // namespace samesum::cli

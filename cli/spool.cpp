@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -75,7 +76,7 @@ void Spool::read(std::byte* to, std::size_t bytes) {
   if (file_ == nullptr) {
     std::memcpy(to, memory_.data() + at_, bytes);
   } else if (std::fread(to, 1, bytes, file_.get()) != bytes) {
-    throw Error(ErrorKind::usage, "a temporary file cannot be read again");
+    throw Error(ErrorKind::usage, "a temporary file in TMPDIR (by default /tmp) cannot be read again: was its disk removed?");
   }
   at_ += bytes;
 }
@@ -95,7 +96,7 @@ std::optional<Array> Spool::next() {
 
 Array Spool::all() {
   const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
-  if (runs_.size() > 1) throw Error(ErrorKind::usage, "numbers of several types are no array");
+  if (runs_.size() > 1) throw Error(ErrorKind::usage, "an array has elements of one type, and here are several: convert them to one");
   if (file_ == nullptr) return {memory_.data(), bytes_ / size_of(type), type};
   if (mapped_ == nullptr) {
     void* const data = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fileno(file_.get()), 0);
@@ -105,6 +106,22 @@ Array Spool::all() {
     mapped_ = data;
   }
   return {mapped_, bytes_ / size_of(type), type};
+}
+
+std::unique_ptr<Source> from_start(std::shared_ptr<Spool> spool) {
+  class Again final : public Source {
+   public:
+    explicit Again(std::shared_ptr<Spool> from) : spool_(std::move(from)) { spool_->rewind(); }
+    std::optional<Array> next() override { return spool_->next(); }
+    std::string_view format() const noexcept override { return spool_->format(); }
+    std::optional<DType> type() const noexcept override { return spool_->type(); }
+    std::string part() const override { return spool_->part(); }
+    std::uint64_t missing() const noexcept override { return spool_->missing(); }
+
+   private:
+    std::shared_ptr<Spool> spool_;
+  };
+  return std::make_unique<Again>(std::move(spool));
 }
 
 }  // namespace samesum::cli

@@ -195,7 +195,9 @@ class Round {
   }
 
   samesum::Buffer buffer(void* memory, std::uint64_t bytes) const { return samesum::Buffer::wrap(device_, memory, bytes); }
-  samesum::device::Array array(T* memory) const { return samesum::device::array_of({buffer(memory, n_ * sizeof(T)), n_, type_}); }
+  samesum::device::Run array(T* memory) const {
+    return *samesum::device::single_run({buffer(memory, n_ * sizeof(T)), n_, type_}, samesum::core::Order::memory);
+  }
 
   void extremes(const char* name, samesum::Ends ends, const std::function<void()>& theirs) const {
     samesum::ExtremesPlan plan(device_, type_, n_, {}, ends);
