@@ -1,17 +1,21 @@
 // Calls over arrays on a device leave their scratch memory to the next call of the same kind: whatever came before, the bits are the same.
 #include <samesum/buffer.hpp>
+#include <samesum/histogram.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
 
 #include "device/plans.hpp"
 #include "selftest/cases.hpp"
+#include "support/listing_device.hpp"
 #include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace samesum {
 namespace {
@@ -57,6 +61,40 @@ TEST(KeptPlans, GiveTheSameBitsWhateverCameBefore) {
       }
     }
   }
+}
+
+TEST(KeptPlans, OfHistogramsAreThoseOfTheirBins) {
+  std::vector<float> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 1000) / 10;
+  const Bins even = Bins::even(0, 100, 50), same = Bins::even(0, 100, 50), shifted = Bins::even(10, 90, 50);
+  const Device cpu = Device::open("cpu");
+  ASSERT_NE(histogram(values, even, cpu).counts(), histogram(values, shifted, cpu).counts());
+  for (const Device& device : open_devices("all", 0)) {
+    const Buffer buffer(device, 4 * values.size());
+    buffer.write(values.data(), buffer.bytes());
+    for (const std::uint64_t size : {3000, 2100, 3000, 0, 5}) {
+      for (const Bins& bins : {even, shifted, even, same, same}) {
+        const Array part(buffer, size, DType::float32);
+        ASSERT_EQ(histogram(part, bins), histogram(std::span(values).first(size), bins, cpu)) << device.info().selector << ", " << size;
+      }
+    }
+  }
+}
+
+TEST(KeptPlans, OfHistogramsMakeNothingTwice) {
+  const auto listing = std::make_shared<test::ListingDevice>();
+  const Device device(listing);
+  const Buffer buffer(device, 4 << 10);
+  const Array data(buffer, 1 << 10, DType::float32);
+  const Bins bins = Bins::logarithmic(1, 1000, 300);
+  histogram(data, bins);
+  const int compilations = listing->compilations, loads = listing->loads, allocations = listing->allocations, launches = listing->launches;
+  ASSERT_GT(allocations, 1);
+  histogram(data, bins);
+  EXPECT_EQ(listing->compilations, compilations);
+  EXPECT_EQ(listing->loads, loads);
+  EXPECT_EQ(listing->allocations, allocations);
+  EXPECT_EQ(listing->launches, launches + 1) << "the counters were cleared by the launch before";
 }
 
 }  // namespace

@@ -119,12 +119,11 @@ Histogram histogram(const Array& data, const Bins& bins, const Device& device, c
     device::require_on(data, device);
     if (!on_kernels) return histogram(device::on_host(data), bins, device, options, report);
   }
-  const binning::Plan plan(bins, data.type());
   if (data.on_device()) {
     if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
-    const auto slots = binning::count_in_buffer(data, {&plan}, options, report);
-    return {bins, plan.by_value() ? plan.fold(slots) : slots};
+    return {bins, binning::count_in_buffer(data, bins, options, report)};
   }
+  const binning::Plan plan(bins, data.type());
   Histogram total(bins);
   core::Reports reports(report);
   core::for_blocks(data, core::Order::memory, [&](View block) {

@@ -1,6 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
 #include "core/pack.hpp"
+#include "device/plans.hpp"
 #include "device/run.hpp"
 
 #include <samesum/error.hpp>
@@ -320,10 +321,7 @@ namespace {
 // A histogram of more samples than 32-bit counters hold.
 class Total {
  public:
-  Total(device::Device& device, const Problem& problem, std::uint64_t samples, const HistogramOptions& options)
-      : histogram_(device, problem, samples, options.group_size), slots_(problem.slots()) {
-    histogram_.clear();
-  }
+  explicit Total(DeviceHistogram& histogram) : histogram_(histogram), slots_(histogram.slots()) { histogram_.clear(); }
   void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
     if (counted_ + count > DeviceHistogram::kMostCounted) {
       histogram_.add_to(slots_);
@@ -337,12 +335,21 @@ class Total {
     histogram_.add_to(slots_);
     return std::move(slots_);
   }
-  const Configuration& configuration() const { return histogram_.configuration(); }
 
  private:
-  DeviceHistogram histogram_;
+  DeviceHistogram& histogram_;
   std::vector<std::uint64_t> slots_;
   std::uint64_t counted_ = 0;  // since the counters were cleared
+};
+
+// What a call over an array on the device leaves to the next one with the same bins.
+struct Kept {
+  Kept(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size)
+      : bins(edges), plan(edges, type), histogram(device, {&plan}, samples, group_size) {}
+
+  Bins bins;
+  Plan plan;
+  DeviceHistogram histogram;
 };
 
 // So many samples at a time: whole pixels, whatever their channels.
@@ -357,7 +364,8 @@ std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t s
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
                                            HistogramReport* report) {
   const std::lock_guard lock(device.mutex());
-  Total total(device, problem, data.size(), options);
+  DeviceHistogram histogram(device, problem, data.size(), options.group_size);
+  Total total(histogram);
   const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
   const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
 
@@ -375,15 +383,14 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
     seconds += device.seconds_between(uploaded, done);
   }
   if (report != nullptr) {
-    report->configuration = total.configuration().text();
+    report->configuration = histogram.configuration().text();
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;
   }
   return total.slots();
 }
 
-std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& problem, const HistogramOptions& options,
-                                           HistogramReport* report) {
+std::vector<std::uint64_t> count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
   device::Device& device = data.buffer().device().implementation();
   const auto element = static_cast<std::int64_t>(size_of(data.type()));
   std::optional<device::Run> run = device::single_run(data, core::Order::memory);
@@ -393,7 +400,11 @@ std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& pro
   const std::uint64_t most = run ? DeviceHistogram::kMostCounted / 16 * 16 : device::Gather::most(data.type());
 
   const device::Lock lock(device.mutex());
-  Total total(device, problem, data.size(), options);
+  const std::uint64_t size = device::Plans::size_for(data.size());
+  const std::string name = fmt::format("histogram {} {} {} {}", name_of(data.type()), size, bins.count(), options.group_size);
+  auto kept = device.plans().take<Kept>(name);
+  if (!kept || kept->bins != bins) kept = std::make_shared<Kept>(device, bins, data.type(), size, options.group_size);
+  Total total(kept->histogram);
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
@@ -401,10 +412,13 @@ std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& pro
     total.add(part.memory, count, part.offset);
   }
   if (report != nullptr) {
-    report->configuration = total.configuration().text();
+    report->configuration = kept->histogram.configuration().text();
     report->seconds = device.seconds_between(start, device.mark());
   }
-  return total.slots();
+  std::vector<std::uint64_t> slots = total.slots();
+  if (kept->plan.by_value()) slots = kept->plan.fold(slots);
+  device.plans().give_back(name, std::move(kept));
+  return slots;
 }
 
 }  // namespace samesum::binning

@@ -77,6 +77,7 @@ class DeviceHistogram {
   void add_to(std::vector<std::uint64_t>& slots);
 
   const Configuration& configuration() const noexcept { return configuration_; }
+  std::uint64_t slots() const noexcept { return problem_.slots(); }
 
  private:
   void prepare();
@@ -100,7 +101,7 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
 
 /// Those of an array in the device's own memory. Where it is no single run without strides, or does not begin at a multiple of 16 bytes, it
 /// is first copied, by parts, to where it does.
-std::vector<std::uint64_t> count_in_buffer(const Array& data, const Problem& problem, const HistogramOptions& options,
-                                           HistogramReport* report);
+/// What is made for the bins is kept by the device for the next call with the same: that costs its kernel and a copy of the counts.
+std::vector<std::uint64_t> count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report);
 
 }  // namespace samesum::binning
