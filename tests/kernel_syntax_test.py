@@ -52,6 +52,18 @@ class Syntax(unittest.TestCase):
                     checked += 1
         self.assertGreater(checked, 15)
 
+    def test_orders_of_memory(self):
+        """A processor that orders more than was asked for hides what was not: so this looks at what is asked for. 4 is memory_order_acq_rel,
+        2 memory_scope_device."""
+        with open(os.path.join(os.path.dirname(__file__), "..", "src", "device", "dialect", "opencl.h"), encoding="utf-8") as file:
+            prelude = file.read()
+        kernel = "KERNEL void probe(GLOBAL uint* p) { fence_device(); p[1] = atomic_add_ordered_global32(p, 1); }"
+        shown = run(CLANG, "-x", "cl", "-cl-std=CL3.0", "-Xclang", "-finclude-default-header", "-D__OPENCL_VERSION__=300",
+                    "-DSAMESUM_DEVICE_FENCE=1", "--target=spir64", "-O1", "-S", "-emit-llvm", "-o", "-", "-", input=prelude + kernel)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"call .*atomic_work_item_fence\w*\(i32 (noundef )?2, i32 (noundef )?4, i32 (noundef )?2\)")
+        self.assertRegex(shown.stdout, r"call .*atomic_fetch_add_explicit\w*\(.*, i32 (noundef )?1, i32 (noundef )?4, i32 (noundef )?2\)")
+
     def test_that_it_finds_errors(self):
         self.assertEqual(check("__kernel void k(__global float* x) { x[0] = 1; }").returncode, 0)
         self.assertIn("undeclared", check("__kernel void k(__global float* x) { x[0] = y; }").stderr)
