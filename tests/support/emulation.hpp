@@ -4,6 +4,7 @@
 // machine has none.
 #pragma once
 
+#include "core/half.hpp"
 #include "support/emulated_group.hpp"
 
 #include <gtest/gtest.h>
@@ -96,6 +97,7 @@ FN uint as_uint(float x) { return std::bit_cast<uint>(x); }
 FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
 FN double as_double(ulong x) { return std::bit_cast<double>(x); }
+FN float half_to_float(std::uint16_t bits) { return core::Float16{bits}; }
 FN uint clz32(uint x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint clz64(ulong x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint lowest_bit(uint x) { return static_cast<uint>(std::countr_zero(x)); }

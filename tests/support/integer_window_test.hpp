@@ -14,12 +14,10 @@
 
 namespace samesum::test {
 
-enum class IntegerTerms { elements, squares, products };
-
 template <class Element>
 class IntegerWindow {
  public:
-  IntegerWindow(const WindowKernel& kernel, IntegerTerms terms) : kernel_(kernel), terms_(terms) {}
+  explicit IntegerWindow(const WindowKernel& kernel) : kernel_(kernel) {}
 
   /// Arrays of every kind of numbers, in which sums grow beyond 64 bits, and every length around loads and tiles.
   void check_all() {
@@ -34,7 +32,7 @@ class IntegerWindow {
     const std::uint64_t lengths[] = {
         0, 1, 2, 7, 31, kernel_.tile - 1, kernel_.tile, kernel_.tile + 3, 5 * kernel_.tile + 1, 9 * kernel_.tile};
     for (const std::uint64_t length : lengths) {
-      if (kernel_.alone && length > kernel_.tile) continue;
+      if (length > kernel_.capacity) continue;
       check(length, any, any, "any");
       check(length, small, greatest, "small");
       check(length, greatest, greatest, "greatest");
@@ -54,9 +52,10 @@ class IntegerWindow {
     std::vector<Element> a(length), b(length);
     for (std::uint64_t i = 0; i < length; ++i) {
       a[i] = left();
-      b[i] = terms_ == IntegerTerms::squares ? a[i] : right();
+      b[i] = kernel_.terms == WindowKernel::squares ? a[i] : right();
     }
-    const WindowRun run(kernel_, View(a.data(), length, kernel_.type), View(b.data(), length, kernel_.type), 0, NanPolicy::propagate);
+    const WindowRun run(kernel_, View(a.data(), length, kernel_.type), View(b.data(), length, kernel_.type), launches_++,
+                        NanPolicy::propagate);
     Accumulator sum, expected_sum;
     ProductAccumulator products, expected_products;
     for (int i = 0; i < kernel_.digits; ++i) {
@@ -70,7 +69,7 @@ class IntegerWindow {
       expected_sum.add(Wide{a[i]});
       expected_products.add(Wide{a[i]}, Wide{b[i]});
     }
-    if (terms_ == IntegerTerms::elements) {
+    if (kernel_.terms == WindowKernel::elements) {
       ASSERT_EQ(sum, expected_sum) << what << ", " << length;
       check_record(run, expected_sum, what);
       ASSERT_EQ(std::bit_cast<float>(static_cast<std::uint32_t>(run.record[2])), expected_sum.round_to_float(NanPolicy::propagate)) << what;
@@ -100,7 +99,7 @@ class IntegerWindow {
   }
 
   WindowKernel kernel_;
-  IntegerTerms terms_;
+  int launches_ = 0;
 };
 
 }  // namespace samesum::test

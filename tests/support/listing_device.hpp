@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace samesum::test {
 
@@ -25,6 +26,8 @@ class ListingDevice final : public device::Device {
   }
 
   int compilations = 0, loads = 0, allocations = 0, launches = 0;
+  std::vector<std::string> texts;  // that were compiled
+  bool clusters = true;
 
   device::Memory allocate(std::uint64_t bytes) override {
     ++allocations;
@@ -38,8 +41,9 @@ class ListingDevice final : public device::Device {
   }
   device::Language language() const override { return device::Language::cuda; }
   std::string compiler_identity() const override { return "none"; }
-  device::Binary compile(const std::string&) override {
+  device::Binary compile(const std::string& text) override {
     ++compilations;
+    texts.push_back(text);
     return {"nothing", ""};
   }
   device::Kernel load(const device::Binary&, const std::string& name) override {
@@ -48,7 +52,7 @@ class ListingDevice final : public device::Device {
   }
   void launch(const device::Kernel&, device::Grid, std::span<const device::Argument>) override { ++launches; }
   std::optional<std::uint32_t> resident_groups(const device::Kernel&, std::uint32_t) override { return 264; }
-  bool has_clusters() const override { return true; }
+  bool has_clusters() const override { return clusters; }
   std::uint32_t resident_clusters(const device::Kernel&, std::uint32_t, std::uint32_t) override { return 16; }
   device::Mark mark() override { return {}; }
   double seconds_between(const device::Mark&, const device::Mark&) override { return 0; }

@@ -41,8 +41,7 @@ inline double mpfr_dot(const std::vector<double>& a, const std::vector<double>& 
 
 class WindowProducts {
  public:
-  /// `squares`: of the first array alone.
-  WindowProducts(const WindowKernel& kernel, bool squares) : kernel_(kernel), squares_(squares) {}
+  explicit WindowProducts(const WindowKernel& kernel) : kernel_(kernel), squares_(kernel.terms == WindowKernel::squares) {}
 
   /// Twice, as a launch leaves advice to the next; now and then after one of other data.
   void check(View a, View b, NanPolicy nan, const std::string& what) {
@@ -56,7 +55,7 @@ class WindowProducts {
 
   /// Sums of products that fit are fixed-point numbers from the second launch on. Where one does not, its group says so.
   void check_fixed_point() {
-    const std::uint64_t length = 3 * kernel_.tile + 5;
+    const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(6);
     const int bottom = format.fraction_bits > 10 ? -40 : -12;
@@ -74,8 +73,10 @@ class WindowProducts {
     state_ = {};
     EXPECT_FALSE(launch("first"));
     EXPECT_TRUE(launch("second"));
-    for (const std::uint64_t place : {std::uint64_t{1}, kernel_.tile + 3, length - 1}) {
+    Sample sample(kernel_);
+    for (const std::uint64_t place : {std::uint64_t{1}, std::min(kernel_.tile + 3, length / 2), length - 1}) {
       for (const std::uint64_t pattern : {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 10)}) {
+        if (!sample.takes()) continue;
         const std::uint64_t fits = std::exchange(patterns[place], pattern);
         EXPECT_FALSE(launch(fmt::format("{:#x} at {}", pattern, place)));
         patterns[place] = fits;
@@ -93,7 +94,7 @@ class WindowProducts {
 
   /// Of float64: products far below the greatest are fixed-point numbers too, in finer bits, as zeros are; not those still farther below.
   void check_small_products() {
-    const std::uint64_t length = 3 * kernel_.tile + 5;
+    const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(7);
     const auto number = [&](int exponent) {
@@ -131,11 +132,13 @@ class WindowProducts {
   void check_ties() {
     const hard::Format format = hard::format_of(kernel_.type);
     const int reach = format.fraction_bits > 10 ? 145 : 40;
+    Sample sample(kernel_);
     int decided = 0;
     for (const int top : {-4, 0, 6}) {  // even, for squares
       for (const int bits : {24, 53}) {
         for (int below = bits + 2 + bits % 2; below <= reach; below += 2) {
           for (const std::uint64_t last : {std::uint64_t{0}, squares_ ? 0 : format.sign()}) {
+            if (!sample.takes()) continue;
             std::vector<std::uint64_t> a(kernel_.alone ? 7 : kernel_.tile + 9, 0), b = a;
             std::size_t i = 0;
             const auto term = [&](int exponent, std::uint64_t sign) {  // twice half of it, where squares need that
@@ -163,7 +166,7 @@ class WindowProducts {
         }
       }
     }
-    EXPECT_GT(decided, 20);
+    EXPECT_GT(decided, kernel_.thorough ? 20 : 5);
   }
 
   /// By a cluster, as integers (quick_sum.h): of factors of few exponents or many, whose last bits are zero or not, some of them zeros.
@@ -171,10 +174,11 @@ class WindowProducts {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(19);
     int by_tiles = 0;
-    for (int round = 0; round < 300; ++round) {
+    const int rounds = kernel_.thorough ? 300 : 30;
+    for (int round = 0; round < rounds; ++round) {
       const int most = random.between(format.min_exponent() / 3, format.max_exponent() / 3 - 30), spread = random.between(0, 14);
       const int bits = random.between(1, format.fraction_bits + 1), kind = random.between(0, 5);
-      const std::uint64_t count = round % 4 == 0 ? kernel_.capacity() : random.below(kernel_.capacity() + 1);
+      const std::uint64_t count = round % 4 == 0 ? kernel_.capacity : random.below(kernel_.capacity + 1);
       const auto make = [&](int greatest) {
         std::vector<std::uint64_t> patterns(count);
         for (std::uint64_t& pattern : patterns) {
@@ -197,14 +201,14 @@ class WindowProducts {
       }
       by_tiles += fixed_;
     }
-    EXPECT_GT(by_tiles, 100) << "sums of a cluster as integers";
+    EXPECT_GT(by_tiles, rounds / 3) << "sums of a cluster as integers";
     // All are the greatest that fits, or one more.
     const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
     for (const std::uint64_t mantissa : {2 * one - 1, one + 1, one}) {
       for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
         for (const int exponent : {0, 1, 2}) {
-          const hard::Data b(std::vector<std::uint64_t>(kernel_.capacity(), format.encode(mantissa, 0)), kernel_.type);
-          std::vector<std::uint64_t> patterns(kernel_.capacity(), format.encode(mantissa, 0) | sign);
+          const hard::Data b(std::vector<std::uint64_t>(kernel_.capacity, format.encode(mantissa, 0)), kernel_.type);
+          std::vector<std::uint64_t> patterns(kernel_.capacity, format.encode(mantissa, 0) | sign);
           check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate, "which leave a power");
           std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
           check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate,
@@ -264,9 +268,10 @@ class WindowProducts {
   /// Each hard case with each, in both orders.
   void check_hard_cases() {
     const auto cases = hard::cases();
+    Sample sample(kernel_);
     for (std::size_t first = 0; first < cases.size(); ++first) {
       for (const std::uint64_t length : {0, 1, 2, 3, 31, 257, 1025, 2999}) {
-        if (length > kernel_.capacity()) continue;
+        if (length > kernel_.capacity || !sample.takes()) continue;
         const auto a = hard::make(cases[first], kernel_.type, length, 3);
         const auto b = hard::make(cases[(first + length) % cases.size()], kernel_.type, length);
         check(a.view(), b.view(), length % 2 != 0 ? NanPolicy::skip : NanPolicy::propagate,
@@ -280,9 +285,9 @@ class WindowProducts {
   void check_exponents() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(12);
-    for (int round = 0; round < 150; ++round) {
+    for (int round = 0; round < (kernel_.thorough ? 150 : 15); ++round) {
       const int wide = random.between(0, 40), drift = random.between(0, 60);
-      const std::uint64_t count = kernel_.tile * random.between(1, 5) + random.below(kernel_.tile);
+      const std::uint64_t count = std::min(kernel_.tile * random.between(1, 5) + random.below(kernel_.tile), kernel_.capacity);
       const auto make = [&] {
         const int start = random.between(format.min_exponent(), format.max_exponent());
         std::vector<std::uint64_t> patterns(count);
@@ -331,7 +336,7 @@ class WindowProducts {
   }
   void check_launch(View a, View b, const Expected& expected, NanPolicy nan, const std::string& what) {
     if (squares_) b = a;
-    WindowRun run(kernel_, a, b, 0, nan, state_);
+    WindowRun run(kernel_, a, b, launches_++, nan, state_);
     state_ = run.state();
     auto& result = run.result;
     fixed_ = kernel_.fixed_point && result.back() != 0;
@@ -376,9 +381,9 @@ class WindowProducts {
   }
 
   WindowKernel kernel_;
-  bool squares_;
+  bool squares_;  // of the first array alone
   WindowRun::State state_{};
-  int checks_ = 0;
+  int checks_ = 0, launches_ = 0;
   bool fixed_ = false;
 };
 

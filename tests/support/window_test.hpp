@@ -1,9 +1,10 @@
-// What sum_window.cl makes of the hard cases, run on the host; `Kernel` says what window_kernel.inc defined.
+// What sum_window.cl makes of the hard cases, run on the host.
 #pragma once
 
 #include "reduce/window_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
+#include "support/kernel_rows.hpp"
 #include "support/oracle.hpp"
 
 #include <samesum/sum.hpp>
@@ -21,18 +22,27 @@
 
 namespace samesum::test {
 
-struct WindowKernel {
-  DType type;
-  int digits, row_base, entries, slot_words, group_size;
-  std::uint64_t tile, most_groups;
-  void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
-              unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
-  bool fixed_point = false;  // sums are tried as fixed-point numbers
-  bool alone = false;        // there is one group, and one tile
-  int cluster = 1;           // or so many, with a tile each
+/// How an array lies in memory: from a multiple of 16 bytes and so many more on, with an element every `stride` bytes.
+struct Layout {
+  long offset, stride;
+};
 
-  /// So many elements at most.
-  std::uint64_t capacity() const { return alone ? tile * cluster : ~std::uint64_t{0}; }
+/// Those that a kernel is for, in turns.
+inline Layout layout_for(const WindowKernel& kernel, int turn) {
+  const auto element = static_cast<long>(size_of(kernel.type));
+  if (!kernel.strided) return {0, element};
+  const Layout layouts[] = {{element, element}, {2 * element, -2 * element}, {0, 3 * element}};
+  return layouts[turn % 3];
+}
+
+/// Of the cases of a check: all where it is to be thorough, else some.
+class Sample {
+ public:
+  explicit Sample(const KernelRow& row) : every_(row.thorough ? 1 : 7) {}
+  bool takes() { return cases_++ % every_ == 0; }
+
+ private:
+  unsigned every_, cases_ = 0;
 };
 
 /// What the kernel leaves, and memory that says whether it left it clean.
@@ -40,16 +50,15 @@ class WindowRun {
  public:
   using State = std::array<unsigned long, 16>;
 
-  WindowRun(const WindowKernel& kernel, View a, View b, std::size_t offset, NanPolicy nan, const State& state = {})
+  WindowRun(const WindowKernel& kernel, View a, View b, int turn, NanPolicy nan, const State& state = {})
       : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
     slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
-    const Place left(a, offset), right(b, offset);
+    const Place left(a, layout_for(kernel, turn)), right(b, layout_for(kernel, turn + 1));
     dialect::emulation().run(kernel.cluster > 1 ? kernel.cluster : static_cast<dialect::uint>(groups), kernel.group_size, [&] {
-      const long stride = static_cast<long>(size_of(kernel.type));
-      kernel.sum(left.base, offset, stride, right.base, offset, stride, a.size(), slots_.data(), result.data(),
+      kernel.sum(left.base, left.offset, left.stride, right.base, right.offset, right.stride, a.size(), slots_.data(), result.data(),
                  reinterpret_cast<unsigned char*>(record), 0, nan == NanPolicy::skip);
     });
   }
@@ -71,15 +80,27 @@ class WindowRun {
   static constexpr int kMeetingWords = 32;
   bool is_state_;
 
-  // A copy of an array, `offset` bytes behind a multiple of 16.
+  // A copy of an array.
   struct Place {
-    Place(View data, std::size_t offset) : memory(data.bytes() / 16 + 8) {
+    Place(View data, Layout layout) : offset(static_cast<unsigned long>(layout.offset)), stride(layout.stride) {
+      const std::uint64_t element = size_of(data.type()), step = static_cast<std::uint64_t>(std::abs(stride));
+      if (stride < 0 && data.size() != 0) offset += (data.size() - 1) * step;
+      memory.resize((data.size() * step + offset) / 16 + 8);
       base = reinterpret_cast<unsigned char*>(memory.data());
       base += 16 - reinterpret_cast<std::uintptr_t>(base) % 16;
-      if (data.size() != 0) std::memcpy(base + offset, data.data(), data.bytes());
+      const auto* const from = static_cast<const unsigned char*>(data.data());
+      if (step == element && data.size() != 0) {
+        std::memcpy(base + offset, from, data.bytes());
+      } else {
+        for (std::uint64_t i = 0; i < data.size(); ++i) {
+          std::memcpy(base + offset + static_cast<long>(i) * stride, from + i * element, element);
+        }
+      }
     }
     std::vector<dialect::uint4> memory;
     unsigned char* base;
+    unsigned long offset;
+    long stride;
   };
   std::vector<unsigned long> slots_;
 };
@@ -98,19 +119,18 @@ class WindowSum {
  public:
   explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
 
-  /// The kernel on the array, which lies `offset` bytes behind a multiple of 16, against the oracle. Twice, as a launch leaves advice to
-  /// the next; now and then after one of other data.
-  void check(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
+  /// The kernel on the array against the oracle. Twice, as a launch leaves advice to the next; now and then after one of other data.
+  void check(View data, NanPolicy nan, const std::string& what) {
     if (++checks_ % 3 != 0) state_ = {};
     for (int launch = 0; launch < 2; ++launch) {
-      check_launch(data, offset, nan, fmt::format("{}, launch {}", what, launch));
+      check_launch(data, nan, fmt::format("{}, launch {}", what, launch));
       if (testing::Test::HasFatalFailure()) return;
     }
   }
 
   /// Sums of data that fit are fixed-point numbers from the second launch on. Where one element does not, its group says so.
   void check_fixed_point() {
-    const std::uint64_t length = kernel_.alone ? kernel_.tile - 3 : 3 * kernel_.tile + 5;
+    const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(5);
     std::vector<std::uint64_t> patterns(length);
@@ -118,15 +138,17 @@ class WindowSum {
       pattern = format.encode(random.bits(format.fraction_bits + 1), random.between(-40, -30)) | (random.bits(1) != 0 ? format.sign() : 0);
     }
     const auto launch = [&](const std::string& what) {
-      check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, what);
+      check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate, what);
       return std::exchange(fixed_, false);
     };
     state_ = {};
     EXPECT_FALSE(launch("first"));
     EXPECT_TRUE(launch("second"));
+    Sample sample(kernel_);
     for (const std::uint64_t place : {std::uint64_t{1}, length / 2, length - 1}) {
       for (const std::uint64_t pattern :
            {format.infinity() + 1, format.infinity(), format.encode(1, format.max_exponent() - 60), std::uint64_t{1}}) {
+        if (!sample.takes()) continue;
         const std::uint64_t fits = std::exchange(patterns[place], pattern);
         EXPECT_FALSE(launch(fmt::format("{:#x} at {}", pattern, place)));
         patterns[place] = fits;
@@ -148,7 +170,8 @@ class WindowSum {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(17);
     int by_tile = 0;
-    for (int round = 0; round < 400; ++round) {
+    const int rounds = kernel_.thorough ? 400 : 60;
+    for (int round = 0; round < rounds; ++round) {
       const int most = random.between(format.min_exponent() + 60, format.max_exponent() - 40), spread = random.between(0, 24);
       const int bits = random.between(1, format.fraction_bits + 1), kind = random.between(0, 5);
       std::vector<std::uint64_t> patterns(round % 4 == 0 ? kernel_.tile : random.below(kernel_.tile + 1));
@@ -163,20 +186,20 @@ class WindowSum {
       const std::string what =
           fmt::format("round {}: {} elements up to 2^{}, spread {}, {} bits", round, patterns.size(), most, spread, bits);
       if (round % 3 != 0) state_ = {};
-      for (int launch = 0; launch < 2; ++launch) check_launch(data.view(), 0, NanPolicy::propagate, what);
+      for (int launch = 0; launch < 2; ++launch) check_launch(data.view(), NanPolicy::propagate, what);
       if (testing::Test::HasFatalFailure()) return;
       by_tile += by_tile_;
     }
-    EXPECT_GT(by_tile, 100) << "sums of one tile as integers";
+    EXPECT_GT(by_tile, rounds / 4) << "sums of one tile as integers";
     // All are the greatest that fits, or lie between two multiples of the upper power's last bit.
     const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
     for (const std::uint64_t mantissa : {2 * one - 1, one + 1, one}) {
       for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
-        for (int exponent = 0; exponent <= 15; ++exponent) {  // beyond what the power that was left has room for
+        for (int exponent = 0; exponent <= 15; exponent += kernel_.thorough ? 1 : 5) {  // beyond what the power that was left has room for
           std::vector<std::uint64_t> patterns(kernel_.tile, format.encode(mantissa, 0) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, "which leave a power");
+          check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate, "which leave a power");
           std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate,
+          check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate,
                        fmt::format("{:#x}, exponent {}", mantissa, exponent));
           if (testing::Test::HasFatalFailure()) return;
         }
@@ -192,7 +215,7 @@ class WindowSum {
       return of_one_exponent(format, random, groups * kernel_.tile, exponent, negative);
     };
     const auto launch = [&](const std::vector<std::uint64_t>& patterns, const std::string& what) {
-      check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate, what);
+      check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate, what);
       return std::exchange(fixed_, false);
     };
     state_ = {};
@@ -217,12 +240,14 @@ class WindowSum {
   /// Sums in the middle between two doubles or floats, but for one element far below, which decides: whatever lies between.
   void check_ties() {
     const hard::Format format = hard::format_of(kernel_.type);
+    Sample sample(kernel_);
     int decided = 0;
     for (const int top : {format.min_exponent() + 150, -3, 0, 7, format.max_exponent() - 1}) {
       for (const int bits : {24, 53}) {
         for (int below = bits + 1; below <= 145 && top - below >= format.min_exponent(); ++below) {
           for (const bool negative : {false, true}) {
             for (const std::uint64_t last : {std::uint64_t{0}, format.sign()}) {
+              if (!sample.takes()) continue;
               const std::uint64_t sign = negative ? format.sign() : 0;
               std::vector<std::uint64_t> patterns(kernel_.alone ? 7 : kernel_.tile + 9, format.sign());
               patterns[0] = format.power(top) | sign;
@@ -230,7 +255,7 @@ class WindowSum {
               patterns.back() = format.power(top - below) | last;
               state_ = {};
               for (int launch = 0; launch < 2; ++launch) {
-                check_launch(hard::Data(patterns, kernel_.type).view(), 0, NanPolicy::propagate,
+                check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate,
                              fmt::format("2^{} and 2^{}, last 2^{}", top, top - bits, top - below));
               }
               if (testing::Test::HasFatalFailure()) return;
@@ -240,7 +265,7 @@ class WindowSum {
         }
       }
     }
-    EXPECT_GT(decided, 200);
+    EXPECT_GT(decided, kernel_.thorough ? 200 : 30);
   }
 
   /// Groups that run at the same time, and see each other's results late and in any order.
@@ -249,7 +274,7 @@ class WindowSum {
     for (int round = 0; round < 2; ++round) {
       for (const hard::Case& hard_case : hard::cases()) {
         const auto data = hard::make(hard_case, kernel_.type, (3 + round % 3) * kernel_.tile - 7);
-        check(data.view(), 0, NanPolicy::propagate, fmt::format("{}, round {}", hard_case.name, round));
+        check(data.view(), NanPolicy::propagate, fmt::format("{}, round {}", hard_case.name, round));
         if (testing::Test::HasFatalFailure()) return;
       }
       check_fixed_point();
@@ -258,12 +283,14 @@ class WindowSum {
   }
 
   void check_hard_cases() {
+    Sample sample(kernel_);
     for (const hard::Case& hard_case : hard::cases()) {
       for (const std::uint64_t length : {0, 1, 2, 3, 31, 257, 1025, 4999}) {
-        if (kernel_.alone && length > kernel_.tile) continue;
+        if (length > kernel_.capacity) continue;
         const auto data = hard::make(hard_case, kernel_.type, length);
         for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
-          check(data.view(), 0, nan, fmt::format("{}, {} elements", hard_case.name, length));
+          if (!sample.takes()) continue;
+          check(data.view(), nan, fmt::format("{}, {} elements", hard_case.name, length));
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -274,7 +301,7 @@ class WindowSum {
   void check_exponents() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(11);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < (kernel_.thorough ? 200 : 20); ++round) {
       const int wide = random.between(0, 40), drift = random.between(0, 60),
                 start = random.between(format.min_exponent(), format.max_exponent() - 3000 / 60);
       std::vector<std::uint64_t> patterns(kernel_.tile * (kernel_.alone ? 0 : random.between(1, 6)) + random.below(kernel_.tile));
@@ -285,15 +312,15 @@ class WindowSum {
             (random.bits(1) != 0 ? format.sign() : 0);
       }
       const hard::Data data(patterns, kernel_.type);
-      check(data.view(), 0, NanPolicy::propagate,
+      check(data.view(), NanPolicy::propagate,
             fmt::format("round {}: {} elements, wide {}, drift {}, start {}", round, patterns.size(), wide, drift, start));
       if (testing::Test::HasFatalFailure()) return;
     }
   }
 
  private:
-  void check_launch(View data, std::size_t offset, NanPolicy nan, const std::string& what) {
-    WindowRun run(kernel_, data, data, offset, nan, state_);
+  void check_launch(View data, NanPolicy nan, const std::string& what) {
+    WindowRun run(kernel_, data, data, launches_++, nan, state_);
     state_ = run.state();
     auto& result = run.result;
     const auto& record = run.record;
@@ -317,7 +344,7 @@ class WindowSum {
 
   WindowKernel kernel_;
   WindowRun::State state_{};
-  int checks_ = 0;
+  int checks_ = 0, launches_ = 0;
   bool fixed_ = false, by_tile_ = false;
 };
 

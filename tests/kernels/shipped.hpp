@@ -1,0 +1,27 @@
+// The kernels for sub-groups of 32 as they ship: every set of defines that the patterns' tables of shapes make of them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace samesum::test {
+
+/// A kernel for the emulation on the host (support/emulation.hpp): what ships, by groups as small as the kernel allows, or as large as they
+/// ship.
+struct ShippedKernel {
+  std::string family;  ///< the file in tests/kernels/ that makes a row of it: "window"
+  std::string name;    ///< "sums_float32_loads4_stream"
+  std::string type;    ///< "float32"
+  std::string about;   ///< for the family's file, as `#define ROW_ABOUT`
+  std::vector<std::string> files;
+  std::vector<std::pair<std::string, std::string>> defines;
+  bool thorough = false;  ///< the long cases run on it too
+
+  const std::string& define(const std::string& what) const;  ///< "" where it is not defined
+};
+
+/// All of them, each once. Deterministic.
+std::vector<ShippedKernel> shipped_kernels();
+
+}  // namespace samesum::test

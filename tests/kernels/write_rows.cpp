@@ -1,0 +1,73 @@
+// write_rows FOLDER UNITS: writes rows_0.cpp, rows_1.cpp …, so many translation units, which compile every kernel of shipped_kernels() for
+// the host, each in a namespace of its own. Units that would not change are left as they are.
+#include "device/program.hpp"
+#include "kernels/shipped.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace samesum::test {
+namespace {
+
+// What kernel files define is undefined after each kernel: nothing of one may be left for the next.
+std::set<std::string> macros_of(const ShippedKernel& kernel) {
+  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_QUICK"};
+  for (const auto& [name, value] : kernel.defines) names.insert(name);
+  for (const std::string& file : kernel.files) {
+    std::istringstream text{std::string(device::kernel_file(file))};
+    for (std::string line; std::getline(text, line);) {
+      std::istringstream words(line);
+      std::string directive, name;
+      words >> directive;
+      if (directive == "#") words >> name, directive += name;
+      if (directive != "#define") continue;
+      words >> name;
+      names.insert(name.substr(0, name.find('(')));
+    }
+  }
+  return names;
+}
+
+std::string text_of(const ShippedKernel& kernel) {
+  std::string text = "\n";
+  const auto define = [&](std::string_view name, std::string_view value) { text += fmt::format("#define {} {}\n", name, value); };
+  define("ROW_NAME", fmt::format("\"{}\"", kernel.name));
+  define("ROW_TYPE", "samesum::DType::" + kernel.type);
+  define("ROW_THOROUGH", kernel.thorough ? "true" : "false");
+  for (const auto& [name, value] : kernel.defines) define(name, value);
+  text += fmt::format("namespace samesum::dialect::{} {{\nnamespace {{\n", kernel.name);
+  for (const std::string& file : kernel.files) text += fmt::format("#include \"{}\"\n", file);
+  text += fmt::format("#include \"kernels/{}.inc\"\n}}\n}}  // namespace samesum::dialect::{}\n", kernel.family, kernel.name);
+  for (const std::string& name : macros_of(kernel)) text += fmt::format("#undef {}\n", name);
+  return text;
+}
+
+bool write(const std::string& path, const std::string& text) {
+  std::ifstream before(path);
+  if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return true;
+  std::ofstream file(path);
+  return static_cast<bool>(file << text);
+}
+
+}  // namespace
+}  // namespace samesum::test
+
+int main(int, char** argv) {
+  using namespace samesum::test;
+  const std::string folder = argv[1];
+  std::vector<std::string> units(
+      std::strtoul(argv[2], nullptr, 10),
+      "// Written by tests/kernels/write_rows.cpp.\n#include \"support/emulation.hpp\"\n#include \"support/kernel_rows.hpp\"\n");
+  std::size_t next = 0;
+  for (const ShippedKernel& kernel : shipped_kernels()) units[next++ % units.size()] += text_of(kernel);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!write(fmt::format("{}/rows_{}.cpp", folder, i), units[i])) return 1;
+  }
+  return 0;
+}

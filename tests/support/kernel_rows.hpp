@@ -1,0 +1,67 @@
+// The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) leave a row for each.
+#pragma once
+
+#include <samesum/types.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::test {
+
+/// What all rows say of their kernel.
+struct KernelRow {
+  std::string_view name;
+  DType type;
+  int group_size;
+  bool thorough;  ///< the long cases run on it too
+};
+inline std::ostream& operator<<(std::ostream& out, const KernelRow& row) { return out << row.name; }
+
+/// sum_window.cl and sum_integers.cl.
+struct WindowKernel : KernelRow {
+  enum Terms { elements, squares, products } terms;
+  int digits, row_base, entries, slot_words;
+  std::uint64_t tile, capacity, most_groups;  ///< in elements; a launch takes so many at most
+  void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
+              unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+  bool fixed_point;  ///< sums are tried as fixed-point numbers
+  bool alone;        ///< there is one group
+  int cluster;       ///< or so many, with a tile each, where it is not 1
+  bool strided;      ///< arrays lie anyhow; else contiguous, from a multiple of 16 bytes on
+  bool quick;        ///< sums are tried as integers (quick_sum.h)
+};
+
+/// All rows of a family, which their translation units fill in before main().
+template <class Kernel>
+std::vector<Kernel>& all_rows() {
+  static std::vector<Kernel> rows;
+  return rows;
+}
+template <class Kernel>
+bool add_row(const Kernel& row) {
+  all_rows<Kernel>().push_back(row);
+  return true;
+}
+
+/// Those of a family that are `wanted`, by name.
+template <class Kernel, class Wanted>
+std::vector<Kernel> rows_where(const Wanted& wanted) {
+  std::vector<Kernel> rows;
+  std::ranges::copy_if(all_rows<Kernel>(), std::back_inserter(rows), wanted);
+  std::ranges::sort(rows, {}, [](const Kernel& row) { return row.name; });
+  return rows;
+}
+
+/// For INSTANTIATE_TEST_SUITE_P.
+struct RowName {
+  template <class Parameter>
+  std::string operator()(const Parameter& parameter) const {
+    return std::string(parameter.param.name);
+  }
+};
+
+}  // namespace samesum::test

@@ -1,0 +1,48 @@
+// sum_window.cl for products and squares, run on the host: every kernel that ships.
+#include "support/product_window_test.hpp"
+
+namespace samesum::test {
+namespace {
+
+bool is_product(const WindowKernel& kernel) { return !is_integer(kernel.type) && kernel.terms != WindowKernel::elements; }
+bool is_quick(const WindowKernel& kernel) { return is_product(kernel) && kernel.quick; }
+bool is_thorough(const WindowKernel& kernel) { return is_product(kernel) && kernel.thorough && !kernel.alone; }
+bool is_dot(const WindowKernel& kernel) { return is_thorough(kernel) && kernel.terms == WindowKernel::products; }
+bool is_fine(const WindowKernel& kernel) { return is_thorough(kernel) && kernel.type == DType::float64; }
+bool is_fine_dot(const WindowKernel& kernel) { return is_fine(kernel) && is_dot(kernel); }
+bool is_cluster(const WindowKernel& kernel) {
+  return is_product(kernel) && kernel.thorough && kernel.cluster > 1 && kernel.type == DType::float32;
+}
+
+struct WindowOfProducts : testing::TestWithParam<WindowKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, WindowOfProducts, testing::ValuesIn(rows_where<WindowKernel>(is_product)), RowName());
+TEST_P(WindowOfProducts, IsRight) { WindowProducts(GetParam()).check_hard_cases(); }
+TEST_P(WindowOfProducts, OfAnyExponentsIsRight) { WindowProducts(GetParam()).check_exponents(); }
+TEST_P(WindowOfProducts, OfOtherDataIsRight) { WindowProducts(GetParam()).check_fixed_point(); }
+TEST_P(WindowOfProducts, OfTiesIsRight) { WindowProducts(GetParam()).check_ties(); }
+
+struct QuickProducts : testing::TestWithParam<WindowKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, QuickProducts, testing::ValuesIn(rows_where<WindowKernel>(is_quick)), RowName());
+TEST_P(QuickProducts, AsIntegersAreRight) { WindowProducts(GetParam()).check_tiles(); }
+
+struct ConcurrentCluster : testing::TestWithParam<WindowKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, ConcurrentCluster, testing::ValuesIn(rows_where<WindowKernel>(is_cluster)), RowName());
+TEST_P(ConcurrentCluster, IsRight) {
+  const dialect::ConcurrentGroups concurrent;
+  WindowProducts(GetParam()).check_hard_cases();
+}
+
+struct SmallProducts : testing::TestWithParam<WindowKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, SmallProducts, testing::ValuesIn(rows_where<WindowKernel>(is_fine)), RowName());
+TEST_P(SmallProducts, AreRight) { WindowProducts(GetParam()).check_small_products(); }
+
+struct GreatProducts : testing::TestWithParam<WindowKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, GreatProducts, testing::ValuesIn(rows_where<WindowKernel>(is_dot)), RowName());
+TEST_P(GreatProducts, AreRight) { WindowProducts(GetParam()).check_greatest_power(); }
+
+struct ProductsOfManyGroups : testing::TestWithParam<WindowKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, ProductsOfManyGroups, testing::ValuesIn(rows_where<WindowKernel>(is_fine_dot)), RowName());
+TEST_P(ProductsOfManyGroups, AreRight) { WindowProducts(GetParam()).check_many_groups(); }
+
+}  // namespace
+}  // namespace samesum::test
