@@ -1,6 +1,9 @@
 #include "kernels/shipped.hpp"
 
+#include "product/product.hpp"
+#include "reduce/sum_device.hpp"
 #include "reduce/window_device.hpp"
+#include "statistics/extremes_device.hpp"
 #include "support/listing_device.hpp"
 
 #include <samesum/types.hpp>
@@ -8,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 #include <ranges>
 #include <set>
@@ -18,9 +23,23 @@ namespace {
 
 // The long cases, which take seconds, run on one of each kind.
 const std::set<std::string> kThorough{
-    "sums_float32_loads4_stream",     "sums_float32_loads2_alone",       "sums_float64_loads2",           "sums_float64_loads2_alone",
-    "products_float32_loads2_stream", "products_float32_loads1_cluster", "products_float64_loads2",       "products_float64_loads2_cluster",
-    "squares_bfloat16_loads2",        "squares_bfloat16_loads2_cluster", "squares_float64_loads4_stream",
+    "sums_float32_loads4_stream",
+    "sums_float32_loads2_alone",
+    "sums_float64_loads2",
+    "sums_float64_loads2_alone",
+    "products_float32_loads2_stream",
+    "products_float32_loads1_cluster",
+    "products_float64_loads2",
+    "products_float64_loads2_cluster",
+    "squares_bfloat16_loads2",
+    "squares_bfloat16_loads2_cluster",
+    "squares_float64_loads4_stream",
+    "exact_float32_loads2_kept",
+    "exact_int16_loads2_kept",
+    "extremes_float32_both_placed_loads1_little",
+    "extremes_float64_both_placed_loads1_little",
+    "extremes_float64_greatest_loads2_little",
+    "extremes_float32_least_loads1_little",
 };
 
 // Sizes of arrays between which no table has a row: every power of two, and half as much again.
@@ -55,33 +74,92 @@ void set(ShippedKernel& kernel, const std::string& name, const std::string& valu
   }
 }
 
-/// Kernels as they come, each once but for the size of groups.
+// Makes it a kernel of small groups.
+void shrink(ShippedKernel& kernel) {
+  for (const char* const name : {"GROUP_SIZE", "GROUP_ROUNDED"}) set(kernel, name, "64");
+}
+
+/// Kernels of a family as they come, each once but for the size of groups.
 class Collection {
  public:
-  // `group_size`: the small one.
-  void add(ShippedKernel kernel, const std::string& group_size) {
+  void add(ShippedKernel kernel) {
     const int shipped = std::stoi(kernel.define("GROUP_SIZE"));
     set(kernel, "RESIDENT", "1");
     ShippedKernel& largest = largest_[kernel.about];
     if (largest.name.empty() || std::stoi(largest.define("GROUP_SIZE")) < shipped) largest = kernel;
-    set(kernel, "GROUP_SIZE", group_size);
+    shrink(kernel);
     kernel.thorough = kThorough.contains(kernel.name);
     const std::string name = kernel.name;
     kernels_.emplace(name, std::move(kernel));
   }
+
+  /// All of them, and of those that are alike the largest as it ships.
   std::vector<ShippedKernel> all() const {
     std::vector<ShippedKernel> all;
     for (const auto& [name, kernel] : kernels_) all.push_back(kernel);
-    for (ShippedKernel large : std::views::values(largest_)) {
-      large.name += "_by" + large.define("GROUP_SIZE");
-      all.push_back(std::move(large));
-    }
+    append_largest(all);
     return all;
   }
 
+  /// So many of them that any two settings that ship in one kernel are together in one of these; and the thorough ones.
+  std::vector<ShippedKernel> pairs() const {
+    std::vector<const ShippedKernel*> left;
+    std::vector<ShippedKernel> chosen;
+    std::set<std::string> seen;
+    const auto choose = [&](const ShippedKernel& kernel) {
+      for (std::string& pair : pairs_of(kernel)) seen.insert(std::move(pair));
+      chosen.push_back(kernel);
+    };
+    for (const auto& [name, kernel] : kernels_) kernel.thorough ? choose(kernel) : left.push_back(&kernel);
+    for (;;) {
+      // The one with the most pairs that are new; a kernel without any is done with.
+      const ShippedKernel* best = nullptr;
+      std::size_t most = 0;
+      std::erase_if(left, [&](const ShippedKernel* kernel) {
+        const auto pairs = pairs_of(*kernel);
+        const auto fresh = static_cast<std::size_t>(std::ranges::count_if(pairs, [&](const auto& pair) { return !seen.contains(pair); }));
+        if (fresh > most) most = fresh, best = kernel;
+        return fresh == 0;
+      });
+      if (best == nullptr) break;
+      choose(*best);
+    }
+    append_largest(chosen);
+    return chosen;
+  }
+
  private:
+  // A kernel's name is made of its settings.
+  static std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
+    std::vector<std::string> settings, pairs;
+    std::istringstream words(kernel.settings);
+    for (std::string word; words >> word;) settings.push_back(word);
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) pairs.push_back(fmt::format("{}:{} {}:{}", k, settings[k], i, settings[i]));
+    }
+    return pairs;
+  }
+  void append_largest(std::vector<ShippedKernel>& kernels) const {
+    for (ShippedKernel large : std::views::values(largest_)) {
+      large.name += "_by" + large.define("GROUP_SIZE");
+      kernels.push_back(std::move(large));
+    }
+  }
+
   std::map<std::string, ShippedKernel> kernels_, largest_;
 };
+
+// Names a kernel by its settings, of which an empty one says nothing.
+void name(ShippedKernel& kernel, std::string_view family, std::initializer_list<std::string> settings) {
+  kernel.name = family;
+  for (const std::string& setting : settings) {
+    if (!setting.empty()) kernel.name += "_" + setting;
+    kernel.settings += (setting.empty() ? "-" : setting) + " ";
+  }
+}
+std::string flag(const ShippedKernel& kernel, const std::string& define, const char* word) {
+  return kernel.define(define) == "1" ? word : "";
+}
 
 void add_windows(Collection& kernels) {
   for (const DType type : kDTypes) {
@@ -97,15 +175,90 @@ void add_windows(Collection& kernels) {
           kernel.family = "window";
           kernel.type = name_of(type);
           const char* const what = terms == reduce::Terms::elements ? "sums" : terms == reduce::Terms::squares ? "squares" : "products";
-          kernel.name = fmt::format("{}_{}_loads{}{}{}", what, kernel.type, kernel.define("LOADS"),
-                                    kernel.define("ALONE") == "1"    ? (kernel.define("STREAM") == "1" ? "_cluster" : "_alone")
-                                    : kernel.define("STREAM") == "1" ? "_stream"
-                                                                     : "",
-                                    kernel.define("STRIDED") == "1" ? "_strided" : "");
+          const bool stream = kernel.define("STREAM") == "1";
+          name(kernel, what,
+               {kernel.type, "loads" + kernel.define("LOADS"),
+                kernel.define("ALONE") == "1" ? (stream ? "cluster" : "alone")
+                : stream                      ? "stream"
+                                              : "",
+                flag(kernel, "STRIDED", "strided")});
           kernel.about = fmt::format("{} {}", what, is_integer(type) ? "integers" : type == DType::float64 ? "float64" : "floats");
-          kernels.add(std::move(kernel), "64");
+          kernels.add(std::move(kernel));
         }
       }
+    }
+  }
+}
+
+void add_exact_sums(Collection& kernels) {
+  for (const DType type : kDTypes) {
+    ListingDevice device;
+    for (const std::uint32_t group_size : {0, 256}) {
+      for (const std::uint64_t bytes : sizes()) {
+        AccumulateOptions options;
+        options.group_size = group_size;  // else little data are not for this kernel
+        reduce::DeviceSum(device, type, options, bytes / size_of(type)).prepare_all(true);
+      }
+    }
+    for (const std::string& text : device.texts) {
+      ShippedKernel kernel = parse(text);
+      if (kernel.files.back() != "reduce/sum_exact.cl") continue;
+      kernel.family = "exact";
+      kernel.type = kernel.about = name_of(type);
+      name(kernel, "exact",
+           {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "KEPT", "kept"), flag(kernel, "STRIDED", "strided")});
+      kernels.add(std::move(kernel));
+    }
+  }
+}
+
+void add_extremes(Collection& kernels) {
+  for (const DType type : kDTypes) {
+    ListingDevice device;
+    for (const bool places : {false, true}) {
+      for (const Ends ends : {Ends{true, true, places}, Ends{true, false, places}, Ends{false, true, places}}) {
+        for (const std::uint64_t bytes : sizes()) {
+          statistics::DeviceExtremes(device, type, {}, bytes / size_of(type), ends).prepare_all(true);
+        }
+      }
+    }
+    for (const std::string& text : device.texts) {
+      ShippedKernel kernel = parse(text);
+      kernel.family = "extremes";
+      kernel.type = name_of(type);
+      kernel.about = size_of(type) == 8 ? "wide" : "narrow";
+      name(kernel, "extremes",
+           {kernel.type,
+            kernel.define("LEAST") == "0"      ? "greatest"
+            : kernel.define("GREATEST") == "0" ? "least"
+                                               : "both",
+            flag(kernel, "PLACES", "placed"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
+            kernel.define("POLLED") == "0" ? "ticket" : "",
+            kernel.files.back() == "statistics/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
+      kernels.add(std::move(kernel));
+    }
+  }
+}
+
+void add_products(Collection& kernels) {
+  for (const DType type : kDTypes) {
+    ListingDevice device;
+    if (is_integer(type)) {
+      product_tree::IntegerProduct product;
+      SumReport report;
+      const std::uint64_t element = 0;
+      product_tree::multiply_on_device(View(&element, 1, type), device, {}, product, report);
+    } else {
+      for (const bool skip : {false, true}) product_tree::DeviceProduct(device, type, skip, {});
+    }
+    for (const std::string& text : device.texts) {
+      ShippedKernel kernel = parse(text);
+      if (kernel.define("BITS") != std::to_string(8 * size_of(type))) continue;  // of another type's products
+      kernel.family = "product";
+      kernel.type = name_of(type);
+      kernel.about = is_integer(type) ? "integers" : "floats";
+      name(kernel, "product", {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "SKIP", "skip")});
+      kernels.add(std::move(kernel));
     }
   }
 }
@@ -119,9 +272,18 @@ const std::string& ShippedKernel::define(const std::string& what) const {
 }
 
 std::vector<ShippedKernel> shipped_kernels() {
-  Collection kernels;
-  add_windows(kernels);
-  return kernels.all();
+  Collection windows, exact_sums, extremes, products;
+  add_windows(windows);
+  add_exact_sums(exact_sums);
+  add_extremes(extremes);
+  add_products(products);
+  std::vector<ShippedKernel> all;
+  const auto append = [&](std::vector<ShippedKernel> some) { std::ranges::move(some, std::back_inserter(all)); };
+  append(windows.all());
+  append(exact_sums.pairs());
+  append(extremes.pairs());
+  append(products.all());
+  return all;
 }
 
 }  // namespace samesum::test

@@ -10,10 +10,11 @@ namespace samesum::test {
 /// A kernel for the emulation on the host (support/emulation.hpp): what ships, by groups as small as the kernel allows, or as large as they
 /// ship.
 struct ShippedKernel {
-  std::string family;  ///< the file in tests/kernels/ that makes a row of it: "window"
-  std::string name;    ///< "sums_float32_loads4_stream"
-  std::string type;    ///< "float32"
-  std::string about;   ///< for the family's file, as `#define ROW_ABOUT`
+  std::string family;    ///< the file in tests/kernels/ that makes a row of it: "window"
+  std::string name;      ///< "sums_float32_loads4_stream"
+  std::string type;      ///< "float32"
+  std::string about;     ///< kernels that are alike but for their shapes
+  std::string settings;  ///< what tells it from others of its family
   std::vector<std::string> files;
   std::vector<std::pair<std::string, std::string>> defines;
   bool thorough = false;  ///< the long cases run on it too

@@ -17,7 +17,8 @@ namespace {
 
 // What kernel files define is undefined after each kernel: nothing of one may be left for the next.
 std::set<std::string> macros_of(const ShippedKernel& kernel) {
-  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_QUICK"};
+  std::set<std::string> names{"ROW_NAME",        "ROW_TYPE",       "ROW_THOROUGH", "ROW_KERNEL",
+                              "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_QUICK",    "ROW_LITTLE"};
   for (const auto& [name, value] : kernel.defines) names.insert(name);
   for (const std::string& file : kernel.files) {
     std::istringstream text{std::string(device::kernel_file(file))};
@@ -40,6 +41,7 @@ std::string text_of(const ShippedKernel& kernel) {
   define("ROW_NAME", fmt::format("\"{}\"", kernel.name));
   define("ROW_TYPE", "samesum::DType::" + kernel.type);
   define("ROW_THOROUGH", kernel.thorough ? "true" : "false");
+  if (kernel.files.back() == "statistics/extremes_little.cl") define("ROW_LITTLE", "extremes_little");
   for (const auto& [name, value] : kernel.defines) define(name, value);
   text += fmt::format("namespace samesum::dialect::{} {{\nnamespace {{\n", kernel.name);
   for (const std::string& file : kernel.files) text += fmt::format("#include \"{}\"\n", file);

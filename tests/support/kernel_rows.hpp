@@ -1,10 +1,12 @@
 // The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) leave a row for each.
 #pragma once
 
+#include <samesum/extremes.hpp>
 #include <samesum/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -33,6 +35,36 @@ struct WindowKernel : KernelRow {
   int cluster;       ///< or so many, with a tile each, where it is not 1
   bool strided;      ///< arrays lie anyhow; else contiguous, from a multiple of 16 bytes on
   bool quick;        ///< sums are tried as integers (quick_sum.h)
+};
+
+/// sum_exact.cl.
+struct ExactKernel : KernelRow {
+  int digits, row_base, entries, spacing;
+  std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
+  bool strided;                           ///< else elements follow one another
+  void (*sum)(const unsigned char* data, unsigned long offset, long stride, unsigned head, unsigned long count, unsigned long* merged,
+              unsigned* schedule, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+  void (*take_off)(long* entries, unsigned long count);  ///< of signed integers: what so many elements are counted too high
+};
+
+/// extremes.cl, and extremes_little.cl.
+struct ExtremesKernel : KernelRow {
+  Ends ends;
+  std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes, or elements where `strided`
+  std::uint64_t record_words;
+  bool polled;   ///< the last group waits for the others' records, and clears them
+  bool strided;  ///< else elements follow one another
+  void (*search)(const unsigned char* data, unsigned long offset, long stride, unsigned head, unsigned count, unsigned long* records,
+                 unsigned* schedule, unsigned char* results, unsigned long result_offset, unsigned long base);
+  void (*little)(const unsigned char* data, unsigned long offset, unsigned head, unsigned count, unsigned long* slots,
+                 unsigned char* results, unsigned long result_offset);
+};
+
+/// product.cl: of floats, whole tiles, of which each leaves its product; of integers, flags and a magnitude for each group.
+struct ProductKernel : KernelRow {
+  std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
+  bool skip;                              ///< a NaN counts as 1
+  void (*multiply)(const unsigned char* data, unsigned long count, unsigned char* results);
 };
 
 /// All rows of a family, which their translation units fill in before main().

@@ -6,6 +6,7 @@
 #include "support/emulation.hpp"
 #include "support/kernel_rows.hpp"
 #include "support/oracle.hpp"
+#include "support/placed.hpp"
 
 #include <samesum/sum.hpp>
 
@@ -22,18 +23,8 @@
 
 namespace samesum::test {
 
-/// How an array lies in memory: from a multiple of 16 bytes and so many more on, with an element every `stride` bytes.
-struct Layout {
-  long offset, stride;
-};
-
-/// Those that a kernel is for, in turns.
-inline Layout layout_for(const WindowKernel& kernel, int turn) {
-  const auto element = static_cast<long>(size_of(kernel.type));
-  if (!kernel.strided) return {0, element};
-  const Layout layouts[] = {{element, element}, {2 * element, -2 * element}, {0, 3 * element}};
-  return layouts[turn % 3];
-}
+/// Where arrays lie, in turns: a kernel that is not for strides takes them from a multiple of 16 bytes on.
+inline Layout layout_for(const WindowKernel& kernel, int turn) { return anyhow(kernel.type, kernel.strided, kernel.strided ? turn : 0); }
 
 /// Of the cases of a check: all where it is to be thorough, else some.
 class Sample {
@@ -56,7 +47,7 @@ class WindowRun {
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
     slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
-    const Place left(a, layout_for(kernel, turn)), right(b, layout_for(kernel, turn + 1));
+    const Placed left(a, layout_for(kernel, turn)), right(b, layout_for(kernel, turn + 1));
     dialect::emulation().run(kernel.cluster > 1 ? kernel.cluster : static_cast<dialect::uint>(groups), kernel.group_size, [&] {
       kernel.sum(left.base, left.offset, left.stride, right.base, right.offset, right.stride, a.size(), slots_.data(), result.data(),
                  reinterpret_cast<unsigned char*>(record), 0, nan == NanPolicy::skip);
@@ -80,28 +71,6 @@ class WindowRun {
   static constexpr int kMeetingWords = 32;
   bool is_state_;
 
-  // A copy of an array.
-  struct Place {
-    Place(View data, Layout layout) : offset(static_cast<unsigned long>(layout.offset)), stride(layout.stride) {
-      const std::uint64_t element = size_of(data.type()), step = static_cast<std::uint64_t>(std::abs(stride));
-      if (stride < 0 && data.size() != 0) offset += (data.size() - 1) * step;
-      memory.resize((data.size() * step + offset) / 16 + 8);
-      base = reinterpret_cast<unsigned char*>(memory.data());
-      base += 16 - reinterpret_cast<std::uintptr_t>(base) % 16;
-      const auto* const from = static_cast<const unsigned char*>(data.data());
-      if (step == element && data.size() != 0) {
-        std::memcpy(base + offset, from, data.bytes());
-      } else {
-        for (std::uint64_t i = 0; i < data.size(); ++i) {
-          std::memcpy(base + offset + static_cast<long>(i) * stride, from + i * element, element);
-        }
-      }
-    }
-    std::vector<dialect::uint4> memory;
-    unsigned char* base;
-    unsigned long offset;
-    long stride;
-  };
   std::vector<unsigned long> slots_;
 };
 

@@ -1,0 +1,60 @@
+// Arrays as kernels on the host are given them: misaligned, with strides, backwards.
+#pragma once
+
+#include <samesum/types.hpp>
+#include <samesum/view.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace samesum::test {
+
+/// How an array lies in memory: from a multiple of 16 bytes and so many more on, with an element every `stride` bytes.
+struct Layout {
+  long offset, stride;
+};
+
+/// Layouts in turns: of elements that follow each other, from any element of a load on, or that are `strided`.
+inline Layout anyhow(DType type, bool strided, int turn) {
+  const auto element = static_cast<long>(size_of(type));
+  if (!strided) return {turn % 3 == 0 ? 0 : turn % 3 == 1 ? element : 16 - element, element};
+  const Layout layouts[] = {{element, element}, {2 * element, -2 * element}, {0, 3 * element}};
+  return layouts[turn % 3];
+}
+
+/// A copy of a contiguous array, which lies like that.
+struct Placed {
+  Placed(View data, Layout layout)
+      : offset(static_cast<unsigned long>(layout.offset)), stride(layout.stride), element(size_of(data.type())), count(data.size()) {
+    const auto step = static_cast<std::uint64_t>(std::abs(stride));
+    if (stride < 0 && count != 0) offset += (count - 1) * step;
+    memory.resize(count * step + offset + 64);
+    base = memory.data();
+    base += 16 - reinterpret_cast<std::uintptr_t>(base) % 16;
+    const auto* const from = static_cast<const unsigned char*>(data.data());
+    if (step == element && stride > 0 && count != 0) {
+      std::memcpy(base + offset, from, data.bytes());
+      return;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(base + offset + static_cast<long>(i) * stride, from + i * element, element);
+  }
+  Placed(const Placed&) = delete;
+  Placed& operator=(const Placed&) = delete;
+
+  /// Elements before the first whole 16 bytes.
+  unsigned head() const {
+    const std::uint64_t before = (16 - offset % 16) % 16 / element;
+    return static_cast<unsigned>(before < count ? before : count);
+  }
+
+  std::vector<unsigned char> memory;
+  unsigned char* base;
+  unsigned long offset;  ///< of the first element
+  long stride;
+  std::uint64_t element, count;
+};
+
+}  // namespace samesum::test
