@@ -183,6 +183,25 @@ TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
   }
 }
 
+// An end that is not looked for is nowhere, of integers too, whose worst keys are elements.
+TEST(ExtremesPlan, LooksForOneEndOfIntegers) {
+  std::vector<std::uint8_t> values(999, 17);
+  values[400] = 3;
+  values[500] = 250;
+  const View host{std::span<const std::uint8_t>(values)};
+  const Statistics all = collect(host, Device::open("cpu"));
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, 999), records(device, sizeof(ExtremesRecord));
+    buffer.write(values.data(), 999);
+    for (const Ends ends : {Ends{false, true, true}, Ends{true, false, true}}) {
+      ExtremesPlan(device, DType::uint8, 999, {}, ends).launch({buffer, 999, DType::uint8}, records);
+      ExtremesRecord record;
+      records.read(&record, sizeof record, 0);
+      ASSERT_EQ(record, statistics::record_of(all.contents(), host, ends)) << device.info().selector << " " << ends.least;
+    }
+  }
+}
+
 TEST(ExtremesPlan, RefusesWhatItCannotDo) {
   const Device device = Device::open("cpu");
   ExtremesPlan plan(device, DType::float32, 10);

@@ -5,6 +5,7 @@
 #include <samesum/sum.hpp>
 
 #include "selftest/cases.hpp"
+#include "support/informative.hpp"
 #include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -65,6 +66,7 @@ TEST(FewExponents, ChangeNoBit) {
   }
   const hard::Data data[] = {hard::Data(few, DType::float32), hard::Data(any, DType::float32)};
   const Accumulator expected[] = {test::add_each(data[0].view()), test::add_each(data[1].view())};
+  for (const Accumulator& sum : expected) ASSERT_TRUE(test::informative(sum));
   for (const Device& device : open_devices("all", 0)) {
     SumPlan plan(device, DType::float32, kSize);
     Buffer buffer(device, 4 * kSize);

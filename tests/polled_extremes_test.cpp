@@ -37,8 +37,8 @@ void check(const ExtremesKernel& kernel) {
         const std::uint64_t loads = kernel.strided ? length : (length - head) / kernel.elements_per_load;
         const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMostGroups));
         ExtremesRecord found{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, 0, 0};
-        const bool little = turn == 1 && kernel.little != nullptr;
-        const auto little_groups = static_cast<std::uint32_t>(std::max<std::uint64_t>((loads + kernel.tile - 1) / kernel.tile, 1));
+        const bool little = turn == 1 && kernel.little != nullptr && loads != 0;  // as it is launched
+        const auto little_groups = static_cast<std::uint32_t>((loads + kernel.tile - 1) / kernel.tile);
         dialect::emulation().run(little ? little_groups : groups, kernel.group_size, [&] {
           auto* const to = reinterpret_cast<unsigned char*>(&found);
           if (little) return kernel.little(place.base, place.offset, head, static_cast<std::uint32_t>(length), slots.data(), to, 0);

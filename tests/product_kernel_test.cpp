@@ -4,6 +4,7 @@
 #include "support/emulation.hpp"
 #include "support/informative.hpp"
 #include "support/kernel_rows.hpp"
+#include "support/placed.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,17 +15,6 @@
 
 namespace samesum::test {
 namespace {
-
-double number_at(View data, std::uint64_t i) {
-  double number = 0;
-  core::visit(data.type(), [&](auto element) {
-    std::memcpy(&element, data.part(i, 1).data(), sizeof element);
-    if constexpr (!std::is_integral_v<decltype(element)>) {
-      number = std::is_same_v<decltype(element), double> ? double{element} : double{static_cast<float>(element)};
-    }
-  });
-  return number;
-}
 
 /// Whole tiles, of which each leaves its product: that of the balanced tree over its elements.
 template <class Real>

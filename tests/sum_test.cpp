@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -233,16 +234,29 @@ TEST(SumFunction, OfNothingIsPositiveZero) {
   for (const Device& device : devices()) EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing, device).as_double()), 0u);
 }
 
+// Every variant by its name, in the groups that were asked for, and within the time of the call.
 TEST(SumFunction, ReportsWhatItDid) {
   const std::vector<double> values(1000, 1.5);
   for (const Device& device : devices()) {
-    SumReport report;
-    accumulate(std::span<const double>(values), device, {}, &report);
-    EXPECT_EQ(report.device, device.info().selector);
-    EXPECT_TRUE(report.variant == sum_variants(device).front().name || report.variant == "sum_window") << report.variant;
-    EXPECT_EQ(report.bytes, 8000u);
-    EXPECT_FALSE(report.configuration.empty());
-    EXPECT_GE(report.seconds, 0.0);
+    for (const SumVariant& variant : sum_variants(device)) {
+      AccumulateOptions options;
+      options.variant = variant.name;
+      const bool has_groups = device.info().has(Capability::kernels);
+      if (has_groups) options.group_size = 32, options.groups = 3;
+      SumReport report;
+      report.seconds = report.upload_seconds = -1;
+      const auto start = std::chrono::steady_clock::now();
+      EXPECT_EQ(accumulate(std::span<const double>(values), device, options, &report).round(), 1500.0);
+      const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+      EXPECT_EQ(report.device, device.info().selector);
+      EXPECT_EQ(report.variant, variant.name);
+      EXPECT_EQ(report.bytes, 8000u);
+      EXPECT_GE(report.seconds, 0) << "was not set";
+      EXPECT_GE(report.upload_seconds, 0) << "was not set";
+      EXPECT_LE(report.seconds + report.upload_seconds, 1.5 * wall.count() + 0.01);
+      if (!has_groups) continue;
+      EXPECT_NE(report.configuration.find("groups=3 group_size=32"), std::string::npos) << report.configuration;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // build it compares bits.
 #include "device/device.hpp"
 #include "reduce/sum_cpu.hpp"
+#include "support/informative.hpp"
 #include "support/oracle.hpp"
 #include "support/process.hpp"
 
@@ -42,6 +43,7 @@ std::vector<float> numbers(std::size_t size, int seed) {
 TEST(Threads, SumTheSameArrayOnOneDevice) {
   const auto values = numbers(400'003, 1);
   const double expected = test::add_each(values).round();
+  ASSERT_TRUE(test::informative(expected));
   for (const DeviceInfo& info : list_devices().devices) {
     const Device device = Device::open(info.selector);
     at_once(4, [&](int i) {
@@ -77,6 +79,7 @@ TEST(Threads, SumDifferentArraysOnDifferentDevices) {
   at_once(6, [&](int i) {
     const auto values = numbers(200'000 + static_cast<std::size_t>(i), i);
     const double expected = test::add_each(values).round();
+    EXPECT_TRUE(test::informative(expected));
     EXPECT_EQ(sum(values), expected);
     EXPECT_EQ(sum(values, Device::open(devices[static_cast<std::size_t>(i) % devices.size()].selector)), expected);
   });

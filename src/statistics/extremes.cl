@@ -28,8 +28,8 @@ FN FOUND completed(FOUND found, uint count) {
   found.first_nan = found.first_nan != NOWHERE ? 0 : NOWHERE;
 #elif !FLOATS
   // Where all elements have the worst of keys, none of them was better than nothing.
-  found.at_greatest = found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
-  found.at_least = found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
+  found.at_greatest = GREATEST && found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
+  found.at_least = LEAST && found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
 #endif
   return found;
 }

@@ -3,6 +3,7 @@
 #include "product/product.hpp"
 #include "reduce/sum_device.hpp"
 #include "reduce/window_device.hpp"
+#include "statistics/collect_device.hpp"
 #include "statistics/extremes_device.hpp"
 #include "support/listing_device.hpp"
 
@@ -11,12 +12,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <iterator>
 #include <map>
 #include <ranges>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 namespace samesum::test {
 namespace {
@@ -40,6 +43,8 @@ const std::set<std::string> kThorough{
     "extremes_float64_both_placed_loads1_little",
     "extremes_float64_greatest_loads2_little",
     "extremes_float32_least_loads1_little",
+    "statistics_float32_moments_loads1_steps1_columns3",
+    "statistics_float64_moments_loads1_steps1_columns3",
 };
 
 // Sizes of arrays between which no table has a row: every power of two, and half as much again.
@@ -129,16 +134,6 @@ class Collection {
   }
 
  private:
-  // A kernel's name is made of its settings.
-  static std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
-    std::vector<std::string> settings, pairs;
-    std::istringstream words(kernel.settings);
-    for (std::string word; words >> word;) settings.push_back(word);
-    for (std::size_t i = 0; i < settings.size(); ++i) {
-      for (std::size_t k = 0; k < i; ++k) pairs.push_back(fmt::format("{}:{} {}:{}", k, settings[k], i, settings[i]));
-    }
-    return pairs;
-  }
   void append_largest(std::vector<ShippedKernel>& kernels) const {
     for (ShippedKernel large : std::views::values(largest_)) {
       large.name += "_by" + large.define("GROUP_SIZE");
@@ -161,13 +156,13 @@ std::string flag(const ShippedKernel& kernel, const std::string& define, const c
   return kernel.define(define) == "1" ? word : "";
 }
 
-void add_windows(Collection& kernels) {
+void add_windows(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     for (const reduce::Terms terms : {reduce::Terms::elements, reduce::Terms::squares, reduce::Terms::products}) {
       ListingDevice device, without_clusters;
       without_clusters.clusters = false;
       for (ListingDevice* const one : {&device, &without_clusters}) {
-        for (const std::uint64_t bytes : sizes()) {
+        for (const std::uint64_t bytes : sizes) {
           if (auto window = reduce::DeviceWindow::prepare(*one, type, terms, bytes / size_of(type))) window->prepare_strided();
         }
         for (const std::string& text : one->texts) {
@@ -190,11 +185,11 @@ void add_windows(Collection& kernels) {
   }
 }
 
-void add_exact_sums(Collection& kernels) {
+void add_exact_sums(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     ListingDevice device;
     for (const std::uint32_t group_size : {0, 256}) {
-      for (const std::uint64_t bytes : sizes()) {
+      for (const std::uint64_t bytes : sizes) {
         AccumulateOptions options;
         options.group_size = group_size;  // else little data are not for this kernel
         reduce::DeviceSum(device, type, options, bytes / size_of(type)).prepare_all(true);
@@ -212,12 +207,12 @@ void add_exact_sums(Collection& kernels) {
   }
 }
 
-void add_extremes(Collection& kernels) {
+void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     ListingDevice device;
     for (const bool places : {false, true}) {
       for (const Ends ends : {Ends{true, true, places}, Ends{true, false, places}, Ends{false, true, places}}) {
-        for (const std::uint64_t bytes : sizes()) {
+        for (const std::uint64_t bytes : sizes) {
           statistics::DeviceExtremes(device, type, {}, bytes / size_of(type), ends).prepare_all(true);
         }
       }
@@ -263,6 +258,42 @@ void add_products(Collection& kernels) {
   }
 }
 
+void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
+  for (const DType type : kDTypes) {
+    if (is_integer(type)) continue;  // whose sums take no sub-groups
+    for (const bool extremes : {false, true}) {
+      for (const bool nonzeros : {false, true}) {
+        for (const auto& [sum, squares, dot] :
+             {std::array{true, true, false}, {true, false, false}, {false, true, false}, {false, true, true}}) {
+          if (dot && (extremes || nonzeros)) continue;
+          ListingDevice device;
+          for (const std::uint64_t bytes : sizes) {
+            CollectOptions options;
+            options.fields = {extremes, sum, squares, nonzeros};
+            statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
+          }
+          for (const std::string& text : device.texts) {
+            ShippedKernel kernel = parse(text);
+            if (kernel.files.back() != "statistics/statistics.cl") continue;
+            kernel.family = "statistics";
+            kernel.type = name_of(type);
+            kernel.about = dot ? "dot" : "moments";
+            name(kernel, "statistics",
+                 {kernel.type,
+                  dot              ? "dot"
+                  : sum && squares ? "moments"
+                  : sum            ? "sum"
+                                   : "squares",
+                  flag(kernel, "EXTREMES", "extremes"), flag(kernel, "NONZEROS", "nonzeros"), "loads" + kernel.define("LOADS"),
+                  "steps" + kernel.define("STEPS"), "columns" + kernel.define("COLUMN_BITS")});
+            kernels.add(std::move(kernel));
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const std::string& ShippedKernel::define(const std::string& what) const {
@@ -271,19 +302,39 @@ const std::string& ShippedKernel::define(const std::string& what) const {
   return found == defines.end() ? none : found->second;
 }
 
-std::vector<ShippedKernel> shipped_kernels() {
-  Collection windows, exact_sums, extremes, products;
-  add_windows(windows);
-  add_exact_sums(exact_sums);
-  add_extremes(extremes);
+std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
+  std::vector<std::string> settings, pairs;
+  std::istringstream words(kernel.settings);
+  for (std::string word; words >> word;) settings.push_back(word);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) pairs.push_back(fmt::format("{} {}:{} {}:{}", kernel.family, k, settings[k], i, settings[i]));
+  }
+  return pairs;
+}
+
+std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes, bool only_pairs) {
+  Collection windows, exact_sums, extremes, statistics, products;
+  add_windows(windows, sizes);
+  add_exact_sums(exact_sums, sizes);
+  add_extremes(extremes, sizes);
+  add_statistics(statistics, sizes);
   add_products(products);
-  std::vector<ShippedKernel> all;
-  const auto append = [&](std::vector<ShippedKernel> some) { std::ranges::move(some, std::back_inserter(all)); };
-  append(windows.all());
-  append(exact_sums.pairs());
-  append(extremes.pairs());
-  append(products.all());
+  std::vector<ShippedKernel> all = windows.all();
+  for (const Collection& some : {products}) std::ranges::move(some.all(), std::back_inserter(all));
+  for (const Collection& some : {exact_sums, extremes, statistics}) {
+    std::ranges::move(only_pairs ? some.pairs() : some.all(), std::back_inserter(all));
+  }
   return all;
+}
+
+std::vector<ShippedKernel> kernels_of_rows() {
+  std::vector<ShippedKernel> rows = shipped_kernels(sizes(), true);
+  for (const std::string& name : kThorough) {
+    if (!std::ranges::any_of(rows, [&](const ShippedKernel& row) { return row.name == name; })) {
+      throw std::logic_error("no table of shapes has the kernel " + name + ", on which the long cases are to run");
+    }
+  }
+  return rows;
 }
 
 }  // namespace samesum::test

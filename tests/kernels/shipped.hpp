@@ -1,6 +1,8 @@
 // The kernels for sub-groups of 32 as they ship: every set of defines that the patterns' tables of shapes make of them.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,15 @@ struct ShippedKernel {
   const std::string& define(const std::string& what) const;  ///< "" where it is not defined
 };
 
-/// All of them, each once. Deterministic.
-std::vector<ShippedKernel> shipped_kernels();
+/// Those for arrays of so many bytes, each once; of families with too many settings, where only pairs are wanted, so many that any two
+/// settings that ship in one kernel are together in one of these. Deterministic.
+std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes, bool only_pairs);
+
+/// The pairs of a kernel's settings.
+std::vector<std::string> pairs_of(const ShippedKernel& kernel);
+
+/// Those that are compiled for the host: of all sizes.
+/// @throws std::logic_error where a kernel for the long cases ships no more.
+std::vector<ShippedKernel> kernels_of_rows();
 
 }  // namespace samesum::test

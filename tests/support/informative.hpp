@@ -1,6 +1,8 @@
-// Is an expected value worth comparing with? A test whose expectation is zero, infinite, NaN or the operation's identity passes with results
-// that are wrong in the same way: products that underflow, sums of nothing.
+// Is an expected value worth comparing with? A test whose expectation is zero, infinite, NaN or the operation's identity passes with
+// results that are wrong in the same way: products that underflow, sums of nothing.
 #pragma once
+
+#include <samesum/accumulator.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,5 +17,8 @@ inline testing::AssertionResult informative(double expected, double identity = 0
   if (expected == identity) return testing::AssertionFailure() << expected << " is what an operation over nothing gives";
   return testing::AssertionSuccess();
 }
+
+/// The same of an exact sum.
+inline testing::AssertionResult informative(const Accumulator& expected) { return informative(expected.round()); }
 
 }  // namespace samesum::test

@@ -67,6 +67,19 @@ struct ProductKernel : KernelRow {
   void (*multiply)(const unsigned char* data, unsigned long count, unsigned char* results);
 };
 
+/// statistics.cl of floats.
+struct StatisticsKernel : KernelRow {
+  bool sum, products, dot;  ///< what it adds up; products are squares unless `dot`
+  std::uint64_t elements_per_load;
+  int lowest_bit, sum_rows, sum_row_bits, product_rows, product_row_bits;
+  std::uint64_t record_words, merged_words, result_words;
+  int first_row, counters, nans, positive_infinities, negative_infinities,
+      others;  ///< places in the result; of the last, behind `counters`
+  void (*collect)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset,
+                  long b_stride, unsigned head, unsigned loads, unsigned count, unsigned long* records, unsigned long* merged,
+                  unsigned* schedule, unsigned long* result);
+};
+
 /// All rows of a family, which their translation units fill in before main().
 template <class Kernel>
 std::vector<Kernel>& all_rows() {

@@ -1,6 +1,8 @@
 // Arrays as kernels on the host are given them: misaligned, with strides, backwards.
 #pragma once
 
+#include "core/visit.hpp"
+
 #include <samesum/types.hpp>
 #include <samesum/view.hpp>
 
@@ -8,26 +10,27 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace samesum::test {
 
 /// How an array lies in memory: from a multiple of 16 bytes and so many more on, with an element every `stride` bytes.
-struct Layout {
+struct ArrayLayout {
   long offset, stride;
 };
 
 /// Layouts in turns: of elements that follow each other, from any element of a load on, or that are `strided`.
-inline Layout anyhow(DType type, bool strided, int turn) {
+inline ArrayLayout anyhow(DType type, bool strided, int turn) {
   const auto element = static_cast<long>(size_of(type));
   if (!strided) return {turn % 3 == 0 ? 0 : turn % 3 == 1 ? element : 16 - element, element};
-  const Layout layouts[] = {{element, element}, {2 * element, -2 * element}, {0, 3 * element}};
+  const ArrayLayout layouts[] = {{element, element}, {2 * element, -2 * element}, {0, 3 * element}};
   return layouts[turn % 3];
 }
 
 /// A copy of a contiguous array, which lies like that.
 struct Placed {
-  Placed(View data, Layout layout)
+  Placed(View data, ArrayLayout layout)
       : offset(static_cast<unsigned long>(layout.offset)), stride(layout.stride), element(size_of(data.type())), count(data.size()) {
     const auto step = static_cast<std::uint64_t>(std::abs(stride));
     if (stride < 0 && count != 0) offset += (count - 1) * step;
@@ -56,5 +59,19 @@ struct Placed {
   long stride;
   std::uint64_t element, count;
 };
+
+/// Element i of an array of floats.
+inline double number_at(View data, std::uint64_t i) {
+  double number = 0;
+  core::visit(data.type(), [&](auto element) {
+    std::memcpy(&element, data.part(i, 1).data(), sizeof element);
+    if constexpr (std::is_same_v<decltype(element), double>) {
+      number = element;
+    } else if constexpr (!std::is_integral_v<decltype(element)>) {
+      number = static_cast<float>(element);
+    }
+  });
+  return number;
+}
 
 }  // namespace samesum::test

@@ -4,6 +4,7 @@
 #include "reduce/window_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
+#include "support/informative.hpp"
 #include "support/kernel_rows.hpp"
 #include "support/oracle.hpp"
 #include "support/placed.hpp"
@@ -24,7 +25,9 @@
 namespace samesum::test {
 
 /// Where arrays lie, in turns: a kernel that is not for strides takes them from a multiple of 16 bytes on.
-inline Layout layout_for(const WindowKernel& kernel, int turn) { return anyhow(kernel.type, kernel.strided, kernel.strided ? turn : 0); }
+inline ArrayLayout layout_for(const WindowKernel& kernel, int turn) {
+  return anyhow(kernel.type, kernel.strided, kernel.strided ? turn : 0);
+}
 
 /// Of the cases of a check: all where it is to be thorough, else some.
 class Sample {
@@ -189,6 +192,7 @@ class WindowSum {
     };
     state_ = {};
     std::vector<std::uint64_t> many = make(1024, -40, true);
+    ASSERT_TRUE(informative(add_each(hard::Data(many, kernel_.type).view())));
     EXPECT_FALSE(launch(many, "many groups, first"));
     EXPECT_TRUE(launch(many, "many groups"));
     for (const std::uint64_t group : {0, 1, 9, 511, 1022}) many[group * kernel_.tile + 7] = format.infinity() + 1;
@@ -222,6 +226,7 @@ class WindowSum {
               patterns[0] = format.power(top) | sign;
               patterns[1] = format.power(top - bits) | sign;
               patterns.back() = format.power(top - below) | last;
+              ASSERT_TRUE(informative(add_each(hard::Data(patterns, kernel_.type).view())));
               state_ = {};
               for (int launch = 0; launch < 2; ++launch) {
                 check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate,

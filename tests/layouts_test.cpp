@@ -1,0 +1,226 @@
+// Every pattern on arrays that lie anyhow: misaligned, with strides, backwards, one element again and again, a line of a three-dimensional
+// array in Fortran order. On every device, from host memory and from the device's own, against a copy that lies as it should on the CPU.
+#include <samesum/buffer.hpp>
+#include <samesum/histogram.hpp>
+#include <samesum/pairs.hpp>
+#include <samesum/quantile.hpp>
+#include <samesum/reduce.hpp>
+#include <samesum/statistics.hpp>
+#include <samesum/sum.hpp>
+
+#include "core/visit.hpp"
+#include "selftest/cases.hpp"
+#include "support/devices.hpp"
+#include "support/informative.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+using test::devices;
+using test::informative;
+
+constexpr std::uint64_t kCount = 1501;
+
+// The first element lies `first` bytes behind a multiple of 64, or the last where the array goes backwards.
+struct Lie {
+  const char* name;
+  std::int64_t elements, bytes;  // from one element to the next
+  std::uint64_t first;           // in elements
+  std::uint64_t beyond;          // and bytes
+};
+constexpr Lie kLies[] = {
+    {"aligned", 1, 0, 0, 0},
+    {"an element off", 1, 0, 1, 0},
+    {"a byte off", 1, 0, 0, 1},
+    {"every third", 3, 0, 2, 0},
+    {"backwards", -2, 0, 1, 0},
+    {"odd bytes apart", 1, 1, 0, 0},
+    {"one again and again", 0, 0, 5, 0},
+    {"a line of 7 x 11 x n in Fortran order", 77, 0, 3 + 7 * 4, 0},
+};
+
+// Numbers on both sides of zero; or factors near 1, so that their product is a number as well.
+std::vector<std::byte> make(DType type, std::uint64_t count, bool factors, std::uint64_t seed) {
+  hard::Random random(seed);
+  std::vector<std::byte> bytes(count * size_of(type));
+  double product = 1;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double number = random.between(-200, 300) / 8.0;
+    if (factors) number = is_integer(type) ? (i % 200 == 7 ? 3 : 1) : (product > 1 ? 0.75 : 1.25) * (random.bits(1) != 0 ? -1 : 1);
+    product *= std::abs(number);
+    if (is_integer(type)) {
+      const auto whole = static_cast<std::int64_t>(is_signed(type) ? number : std::abs(number));
+      std::memcpy(&bytes[i * size_of(type)], &whole, size_of(type));
+    } else {
+      const hard::Format format = hard::format_of(type);
+      const std::uint64_t pattern = format.encode(static_cast<std::uint64_t>(std::abs(number) * 8), -3) | (number < 0 ? format.sign() : 0);
+      std::memcpy(&bytes[i * size_of(type)], &pattern, size_of(type));
+    }
+  }
+  return bytes;
+}
+
+/// The same numbers, which lie as `lie` says and as they should.
+class Array {
+ public:
+  Array(DType type, const Lie& lie, bool factors, std::uint64_t seed, std::uint64_t count = kCount) : type_(type), count_(count) {
+    const std::uint64_t size = size_of(type);
+    stride_ = lie.elements * static_cast<std::int64_t>(size) + lie.bytes;
+    const std::vector<std::byte> numbers = make(type, count, factors, seed);
+    offset_ = lie.first * size + lie.beyond + (stride_ < 0 ? (count - 1) * static_cast<std::uint64_t>(-stride_) : 0);
+    memory_.resize(64 + (count + 1) * (static_cast<std::uint64_t>(std::abs(stride_)) + size) + offset_);
+    base_ = 64 - reinterpret_cast<std::uintptr_t>(memory_.data()) % 64;
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(at(i), &numbers[i * size], size);
+    copy_.resize(count * size);
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(&copy_[i * size], at(i), size);
+  }
+  View view() const { return {memory_.data() + base_ + offset_, count_, type_, stride_}; }
+  View copy() const { return {copy_.data(), count_, type_}; }
+  bool fits_buffers() const { return offset_ % size_of(type_) == 0 && stride_ % static_cast<std::int64_t>(size_of(type_)) == 0; }
+  BufferView buffer(const Device& device) const {
+    const Buffer buffer(device, memory_.size() - base_);
+    buffer.write(memory_.data() + base_, memory_.size() - base_);
+    return {buffer, count_, type_, offset_, stride_};
+  }
+
+ private:
+  std::byte* at(std::uint64_t i) { return memory_.data() + base_ + offset_ + static_cast<std::int64_t>(i) * stride_; }
+
+  DType type_;
+  std::uint64_t count_, offset_ = 0, base_ = 0;
+  std::int64_t stride_ = 0;
+  std::vector<std::byte> memory_, copy_;
+};
+
+CollectOptions all_fields() {
+  CollectOptions options;
+  options.fields.nonzeros = true;
+  return options;
+}
+
+struct Layouts : testing::TestWithParam<std::tuple<DType, Lie>> {
+  DType type() const { return std::get<0>(GetParam()); }
+  const Lie& lie() const { return std::get<1>(GetParam()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Types, Layouts,
+                         testing::Combine(testing::Values(DType::uint8, DType::int16, DType::float16, DType::float32, DType::int64,
+                                                          DType::float64),
+                                          testing::ValuesIn(kLies)),
+                         [](const auto& parameter) {
+                           std::string name = std::string(name_of(std::get<0>(parameter.param))) + "_" + std::get<1>(parameter.param).name;
+                           for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+                           return name;
+                         });
+
+TEST_P(Layouts, OfSums) {
+  const Array data(type(), lie(), false, 1);
+  const Accumulator expected = test::add_each(data.copy());
+  ASSERT_TRUE(informative(expected.round()));
+  for (const Device& device : devices()) {
+    EXPECT_EQ(accumulate(data.view(), device), expected) << device.info().selector;
+    if (!data.fits_buffers()) continue;
+    EXPECT_EQ(accumulate(data.buffer(device)), expected) << device.info().selector;
+  }
+  EXPECT_EQ(accumulate(data.view(), devices()), expected);
+}
+
+TEST_P(Layouts, OfStatisticsAndExtremes) {
+  const Array data(type(), lie(), false, 2);
+  const Device cpu = Device::open("cpu");
+  const Statistics expected = collect(data.copy(), cpu, all_fields());
+  ASSERT_EQ(expected.contents().sum, test::add_each(data.copy()));
+  CollectOptions ends;
+  ends.fields = {true, false, false, false};
+  const Statistics extremes = collect(data.copy(), cpu, ends);
+  ASSERT_TRUE(lie().elements == 0 || (extremes.max().index != 0 && extremes.min().index != 0)) << "the first is the least or the greatest";
+  for (const Device& device : devices()) {
+    EXPECT_EQ(collect(data.view(), device, all_fields()), expected) << device.info().selector;
+    EXPECT_EQ(collect(data.view(), device, ends), extremes) << device.info().selector;
+    if (!data.fits_buffers()) continue;
+    EXPECT_EQ(collect(data.buffer(device), all_fields()), expected) << device.info().selector;
+    EXPECT_EQ(collect(data.buffer(device), ends), extremes) << device.info().selector;
+  }
+}
+
+// The other factor lies as it should, and lies like the first.
+TEST_P(Layouts, OfDotProducts) {
+  const Array data(type(), lie(), false, 3), alike(type(), lie(), false, 4), plain(type(), kLies[0], false, 5);
+  for (const Array* other : {&alike, &plain}) {
+    const Device cpu = Device::open("cpu");
+    const ProductAccumulator expected = dot(data.copy(), other->copy(), cpu);
+    ASSERT_TRUE(informative(expected.round()));
+    for (const Device& device : devices()) {
+      EXPECT_EQ(dot(data.view(), other->view(), device), expected) << device.info().selector;
+      EXPECT_EQ(dot(other->view(), data.view(), device), expected) << device.info().selector;
+      if (!data.fits_buffers()) continue;
+      EXPECT_EQ(dot(data.buffer(device), other->buffer(device)), expected) << device.info().selector;
+    }
+  }
+}
+
+TEST_P(Layouts, OfProducts) {
+  const bool again = lie().elements == 0 && lie().bytes == 0;  // a power: of few factors, which is a number
+  const Array data(type(), lie(), true, 6, again ? 21 : kCount);
+  const Value expected = product(data.copy(), Device::open("cpu"));
+  ASSERT_TRUE(again || informative(expected.as_double(), 1));
+  for (const Device& device : devices()) {
+    EXPECT_EQ(product(data.view(), device), expected) << device.info().selector;
+  }
+}
+
+TEST_P(Layouts, OfHistograms) {
+  const Array data(type(), lie(), false, 7);
+  const Bins bins = Bins::even(-20, 40, 13);
+  const Histogram expected = histogram(data.copy(), bins, Device::open("cpu"));
+  ASSERT_TRUE(lie().elements == 0 || expected.counts()[7] > 10);
+  for (const Device& device : devices()) {
+    EXPECT_EQ(histogram(data.view(), bins, device), expected) << device.info().selector;
+    if (!data.fits_buffers()) continue;
+    EXPECT_EQ(histogram(data.buffer(device), bins), expected) << device.info().selector;
+  }
+}
+
+TEST_P(Layouts, OfQuantiles) {
+  const Array data(type(), lie(), false, 8);
+  const std::array q{0.1, 0.5};
+  const Quantiles expected = quantiles(data.copy(), q);
+  EXPECT_EQ(quantiles(data.view(), q).values, expected.values);
+  for (const Device& device : devices()) {
+    if (!data.fits_buffers()) continue;
+    EXPECT_EQ(quantiles(data.buffer(device), q).values, expected.values) << device.info().selector;
+  }
+}
+
+// Exact, and by the least: those have the same bits everywhere. Weights lie like it too.
+TEST_P(Layouts, OfPairs) {
+  if (type() != DType::float32 && type() != DType::float64) return;
+  const Array a(type(), lie(), false, 9, 90), b(type(), lie(), false, 10, 60), weights(type(), lie(), false, 11, 20);
+  for (const PairReduction reduction : {PairReduction::sum, PairReduction::argmin}) {
+    PairsOptions options;
+    options.f = PairFunction::sqdist;
+    options.reduction = reduction;
+    options.components = 3;
+    if (reduction == PairReduction::sum) options.accuracy = PairAccuracy::exact, options.weights = weights.copy();
+    const PairsResult expected = pairs(a.copy(), b.copy(), Device::open("cpu"), options);
+    if (options.weights) options.weights = weights.view();
+    for (const Device& device : devices()) {
+      EXPECT_EQ(pairs(a.view(), b.view(), device, options), expected) << device.info().selector;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samesum
