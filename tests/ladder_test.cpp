@@ -72,7 +72,7 @@ void check_textbook(std::string_view name, const Device& opened, const reduce::T
     std::vector<Real> integers(size);
     for (std::uint64_t i = 0; i < size; ++i) integers[i] = static_cast<Real>(static_cast<std::int64_t>(i * 2654435761 % 64) - 20);
     const auto expected = std::accumulate(integers.begin(), integers.end(), 0.0);
-    ASSERT_TRUE(test::informative(expected));
+    ASSERT_TRUE(size == 0 || test::informative(expected));
     const Data lognormal(DataKind::lognormal, type, size, 7);
 
     reduce::TextbookSum exact(name, device, type, upload(device, Array(std::span<const Real>(integers))), rows, columns, options);

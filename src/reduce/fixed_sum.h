@@ -188,7 +188,7 @@ FN FIXED take_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
   do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
     word = atomic_load_global64(&meeting[local_id()]);
   } while (subgroup_ballot(((uint)word & ((1u << COUNT_BITS) - 1)) != groups) != 0);
-  meeting[local_id()] = 0;
+  store_settled_global64(&meeting[local_id()], 0);
   const uint low = (uint)(word >> COUNT_BITS) & ((1u << HALF_BITS) - 1);
   ulong parts[FIXED_PARTS];
 #pragma unroll

@@ -189,10 +189,13 @@ void sum_exact(GLOBAL const uchar* data, ulong offset, long stride, uint head, u
     for (uint i = local_id(); i < ENTRIES; i += LANES) {
       ulong word = atomic_load_global64(&merged[i * SPACING]);
       while (((word + ONE_GROUP / 2) ^ all) >> GROUP_SHIFT != 0) word = atomic_load_global64(&merged[i * SPACING]);
-      merged[i * SPACING] = 0;
+      store_settled_global64(&merged[i * SPACING], 0);
       entries[i] = (long)(word - all);
     }
-    if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
+    if (local_id() == 0) {
+      store_settled_global32(&schedule[TICKETS], 0);
+      store_settled_global32(&schedule[TILES], 0);
+    }
   } else if (local_id() == 0) {
     schedule[TILES] = 0;
   }

@@ -234,7 +234,7 @@ FN void take(GLOBAL ulong* slots, uint others, long* sums) {
   do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
     word = atomic_load_global64(&slots[local_id()]);
   } while (subgroup_ballot(((uint)word & ((1u << COUNT_BITS) - 1)) != groups) != 0);
-  slots[local_id()] = 0;
+  store_settled_global64(&slots[local_id()], 0);
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) sums[p] += subgroup_add_s64(local_id() % PIECES == p ? (long)word >> COUNT_BITS : 0);
 }

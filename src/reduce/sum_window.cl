@@ -145,7 +145,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE;
-      if (at < all) slots[at] = 0;
+      if (at < all) store_settled_global64(&slots[at], 0);
       if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
       if (words[i] & IS_WIDE) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
       const long value = (long)(words[i] << 16) >> 16;
@@ -191,7 +191,7 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE;
-      if (at < all) places[at] = 0;
+      if (at < all) store_settled_global64(&places[at], 0);
     }
   }
 }
@@ -297,7 +297,9 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
         }
         if (!RARELY(sum.failed)) {
           round_fixed(sum, field, count == 0, to);
-          if (local_id() == 0 && failures_of(state) != 0) *state_place = state_of(field, 0, failures_of(state) - 1);
+          if (local_id() == 0 && failures_of(state) != 0) {
+            store_settled_global64(state_place, state_of(field, 0, failures_of(state) - 1));
+          }
         } else {
           fence_device();
           storage[STORAGE_FAILED] = 1;
@@ -388,10 +390,10 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   if (local_id() != 0) return;
 #if GREATEST_NOTED  // advice, for which nobody need wait
   const uint expected = (uint)atomic_load_global64(state_place + 1);
-  state_place[1] = 0;
+  store_settled_global64(state_place + 1, 0);
 #else
   const uint expected = (uint)(rounded >> 52) & 0x7ffu;
 #endif
-  *state_place = state_after(state, tried, expected);
+  store_settled_global64(state_place, state_after(state, tried, expected));
 #endif
 }

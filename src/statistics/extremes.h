@@ -435,7 +435,8 @@ FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
       atomic_load_pair_global64(slot + 2, &words[2], &words[3]);
     } while (subgroup_ballot(!((uint)words[0] & (uint)words[1] & (uint)words[2] & (uint)words[3] & 1)) != 0);
     if (first + lane >= others) break;
-    ((GLOBAL uint4*)slot)[0] = ((GLOBAL uint4*)slot)[1] = make_uint4(0, 0, 0, 0);
+    clear_settled_global128(slot);
+    clear_settled_global128(slot + 2);
     found = combine(found, found_by_words(words[0], words[1], words[2], words[3]));
   }
   subgroup_sync();

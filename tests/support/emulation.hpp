@@ -1,7 +1,7 @@
-// A prelude of the kernel dialect under which kernel files compile for the host, with sub-groups of 32. The work-items of a group are fibers
-// that take turns at barriers. Groups run one after the other; or, within the life of a ConcurrentGroups, each on a thread of its own, where
-// atomic operations without an order take effect late and in any order, as a device's may. For what runs nowhere but on a GPU, where a test
-// machine has none.
+// A prelude of the kernel dialect under which kernel files compile for the host, with sub-groups of 32. The work-items of a group are
+// fibers that take turns at barriers. Groups run one after the other; or, within the life of a ConcurrentGroups, each on a thread of its
+// own, where atomic operations without an order take effect late and in any order, as a device's may. For what runs nowhere but on a GPU,
+// where a test machine has none.
 #pragma once
 
 #include "core/half.hpp"
@@ -60,6 +60,12 @@ FN ulong atomic_load_global64(const ulong* p) { return emulation().load(const_ca
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
   *first = emulation().load(const_cast<ulong*>(p));
   *second = emulation().load(const_cast<ulong*>(p) + 1);
+}
+FN void store_settled_global32(uint* p, uint v) { std::atomic_ref(*p).store(v, std::memory_order_relaxed); }
+FN void store_settled_global64(ulong* p, ulong v) { std::atomic_ref(*p).store(v, std::memory_order_relaxed); }
+FN void clear_settled_global128(ulong* p) {
+  store_settled_global64(p, 0);
+  store_settled_global64(p + 1, 0);
 }
 FN void fence_device() { emulation().fence(); }
 FN uint atomic_add_ordered_global32(uint* p, uint v) {

@@ -106,6 +106,11 @@ FN ulong atomic_load_global64(const ulong* p) {
 #else
 FN ulong atomic_load_global64(const ulong* p) { return *(const volatile ulong*)p; }
 #endif
+// Plain stores to words that other groups changed by atomic operations, all of which have been seen: nobody changes or awaits them any more in
+// this launch, and what is stored is there for the next. Apart from others so that a tool that looks for races knows them.
+FN void store_settled_global32(uint* p, uint v) { *p = v; }
+FN void store_settled_global64(ulong* p, ulong v) { *p = v; }
+FN void clear_settled_global128(ulong* p) { *(uint4*)p = make_uint4(0, 0, 0, 0); }
 // A store, and a load of two words at a multiple of 16 bytes, each of them whole: other groups see all of a word or nothing.
 #if __CUDA_ARCH__ >= 700
 // An addition whose old value is not asked for, at an address of this work-item's own: compilers first look for others at the same.

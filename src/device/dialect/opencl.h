@@ -56,6 +56,11 @@ FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volati
 FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBAL ulong*)p, 0); }
 #endif
 
+// Plain stores to words that other groups changed by atomic operations, all of which have been seen: nobody changes or awaits them any more in
+// this launch, and what is stored is there for the next. Apart from others so that a tool that looks for races knows them.
+FN void store_settled_global32(GLOBAL uint* p, uint v) { *p = v; }
+FN void store_settled_global64(GLOBAL ulong* p, ulong v) { *p = v; }
+
 // Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed.
 FN void atomic_add_global_f32(GLOBAL float* p, float v) {
   uint expected = 0;  // a guess: the first exchange tells
