@@ -46,8 +46,21 @@ Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std
     view_ = source_->next().value();  // all of it: the end is where changes are noticed
     return;
   }
+  keep();
+}
+
+void Elements::keep() {
   spool_ = std::make_unique<Spool>(*source_);
   view_ = spool_->all();
+}
+
+Elements Elements::aligned(std::string name) {
+  Elements elements(std::move(name));
+  if (reinterpret_cast<std::uintptr_t>(elements.view_.data()) % size_of(elements.type()) != 0) {
+    elements.source_ = open_as_one_type(elements.name_, {});
+    elements.keep();
+  }
+  return elements;
 }
 
 std::vector<std::uint64_t> Elements::shape() const { return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()}; }

@@ -22,6 +22,10 @@ class Elements {
   /// Of a source of one type that was opened already.
   Elements(std::string name, std::unique_ptr<Source> source);
 
+  /// At addresses that are multiples of the elements' size: where a file has them elsewhere, as a .npy file with a header of an odd length
+  /// does, they are kept by a Spool.
+  static Elements aligned(std::string name);
+
   const std::string& name() const noexcept { return name_; }
   Array view() const noexcept { return view_; }
   DType type() const noexcept { return view_.type(); }
@@ -35,6 +39,8 @@ class Elements {
   std::vector<NamedSource> sources() const;
 
  private:
+  void keep();
+
   std::string name_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Spool> spool_;

@@ -12,6 +12,8 @@
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -34,7 +36,8 @@ struct Options {
 std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
-  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D), and this one has {} dimensions", file.name(), file.shape().size()));
+  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D), and this one is of shape ({})", file.name(),
+                                            fmt::join(file.shape(), ", ")));
 }
 
 // "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.
@@ -102,14 +105,14 @@ int run(Output& out, Options options) {
   if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
     throw Error(ErrorKind::usage, "standard input ('-') is named twice, but can be read only once");
   }
-  const Elements a(options.a), b(options.b);
+  const Elements a = Elements::aligned(options.a), b = Elements::aligned(options.b);
   options.pairs.components = components_of(a);
   if (components_of(b) != options.pairs.components) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} has vectors of {} components, {} of {}", a.name(), options.pairs.components, b.name(), components_of(b)));
   }
   std::optional<Elements> weights;
-  if (!options.weights.empty()) options.pairs.weights = weights.emplace(options.weights).view();
+  if (!options.weights.empty()) options.pairs.weights = weights.emplace(Elements::aligned(options.weights)).view();
   const auto check_unchanged = [&] {
     a.check_unchanged();
     b.check_unchanged();

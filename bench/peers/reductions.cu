@@ -216,7 +216,7 @@ class Round {
     samesum::CollectOptions options;
     options.fields = fields;
     samesum::statistics::DevicePass pass(device_.implementation(), type_, options, dot, n_);
-    const samesum::device::Array a = array(a_), b = array(dot ? b_ : a_);
+    const samesum::device::Run a = array(a_), b = array(dot ? b_ : a_);
     const auto ours = [&] { pass.launch(a, b); };
     ours();
     const samesum::Statistics found(pass.result());
@@ -238,7 +238,7 @@ class Round {
     samesum::product_tree::DeviceProduct product(device_.implementation(), type_, false, {});
     const std::uint64_t tiles = n_ >> product.level();
     if (tiles == 0) return;
-    const samesum::device::Array a = array(a_);
+    const samesum::device::Run a = array(a_);
     const auto ours = [&] { product.launch(a.memory, tiles, 0); };
     ours();
     samesum::product_tree::Tree<T> tree;
