@@ -71,6 +71,11 @@ void Chain::add_facts() {
   }
 }
 
+NamedSource as_one(std::vector<NamedSource> sources) {
+  if (sources.size() == 1) return sources.front();
+  return {fmt::format("{} files", sources.size()), [sources] { return std::make_unique<Chain>(sources); }};
+}
+
 std::uint64_t Chain::missing_before(std::uint64_t index) const {
   return (columns_.empty() ? missing_ : columns_[source_->column()].missing) + source_->missing_before(index);
 }

@@ -45,4 +45,7 @@ class Chain final : public Source {
   std::uint64_t missing_ = 0;    // in the inputs before the latest
 };
 
+/// Several inputs as one, "3 files"; a single one as it is.
+NamedSource as_one(std::vector<NamedSource> sources);
+
 }  // namespace samesum::cli

@@ -2,7 +2,9 @@
 #include "command.hpp"
 #include "nodata.hpp"
 #include "elements.hpp"
+#include "spool.hpp"
 #include "summing.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/plain_sum.hpp>
@@ -19,6 +21,30 @@ struct Options {
   Input input;
   std::string device = "all";
   ResultOptions result;
+};
+
+// Numbers of any type as doubles, as a program has them that adds them up one after the other.
+class AsDoubles final : public Source {
+ public:
+  explicit AsDoubles(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  std::optional<View> next() override {
+    const std::optional<View> chunk = source_->next();
+    if (!chunk || chunk->type() == DType::float64) return chunk;
+    numbers_.resize(chunk->size());
+    const auto convert = [&](const auto* numbers) { std::copy(numbers, numbers + chunk->size(), numbers_.begin()); };
+    if (chunk->type() == DType::int64) {
+      convert(static_cast<const std::int64_t*>(chunk->data()));
+    } else {
+      convert(static_cast<const std::uint64_t*>(chunk->data()));
+    }
+    return View(numbers_.data(), numbers_.size(), DType::float64);
+  }
+  std::string_view format() const noexcept override { return source_->format(); }
+  std::optional<DType> type() const noexcept override { return std::nullopt; }
+
+ private:
+  std::unique_ptr<Source> source_;
+  std::vector<double> numbers_;
 };
 
 struct PlainSums {
@@ -40,7 +66,7 @@ std::string deviation(const Number& plain, const Number& exact) {
 void print_text(Output& out, const Options& options, const Elements& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
   const auto answer = std::ranges::find_if(results, [](const DeviceSum& result) { return result.failure.empty(); });
   out.print("{}: {}\n", out.bold(shown_name(options.input.files.front())),
-            counted(file.view().size(), fmt::format("{} element", name_of(file.type()))));
+            counted(file.view().size(), file.format() == "text" ? "number" : fmt::format("{} element", name_of(file.type()))));
 
   const std::string forward = options.result.text(plain.forward);
   const std::string backward = options.result.text(plain.backward);
@@ -71,13 +97,20 @@ void print_csv(Output& out, const Options& options, const PlainSums& plain, cons
 int run(Output& out, const Options& options) {
   options.result.check();
   const std::string& name = options.input.files.front();
-  Elements file(name, options.input.open(name));
+  std::unique_ptr<Source> source = options.input.open(name);
+  std::shared_ptr<Spool> numbers;  // of a text, whose integers are no doubles
+  if (!source->type()) {
+    numbers = std::make_shared<Spool>(*source);
+    source = std::make_unique<AsDoubles>(from_start(numbers));
+  }
+  const Elements file(name, std::move(source));
+  const std::vector<NamedSource> exact = !numbers ? file.sources() : std::vector{NamedSource{name, [numbers] { return from_start(numbers); }}};
   const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {
-    results = sum_everywhere(file.sources(), {});
+    results = sum_everywhere(exact, {});
   } else {
-    results.push_back(sum_on(choose_device(options.device, file.view().bytes()), file.sources(), {}));
+    results.push_back(sum_on(choose_device(options.device, file.view().bytes()), exact, {}));
   }
   file.check_unchanged();
   const bool agree = all_agree(results);
@@ -105,12 +138,13 @@ int run(Output& out, const Options& options) {
 void add_compare(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
-  options->input.reals = true;  // one type for all
+  options->input.in_order = true;
   add_files(*command, options->input, "a .npy file, text, raw numbers; none, or -: standard input")->expected(1)->option_text(" ");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   add_options(*command, options->result, kFloat32 | kJson | kCsv | kHex | kVerbose);
+  refuse_option(*command, "--plain", "it compares several numbers: --csv has them with their names, 'samesum sum --plain' the sum alone");
   command->footer(R"(Examples:
   samesum compare x.npy                # how far off plain sums are; all devices agree
   samesum compare --device cuda:0 x.npy # the exact sum from one device alone

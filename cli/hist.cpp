@@ -102,7 +102,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
     const std::string drawing = svg_of(first, options.log);
     plot.write(out, {bytes_of(drawing)});
   }
-  if (options.json) {
+  if (options.result.json) {
     Json object;
     if (options.input.files.size() == 1) {
       object["file"] = options.input.files.front();
@@ -124,9 +124,9 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
     object["upload_seconds"] = rounded_seconds(report.upload_seconds);
     object["seconds"] = rounded_seconds(report.seconds);
     out.print("{}\n", to_text(object));
-  } else if (options.csv) {
+  } else if (options.result.csv) {
     out.print("{}", csv_of(charts));
-  } else if (options.plot.empty() || options.verbose) {
+  } else if (options.plot.empty() || options.result.verbose) {
     if (first.pages > 1) out.print("{}\n", first.title);
     if (charts.size() > 1) {
       draw_tiles(out, charts, options.log, terminal_width());
@@ -134,7 +134,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
       draw(out, first, options.log, terminal_width());
     }
   }
-  if (options.verbose) out.note(describe(report));
+  if (options.result.verbose) out.note(describe(report));
 }
 
 namespace {
@@ -152,13 +152,19 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   raw.allow_empty = options.input.allow_empty;
   std::vector<NamedSource> sources;
   for (const std::string& file : options.input.files) sources.push_back({file, [file, raw] { return open_source(file, raw); }});
-  if (sources.size() > 1) sources = {{title_of(options.input), [sources] { return std::make_unique<Chain>(sources); }}};
-  const std::unique_ptr<Source> source = sources.front().open();
+  const std::unique_ptr<Source> source = as_one(std::move(sources)).open();
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
+  std::optional<HistogramReport> report;
   while (const std::optional<View> view = source->next()) {
     const std::string_view text(static_cast<const char*>(view->data()), view->size());
-    const CharacterCounts counts = count_characters(text, map, device, options.histogram);
+    HistogramReport step;
+    const CharacterCounts counts = count_characters(text, map, device, options.histogram, &step);
+    if (report) {
+      *report += step;
+    } else {
+      report = std::move(step);
+    }
     for (std::size_t i = 0; i < counts.counts.size(); ++i) total.counts[i] += counts.counts[i];
     total.others += counts.others;
   }
@@ -167,13 +173,13 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
     const std::string drawing = svg_of(title_of(options.input), total, options.log);
     plot.write(out, {bytes_of(drawing)});
   }
-  if (options.json) {
+  if (options.result.json) {
     Json object = {{"file", options.input.files.size() > 1 ? title_of(options.input) : path},
                    {"names", total.names},
                    {"counts", total.counts},
                    {"others", total.others}};
     out.print("{}\n", to_text(object));
-  } else if (options.csv) {
+  } else if (options.result.csv) {
     out.print("characters,count\n");
     for (std::size_t i = 0; i < total.counts.size(); ++i) {
       out.print("{},{}\n", csv_field(total.names[i]), total.counts[i]);
@@ -182,6 +188,7 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   } else if (options.plot.empty()) {
     draw(out, total, options.log, terminal_width());
   }
+  if (options.result.verbose && report) out.note(describe(*report));
   return kExitOk;
 }
 
@@ -217,7 +224,7 @@ int run_numbers(Output& out, const HistOptions& options) {
 
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
-  if (options.json && options.csv) refuse("of --json and --csv only one can be used");
+  options.result.check();
   plot_of(options);  // before the work
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
     refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
@@ -266,10 +273,10 @@ void add_hist(CLI::App& program, Action& action) {
       ->option_text("N");
   command->add_flag("--characters", options->characters, "of a text: count each byte");
   command->add_flag("--log", options->log, "draw logarithmic bars");
-  command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--csv", options->csv, "print CSV");
   command->add_option("--plot", options->plot, "draw into an SVG file; - is standard output")->type_name("OUT.svg");
-  command->add_flag("-v,--verbose", options->verbose, "also tell how it was done");
+  add_options(*command, options->result, kJson | kCsv | kVerbose);
+  refuse_option(*command, "--plain", "a count means little without its bin: --csv has both");
+  refuse_option(*command, "--float32", "counts are whole numbers, and edges are compared exactly");
   const CLI::Validator number = whole_number(1, 1u << 16);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   command->add_option("--threads", options->histogram.threads, "threads (CPU)")->transform(number)->option_text("N");

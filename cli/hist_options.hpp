@@ -3,6 +3,7 @@
 
 #include "hist_output.hpp"
 #include "input.hpp"
+#include "result.hpp"
 
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
@@ -27,7 +28,7 @@ struct HistOptions {
   std::uint64_t max_pixels = ImageFile::kMaxPixels;
   std::uint32_t letters = 0;
   bool characters = false;
-  bool json = false, csv = false, verbose = false;
+  ResultOptions result;
   std::string plot;
   std::string device = "auto";
   HistogramOptions histogram;

@@ -32,13 +32,14 @@ char character(const char* option, const std::string& text) {
   return text[0];
 }
 
+}  // namespace
+
 bool is_stream(const std::string& file) {
   std::error_code error;
   const std::filesystem::file_type type = std::filesystem::status(file, error).type();
-  return file == "-" || type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
+  using enum std::filesystem::file_type;
+  return file == "-" || type == fifo || type == character || type == socket;
 }
-
-}  // namespace
 
 std::vector<std::string> Input::named_columns() const {
   std::vector<std::string> names;
@@ -95,7 +96,6 @@ InputOptions Input::options() const {
     options.raw = parse_raw_type(dtype);
   }
   require(options.raw || (offset == 0 && !count), "--offset and --count are for raw numbers: give their type (--dtype float32, say)");
-  options.text.integers = !reals;
   options.text.in_order = in_order;
   options.threads = threads;
   options.allow_empty = allow_empty;
@@ -115,8 +115,8 @@ std::vector<NamedSource> Input::sources() const {
   for (const std::string& file : files) {
     sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
   }
-  if (!total || sources.size() < 2) return sources;
-  return {{fmt::format("{} files", sources.size()), [sources] { return std::make_unique<Chain>(sources); }}};
+  if (!total) return sources;
+  return {as_one(std::move(sources))};
 }
 
 std::uint64_t Input::resident_bytes() const {

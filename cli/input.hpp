@@ -46,7 +46,6 @@ struct Input {
   bool any_order = false;  ///< the order of an array's elements does not matter
   Tables tables = Tables::one_column;
   bool in_order = false;  ///< numbers of a text in their order: for what depends on places
-  bool reals = false;     ///< numbers of a text as doubles
 
   /// Standard input where no file is named, unless a person would have to type it: that is an error (usage).
   void complete();
@@ -75,6 +74,9 @@ CLI::Option* add_files(CLI::App& command, Input& input, const std::string& descr
 void add_options(CLI::App& command, Input& input);
 /// --total: of commands that take several files.
 void add_total(CLI::App& command, Input& input);
+
+/// Whether it gives its bytes once only: standard input, a pipe.
+bool is_stream(const std::string& file);
 
 /// "standard input" for "-"; else the file's name, printable.
 std::string shown_name(const std::string& file);

@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "partial.hpp"
 #include "result.hpp"
+#include "usage.hpp"
 
 #include <memory>
 
@@ -40,6 +41,7 @@ void add_merge(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("merge", "The exact total of partial sums, from any number of machines");
   command->add_option("PARTIAL", options->files, "files that 'samesum sum --partial' wrote")->required()->option_text("...");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
+  refuse_option(*command, "--nodata", "the elements are summed already: give it to 'samesum sum'");
   command->footer(R"(Examples:
   samesum sum --partial a.sum a.npy    # here, or on one machine
   samesum sum --partial b.sum b.npy    # there, or later

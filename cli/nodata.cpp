@@ -164,7 +164,10 @@ View NodataFilter::kept(View chunk) {
 }
 
 View NodataFilter::with_ones(View chunk) {
-  if (!active() || mark(chunk) == 0) return chunk;
+  if (!active()) return chunk;
+  const std::uint64_t marked = mark(chunk);
+  left_out_ += marked;
+  if (marked == 0) return chunk;
   const auto* from = static_cast<const std::byte*>(chunk.data());
   buffer_.assign(from, from + chunk.bytes());
   const auto one = one_of(chunk.type());

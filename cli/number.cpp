@@ -23,6 +23,15 @@ std::string to_chars_text(double value, DType type, Format... format) {
 
 }  // namespace
 
+// Floats of 16 bits are printed as the floats that equal them.
+Number::Number(const Value& value) : value_(value.number), type_(value.type) {
+  if (std::holds_alternative<double>(value_)) {
+    type_ = value.type == DType::float64 ? DType::float64 : DType::float32;
+  } else {
+    type_ = std::holds_alternative<std::int64_t>(value_) ? DType::int64 : DType::uint64;
+  }
+}
+
 double Number::value() const noexcept {
   return std::visit([](auto value) { return static_cast<double>(value); }, value_);
 }

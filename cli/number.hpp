@@ -3,6 +3,7 @@
 
 #include <samesum/accumulator.hpp>
 #include <samesum/types.hpp>
+#include <samesum/value.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,7 @@ class Number {
   Number(double value, DType type) : value_(value), type_(type) {}
   explicit Number(std::int64_t value) : value_(value), type_(DType::int64) {}
   explicit Number(std::uint64_t value) : value_(value), type_(DType::uint64) {}
+  explicit Number(const Value& value);
 
   /// Rounded, where it is a large integer.
   double value() const noexcept;

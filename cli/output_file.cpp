@@ -104,18 +104,31 @@ OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& 
 }
 
 void OutputFile::write(Output& out, std::initializer_list<std::span<const std::byte>> parts) const {
+  write(out, [parts](const Sink& sink) {
+    for (const std::span<const std::byte> part : parts) sink(part);
+  });
+}
+
+void OutputFile::write(Output& out, const std::function<void(const Sink&)>& produce) const {
   if (path_.empty()) return;
-  if (path_ == "-") return out.write_bytes(parts);
+  if (path_ == "-") return produce([&out](std::span<const std::byte> part) { out.write_bytes({part}); });
   // In the same folder, so that it can be renamed; its name is short, whatever the file's is.
   std::string temporary = (fs::path(path_).parent_path() / ".samesum-XXXXXX").string();
   const RemovedBySignals guard(temporary.c_str());
   const int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) fail(path_, "cannot be written", errno);
   int code = 0;
-  for (const std::span<const std::byte> part : parts) {
-    if (code == 0) code = write_all(descriptor, part);
+  try {
+    produce([&](std::span<const std::byte> part) {
+      code = write_all(descriptor, part);
+      if (code != 0) fail(path_, "cannot be written, and is as it was", code);
+    });
+  } catch (...) {
+    close(descriptor);
+    unlink(temporary.c_str());
+    throw;
   }
-  if (code == 0) code = take_permissions(descriptor, path_);
+  code = take_permissions(descriptor, path_);
   if (code == 0 && fsync(descriptor) != 0) code = errno;
   if (close(descriptor) != 0 && code == 0) code = errno;
   if (code == 0 && std::rename(temporary.c_str(), path_.c_str()) != 0) code = errno;

@@ -4,6 +4,7 @@
 #include "output.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -25,6 +26,9 @@ class OutputFile {
   /// Writes `parts`, one after the other: the file is there whole, or as it was before, whatever happens; a signal too leaves nothing
   /// behind. It keeps its permissions. Standard output is taken from `out`.
   void write(Output& out, std::initializer_list<std::span<const std::byte>> parts) const;
+  /// The same of what `produce` gives, piece by piece; what it throws leaves the file as it was.
+  using Sink = std::function<void(std::span<const std::byte>)>;
+  void write(Output& out, const std::function<void(const Sink&)>& produce) const;
 
  private:
   std::string path_;

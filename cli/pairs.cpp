@@ -46,15 +46,44 @@ void tell(double fraction, double pairs, Clock::time_point start) {
     StatusLine::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
 }
 
-void print_values(Output& out, const PairsResult& result, const ResultOptions& options) {
+std::uint64_t count_of(const Elements& file, std::uint64_t components) { return file.view().size() / components; }
+
+// Calls take(first, values) with the results of one block of A after the other, so that not all of them are there at once.
+template <class Take>
+void in_blocks(const Elements& a, const Elements& b, const Device& device, const Options& options, const Take& take) {
+  constexpr std::uint64_t kBlock = std::uint64_t{1} << 22;
+  const auto start = Clock::now();
+  const std::uint64_t components = options.pairs.components, x = count_of(a, components);
+  const double pairs_in_all = static_cast<double>(x) * static_cast<double>(count_of(b, components));
+  const StatusLine progress;
+  for (std::uint64_t first = 0; first == 0 || first < x; first += kBlock) {
+    const std::uint64_t count = std::min(kBlock, x - first);
+    PairsOptions how = options.pairs;
+    how.progress = [&](double fraction) {
+      tell((static_cast<double>(first) + fraction * static_cast<double>(count)) / static_cast<double>(x), pairs_in_all, start);
+    };
+    PairsResult result;
+    try {
+      result = pairs(a.view().part(first * components, count * components), b.view(), device, how);
+    } catch (const Error& error) {  // which knows arrays, but not their files
+      throw Error(error.kind(),
+                  fmt::format("{}, {}{}{}: {}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights, error.what()));
+    }
+    take(first, result);
+  }
+}
+
+// Calls body(x, value as a Number) for each.
+template <class Body>
+void for_each_value(std::uint64_t first, const PairsResult& result, const Body& body) {
   std::visit(
       [&](const auto& values) {
         using Value = typename std::decay_t<decltype(values)>::value_type;
         for (const Value value : values) {
           if constexpr (std::is_same_v<Value, std::int64_t>) {
-            out.print("{}\n", value);
+            body(first++, Number(value));
           } else {
-            out.print("{}\n", options.text(Number(value, sizeof value == 4 ? DType::float32 : DType::float64)));
+            body(first++, Number(value, sizeof value == 4 ? DType::float32 : DType::float64));
           }
         }
       },
@@ -62,10 +91,14 @@ void print_values(Output& out, const PairsResult& result, const ResultOptions& o
 }
 
 int run(Output& out, Options options) {
+  options.result.check();
   options.pairs.f = parse_pair_function(options.f);
   options.pairs.reduction = parse_pair_reduction(options.reduction);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   const OutputFile target(options.out, {options.a, options.b, options.weights});
+  if (target.wanted() && (options.result.plain || options.result.csv)) {
+    throw Error(ErrorKind::usage, "--plain and --csv say how values are printed, and with --out they are not: leave one of them out");
+  }
   if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
     throw Error(ErrorKind::usage, "standard input ('-') can be read once only");
   }
@@ -77,51 +110,66 @@ int run(Output& out, Options options) {
   }
   std::optional<Elements> weights;
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(options.weights).view();
+  const auto check_unchanged = [&] {
+    a.check_unchanged();
+    b.check_unchanged();
+    if (weights) weights->check_unchanged();
+  };
 
-  const auto count = [&](const Elements& file) { return file.view().size() / options.pairs.components; };
-  const double pairs_in_all = static_cast<double>(count(a)) * static_cast<double>(count(b));
+  const std::uint64_t x = count_of(a, options.pairs.components), y = count_of(b, options.pairs.components);
+  const DType type = options.pairs.reduction == PairReduction::argmin ? DType::int64 : a.type();
+  const double pairs_in_all = static_cast<double>(x) * static_cast<double>(y);
   // Work, not bytes, is what a device pays for here: a GPU does a pair in the time in which the CPU reads one byte, or less.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
   const auto start = Clock::now();
-  PairsResult result;
-  {
-    const StatusLine progress;
-    options.pairs.progress = [&](double fraction) { tell(fraction, pairs_in_all, start); };
-    try {
-      result = pairs(a.view(), b.view(), device, options.pairs);
-    } catch (const Error& error) {  // which knows arrays, but not their files
-      throw Error(error.kind(),
-                  fmt::format("{}, {}{}{}: {}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights, error.what()));
-    }
+  Json values = Json::array();
+  if (target.wanted()) {
+    target.write(out, [&](const OutputFile::Sink& sink) {
+      sink(npy_header(type, {x}));
+      in_blocks(a, b, device, options, [&](std::uint64_t, const PairsResult& result) {
+        const View view = view_of(result);
+        sink({static_cast<const std::byte*>(view.data()), view.bytes()});
+      });
+      check_unchanged();
+    });
+  } else {
+    if (options.result.csv) out.print("x,value\n");
+    in_blocks(a, b, device, options, [&](std::uint64_t first, const PairsResult& result) {
+      for_each_value(first, result, [&](std::uint64_t index, const Number& value) {
+        if (options.result.json) {
+          value.add_to(values.emplace_back());
+        } else if (options.result.csv) {
+          out.print("{},{}\n", index, options.result.text(value));
+        } else {
+          out.print("{}\n", options.result.text(value));
+        }
+      });
+    });
+    check_unchanged();
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  a.check_unchanged();
-  b.check_unchanged();
-  if (weights) weights->check_unchanged();
-
-  const View values = view_of(result);
-  if (target.wanted()) {
-    target.write(out, {npy_header(values.type(), {values.size()}), {static_cast<const std::byte*>(values.data()), values.bytes()}});
-  }
   if (options.result.json) {
     Json object = {{"f", options.f},
                    {"reduction", options.reduction},
                    {"accuracy", options.accuracy},
-                   {"x", count(a)},
-                   {"y", count(b)},
+                   {"x", x},
+                   {"y", y},
                    {"components", options.pairs.components},
-                   {"dtype", name_of(values.type())},
+                   {"dtype", name_of(type)},
                    {"device", device.info().selector},
                    {"seconds", rounded_seconds(seconds)}};
-    if (target.wanted()) object["out"] = options.out;
+    if (target.wanted()) {
+      object["out"] = options.out;
+    } else {
+      object["values"] = std::move(values);
+    }
     out.print("{}\n", to_text(object));
-  } else if (!target.wanted()) {
-    print_values(out, result, options.result);
+    return kExitOk;
   }
-  if (!options.result.json && (options.result.verbose || (target.wanted() && out.terminal()))) {
-    if (target.wanted()) out.note(fmt::format("{}: {} {}", shown_name(options.out), grouped(values.size()), name_of(values.type())));
-    out.note(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, options.f, grouped(count(a)),
-                         grouped(count(b)), device.info().selector, duration(seconds), pairs_in_all / seconds));
+  if (options.result.verbose || (target.wanted() && out.terminal())) {
+    if (target.wanted()) out.note(fmt::format("{}: {} {}", shown_name(options.out), grouped(x), name_of(type)));
+    out.note(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, options.f, grouped(x), grouped(y),
+                         device.info().selector, duration(seconds), pairs_in_all / seconds));
   }
   return kExitOk;
 }
@@ -144,7 +192,9 @@ void add_pairs(CLI::App& program, Action& action) {
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--group", options->pairs.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
   command->add_option("--threads", options->pairs.threads, "threads (CPU)")->transform(range)->option_text("N");
-  add_options(*command, options->result, kJson | kHex | kVerbose);
+  add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose);
+  refuse_option(*command, "--nodata", "each element belongs to a vector: a weight of 0 (--weights) leaves a vector of B out of sums");
+  refuse_option(*command, "--float32", "the values have the type of A and B, or are indices");
   command->footer(R"(Examples:
   samesum pairs A.npy B.npy -o C.npy                      # sums of products
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
@@ -152,7 +202,8 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
-whole or not at all. Indices count from 0.)");
+whole or not at all, and written block by block: a result may be larger than the
+memory. What is printed is kept until the end. Indices count from 0.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

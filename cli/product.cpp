@@ -1,11 +1,10 @@
 // samesum prod FILE...
-#include "product.hpp"
-
 #include "command.hpp"
 #include "input.hpp"
 #include "nodata.hpp"
 #include "number.hpp"
-#include "summing.hpp"
+#include "result.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
@@ -17,13 +16,12 @@
 namespace samesum::cli {
 namespace {
 
-
-
 struct Options {
   Input input;
-  std::string device = "auto", nan = "propagate", nodata;
+  std::string device = "auto", nodata;
   ReduceOptions how;
-  bool exact = false, json = false, hex = false;
+  bool exact = false;
+  ResultOptions result;
 };
 
 // The product of one input; integers with --exact as their digits.
@@ -31,32 +29,49 @@ struct Found {
   std::string name;
   std::optional<Number> number;
   std::string digits;
-  std::uint64_t missing = 0;
+  std::uint64_t count = 0, missing = 0;
+  double seconds = 0;
 
-  std::string text(const Options& options) const { return !number ? digits : options.hex ? number->hex() : number->decimal(); }
+  std::string text(const Options& options) const { return number ? options.result.text(*number) : digits; }
 };
+
+// A part at a time where the filter leaves something out: it copies what it changes.
+void append_in_parts(View chunk, NodataFilter& filter, Product& product) {
+  const std::uint64_t most = filter.active() ? NodataFilter::most(chunk.type()) : std::max<std::uint64_t>(chunk.size(), 1);
+  for (std::uint64_t first = 0; first < chunk.size(); first += most) {
+    product.append(filter.with_ones(chunk.part(first, std::min(most, chunk.size() - first))));
+  }
+}
 
 Found product_of(const NamedSource& input, const Device& device, const Options& options) {
   const std::unique_ptr<Source> source = input.open();
   NodataFilter filter(options.nodata, !source->type());
   Product product(device, options.how, source->type());
-  while (const std::optional<View> chunk = source->next()) append_in_parts(*chunk, filter, product);
-  Found found{input.name, std::nullopt, {}, source->missing() + filter.left_out()};
+  Found found{input.name, std::nullopt, {}, 0, 0, 0};
   try {
+    while (const std::optional<View> chunk = source->next()) {
+      append_in_parts(*chunk, filter, product);
+      found.count += chunk->size();
+    }
     if (options.exact) {
       found.digits = product.digits();
     } else {
-      found.number = number_of(product.value());
+      found.number = Number(product.value());
     }
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", input.name == "-" ? "standard input" : input.name, error.what()));
+    if (error.kind() == ErrorKind::device || std::string_view(error.what()).starts_with(input.name)) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", shown_name(input.name), error.what()));
   }
+  found.missing = source->missing() + filter.left_out();
+  found.count -= filter.left_out();
+  found.seconds = product.report().seconds;
   return found;
 }
 
 Json json_of(const Found& found) {
   Json object;
   object["file"] = found.name;
+  object["count"] = found.count;
   object["missing"] = found.missing;
   if (found.number) {
     found.number->add_to(object);
@@ -67,43 +82,49 @@ Json json_of(const Found& found) {
   return object;
 }
 
-int run(Output& out, Options options) {
-  if (options.nan != "propagate" && options.nan != "skip") {
-    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", options.nan));
+void print(Output& out, const std::vector<Found>& all, const Options& options, const std::string& device) {
+  const ResultOptions& result = options.result;
+  if (result.csv) {
+    out.print("file,product,bits,count,missing\n");
+    for (const Found& found : all) {
+      out.print("{},{},{},{},{}\n", csv_field(found.name), found.text(options), found.number ? found.number->bits() : "", found.count,
+                found.missing);
+    }
+  } else {
+    for (const Found& found : all) {
+      out.print("{}{}\n", found.text(options), all.size() > 1 && !result.plain ? "\t" + shown_name(found.name) : "");
+    }
   }
-  if (options.exact && options.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
-  options.how.nan = options.nan == "skip" ? NanPolicy::skip : NanPolicy::propagate;
+  for (const Found& found : all) {
+    const std::string name = shown_name(found.name);
+    if (result.verbose) out.note(fmt::format("{}: product of {}, {}, {}", name, counted(found.count, "number"), duration(found.seconds), device));
+    if (found.missing == 0 || result.plain || result.csv) continue;
+    out.note(fmt::format("{}: {} missing{}", name, grouped(found.missing), options.nodata.empty() ? "" : " or equal to --nodata"));
+  }
+}
+
+int run(Output& out, Options options) {
+  options.result.check();
+  if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
+  options.how.nan = options.result.nan_policy();
   options.input.in_order = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Found> all;
   for (const NamedSource& source : options.input.sources()) all.push_back(product_of(source, device, options));
-  if (options.json) {
-    Json object;
-    object["device"] = device.info().selector;
-    object["nan_policy"] = options.nan;
-    object["files"] = Json::array();
-    for (const Found& found : all) object["files"].push_back(json_of(found));
-    out.print("{}\n", to_text(object));
+  if (!options.result.json) {
+    print(out, all, options, device.info().selector);
     return kExitOk;
   }
-  for (const Found& found : all) out.print("{}{}\n", found.text(options), all.size() > 1 ? "\t" + found.name : "");
+  Json object;
+  object["device"] = device.info().selector;
+  object["nan_policy"] = options.result.nan;
+  object["files"] = Json::array();
+  for (const Found& found : all) object["files"].push_back(json_of(found));
+  out.print("{}\n", to_text(object));
   return kExitOk;
 }
 
 }  // namespace
-
-Number number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value.number)) return Number(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value.number)) return Number(*integer);
-  return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
-}
-
-void append_in_parts(View chunk, NodataFilter& filter, Product& product) {
-  const std::uint64_t most = filter.active() ? NodataFilter::most(chunk.type()) : std::max<std::uint64_t>(chunk.size(), 1);
-  for (std::uint64_t first = 0; first < chunk.size(); first += most) {
-    product.append(filter.with_ones(chunk.part(first, std::min(most, chunk.size() - first))));
-  }
-}
 
 void add_product(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
@@ -112,11 +133,11 @@ void add_product(CLI::App& program, Action& action) {
   add_options(*command, options->input);
   command->add_flag("--exact", options->exact, "of integers: all digits, up to 315,653 of them");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command->add_option("--nan", options->nan, "propagate (default) or skip NaNs")->type_name("POLICY");
-  command->add_option("--nodata", options->nodata, "take 1 for elements that equal this")->type_name("VALUE");
-  command->add_option("--threads", options->how.threads, "threads (CPU)")->check(CLI::Range(1u, 1u << 16, "number"))->option_text("N");
-  command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--hex", options->hex, "print hexadecimal floats, as C's %a");
+  add_nodata(*command, options->nodata);
+  add_total(*command, options->input);
+  command->add_option("--threads", options->how.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
+  add_options(*command, options->result, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
+  refuse_option(*command, "--float32", "a product is rounded at each step of a fixed order, in the type of its elements");
   command->footer(R"(Examples:
   samesum prod x.npy
   seq 20 | samesum prod -              2432902008176640000

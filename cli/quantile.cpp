@@ -1,20 +1,21 @@
 // samesum median FILE..., samesum quantile -q Q FILE...
+#include "chain.hpp"
 #include "command.hpp"
 #include "input.hpp"
 #include "nodata.hpp"
 #include "number.hpp"
+#include "result.hpp"
 #include "spool.hpp"
-#include "summing.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/quantile.hpp>
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <filesystem>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 namespace samesum::cli {
@@ -24,10 +25,7 @@ struct Options {
   Input input;
   std::vector<std::string> wanted;  ///< as the user wrote them
   std::string method = "linear";
-  std::string nan = "propagate";
-  std::string nodata;
-  bool total = false, json = false, plain = false, hex = false;
-  std::uint32_t threads = 0;
+  ResultOptions result;
 };
 
 struct Found {
@@ -35,6 +33,7 @@ struct Found {
   Quantiles quantiles;
   std::string reason;  ///< why there are none
   std::uint64_t missing = 0;
+  double seconds = 0;
 };
 
 double parse_fraction(const std::string& text) {
@@ -47,102 +46,50 @@ double parse_fraction(const std::string& text) {
   return value;
 }
 
-// Whether it gives the same numbers when it is opened again.
-bool is_file(const std::string& path) {
-  std::error_code error;
-  return path != "-" && std::filesystem::is_regular_file(path, error);
+// What gives its numbers once only is kept, and can be read again.
+NamedSource kept(NamedSource input) {
+  if (!is_stream(input.name)) return input;
+  return {input.name, [spool = std::make_shared<Spool>(*input.open())] { return from_start(spool); }};
 }
 
-// Inputs one after the other, as often as they are asked for. What cannot be opened again is kept.
-class Inputs {
+// A source that tells how many numbers were missing, once it has been read to its end.
+class Watched final : public Source {
  public:
-  Inputs(std::vector<NamedSource> inputs, std::string nodata) : inputs_(std::move(inputs)), nodata_(std::move(nodata)) {
-    for (const NamedSource& input : inputs_) {
-      const std::unique_ptr<Source> source = input.open();
-      spools_.push_back(is_file(input.name) ? nullptr : std::make_unique<Spool>(*source));
-      if (spools_.size() == 1) type_ = source->type();
-      if (type_ != source->type()) type_.reset();
-    }
+  Watched(std::unique_ptr<Source> source, std::optional<DType> type, std::uint64_t& missing)
+      : source_(std::move(source)), type_(type), missing_(missing) {}
+  std::optional<View> next() override {
+    const std::optional<View> chunk = source_->next();
+    if (!chunk) missing_ = source_->missing();
+    return chunk;
   }
-
-  std::unique_ptr<Source> open() {
-    missing_ = 0;
-    return std::make_unique<Chain>(*this);
-  }
-  std::uint64_t missing() const noexcept { return missing_; }  // in all, once a source has been read to its end
+  std::string_view format() const noexcept override { return source_->format(); }
+  std::optional<DType> type() const noexcept override { return type_; }
 
  private:
-  class Again final : public Source {
-   public:
-    explicit Again(Spool& spool) : spool_(spool) { spool_.rewind(); }
-    std::optional<View> next() override { return spool_.next(); }
-    std::string_view format() const noexcept override { return spool_.format(); }
-    std::optional<DType> type() const noexcept override { return spool_.type(); }
-    std::uint64_t missing() const noexcept override { return spool_.missing(); }
-
-   private:
-    Spool& spool_;
-  };
-
-  class Chain final : public Source {
-   public:
-    explicit Chain(Inputs& inputs) : inputs_(inputs) {}
-    std::optional<View> next() override {
-      for (;;) {
-        if (source_ == nullptr) {
-          if (at_ == inputs_.inputs_.size()) return std::nullopt;
-          source_ = inputs_.open(at_++);
-        }
-        if (const std::optional<View> view = source_->next()) return view;
-        inputs_.missing_ += source_->missing();
-        source_.reset();
-      }
-    }
-    std::string_view format() const noexcept override { return source_ != nullptr ? source_->format() : ""; }
-    std::optional<DType> type() const noexcept override { return inputs_.type_; }
-
-   private:
-    Inputs& inputs_;
-    std::size_t at_ = 0;
-    std::unique_ptr<Source> source_;
-  };
-
-  std::unique_ptr<Source> open(std::size_t index) {
-    auto source = spools_[index] ? std::make_unique<Again>(*spools_[index]) : inputs_[index].open();
-    return std::make_unique<WithoutNodata>(std::move(source), nodata_);
-  }
-
-  std::vector<NamedSource> inputs_;
-  std::string nodata_;
-  std::vector<std::unique_ptr<Spool>> spools_;  // none for files
-  std::optional<DType> type_;                   // of all elements
-  std::uint64_t missing_ = 0;
+  std::unique_ptr<Source> source_;
+  std::optional<DType> type_;
+  std::uint64_t& missing_;
 };
 
-Found find(std::string name, std::vector<NamedSource> sources, const std::vector<double>& q, const Options& options) {
-  Inputs inputs(std::move(sources), options.nodata);
-  Found found{std::move(name), {}, {}, 0};
+// `type`: of all elements, if they have one.
+Found find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const Options& options) {
+  Found found{input.name, {}, {}, 0, 0};
+  const auto start = std::chrono::steady_clock::now();
+  const QuantileOptions how{options.result.nan_policy(), parse_quantile_method(options.method), options.input.threads, options.result.float32};
   try {
-    const NanPolicy nan = options.nan == "skip" ? NanPolicy::skip : NanPolicy::propagate;
-    found.quantiles = quantiles([&] { return inputs.open(); }, q, {nan, parse_quantile_method(options.method), options.threads});
+    found.quantiles = quantiles([&] { return std::make_unique<Watched>(input.open(), type, found.missing); }, q, how);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_answer) throw;
     found.reason = error.what();
   }
-  found.missing = inputs.missing();
+  found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return found;
-}
-
-Number number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value.number)) return Number(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value.number)) return Number(*integer);
-  return {std::get<double>(value.number), value.type == DType::float64 ? DType::float64 : DType::float32};
 }
 
 void print_json(Output& out, const std::vector<Found>& all, const Options& options) {
   Json object;
   object["method"] = options.method;
-  object["nan_policy"] = options.nan;
+  object["nan_policy"] = options.result.nan;
   object["files"] = Json::array();
   for (const Found& found : all) {
     Json file = {{"file", found.name}};
@@ -155,7 +102,7 @@ void print_json(Output& out, const std::vector<Found>& all, const Options& optio
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
       Json entry = {{"q", parse_fraction(options.wanted[i])}};
       if (found.reason.empty()) {
-        number_of(found.quantiles.values[i]).add_to(entry);
+        Number(found.quantiles.values[i]).add_to(entry);
       } else {
         entry["value"] = nullptr;
         entry["reason"] = found.reason;
@@ -167,44 +114,78 @@ void print_json(Output& out, const std::vector<Found>& all, const Options& optio
   out.print("{}\n", to_text(object));
 }
 
-// A line for each quantile of each file: what tells them apart, and the value; with --plain the value alone.
-void print(Output& out, const std::vector<Found>& all, const Options& options) {
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
+void print_csv(Output& out, const std::vector<Found>& all, const Options& options) {
+  out.print("file,q,value,bits,count,nan,missing\n");
   for (const Found& found : all) {
-    const std::string name = found.name == "-" ? "standard input" : found.name;
-    if (!found.reason.empty()) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", name, found.reason));
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
-      const Number number = number_of(found.quantiles.values[i]);
-      const std::string text = options.hex ? number.hex() : number.decimal();
-      const std::string label = options.wanted.size() > 1 && !options.plain ? options.wanted[i] + "\t" : "";
-      out.print("{}{}{}\n", label, text, all.size() > 1 && !options.plain ? "\t" + found.name : "");
-    }
-    if (terminal && !options.plain && found.quantiles.nans != 0 && options.nan == "propagate") {
-      out.print("  {}\n", out.dim(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(found.quantiles.nans))));
+      const Number number(found.quantiles.values[i]);
+      out.print("{},{},{},{},{},{},{}\n", csv_field(found.name), options.wanted[i], options.result.text(number), number.bits(),
+                found.quantiles.count, found.quantiles.nans, found.missing);
     }
   }
 }
 
-int run(Output& out, const Options& options) {
-  if (options.nan != "propagate" && options.nan != "skip") {
-    throw Error(ErrorKind::usage, fmt::format("--nan takes 'propagate' or 'skip', not '{}'", options.nan));
+// A line for each quantile of each file: what tells them apart, and the value; with --plain the value alone.
+void print(Output& out, const std::vector<Found>& all, const Options& options) {
+  const bool plain = options.result.plain;
+  for (const Found& found : all) {
+    for (std::size_t i = 0; i < options.wanted.size(); ++i) {
+      const std::string label = options.wanted.size() > 1 && !plain ? options.wanted[i] + "\t" : "";
+      out.print("{}{}{}\n", label, options.result.text(Number(found.quantiles.values[i])),
+                all.size() > 1 && !plain ? "\t" + shown_name(found.name) : "");
+    }
   }
-  if (options.plain && options.json) throw Error(ErrorKind::usage, "--plain and --json cannot both be had");
+}
+
+void print_notes(Output& out, const std::vector<Found>& all, const Options& options) {
+  for (const Found& found : all) {
+    const std::string name = shown_name(found.name);
+    const std::uint64_t nans = found.quantiles.nans;
+    const bool skipped = options.result.nan_policy() == NanPolicy::skip;
+    if (options.result.verbose) {
+      out.note(fmt::format("{}: of {}, method {}, {}, cpu", name, counted(found.quantiles.count, "number"), options.method,
+                           duration(found.seconds)));
+    }
+    if (options.result.plain || options.result.csv) continue;
+    if (found.missing != 0) {
+      out.note(fmt::format("{}: {} missing{}", name, grouped(found.missing), options.input.nodata.empty() ? "" : " or equal to --nodata"));
+    }
+    if (nans != 0) out.note(fmt::format("{}: {} NaN {}", name, grouped(nans), skipped ? "left out" : "among the elements; --nan skip leaves NaNs out"));
+  }
+}
+
+int run(Output& out, const Options& options) {
+  options.result.check();
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
   parse_quantile_method(options.method);
   options.input.resident_bytes();  // a bad file is found before long work is begun
-  std::vector<Found> all;
-  if (options.total) {
-    all.push_back(find("total", options.input.sources(), q, options));
-  } else {
-    for (const NamedSource& source : options.input.sources()) all.push_back(find(source.name, {source}, q, options));
+  Input each = options.input;
+  each.total = false;
+  std::vector<NamedSource> inputs = each.sources();
+  for (NamedSource& input : inputs) input = kept(std::move(input));
+  std::vector<std::optional<DType>> types;
+  for (const NamedSource& input : inputs) types.push_back(input.open()->type());
+  if (options.input.total) {
+    const bool same = std::ranges::all_of(types, [&](const std::optional<DType>& type) { return type == types.front(); });
+    types = {same ? types.front() : std::nullopt};
+    inputs = {as_one(std::move(inputs))};
   }
-  if (options.json) {
+  std::vector<Found> all;
+  for (std::size_t i = 0; i < inputs.size(); ++i) all.push_back(find(inputs[i], types[i], q, options));
+  if (options.result.json) {
     print_json(out, all, options);
+    return kExitOk;
+  }
+  for (const Found& found : all) {
+    if (!found.reason.empty()) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", shown_name(found.name), found.reason));
+  }
+  if (options.result.csv) {
+    print_csv(out, all, options);
   } else {
     print(out, all, options);
   }
+  print_notes(out, all, options);
   return kExitOk;
 }
 
@@ -213,16 +194,13 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   CLI::App* command = program.add_subcommand(name, description);
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
+  add_nodata(*command, options->input.nodata);
+  add_total(*command, options->input);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");
-  command->add_option("--nan", options->nan, "propagate (default) or skip NaNs")->type_name("POLICY");
-  command->add_option("--nodata", options->nodata, "leave out elements that equal this")->type_name("VALUE");
-  command->add_option("--threads", options->threads, "threads")->check(CLI::Range(1u, 1u << 16, "number"))->option_text("N");
-  command->add_flag("--total", options->total, "of the numbers of all files together");
-  command->add_flag("--plain", options->plain, "print bare numbers");
-  command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--hex", options->hex, "print hexadecimal floats, as C's %a");
+  command->add_option("--threads", options->input.threads, "threads")->transform(whole_number(1, 1u << 16))->option_text("N");
+  add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose);
   command->callback([options, &action] {
-    options->input.threads = options->threads;
+    options->input.any_order = true;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -105,6 +106,22 @@ View Spool::all() {
     mapped_ = data;
   }
   return {mapped_, bytes_ / size_of(type), type};
+}
+
+std::unique_ptr<Source> from_start(std::shared_ptr<Spool> spool) {
+  class Again final : public Source {
+   public:
+    explicit Again(std::shared_ptr<Spool> from) : spool_(std::move(from)) { spool_->rewind(); }
+    std::optional<View> next() override { return spool_->next(); }
+    std::string_view format() const noexcept override { return spool_->format(); }
+    std::optional<DType> type() const noexcept override { return spool_->type(); }
+    std::string part() const override { return spool_->part(); }
+    std::uint64_t missing() const noexcept override { return spool_->missing(); }
+
+   private:
+    std::shared_ptr<Spool> spool_;
+  };
+  return std::make_unique<Again>(std::move(spool));
 }
 
 }  // namespace samesum::cli

@@ -55,4 +55,7 @@ class Spool final : public Source {
   std::vector<std::byte> chunk_;
 };
 
+/// What `spool` has, from its beginning; one at a time.
+std::unique_ptr<Source> from_start(std::shared_ptr<Spool> spool);
+
 }  // namespace samesum::cli

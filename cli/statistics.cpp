@@ -3,7 +3,6 @@
 
 #include "command.hpp"
 #include "nodata.hpp"
-#include "product.hpp"
 #include "printable.hpp"
 #include "summing.hpp"
 #include "usage.hpp"
@@ -16,31 +15,31 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
 
 using Options = StatisticsOptions;
 
-using cli::number_of;
-Number number_of(double value) { return {value, DType::float64}; }
 Number number_of(bool value) { return Number(std::uint64_t{value}); }
+// The same value rounded once to either type.
+Number number_of(double value) { return {value, DType::float64}; }
+Number number_of(float value) { return {value, DType::float32}; }
 
 Number sum_of(const Found& found, const Options& options) {
   const Accumulator& sum = found.all.sum();
-  if (found.text && is_integer(sum.result_type())) {  // a text's integers have no type: it is any that has the sum
+  if (found.text && is_integer(sum.result_type()) && !options.result.float32) {  // a text's integers have no type: it is any that has the sum
     return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());
   }
-  if (sum.result_type() == DType::int64) return Number(sum.to_int64());
-  if (sum.result_type() == DType::uint64) return Number(sum.to_uint64());
-  return number_of(sum.round(options.nan_policy()));
+  return options.result.round(sum);
 }
 
 // A text's integers have no type: int64 where they can.
 Number extreme_of(const Found& found, const Extreme& extreme) {
   const auto* const integer = std::get_if<std::uint64_t>(&extreme.value.number);
   if (found.text && integer != nullptr && *integer >> 63 == 0) return Number(static_cast<std::int64_t>(*integer));
-  return number_of(extreme.value);
+  return Number(extreme.value);
 }
 
 Number index_of(const Found& found, const Options& options, bool least) {
@@ -64,15 +63,15 @@ const Statistic kStatistics[] = {
     {"argmax", "the index of the greatest element, from 0", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
     {"mean", "the exact mean, rounded once", true, kSum,
-     [](const Found& f, const Options& o) { return number_of(f.all.mean(o.nan_policy())); }},
+     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.mean_to_float(o.nan_policy())) : number_of(f.all.mean(o.nan_policy())); }},
     {"var", "the exact variance, rounded once (--ddof)", true, kVariance,
-     [](const Found& f, const Options& o) { return number_of(f.all.variance(o.ddof, o.nan_policy())); }},
+     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.variance_to_float(o.ddof, o.nan_policy())) : number_of(f.all.variance(o.ddof, o.nan_policy())); }},
     {"std", "the standard deviation, rounded once (--ddof)", true, kVariance,
-     [](const Found& f, const Options& o) { return number_of(f.all.standard_deviation(o.ddof, o.nan_policy())); }},
+     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.standard_deviation_to_float(o.ddof, o.nan_policy())) : number_of(f.all.standard_deviation(o.ddof, o.nan_policy())); }},
     {"norm", "the Euclidean norm, rounded once", false, kSquares,
-     [](const Found& f, const Options& o) { return number_of(f.all.norm(o.nan_policy())); }},
+     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.norm_to_float(o.nan_policy())) : number_of(f.all.norm(o.nan_policy())); }},
     {"sqnorm", "the sum of squares, rounded once", false, kSquares,
-     [](const Found& f, const Options& o) { return number_of(f.all.squared_norm(o.nan_policy())); }},
+     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.squared_norm_to_float(o.nan_policy())) : number_of(f.all.squared_norm(o.nan_policy())); }},
     {"nonzero", "the number of elements that are not zero", false, kNonzeros,
      [](const Found& f, const Options& o) { return Number(f.all.nonzero_count(o.nan_policy())); }},
     {"any", "1 if any element is not zero, else 0", false, kNonzeros,
@@ -82,7 +81,7 @@ const Statistic kStatistics[] = {
     {"prod", "the product, the same bits everywhere", false, kExtremes,
      [](const Found& f, const Options&) -> Number {
        if (!f.product) throw Error(ErrorKind::no_answer, f.no_product);
-       return number_of(*f.product);
+       return Number(*f.product);
      }},
 };
 
@@ -120,6 +119,7 @@ class TypeNote final : public Source {
 struct Running {
   Found found;
   NodataFilter filter;
+  NodataFilter ones;  // for the product, which has 1 for what is left out
   std::uint64_t before = 0;
   std::optional<Product> product;
 };
@@ -149,7 +149,8 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   std::vector<Running> columns;
   const auto need = [&](std::size_t count) {
     while (columns.size() < count) {
-      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}}, NodataFilter(options.nodata, text), 0, std::nullopt});
+      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}}, NodataFilter(options.nodata, text),
+                         NodataFilter(options.nodata, text), 0, std::nullopt});
       if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
     }
   };
@@ -160,7 +161,7 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
     for (std::uint64_t first = 0; first == 0 || first < chunk->size(); first += most) {
       const View part = chunk->part(first, std::min(most, chunk->size() - first));
       collect_part(part, first, *source, device, options, running);
-      if (product) running.product->append(running.filter.with_ones(part));
+      if (product) running.product->append(running.ones.with_ones(part));
     }
   }
   const std::span<const Column> known = source->columns();
@@ -232,6 +233,12 @@ int run(Output& out, Options options) {
   const int code = print_text(out, all, wanted, options);
   if (options.result.verbose) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const Found& found : all) {
+      if (found.column && found.column->words == 0) {
+        out.note(fmt::format("{}, {}: {}, {} NaN, {} missing", shown_name(found.name), found.column->label,
+                             counted(found.all.count(), "number"), grouped(found.all.nan_count()), grouped(found.missing)));
+      }
+    }
     out.note(fmt::format("{} in {}, {}", counted(options.input.files.size(), "file"), duration(seconds), device.info().selector));
   }
   return code;
@@ -249,9 +256,11 @@ int run_dot(Output& out, Options options) {
   const ProductAccumulator sum = dot(a, b, device, how);
   const bool integers = a.integers() && b.integers();
   const bool is_signed_type = !a.type() || is_signed(*a.type());
-  const Number value = !integers        ? number_of(sum.round(options.nan_policy()))
-                       : is_signed_type ? Number(sum.to_int64())
-                                        : Number(sum.to_uint64());
+  const NanPolicy nan = options.nan_policy();
+  const Number value = options.result.float32 ? number_of(sum.round_to_float(nan))
+                       : !integers            ? number_of(sum.round(nan))
+                       : is_signed_type       ? Number(sum.to_int64())
+                                              : Number(sum.to_uint64());
   if (options.result.json) {
     Json object;
     value.add_to(object);
@@ -260,6 +269,8 @@ int run_dot(Output& out, Options options) {
     object["nan_policy"] = options.result.nan;
     object["device"] = device.info().selector;
     out.print("{}\n", to_text(object));
+  } else if (options.result.csv) {
+    out.print("dot,bits,count,nan\n{},{},{},{}\n", options.result.text(value), value.bits(), sum.count(), sum.nan_count());
   } else {
     out.print("{}\n", options.result.text(value));
   }
@@ -285,7 +296,11 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   options->input.tables = options->wanted.empty() ? Tables::described_whole : Tables::columns;
   CLI::App* command = program.add_subcommand(name, description);
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
-  add_common(*command, *options, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
+  const auto is_rounded = [](const Statistic& statistic) { return statistic.fields.sum || statistic.fields.squares; };
+  const bool rounds = options->wanted.empty() || is_rounded(find_statistic(options->wanted.front()));
+  const unsigned printed = kNan | kPlain | kJson | kCsv | kHex | kVerbose;
+  add_common(*command, *options, rounds ? printed | kFloat32 : printed);
+  if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
   command->callback([options, &action] {
     options->input.threads = options->collect.threads;
@@ -300,11 +315,12 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
 }  // namespace
 
 int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result) {
-  if (result.float32 || result.verbose || !result.partial.empty()) {
-    throw Error(ErrorKind::usage, "--float32, --partial and --verbose are for the sum of one column");
+  if (!result.partial.empty()) {
+    throw Error(ErrorKind::usage, "--partial keeps one sum: name one column (--column), and sum each column with a file of its own");
   }
   Options options;
   options.input = input;
+  options.nodata = std::exchange(options.input.nodata, {});  // counted for each column
   options.device = device;
   options.wanted = {"sum"};
   options.result = result;
@@ -363,7 +379,8 @@ own, in C order, however it lies in its file.)",
   const auto pair = std::make_shared<Options>();
   CLI::App* dot_command = program.add_subcommand("dot", "The dot product of two arrays, rounded once");
   dot_command->add_option("FILE", pair->input.files, "two files of one type and length")->required()->expected(2)->option_text("A B");
-  add_common(*dot_command, *pair, kNan | kPlain | kJson | kHex | kVerbose);
+  add_common(*dot_command, *pair, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose);
+  refuse_option(*dot_command, "--nodata", "elements are multiplied by those at the same index, and leaving some out would move the rest");
   dot_command->footer(R"(Examples:
   samesum dot a.npy b.npy
   samesum dot --dtype float32 a.raw b.raw

@@ -1,5 +1,7 @@
 #include "usage.hpp"
 
+#include <samesum/error.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -63,6 +65,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // refused
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
@@ -134,6 +137,13 @@ void finish(CLI::App& command) {
     option->allow_extra_args(unlimited);
   }
   for (CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) finish(*sub);
+}
+
+void refuse_option(CLI::App& command, const std::string& name, const std::string& reason) {
+  const auto refuse = [&command, name, reason](std::int64_t) {
+    throw Error(ErrorKind::usage, fmt::format("{} has no {}: {}", command.get_name(), name, reason));
+  };
+  command.add_flag_function(name, refuse)->group("");
 }
 
 std::string describe_mistake(const CLI::App& program, const CLI::ParseError& error) {

@@ -17,6 +17,9 @@ std::vector<std::string> arguments_of(int count, const char* const* arguments);
 /// of no characters, as of a variable of the shell that is not set, is refused.
 void finish(CLI::App& command);
 
+/// An option that other commands have, and this one refuses, with the reason; not shown by --help.
+void refuse_option(CLI::App& command, const std::string& name, const std::string& reason);
+
 /// What was wrong, as a sentence that names the option, with a guess at what was meant; then where to read on.
 std::string describe_mistake(const CLI::App& program, const CLI::ParseError& error);
 

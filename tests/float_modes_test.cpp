@@ -255,7 +255,7 @@ const std::vector<EntryPoint>& entry_points() {
            sum.add(5e-324, 5e-324);
          }
          sum.merge(sum);
-         bits << sum << sum.round() << sum.round_root();
+         bits << sum << sum.round() << sum.round_root() << sum.round_to_float() << sum.round_root_to_float();
          ProductAccumulator odd;
          odd.add(5e-324, std::numeric_limits<double>::infinity());  // no NaN
          bits << odd;
@@ -330,6 +330,7 @@ const std::vector<EntryPoint>& entry_points() {
            SumReport report;
            Statistics found = collect(data, device, {.fields = {true, true, true, true}, .threads = 2}, &report);
            bits << found << found.mean() << found.variance(1) << found.standard_deviation() << found.norm() << found.squared_norm();
+           bits << found.mean_to_float() << found.variance_to_float(1) << found.standard_deviation_to_float() << found.norm_to_float();
            found.merge(collect(data.part(0, 1000), device, {.fields = {true, true, true, true}}));
            bits << found;
            const auto [least, greatest] = minmax(data, device);

@@ -39,7 +39,7 @@ class Median(Case):
         self.assertEqual(self.succeed("median", "--hex", "z.npy"), "0x1.8p+0\n")
         self.assertEqual(self.succeed("median", "--total", "y.npy", "z.npy"), "2\n")  # of two types
         self.assertEqual(self.succeed("median", "--total", "y.npy", "y.npy"), "3\n")
-        self.assertEqual(self.succeed("median", "--total", "z.npy", "-", input=b"5 NA 7\n"), "3.5\n")
+        self.assertEqual(self.plain("median", "--total", "z.npy", "-", input=b"5 NA 7\n"), "3.5")
         self.assertEqual(self.json("median", "--total", "--nodata", "2", "z.npy", "-", input=b"5 NA 7\n")["files"][0]["missing"], 2)
 
     def test_methods(self):
@@ -60,22 +60,32 @@ class Median(Case):
         self.assertEqual(self.succeed("median", "-", input=b"18446744073709551615 -1 18446744073709551613 5e30\n"), "18446744073709551614\n")
         self.assertEqual(self.succeed("median", "-", input=b"1 2.5 7 3\n"), "2.75\n")
         self.write("t.csv", b"name,price\na,3\nb,\nc,10\nd,-1\ne,4.5\n")
-        self.assertEqual(self.succeed("median", "--column", "price", "t.csv"), "3.75\n")
-        self.assertEqual(self.succeed("median", "--column", "price", "--nodata", "-1", "t.csv"), "4.5\n")
-        self.assertEqual(self.succeed("median", "--column", "price", "--nodata", "4.5", "t.csv"), "3\n")
+        self.assertEqual(self.noted("median", "--column", "price", "t.csv"), ("3.75\n", "t.csv: 1 missing\n"))
+        self.assertEqual(self.noted("median", "--column", "price", "--nodata", "-1", "t.csv"), ("4.5\n", "t.csv: 2 missing or equal to --nodata\n"))
+        self.assertEqual(self.plain("median", "--column", "price", "--nodata", "4.5", "t.csv"), "3")
         found = self.json("quantile", "-q", "0.5", "--column", "price", "--nodata", "-1", "t.csv", "t.csv")
         self.assertEqual([(file["count"], file["missing"], file["quantiles"][0]["value"]) for file in found["files"]], [(3, 2, 4.5)] * 2)
 
     def test_nans_and_nothing(self):
         self.array("x.npy", [2.0, math.nan, 1.0])
-        self.assertEqual(self.succeed("median", "x.npy"), "nan\n")
-        self.assertEqual(self.succeed("median", "--nan", "skip", "x.npy"), "1.5\n")
+        self.assertEqual(self.noted("median", "x.npy"), ("nan\n", "x.npy: 1 NaN among the elements; --nan skip leaves NaNs out\n"))
+        self.assertEqual(self.noted("median", "--nan", "skip", "x.npy"), ("1.5\n", "x.npy: 1 NaN left out\n"))
         self.array("y.npy", [math.nan])
         self.assertIn("y.npy: there is no quantile of no elements: all are NaN", self.refuse("median", "--nan", "skip", "y.npy", code=1))
         found = self.json("median", "--nan", "skip", "x.npy", "y.npy")
         self.assertEqual([file["quantiles"][0]["value"] for file in found["files"]], [1.5, None])
         self.assertEqual((found["files"][0]["count"], found["files"][0]["nan_count"]), (3, 1))
         self.assertIn("no elements", found["files"][1]["quantiles"][0]["reason"])
+
+    def test_float32(self):
+        """Rounded once: not what the double nearest to the exact value is rounded to."""
+        tie = 1 + 2.0**-24
+        self.array("x.npy", [2 * tie - 1, 1 + 2.0**-52])  # their middle is 1 + 2^-24 + 2^-53, and its double 1 + 2^-24
+        self.assertEqual(float.fromhex(self.plain("median", "x.npy", "--hex")), tie)
+        self.assertEqual(float.fromhex(self.plain("median", "x.npy", "--hex", "--float32")), 1 + 2.0**-23)
+        self.write("y.raw", struct.pack("<2q", 2**24 + 1, 2**54 + 2**30 + 1))
+        self.assertEqual(self.plain("quantile", "-q", "0", "--float32", "--dtype", "int64", "y.raw"), "16777216")
+        self.assertEqual(float.fromhex(self.plain("quantile", "-q", "1", "--float32", "--hex", "--dtype", "int64", "y.raw")), 2.0**54 + 2**31)
 
     def test_integers(self):
         self.write("x.raw", struct.pack("<4q", 2**62 + 1, -(2**63), 2**62 + 4, 2**63 - 1))

@@ -1,5 +1,6 @@
 """The program in the shell: arguments, mistakes, pipes, terminals. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import fcntl
+import json
 import os
 import pty
 import re
@@ -247,6 +248,68 @@ class Shell(Case):
         self.assertEqual(self.succeed("dot", "--plain", "a.npy", "a.npy", "--hex"), "0x1p-2\n")
         self.assertEqual(self.succeed("compare", "y.npy", "--float32", "--csv", "--device", "cpu").splitlines()[-1].split(",")[:3],
                          ["exact", "cpu", "0.1"])
+
+    # What each command makes of the options that say how results are printed and which elements count: True where it works, or a word of
+    # the reason for which it is refused.
+    PRINTED = {
+        "sum": {},
+        "merge": {"--nodata": "summed already"},
+        "stats": {},
+        "min": {"--float32": "nothing is rounded"},
+        "max": {"--float32": "nothing is rounded"},
+        "argmin": {"--float32": "nothing is rounded"},
+        "argmax": {"--float32": "nothing is rounded"},
+        "mean": {},
+        "var": {},
+        "std": {},
+        "norm": {},
+        "prod": {"--float32": "each step"},
+        "median": {},
+        "quantile": {},
+        "dot": {"--nodata": "same index"},
+        "compare": {"--plain": "--csv has them"},
+        "hist": {"--plain": "--csv has both", "--float32": "whole numbers"},
+        "pairs": {"--nodata": "vector", "--float32": "type of A and B"},
+    }
+
+    def test_every_command_with_every_option(self):
+        """Works, with output of the option's form, or is refused with the reason."""
+        self.array("x.npy", [0.5, -9999.0, 0.1, 3.25])
+        self.run_program("sum", "x.npy", "--partial", "x.sum")
+        arguments = {"merge": ["x.sum"], "dot": ["x.npy", "x.npy"], "pairs": ["x.npy", "x.npy"], "quantile": ["-q", "0.5", "x.npy"]}
+        numbers = re.compile(r"(-?[0-9.]+(e[-+]?[0-9]+)?\n)+")
+        for command, refused in self.PRINTED.items():
+            for option in ("--plain", "-v", "--json", "--csv", "--nodata", "--float32"):
+                given = [command, *arguments.get(command, ["x.npy"]), option] + (["3.25" if "max" in command else "-9999"] if option == "--nodata" else [])
+                given += ["--device", "cpu"] if command not in ("merge", "median", "quantile") else []
+                given += ["--hex"] if option == "--float32" else []
+                if option in refused:
+                    message = self.refuse(*given)
+                    self.assertTrue(message.startswith("%s has no %s: " % (command, option)), message)
+                    self.assertIn(refused[option], message)
+                    self.assertNotIn(option + " ", self.succeed(command, "--help"))
+                    continue
+                result = self.run_program(*given)
+                self.assertEqual(result.returncode, 0, (given, result.stderr))
+                text, notes = result.stdout.decode(), result.stderr.decode()
+                if option == "-v":
+                    self.assertRegex(notes if command != "compare" else text, r"\bcpu\b|bits 0x", given)
+                    continue
+                self.assertEqual(notes if option != "--nodata" else "", "", given)
+                if option == "--plain":
+                    self.assertRegex(text, numbers, given)
+                    self.assertIsNotNone(numbers.fullmatch(text), given)
+                elif option == "--json":
+                    self.assertIsInstance(json.loads(text), dict)
+                elif option == "--csv":
+                    rows = [line.split(",") for line in text.splitlines()]
+                    self.assertGreater(len(rows), 1, given)
+                    self.assertEqual({len(row) for row in rows}, {len(rows[0])}, given)
+                    self.assertTrue(all(re.fullmatch("[a-z_0-9]+", name) for name in rows[0]), rows[0])
+                elif option == "--nodata":
+                    self.assertNotEqual(text, self.run_program(*given[:-4], *given[-2:]).stdout.decode(), given)
+                else:
+                    self.assertNotEqual(text, self.run_program(*[word for word in given if word != option]).stdout.decode(), given)
 
     def test_any_order(self):
         """Options of several values before the file, behind it, and between."""

@@ -102,19 +102,21 @@ class Rational {
     mpq_mul(x.get(), x.get(), y.get());
     mpq_add(value_, value_, x.get());
   }
-  double rounded(bool root) {
+  template <class Real = double>
+  Real rounded(bool root) {
+    using Limits = std::numeric_limits<Real>;
     mpfr_t exact, result;  // enough bits for any of these numbers, and for its root to be on the right side of a tie
     mpfr_init2(exact, 12000);
-    mpfr_init2(result, 53);
+    mpfr_init2(result, Limits::digits);
     mpfr_set_q(exact, value_, MPFR_RNDZ);
     const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
     if (root) mpfr_sqrt(exact, exact, MPFR_RNDZ);
-    mpfr_set_emin(-1073);
-    mpfr_set_emax(1024);
+    mpfr_set_emin(Limits::min_exponent - Limits::digits + 1);
+    mpfr_set_emax(Limits::max_exponent);
     int ternary = mpfr_set(result, exact, MPFR_RNDN);
     ternary = mpfr_check_range(result, ternary, MPFR_RNDN);
     mpfr_subnormalize(result, ternary, MPFR_RNDN);
-    const double rounded = mpfr_get_d(result, MPFR_RNDN);
+    const auto rounded = static_cast<Real>(mpfr_get_d(result, MPFR_RNDN));
     mpfr_set_emin(emin);
     mpfr_set_emax(emax);
     mpfr_clears(exact, result, nullptr);
@@ -125,12 +127,14 @@ class Rational {
   mpq_t value_;
 };
 
+template <class Real>
 struct Moments {
-  double mean = 0, variance = 0, deviation = 0, squared_norm = 0, norm = 0;
+  Real mean = 0, variance = 0, deviation = 0, squared_norm = 0, norm = 0;
 };
 
 // Of finite floats, NaNs left out.
-Moments moments_of(View data, unsigned long ddof) {
+template <class Real>
+Moments<Real> moments_of(View data, unsigned long ddof) {
   Rational first, second, n, numerator, denominator;
   unsigned long count = 0;
   for_each_element(data, [&](auto x, std::uint64_t) {
@@ -139,9 +143,9 @@ Moments moments_of(View data, unsigned long ddof) {
     first.add_product(static_cast<double>(x), 1);
     second.add_product(static_cast<double>(x), static_cast<double>(x));
   });
-  Moments moments;
-  moments.squared_norm = second.rounded(false);
-  moments.norm = second.rounded(true);
+  Moments<Real> moments;
+  moments.squared_norm = second.rounded<Real>(false);
+  moments.norm = second.rounded<Real>(true);
   mpq_set_ui(n.get(), count, 1);
   mpq_mul(numerator.get(), second.get(), n.get());
   mpq_mul(denominator.get(), first.get(), first.get());
@@ -149,10 +153,10 @@ Moments moments_of(View data, unsigned long ddof) {
   mpq_set_ui(denominator.get(), count - ddof, 1);
   mpq_mul(denominator.get(), denominator.get(), n.get());
   mpq_div(first.get(), first.get(), n.get());
-  moments.mean = first.rounded(false);
+  moments.mean = first.rounded<Real>(false);
   mpq_div(numerator.get(), numerator.get(), denominator.get());
-  moments.variance = numerator.rounded(false);
-  moments.deviation = numerator.rounded(true);
+  moments.variance = numerator.rounded<Real>(false);
+  moments.deviation = numerator.rounded<Real>(true);
   return moments;
 }
 
@@ -215,6 +219,10 @@ TEST_P(HardStatistics, AreRoundedOnce) {
       for (const double value : {all.mean(), all.variance(), all.standard_deviation(), all.squared_norm(), all.norm()}) {
         EXPECT_EQ(bits(value), 0x7ff8000000000000u);
       }
+      for (const float value : {all.mean_to_float(), all.variance_to_float(), all.standard_deviation_to_float(), all.squared_norm_to_float(),
+                                all.norm_to_float()}) {
+        EXPECT_EQ(bits(value), 0x7fc00000u);
+      }
     }
     const std::uint64_t used = contents.count - contents.nans;
     if (used == 0) {
@@ -226,7 +234,7 @@ TEST_P(HardStatistics, AreRoundedOnce) {
         EXPECT_THROW(all.variance(ddof, NanPolicy::skip), Error);
         continue;
       }
-      const Moments expected = moments_of(data.view(), ddof);
+      const auto expected = moments_of<double>(data.view(), ddof);
       const double mean = all.mean(NanPolicy::skip);
       EXPECT_EQ(mean, expected.mean) << length;
       if (mean == 0) {
@@ -236,8 +244,45 @@ TEST_P(HardStatistics, AreRoundedOnce) {
       EXPECT_EQ(bits(all.standard_deviation(ddof, NanPolicy::skip)), bits(expected.deviation)) << length;
       EXPECT_EQ(bits(all.squared_norm(NanPolicy::skip)), bits(expected.squared_norm)) << length;
       EXPECT_EQ(bits(all.norm(NanPolicy::skip)), bits(expected.norm)) << length;
+      const auto single = moments_of<float>(data.view(), ddof);
+      EXPECT_EQ(all.mean_to_float(NanPolicy::skip), single.mean) << length;
+      EXPECT_EQ(bits(all.variance_to_float(ddof, NanPolicy::skip)), bits(single.variance)) << length;
+      EXPECT_EQ(bits(all.standard_deviation_to_float(ddof, NanPolicy::skip)), bits(single.deviation)) << length;
+      EXPECT_EQ(bits(all.squared_norm_to_float(NanPolicy::skip)), bits(single.squared_norm)) << length;
+      EXPECT_EQ(bits(all.norm_to_float(NanPolicy::skip)), bits(single.norm)) << length;
     }
   }
+}
+
+// Exact values just beside the middle of two floats, on which their doubles are: rounded twice, they end on the wrong side.
+TEST(Statistics, FloatsAreRoundedOnceToo) {
+  const double tie = 1 + 0x1p-24, least = 0x1p-40;
+  const auto of = [](const std::vector<double>& values) { return Statistics(reference_of(View(std::span<const double>(values)))); };
+  const float right = 1 + 0x1p-23f;
+  const auto expect = [&](float found, double twice, const char* what, float wrong = 1) {
+    EXPECT_EQ(found, right) << what;
+    EXPECT_EQ(static_cast<float>(twice), wrong) << what;
+  };
+  const Statistics above = of({2 * tie, 0x1p-70}), below = of({2 * (1 + 3 * 0x1p-24), -0x1p-70});
+  expect(above.mean_to_float(), above.mean(), "mean");
+  expect(below.mean_to_float(), below.mean(), "mean", 1 + 0x1p-22f);
+  const Statistics squares = of({1, 0x1p-12, least}), root = of({tie, least});
+  expect(squares.squared_norm_to_float(), squares.squared_norm(), "squared norm");
+  expect(root.norm_to_float(), root.norm(), "norm");
+  const Statistics variance = of({1, -1, 0x1p-12, -0x1p-12, least, -least}), deviation = of({tie, -tie, least, -least});
+  expect(variance.variance_to_float(4), variance.variance(4), "variance");
+  expect(deviation.standard_deviation_to_float(2), deviation.standard_deviation(2), "deviation");
+  ProductAccumulator dot;
+  dot.add(tie, 1);
+  dot.add(least, least);
+  expect(dot.round_to_float(), dot.round(), "dot");
+  // The ends of float's range: to the least float or to zero, to the greatest or beyond.
+  EXPECT_EQ(of({0x1p-149, 0x1p-1074}).mean_to_float(), 0x1p-149f);
+  EXPECT_EQ(of({0x1p-149, 0}).mean_to_float(), 0.0f);
+  EXPECT_EQ(of({-0x1p-149, -0x1p-149, 0, 0}).mean_to_float(), -0.0f);
+  EXPECT_EQ(of({0x1.ffffffp127, 0x1.fffffefffffffp127}).mean_to_float(), 0x1.fffffep127f);
+  EXPECT_EQ(of({0x1.ffffffp127, 0x1.ffffffp127}).mean_to_float(), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(of({1e300, 1e300}).variance_to_float(), 0.0f);
 }
 
 TEST_P(HardStatistics, DotIsTheSameEverywhere) {
@@ -258,6 +303,7 @@ TEST_P(HardStatistics, DotIsTheSameEverywhere) {
     }
     if (finite) {
       EXPECT_EQ(reference.round(), exact.rounded(false)) << length;
+      EXPECT_EQ(reference.round_to_float(), exact.rounded<float>(false)) << length;
     }
     for (const Device& device : devices()) {
       ASSERT_EQ(dot(a.view(), b.view(), device), reference) << device.info().selector << ", " << length;
@@ -370,7 +416,7 @@ TEST(Nist, NumAcc) {
       const Statistics all = collect(std::span<const double>(set.values), device);
       EXPECT_DOUBLE_EQ(all.mean(), set.mean);
       EXPECT_NEAR(all.standard_deviation(1), set.deviation, set.tolerance);
-      const Moments exact = moments_of(std::span<const double>(set.values), 1);
+      const auto exact = moments_of<double>(std::span<const double>(set.values), 1);
       EXPECT_EQ(all.mean(), exact.mean);
       EXPECT_EQ(all.standard_deviation(1), exact.deviation);
     }
@@ -385,7 +431,7 @@ TEST(Nist, Certified) {
       // To all certified digits where the data are integers; else that of the data as doubles.
       const bool integers = std::ranges::all_of(set.values, [](double x) { return x == std::floor(x); });
       EXPECT_NEAR(all.standard_deviation(1), set.deviation, (integers ? 2e-15 : 1e-11) * set.deviation) << set.name;
-      const Moments exact = moments_of(std::span<const double>(set.values), 1);
+      const auto exact = moments_of<double>(std::span<const double>(set.values), 1);
       EXPECT_EQ(all.mean(), exact.mean) << set.name;
       EXPECT_EQ(all.standard_deviation(1), exact.deviation) << set.name;
     }

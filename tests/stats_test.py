@@ -186,6 +186,50 @@ class Statistics(Case):
         self.assertIn("more than 1048576 bits", self.refuse("prod", "--exact", "--dtype", "int64", "y.raw", code=1))
         self.assertIn("more than 1048576 bits", self.refuse("prod", "--dtype", "int64", "y.raw", code=1))
 
+    def test_float32(self):
+        """Rounded once from the exact value: its double lies in the middle of two floats, and would be rounded to the wrong one."""
+        tie, above, least = 1 + 2.0**-24, 1 + 2.0**-23, 2.0**-40
+        cases = [("mean", [2 * tie, 2.0**-70], []), ("norm", [tie, least], []), ("std", [tie, -tie, least, -least], ["--ddof", "2"]),
+                 ("var", [1, -1, 2.0**-12, -(2.0**-12), least, -least], ["--ddof", "4"]), ("sum", [tie, 2.0**-80], [])]
+        for name, values, options in cases:
+            self.array("x.npy", values)
+            self.assertEqual(float.fromhex(self.said(name, "x.npy", "--hex", *options)), tie, name)
+            self.assertEqual(float.fromhex(self.said(name, "x.npy", "--hex", "--float32", *options)), above, name)
+            found = self.lines("stats", "x.npy", "--hex", "--float32", "--only", name + ",max", *options)
+            self.assertEqual((float.fromhex(found[name]), float.fromhex(found["max"])), (above, max(values)), name)
+            whole = json.loads(self.said("stats", "--only", name, "--json", "--float32", "x.npy", *options))["files"][0]["statistics"][name]
+            self.assertEqual((whole["value"], whole["type"], whole["bits"]), (above, "float32", "0x3f800001"))
+        self.array("x.npy", [tie, least])
+        self.array("y.npy", [1.0, least])
+        self.assertEqual(float.fromhex(self.said("dot", "x.npy", "y.npy", "--hex")), tie)
+        self.assertEqual(float.fromhex(self.said("dot", "x.npy", "y.npy", "--hex", "--float32")), above)
+        self.write("i.raw", struct.pack("<2q", 2**24, 1))
+        self.assertEqual(self.said("dot", "--dtype", "int64", "--float32", "i.raw", "i.raw"), "2.8147498e+14\n")
+        self.assertEqual(self.said("sum", "-", "--float32", "--column", "a,b", "--plain", input=b"a,b\n16777216,1\n1,2\n"), "16777216\n3\n")
+
+    def test_sums_of_columns(self):
+        self.write("t.csv", b"a,b\n0.1,1\nNA,nan\n0.2,2\n")
+        found, notes = self.noted("sum", "--column", "a,b", "-v", "--device", "cpu", "t.csv", "--nan", "skip")
+        self.assertEqual(found, "0.30000000000000004\ta\n3\tb\n")
+        self.assertIn("t.csv, a: 2 numbers, 0 NaN, 1 missing\nt.csv, b: 3 numbers, 1 NaN, 0 missing\n", notes)
+        self.assertIn("cpu", notes.splitlines()[-1])
+        self.assertEqual(self.said("sum", "--column", "a,b", "--float32", "t.csv", "--nan", "skip"), "0.3\ta\n3\tb\n")
+        message = self.refuse("sum", "--column", "a,b", "--partial", "p.sum", "t.csv")
+        self.assertIn("name one column", message)
+        self.assertFalse(os.path.exists(self.path("p.sum")))
+        whole = json.loads(self.said("sum", "--column", "a,b", "--nodata", "2", "--json", "t.csv"))["files"][0]["columns"]
+        self.assertEqual([(column["count"], column["missing"]) for column in whole], [(2, 1), (2, 1)])
+
+    def test_products_of_several_files(self):
+        self.array("x.npy", [2.0, -1.0, 4.0])
+        self.array("y.npy", [0.5])
+        self.assertEqual(self.said("prod", "--total", "x.npy", "y.npy"), "-4\n")
+        self.assertEqual(self.noted("prod", "--nodata", "-1", "x.npy"), ("8\n", "x.npy: 1 missing or equal to --nodata\n"))
+        self.assertEqual(self.said("prod", "--csv", "--nodata", "-1", "x.npy", "y.npy"),
+                         "file,product,bits,count,missing\nx.npy,8,0x4020000000000000,2,1\ny.npy,0.5,0x3fe0000000000000,1,0\n")
+        found = json.loads(self.said("stats", "--only", "count,prod", "--nodata", "-1", "--json", "x.npy"))["files"][0]
+        self.assertEqual((found["missing"], found["statistics"]["prod"]["value"]), (1, 8.0))
+
     def test_text_in_order(self):
         self.assertEqual(self.said("argmax", "-", input=b"1 2.5 7 3\n"), "2\n")
         self.array("x.npy", [1.0])

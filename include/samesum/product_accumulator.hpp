@@ -35,6 +35,9 @@ class ProductAccumulator {
   double round(NanPolicy nan = NanPolicy::propagate) const;
   /// The square root of the exact sum, rounded once; NaN where the sum is negative.
   double round_root(NanPolicy nan = NanPolicy::propagate) const;
+  /// The same, rounded once to the nearest float: not the float nearest to the double.
+  float round_to_float(NanPolicy nan = NanPolicy::propagate) const;
+  float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;
   /// The exact sum as a 64-bit integer. @throws Error (no_answer), unless it is such an integer.
   std::int64_t to_int64() const;
   std::uint64_t to_uint64() const;
@@ -63,6 +66,8 @@ class ProductAccumulator {
   void add_product(std::uint64_t a, std::uint64_t b, bool negative, int position) noexcept;
   void count_addition() noexcept;
   int special(NanPolicy nan) const noexcept;
+  template <class Real>
+  Real rounded(NanPolicy nan, bool root) const;
 
   std::array<std::int64_t, kDigits> digits_{};
   std::uint64_t count_ = 0;

@@ -42,6 +42,7 @@ struct QuantileOptions {
   NanPolicy nan = NanPolicy::propagate;
   QuantileMethod method = QuantileMethod::linear;
   std::uint32_t threads = 0;  ///< 0: as many as pay for the size, at most all cores
+  bool to_float = false;      ///< every quantile as a float32: its exact value, rounded once
 };
 
 struct Quantiles {

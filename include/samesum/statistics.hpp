@@ -100,11 +100,21 @@ class Statistics {
   double squared_norm(NanPolicy nan = NanPolicy::propagate) const { return squares().round(nan); }
   double norm(NanPolicy nan = NanPolicy::propagate) const { return squares().round_root(nan); }
 
+  /// The same exact values, rounded once to the nearest float: not the floats nearest to the doubles, which would be rounded twice.
+  float mean_to_float(NanPolicy nan = NanPolicy::propagate) const;
+  float variance_to_float(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  float standard_deviation_to_float(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  float squared_norm_to_float(NanPolicy nan = NanPolicy::propagate) const { return squares().round_to_float(nan); }
+  float norm_to_float(NanPolicy nan = NanPolicy::propagate) const { return squares().round_root_to_float(nan); }
+
   friend bool operator==(const Statistics&, const Statistics&) = default;
 
  private:
   std::uint64_t used(NanPolicy nan) const noexcept { return contents_.count - (nan == NanPolicy::skip ? contents_.nans : 0); }
-  double spread(std::uint64_t ddof, NanPolicy nan, bool root) const;
+  template <class Real>
+  Real average(NanPolicy nan) const;
+  template <class Real>
+  Real spread(std::uint64_t ddof, NanPolicy nan, bool root) const;
 
   Contents contents_;
 };

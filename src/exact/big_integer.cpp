@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace samesum::exact {
 namespace {
@@ -59,16 +60,20 @@ Leading divide(const BigInteger& numerator, const BigInteger& denominator, int p
   return leading;
 }
 
-// The nearest double, ties to even. Requires more bits than a double has, or that nothing was left out.
-double round(Leading value) {
+// The nearest Real, ties to even. Requires more bits than a Real has, or that nothing was left out.
+template <class Real>
+Real round(Leading value) {
+  using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
+  constexpr int kFraction = std::numeric_limits<Real>::digits - 1;
+  constexpr int kLowest = std::numeric_limits<Real>::min_exponent - 1 - kFraction;  // of the smallest positive Real
   if (value.bits == 0) return 0;
   const int top = length_of(value.bits) - 1 + value.exponent;  // of the leading bit
-  if (top > 1023) return std::numeric_limits<double>::infinity();
-  const int lowest = std::max(top - 52, -1074);  // that a double has
+  if (top >= std::numeric_limits<Real>::max_exponent) return std::numeric_limits<Real>::infinity();
+  const int lowest = std::max(top - kFraction, kLowest);  // that a Real has
   const int drop = lowest - value.exponent;
   // kept · 2^lowest, by its bits, whatever the processor's mode: a mantissa's leading bit, if it has one, adds 1 to the exponent's field.
   const auto number = [lowest](std::uint64_t kept) {
-    return std::bit_cast<double>((static_cast<std::uint64_t>(lowest + 1074) << 52) + kept);
+    return std::bit_cast<Real>(static_cast<Bits>((static_cast<std::uint64_t>(lowest - kLowest) << kFraction) + kept));
   };
   if (drop <= 0) return number(static_cast<std::uint64_t>(value.bits) << -drop);
   if (drop > 128) return 0;
@@ -212,15 +217,17 @@ BigInteger operator*(const BigInteger& a, const BigInteger& b) {
   return result;
 }
 
-double round_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent) {
+template <class Real>
+Real round_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent) {
   if (numerator.is_zero()) return 0;
   Leading quotient = divide(numerator, denominator, 64);
   quotient.exponent += exponent;
-  const double magnitude = round(quotient);
+  const Real magnitude = round<Real>(quotient);
   return numerator.is_negative() ? -magnitude : magnitude;
 }
 
-double round_root_of_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent) {
+template <class Real>
+Real round_root_of_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent) {
   if (numerator.is_zero()) return 0;
   Leading quotient = divide(numerator, denominator, 124);
   quotient.exponent += exponent;
@@ -234,7 +241,12 @@ double round_root_of_quotient(const BigInteger& numerator, const BigInteger& den
     const std::uint64_t next = root | std::uint64_t{1} << bit;
     if (Uint128{next} * next <= quotient.bits) root = next;
   }
-  return round({root, quotient.exponent / 2, quotient.more || Uint128{root} * root != quotient.bits});
+  return round<Real>({root, quotient.exponent / 2, quotient.more || Uint128{root} * root != quotient.bits});
 }
+
+template double round_quotient(const BigInteger&, const BigInteger&, int);
+template float round_quotient(const BigInteger&, const BigInteger&, int);
+template double round_root_of_quotient(const BigInteger&, const BigInteger&, int);
+template float round_root_of_quotient(const BigInteger&, const BigInteger&, int);
 
 }  // namespace samesum::exact

@@ -42,9 +42,12 @@ class BigInteger {
   bool negative_ = false;
 };
 
-/// numerator / denominator · 2^exponent rounded once to the nearest double, ties to even; +0.0 for zero. Requires denominator > 0.
-double round_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
+/// numerator / denominator · 2^exponent rounded once to the nearest Real, double or float, ties to even; +0.0 for zero. Requires
+/// denominator > 0.
+template <class Real = double>
+Real round_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
 /// The square root of the same, rounded once. Requires numerator >= 0.
-double round_root_of_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
+template <class Real = double>
+Real round_root_of_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
 
 }  // namespace samesum::exact

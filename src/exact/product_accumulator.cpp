@@ -138,18 +138,25 @@ int ProductAccumulator::special(NanPolicy nan) const noexcept {
                                 nan == NanPolicy::skip);
 }
 
-double ProductAccumulator::round(NanPolicy nan) const {
-  if (const int kind = special(nan); kind != EXACT_FINITE) return std::bit_cast<double>(dialect::exact_special_float64(kind));
-  return exact::round_quotient(exact::BigInteger::from_digits(canonical_digits()), 1, -kUnit);
+template <class Real>
+Real ProductAccumulator::rounded(NanPolicy nan, bool root) const {
+  const int kind = special(nan);
+  const bool decided = root ? kind == EXACT_POSITIVE_INFINITY || kind == EXACT_NEGATIVE_ZERO : kind != EXACT_FINITE;
+  if constexpr (sizeof(Real) == 8) {
+    if (decided) return std::bit_cast<double>(dialect::exact_special_float64(kind));
+  } else {
+    if (decided) return std::bit_cast<float>(dialect::exact_special_float32(kind));
+  }
+  const auto sum = exact::BigInteger::from_digits(canonical_digits());
+  if (!root) return exact::round_quotient<Real>(sum, 1, -kUnit);
+  if (kind != EXACT_FINITE || sum.is_negative()) return std::numeric_limits<Real>::quiet_NaN();
+  return exact::round_root_of_quotient<Real>(sum, 1, -kUnit);
 }
 
-double ProductAccumulator::round_root(NanPolicy nan) const {
-  const int kind = special(nan);
-  if (kind == EXACT_POSITIVE_INFINITY || kind == EXACT_NEGATIVE_ZERO) return std::bit_cast<double>(dialect::exact_special_float64(kind));
-  const auto sum = exact::BigInteger::from_digits(canonical_digits());
-  if (kind != EXACT_FINITE || sum.is_negative()) return std::numeric_limits<double>::quiet_NaN();
-  return exact::round_root_of_quotient(sum, 1, -kUnit);
-}
+double ProductAccumulator::round(NanPolicy nan) const { return rounded<double>(nan, false); }
+double ProductAccumulator::round_root(NanPolicy nan) const { return rounded<double>(nan, true); }
+float ProductAccumulator::round_to_float(NanPolicy nan) const { return rounded<float>(nan, false); }
+float ProductAccumulator::round_root_to_float(NanPolicy nan) const { return rounded<float>(nan, true); }
 
 namespace {
 

@@ -158,7 +158,12 @@ std::optional<Value> integer_between(const Value& low, const Value& high, Uint12
   return Value{static_cast<std::int64_t>(value), low.type};
 }
 
+Value as_float(const Value& value) {
+  return {std::visit([](auto number) -> double { return static_cast<float>(number); }, value.number), DType::float32};
+}
+
 // low + (high - low) · rest / whole, 0 < rest < whole.
+template <class Real>
 Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) {
   if (same(low, high)) return low;
   const double from = low.as_double(), to = high.as_double();
@@ -169,7 +174,7 @@ Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) 
   const Scaled a(low), b(high);
   const int exponent = std::min(a.exponent, b.exponent);
   const BigInteger left = a.integer.shifted_left(a.exponent - exponent), right = b.integer.shifted_left(b.exponent - exponent);
-  return {exact::round_quotient(sum(left * big(whole - rest), right * big(rest)), big(whole), exponent), DType::float64};
+  return {exact::round_quotient<Real>(sum(left * big(whole - rest), right * big(rest)), big(whole), exponent), DType::float64};
 }
 
 Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileOptions& options) {
@@ -194,7 +199,7 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
   const selection::Selected selected = selection::select(pass, type, options.threads, find_ranks);
   Quantiles result{{}, selected.count, selected.nans};
   if (positions.empty()) {
-    result.values.assign(q.size(), {kNan, type && !is_integer(*type) ? *type : DType::float64});
+    result.values.assign(q.size(), {kNan, options.to_float ? DType::float32 : type && !is_integer(*type) ? *type : DType::float64});
     return result;
   }
   const auto at = [&](std::uint64_t rank) -> const Value& {
@@ -202,7 +207,9 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
   };
   for (const Position& place : positions) {
     const Value& low = at(place.below);
-    result.values.push_back(place.rest == 0 ? low : between(low, at(place.last()), place.rest, place.whole));
+    const auto interpolated = options.to_float ? between<float> : between<double>;
+    result.values.push_back(place.rest == 0 ? low : interpolated(low, at(place.last()), place.rest, place.whole));
+    if (options.to_float) result.values.back() = as_float(result.values.back());  // of integers and elements; others are floats already
   }
   return result;
 }

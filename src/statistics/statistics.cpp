@@ -31,6 +31,15 @@ bool less(const Value& a, const Value& b) {
   return std::signbit(left) && !std::signbit(right);
 }
 
+template <class Real>
+Real rounded(const Accumulator& sum, NanPolicy nan) {
+  if constexpr (sizeof(Real) == 8) {
+    return sum.round(nan);
+  } else {
+    return sum.round_to_float(nan);
+  }
+}
+
 void require(bool collected, std::string_view what) {
   if (!collected) throw Error(ErrorKind::usage, fmt::format("the {} was not collected: ask for it in Fields", what));
 }
@@ -141,35 +150,43 @@ const ProductAccumulator& Statistics::squares() const {
   return contents_.squares;
 }
 
-double Statistics::mean(NanPolicy nan) const {
+template <class Real>
+Real Statistics::average(NanPolicy nan) const {
   const Accumulator& total = sum();
   if (used(nan) == 0) no_elements("mean", contents_.nans);
   const bool decided =
       (contents_.nans != 0 && nan == NanPolicy::propagate) || total.positive_infinities() + total.negative_infinities() != 0;
-  if (decided) return total.round(nan);
+  if (decided) return rounded<Real>(total, nan);
   const auto exact = exact::BigInteger::from_digits(total.canonical_digits());
-  if (exact.is_zero()) return total.round(nan);  // which has the sign of the zero
-  return exact::round_quotient(exact, used(nan), -kUnit);
+  if (exact.is_zero()) return rounded<Real>(total, nan);  // which has the sign of the zero
+  return exact::round_quotient<Real>(exact, used(nan), -kUnit);
 }
 
-double Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
+double Statistics::mean(NanPolicy nan) const { return average<double>(nan); }
+float Statistics::mean_to_float(NanPolicy nan) const { return average<float>(nan); }
+
+template <class Real>
+Real Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
   const Accumulator& total = sum();
   const std::uint64_t n = used(nan);
   if (n <= ddof) {
     throw Error(ErrorKind::no_answer, fmt::format("a variance with ddof {} needs more than {} element{}: there {} {}", ddof, ddof,
                                                   ddof == 1 ? "" : "s", n == 1 ? "is" : "are", n));
   }
-  if ((contents_.nans != 0 && nan == NanPolicy::propagate) || squares().infinities() != 0) return canonical_nan();
+  if ((contents_.nans != 0 && nan == NanPolicy::propagate) || squares().infinities() != 0) return std::numeric_limits<Real>::quiet_NaN();
   using exact::BigInteger;
   const auto first = BigInteger::from_digits(total.canonical_digits());       // in units of 2^-1074
   const auto second = BigInteger::from_digits(squares().canonical_digits());  // of 2^-2148
   const BigInteger numerator = second * n - first * first;
   const BigInteger denominator = BigInteger(n) * (n - ddof);
   constexpr int kExponent = -ProductAccumulator::kUnit;
-  return root ? exact::round_root_of_quotient(numerator, denominator, kExponent) : exact::round_quotient(numerator, denominator, kExponent);
+  return root ? exact::round_root_of_quotient<Real>(numerator, denominator, kExponent)
+              : exact::round_quotient<Real>(numerator, denominator, kExponent);
 }
 
-double Statistics::variance(std::uint64_t ddof, NanPolicy nan) const { return spread(ddof, nan, false); }
-double Statistics::standard_deviation(std::uint64_t ddof, NanPolicy nan) const { return spread(ddof, nan, true); }
+double Statistics::variance(std::uint64_t ddof, NanPolicy nan) const { return spread<double>(ddof, nan, false); }
+double Statistics::standard_deviation(std::uint64_t ddof, NanPolicy nan) const { return spread<double>(ddof, nan, true); }
+float Statistics::variance_to_float(std::uint64_t ddof, NanPolicy nan) const { return spread<float>(ddof, nan, false); }
+float Statistics::standard_deviation_to_float(std::uint64_t ddof, NanPolicy nan) const { return spread<float>(ddof, nan, true); }
 
 }  // namespace samesum
