@@ -6,6 +6,7 @@
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "spool.hpp"
+#include "standard_image.hpp"
 #include "summing.hpp"
 #include "usage.hpp"
 #include "user_file.hpp"
@@ -222,6 +223,14 @@ int run_numbers(Output& out, const HistOptions& options) {
   return kExitOk;
 }
 
+int run_image(Output& out, const HistOptions& options, const std::string& path) try {
+  return run_hist_image(out, options, path, shown_name(options.input.files.front()));
+} catch (const Error& error) {
+  const std::string_view message = error.what();
+  if (options.input.files.front() != "-" || !message.starts_with(path)) throw;
+  throw Error(error.kind(), fmt::format("standard input{}", message.substr(path.size())));
+}
+
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   options.result.check();
@@ -234,10 +243,12 @@ int run(Output& out, const HistOptions& options) {
   if (options.input.files.size() > 1 && !options.input.total)
     refuse("one histogram of several files is what --total counts; without it give one file");
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
-  const bool image = options.input.files.size() == 1 && path != "-" && options.input.dtype.empty() && is_image(path);
-  if (image) return run_hist_image(out, options, path);
+  if (options.input.files.size() == 1 && options.input.dtype.empty()) {
+    const std::string image = path == "-" ? image_from_standard_input() : is_image(path) ? path : "";
+    if (!image.empty()) return run_image(out, options, image);
+  }
   if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
-    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image", path));
+    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image", shown_name(path)));
   }
   return run_numbers(out, options);
 }

@@ -14,6 +14,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -103,9 +104,9 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
 // The pages that are wanted, each decoded when its turn comes.
 class Pages {
  public:
-  Pages(const HistOptions& options, const std::string& path) : file_(path), options_(options), path_(path) {
+  Pages(const HistOptions& options, const std::string& path, std::string name) : file_(path), options_(options), name_(std::move(name)) {
     if (options.page > file_.pages()) {
-      throw Error(ErrorKind::usage, fmt::format("{}: there is no page {}: it has {}", path, options.page, file_.pages()));
+      throw Error(ErrorKind::usage, fmt::format("{}: there is no page {}: it has {}", name_, options.page, file_.pages()));
     }
   }
 
@@ -113,9 +114,9 @@ class Pages {
   std::uint32_t count() const noexcept { return options_.page != 0 ? 1 : file_.pages(); }
   /// "a.tif", "a.tif, page 2 of 3", "a.tif, 3 pages"
   std::string title() const {
-    if (file_.pages() == 1) return path_;
-    return options_.page != 0 ? fmt::format("{}, page {} of {}", path_, options_.page, file_.pages())
-                              : fmt::format("{}, {} pages", path_, file_.pages());
+    if (file_.pages() == 1) return name_;
+    return options_.page != 0 ? fmt::format("{}, page {} of {}", name_, options_.page, file_.pages())
+                              : fmt::format("{}, {} pages", name_, file_.pages());
   }
 
   Image load(const RowsReady& rows_ready = {}) { return file_.page(first(), rows_ready, options_.max_pixels); }
@@ -128,7 +129,7 @@ class Pages {
       const Image page = file_.page(first() + i, {}, options_.max_pixels);
       const bool same_tiles = options_.tiles.empty() || (page.width == image.width && page.height == image.height);
       if (page.channels != image.channels || page.type != image.type || !same_tiles) {
-        throw Error(ErrorKind::usage, fmt::format("{}: its pages differ ({} and, on page {}, {}): take one by --page", path_, kind(image),
+        throw Error(ErrorKind::usage, fmt::format("{}: its pages differ ({} and, on page {}, {}): take one by --page", name_, kind(image),
                                                   first() + i, kind(page)));
       }
       work(page);
@@ -142,7 +143,7 @@ class Pages {
 
   ImageFile file_;
   const HistOptions& options_;
-  const std::string& path_;
+  std::string name_;
 };
 
 // Of the channels that are counted.
@@ -183,8 +184,8 @@ void parse_tiles(const std::string& tiles, ImageOptions& how) {
 
 }  // namespace
 
-int run_hist_image(Output& out, const HistOptions& options, const std::string& path) {
-  Pages pages(options, path);
+int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name) {
+  Pages pages(options, path, name);
   // Where the CPU counts, and where bins do not wait for the whole image.
   const bool bins_known =
       !options.edges.empty() || !options.range.empty() || (options.bins == 0 && !options.log_bins) || options.each_value;

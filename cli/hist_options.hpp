@@ -41,6 +41,7 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
                   std::string_view format);
 
-int run_hist_image(Output& out, const HistOptions& options, const std::string& path);
+/// `name`: what the image at `path` is called.
+int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name);
 
 }  // namespace samesum::cli

@@ -34,6 +34,16 @@ char character(const char* option, const std::string& text) {
 
 }  // namespace
 
+std::string file_of(const std::string& input) {
+  std::error_code error;
+  if (input == "-" || std::filesystem::exists(input, error)) return input;
+  for (std::size_t colon = input.find(':'); colon != std::string::npos; colon = input.find(':', colon + 1)) {
+    std::string archive = input.substr(0, colon);
+    if (std::filesystem::is_regular_file(archive, error)) return archive;
+  }
+  return input;
+}
+
 bool is_stream(const std::string& file) {
   std::error_code error;
   const std::filesystem::file_type type = std::filesystem::status(file, error).type();
@@ -71,14 +81,14 @@ void Input::complete() {
 }
 
 InputOptions Input::options() const {
-  require(std::ranges::count(files, "-") <= 1, "standard input ('-') is named twice, and can be read once only");
-  require(!header || !no_header, "--header and --no-header cannot both be had");
-  require(columns.empty() || !all_columns, "--column and --all-columns cannot both be had");
+  require(std::ranges::count(files, "-") <= 1, "standard input ('-') is named twice, but can be read only once");
+  require(!header || !no_header, "--header and --no-header cannot be used together");
+  require(columns.empty() || !all_columns, "--column and --all-columns cannot be used together");
   InputOptions options;
   options.text.columns = named_columns();
-  require(tables != Tables::one_column || options.text.columns.size() <= 1, "--column: one column is needed here");
+  require(tables != Tables::one_column || options.text.columns.size() <= 1, "--column takes one name or number here: this command reads one column");
   require((!header && !no_header) || !columns.empty() || all_columns || tables == Tables::described_whole,
-          "--header and --no-header are for --column");
+          "--header and --no-header are for tables: say which columns to read (--column)");
   if (tables != Tables::described_whole || all_columns) options.text.table = all_columns;
   if (header || no_header) options.text.header = header;
   options.text.missing = missing;
@@ -92,7 +102,7 @@ InputOptions Input::options() const {
     TextOptions nothing;
     nothing.table = options.text.table;
     require(options.text == nothing && !all_columns,
-            "--dtype is for raw numbers, --column, --missing, --sep and their like are for text: they cannot be had together");
+            "--dtype is for raw numbers, and --column, --missing, --sep and their like are for text: use one or the other");
     options.raw = parse_raw_type(dtype);
   }
   require(options.raw || (offset == 0 && !count), "--offset and --count are for raw numbers: give their type (--dtype float32, say)");

@@ -78,6 +78,9 @@ void add_total(CLI::App& command, Input& input);
 /// Whether it gives its bytes once only: standard input, a pipe.
 bool is_stream(const std::string& file);
 
+/// The file in which an input lies: of "z.npz:x" that is z.npz.
+std::string file_of(const std::string& input);
+
 /// "standard input" for "-"; else the file's name, printable.
 std::string shown_name(const std::string& file);
 

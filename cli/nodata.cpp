@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 
 namespace samesum::cli {
@@ -133,7 +134,7 @@ std::uint64_t NodataFilter::mark(View chunk) {
     using T = decltype(zero);
     const std::optional<T> value = parse<T>(text_);
     if (!value && mixed_) return;
-    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: no {} has this value", text_, name_of(chunk.type())));
+    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: the elements are {}, none of which has this value: leave --nodata out", text_, name_of(chunk.type())));
     const bool nan = *value != *value;
     for (std::size_t word = 0; word < marks_.size(); ++word) {
       const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, chunk.size() - first);
@@ -210,7 +211,11 @@ std::optional<View> WithoutNodata::next() {
   const std::uint64_t count = std::min(left_.size(), NodataFilter::most(left_.type()));
   const View part = left_.part(0, count);
   left_ = left_.part(count, left_.size() - count);
-  return (filter_.*change_)(part);
+  return filter_.kept(part);
+}
+
+std::uint64_t WithoutNodata::missing_before(std::uint64_t) const {
+  throw std::logic_error("the places of elements are not known where others were left out");
 }
 
 }  // namespace samesum::cli

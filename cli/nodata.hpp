@@ -51,13 +51,11 @@ class NodataFilter {
 /// The option --nodata: a number, which stands in `value`.
 void add_nodata(CLI::App& command, std::string& value);
 
-/// What another source has, as NodataFilter::kept or with_ones leaves it, in parts of bounded size.
+/// What another source has, as NodataFilter::kept leaves it, in parts of bounded size.
 class WithoutNodata final : public Source {
  public:
-  using Change = View (NodataFilter::*)(View);
-
-  WithoutNodata(std::unique_ptr<Source> source, const std::string& nodata, Change change = &NodataFilter::kept)
-      : source_(std::move(source)), filter_(nodata, !source_->type()), change_(change) {}
+  WithoutNodata(std::unique_ptr<Source> source, const std::string& nodata)
+      : source_(std::move(source)), filter_(nodata, !source_->type()) {}
 
   std::optional<View> next() override;
   std::string_view format() const noexcept override { return source_->format(); }
@@ -67,13 +65,14 @@ class WithoutNodata final : public Source {
   std::span<const Column> columns() const override { return source_->columns(); }
   std::size_t column() const noexcept override { return source_->column(); }
   std::uint64_t missing() const noexcept override { return source_->missing() + filter_.left_out(); }
+  /// Not to be called: what needs the places of elements has the filter itself. @throws std::logic_error
+  std::uint64_t missing_before(std::uint64_t index) const override;
   std::uint64_t bytes() const noexcept override { return source_->bytes(); }
   std::uint64_t bytes_read() const noexcept override { return source_->bytes_read(); }
 
  private:
   std::unique_ptr<Source> source_;
   NodataFilter filter_;
-  Change change_;
   View left_{nullptr, 0, DType::float64};  // of the last chunk
 };
 

@@ -1,5 +1,6 @@
 #include "output_file.hpp"
 
+#include "input.hpp"
 #include "write.hpp"
 
 #include <samesum/error.hpp>
@@ -91,7 +92,7 @@ OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& 
   if (stat(path_.c_str(), &old) == 0) {
     for (const std::string& input : inputs) {
       struct stat given {};
-      if (examine(input, given) && given.st_dev == old.st_dev && given.st_ino == old.st_ino) {
+      if (examine(file_of(input), given) && given.st_dev == old.st_dev && given.st_ino == old.st_ino) {
         fail(path, "would be overwritten, and it is one of the inputs: name another file");
       }
     }

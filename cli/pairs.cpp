@@ -34,7 +34,7 @@ struct Options {
 std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
-  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D)", file.name()));
+  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D), and this one has {} dimensions", file.name(), file.shape().size()));
 }
 
 // "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.
@@ -51,7 +51,7 @@ std::uint64_t count_of(const Elements& file, std::uint64_t components) { return 
 // Calls take(first, values) with the results of one block of A after the other, so that not all of them are there at once.
 template <class Take>
 void in_blocks(const Elements& a, const Elements& b, const Device& device, const Options& options, const Take& take) {
-  constexpr std::uint64_t kBlock = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
   const auto start = Clock::now();
   const std::uint64_t components = options.pairs.components, x = count_of(a, components);
   const double pairs_in_all = static_cast<double>(x) * static_cast<double>(count_of(b, components));
@@ -100,7 +100,7 @@ int run(Output& out, Options options) {
     throw Error(ErrorKind::usage, "--plain and --csv say how values are printed, and with --out they are not: leave one of them out");
   }
   if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
-    throw Error(ErrorKind::usage, "standard input ('-') can be read once only");
+    throw Error(ErrorKind::usage, "standard input ('-') is named twice, but can be read only once");
   }
   const Elements a(options.a), b(options.b);
   options.pairs.components = components_of(a);

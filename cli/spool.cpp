@@ -76,7 +76,7 @@ void Spool::read(std::byte* to, std::size_t bytes) {
   if (file_ == nullptr) {
     std::memcpy(to, memory_.data() + at_, bytes);
   } else if (std::fread(to, 1, bytes, file_.get()) != bytes) {
-    throw Error(ErrorKind::usage, "a temporary file cannot be read again");
+    throw Error(ErrorKind::usage, "a temporary file in TMPDIR (by default /tmp) cannot be read again: was its disk removed?");
   }
   at_ += bytes;
 }
@@ -96,7 +96,7 @@ std::optional<View> Spool::next() {
 
 View Spool::all() {
   const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
-  if (runs_.size() > 1) throw Error(ErrorKind::usage, "numbers of several types are no array");
+  if (runs_.size() > 1) throw Error(ErrorKind::usage, "an array has elements of one type, and here are several: convert them to one");
   if (file_ == nullptr) return {memory_.data(), bytes_ / size_of(type), type};
   if (mapped_ == nullptr) {
     void* const data = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fileno(file_.get()), 0);

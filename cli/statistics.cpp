@@ -190,7 +190,8 @@ void require_numbers(const std::vector<Found>& columns) {
   const auto has_words = [](const Found& found) { return found.column && found.column->words != 0; };
   if (columns.empty() || !std::ranges::all_of(columns, has_words)) return;
   const Column& column = *columns.front().column;
-  throw Error(ErrorKind::usage, fmt::format("{}: no column has numbers alone; in column {} the first that is none is '{}' in line {}",
+  throw Error(ErrorKind::usage, fmt::format("{}: no column has only numbers: in column {} the first field that is not a number is '{}', in line {} (--sep, --decimal and "
+                                "--thousands say how numbers are written, --skip-lines where they begin)",
                                             columns.front().name, column.label, column.first_word, column.first_line));
 }
 

@@ -144,8 +144,8 @@ class Text(Case):
         self.write("x.txt", b"1\n2\n3 4 five\n")
         self.assertTrue(self.refuse("sum", "x.txt").startswith("x.txt:3:5: 'five' is no number"))
         self.assertTrue(self.refuse("sum", "-", input=b"1;2\n3,5").startswith("standard input:2:2: both commas and semicolons"))
-        for arguments, words in [(["--dtype", "f8", "--column", "1"], "cannot be had together"), (["--header"], "for --column"),
-                                 (["--header", "--no-header", "--column", "1"], "cannot both"), (["-"], "once only")]:
+        for arguments, words in [(["--dtype", "f8", "--column", "1"], "use one or the other"), (["--header"], "say which columns to read (--column)"),
+                                 (["--header", "--no-header", "--column", "1"], "cannot be used together"), (["-"], "read only once")]:
             self.assertIn(words, self.refuse("sum", "-", *arguments))
         self.array("x.npy", [1.0])
         self.assertIn("no columns", self.refuse("sum", "x.npy", "--column", "1"))
@@ -345,6 +345,20 @@ class Devices(Case):
         self.assertIn("devices", self.json("sum", "x.npy", environment={"SAMESUM_DEVICE": "all"}))
         self.assertIn("no device 'mars'", self.refuse("sum", "x.npy", environment={"SAMESUM_DEVICE": "mars"}))
         self.assertEqual(self.plain("sum", "x.npy", "--device", "cpu", environment={"SAMESUM_DEVICE": "mars"}), "1.5")
+
+    def test_compare_of_integers_in_text(self):
+        """Plain sums are of doubles; the exact one is of the integers that stand there."""
+        text = b"9007199254740993 1 9007199254740993 -7\n"
+        found = self.json("compare", "-", "--device", "cpu", input=text)
+        self.assertEqual((found["devices"][0]["value"], found["devices"][0]["type"]), (18014398509481980, "int64"))
+        self.assertEqual(found["plain_forward"]["value"], 18014398509481976.0)
+        self.assertEqual(self.succeed("sum", "-", "--plain", input=text), "18014398509481980\n")
+        self.write("t.csv", b"a,b\n1,0.5\n2,9007199254740993\n3,\n4,1\n")
+        found = self.json("compare", "t.csv", "--column", "b", "--device", "cpu")
+        self.assertEqual(found["devices"][0]["value"], 9007199254740994.0)  # exactly ...994.5: to even
+        self.assertEqual(found["plain_forward"]["value"], 0.5 + 9007199254740992.0 + 1)
+        self.assertIn("standard input: 3 numbers\n", self.succeed("compare", "-", "--device", "cpu", input=b"1 2 18446744073709551612"))
+        self.assertIn("it is exactly 18446744073709551616", self.refuse("compare", "-", "--device", "cpu", input=b"1 2 18446744073709551613", code=1))
 
     def test_compare(self):
         values = [1.0, 1e8, -1e8, 0.5]

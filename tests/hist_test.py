@@ -150,6 +150,24 @@ class Hist(Case):
         for text in ("far <off> & \u00e4.npy", "999998000", "1000000000", "1000002000"):
             self.assertIn(text, texts)
 
+    def test_images_from_standard_input(self):
+        image = png(numpy.arange(60, dtype=numpy.uint8).reshape(4, 5, 3))
+        self.write("a.png", image)
+        right = self.succeed("a.png", "--csv")
+        self.assertEqual(self.succeed("-", "--csv", input=image), right)
+        self.assertEqual(self.succeed("--csv", input=image), right)
+        with open(self.path("a.png"), "rb") as file:
+            self.assertEqual(self.succeed("-", "--csv", stdin=file), right)
+        drawing = self.succeed("-", "--plot", "-", input=image)
+        self.assertIn("standard input", drawing)
+        self.assertNotIn("/proc", drawing)
+        self.assertEqual(self.json("-", input=image)["file"], "-")
+        message = self.refuse("-", input=image[:40])
+        self.assertTrue(message.startswith("standard input: a damaged PNG image"), message)
+        self.assertIn("standard input: there is no page 2", self.refuse("-", "--page", "2", input=image))
+        self.assertIn("standard input: --by-channel", self.refuse("-", "--by-channel", input=b"1 2 3"))
+        self.assertEqual(self.succeed("-", "--csv", "--edges", "0,2", input=b"1 2"), self.succeed("--csv", "--edges", "0,2", self.write("t", b"1 2")))
+
     def test_images(self):
         pixels = numpy.random.default_rng(4).integers(0, 256, (40, 50, 3)).astype(numpy.uint8)
         self.write("a.png", png(pixels))

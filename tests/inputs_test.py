@@ -219,7 +219,7 @@ class Archives(Case):
         self.write("with:colon.txt", b"1 2\n")
         self.assertEqual(self.plain("sum", "with:colon.txt"), "3")
         self.write("x.txt", b"1 2\n")
-        self.assertIn("no zip archive", self.refuse("sum", "x.txt:y"))
+        self.assertIn("not a zip archive", self.refuse("sum", "x.txt:y"))
 
     def test_zip_of_anything(self):
         with zipfile.ZipFile(self.path("z.zip"), "w", zipfile.ZIP_DEFLATED) as archive:

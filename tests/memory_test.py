@@ -52,6 +52,23 @@ class Memory(Case):
         self.assertIn("0,2,%d\n" % count, self.limited("hist", "--edges", "0,2", "--csv", "x.npy"))
         self.assertIn('"agree": true', self.limited("compare", "--json", "x.npy"))
 
+    def test_a_result_of_pairs_is_written_block_by_block(self):
+        self.array("two.npy", [2.0])
+        with open(self.path("x.npy"), "r+b") as file:
+            for index in (0, 2**20 - 1, 2**20, SIZE // 8 - 1):  # where a block begins and ends
+                file.seek(128 + 8 * index)
+                file.write(struct.pack("<d", index + 0.5))
+        self.assertEqual(self.limited("pairs", "x.npy", "two.npy", "-o", "c.npy"), "")
+        self.assertEqual(os.path.getsize(self.path("c.npy")), 128 + SIZE)
+        with open(self.path("c.npy"), "rb") as file:
+            for index in (0, 1, 2**20 - 1, 2**20, 2**20 + 1, SIZE // 8 - 1):
+                file.seek(128 + 8 * index)
+                self.assertEqual(struct.unpack("<d", file.read(8))[0], 0 if index % 2**20 == 1 else 2 * index + 1, index)
+        start = npy(header("'<f8'", "(%d,)" % (SIZE // 8)).rstrip().ljust(118) + "\n", b"")  # an odd length: no element is aligned
+        self.write("odd.npy", start)
+        os.truncate(self.path("odd.npy"), len(start) + SIZE)
+        self.assertEqual(self.limited("pairs", "two.npy", "odd.npy"), "0\n")
+
     def test_pairs(self):
         self.array("one.npy", [2.0])
         self.assertEqual(self.limited("pairs", "one.npy", "x.npy"), "0\n")
@@ -75,7 +92,7 @@ class Memory(Case):
         empty = self.run_program("stats", *raw, "--device", "cpu", preexec_fn=confine)
         self.assertEqual((empty.returncode, empty.stderr.count(b"no elements")), (0, 5))  # least, greatest, where, mean: why not
         self.assertIn(b"count\t0\n", empty.stdout)
-        self.assertEqual(self.limited("prod", *raw), "1\n")
+        self.assertEqual(self.limited("prod", "--plain", *raw), "1\n")
         self.assertIn("no elements", self.refuse("median", *raw, code=1, preexec_fn=confine))
 
     def test_standard_input(self):

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import time
 import unittest
+import zipfile
 
 from support.program import PROGRAM, Case
 
@@ -56,6 +57,18 @@ class Partial(Case):
         self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "/dev/null"))
         self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "."))
         self.assertIn("nowhere/x: cannot be written", self.refuse("sum", "0.npy", "--partial", "nowhere/x"))
+
+    def test_an_archive_is_an_input_by_its_members(self):
+        with zipfile.ZipFile(self.path("z.npz"), "w") as archive:
+            archive.writestr("x.npy", self.read("0.npy"))
+        os.link(self.path("z.npz"), self.path("again.npz"))
+        before = self.read("z.npz")
+        for target in ("z.npz", "again.npz"):
+            self.assertIn("one of the inputs", self.refuse("sum", "z.npz:x", "--partial", target))
+            self.assertIn("one of the inputs", self.refuse("pairs", "z.npz:x", "0.npy", "-o", target))
+        self.assertEqual(self.read("z.npz"), before)
+        self.succeed("sum", "z.npz:x", "--partial", "z.sum")
+        self.assertEqual(self.read("z.sum"), self.read("0.sum"))
 
     def test_what_is_no_partial_sum(self):
         good = self.read("0.sum")

@@ -24,6 +24,33 @@ class Pairs(Case):
         self.array("w.npy", [2, 0], "f")
         self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--weights", "w.npy").split(), ["6", "12", "-3"])
 
+    def test_forms(self):
+        self.array("a.npy", [1, 0.1], "f")
+        self.array("b.npy", [1], "f")
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--csv"), "x,value\n0,1\n1,0.1\n")
+        self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--plain", "--hex").split(), ["0x1p+0", "0x1.99999ap-4"])
+        found = self.json("pairs", "a.npy", "b.npy", "--reduce", "argmin")
+        self.assertEqual((found["dtype"], [value["value"] for value in found["values"]]), ("int64", [0, 0]))
+        self.assertEqual([value["bits"] for value in self.json("pairs", "a.npy", "b.npy")["values"]], ["0x3f800000", "0x3dcccccd"])
+        for option in ("--plain", "--csv"):
+            self.assertIn("with --out they are not", self.refuse("pairs", "a.npy", "b.npy", option, "-o", "c.npy"))
+        self.array("none.npy", [], "f")
+        self.assertEqual(self.succeed("pairs", "none.npy", "b.npy", "-o", "c.npy"), "")
+        self.assertEqual(self.plain("sum", "c.npy"), "0")
+        # Elements at addresses that are no multiples of their size.
+        text = header("'<f4'", "(2,)")
+        for blanks in range(4):
+            self.write("odd.npy", npy(text.rstrip() + " " * blanks + "\n", struct.pack("<2f", 1, 0.1)))
+            self.assertEqual(self.succeed("pairs", "odd.npy", "odd.npy", "--weights", "odd.npy"), self.succeed("pairs", "a.npy", "a.npy", "--weights", "a.npy"))
+
+    def test_an_error_on_the_way_leaves_the_file(self):
+        self.array("a.npy", [1], "f")
+        self.array("b.npy", [1, 2], "d")
+        self.write("c.npy", b"old")
+        self.assertIn("a.npy, b.npy: A and B are of one type", self.refuse("pairs", "a.npy", "b.npy", "-o", "c.npy"))
+        self.assertEqual(self.read("c.npy"), b"old")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.npy", "b.npy", "c.npy"])
+
     def test_nearest_to_a_file(self):
         self.matrix("a.npy", [[0, 0], [5, 5], [1, 0]])
         self.matrix("b.npy", [[4, 4], [0, 1], [0, 1]])

@@ -1,5 +1,6 @@
 """The program in the shell: arguments, mistakes, pipes, terminals. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -8,6 +9,7 @@ import resource
 import subprocess
 import time
 import unittest
+import zipfile
 
 from support.program import PROGRAM, Case
 
@@ -210,6 +212,20 @@ class Shell(Case):
         for arguments in (["empty"], ["comments"], ["--column", "a", "header.csv"], ["-"], ["--dtype", "f8", "empty"], ["--dtype", ">f8", "-"]):
             self.assertEqual(self.succeed("sum", "--allow-empty", *arguments, input=b""), "0\n", arguments)
         self.assertEqual(self.plain("sum", self.array("none.npy", [])), "0")  # which says that there is nothing
+
+    def test_nothing_compressed(self):
+        for name, content in (("e.gz", gzip.compress(b"")), ("e.npz", None)):
+            if content is not None:
+                self.write(name, content)
+            else:
+                with zipfile.ZipFile(self.path(name), "w") as archive:
+                    archive.writestr("x.txt", b"")
+            for options in ([], ["--dtype", "f4"]):
+                self.assertIn(name + ": what is compressed in it is empty (--allow-empty", self.refuse("sum", *options, name))
+                self.assertEqual(self.succeed("sum", "--allow-empty", *options, name), "0\n")
+        self.assertIn("the file is empty", self.refuse("sum", self.write("none.gz", b"")))
+        self.assertIn("nothing came from it", self.refuse("sum", "-", input=gzip.compress(b"")))
+        self.assertEqual(self.succeed("sum", "-", "--allow-empty", input=gzip.compress(b"")), "0\n")
 
     def test_notes_do_not_get_into_pipes(self):
         self.array("x.npy", [1.0, float("nan")])

@@ -221,7 +221,7 @@ TEST_P(HardStatistics, AreRoundedOnce) {
       }
       for (const float value : {all.mean_to_float(), all.variance_to_float(), all.standard_deviation_to_float(), all.squared_norm_to_float(),
                                 all.norm_to_float()}) {
-        EXPECT_EQ(bits(value), 0x7fc00000u);
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(value), 0x7fc00000u);
       }
     }
     const std::uint64_t used = contents.count - contents.nans;

@@ -99,7 +99,7 @@ class Tables(Case):
         result = self.run_program("stats", "--only", "sum", "-", input=b"a;b\n1,5;2\n")
         self.assertEqual(result.stdout, b"2\tb\n")
         self.assertIn("'1,5' in line 2 (--decimal", result.stderr.decode())
-        self.assertIn("no column has numbers alone", self.refuse("stats", "-", input=b"a,b\nx,y\n"))
+        self.assertIn("no column has only numbers: in column a the first field that is not a number is 'x', in line 2", self.refuse("stats", "-", input=b"a,b\nx,y\n"))
         self.assertIn("--header", self.refuse("stats", "x.csv", "--header", "--no-header"))
         self.assertIn("2:5: a line of over 2 fields", self.refuse("stats", "-", input=b"a,b\n1,2,3\n"))
 

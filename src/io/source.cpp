@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -69,11 +71,15 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
   const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
 
   if (start.empty() && !options.allow_empty) {
+    std::error_code error;
+    const bool piped = path == "-" || (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error));
     refuse(fmt::format("{} (--allow-empty takes that for no numbers)",
-                       file ? io::what_else(start) : "nothing came from it: did the program before the pipe fail?"));
+                       file    ? io::what_else(start)
+                       : piped ? "nothing came from it: did the program before the pipe fail?"
+                               : "what is compressed in it is empty"));
   }
   if (io::is_npy(start)) {
-    if (as_text) refuse("a .npy file, which has no columns and no missing numbers");
+    if (as_text) refuse("a .npy file, which has no columns and no missing numbers: leave options for text out");
     if (in_part) refuse(io::kNoPartOfNpy);
     io::Npy npy;
     try {

@@ -49,14 +49,14 @@ void require_sound(const TextOptions& options, Layout layout) {
   const auto is_one_of = [](char c, std::string_view these) { return these.find(c) != std::string_view::npos; };
   const char separator = options.separator;
   require(separator == 0 || separator == '\t' || separator == ' ' || (separator > ' ' && separator <= '~'),
-          "a separator of columns is one character of ASCII that can be printed, a blank or a tab");
+          "columns are separated by one printable character of ASCII, a blank or a tab, and by nothing else");
   require(separator == 0 || !((separator >= '0' && separator <= '9') || ((separator | 0x20) >= 'a' && (separator | 0x20) <= 'z') ||
                               is_one_of(separator, "\"+-#")),
           fmt::format("'{}' cannot separate columns: letters, digits, quotes, signs and # have other meanings", separator));
-  require(is_one_of(options.decimal, ".,"), "a decimal separator is a point or a comma");
+  require(is_one_of(options.decimal, ".,"), fmt::format("decimals are separated by a point or a comma, not by '{}'", options.decimal));
   require(options.thousands == 0 || is_one_of(options.thousands, ",.'_ "),
-          "a separator of thousands is a comma, a point, an apostrophe, an underscore or a blank");
-  require(options.thousands != options.decimal, "one character cannot separate both decimals and thousands");
+          fmt::format("thousands are separated by a comma, a point, an apostrophe, an underscore or a blank, not by '{}'", options.thousands));
+  require(options.thousands != options.decimal, fmt::format("'{}' cannot separate both decimals and thousands: give another separator of one of them", options.decimal));
   if (layout == Layout::table) {
     require(options.thousands != ' ' || separator != ' ', "blanks cannot separate both columns and thousands");
   } else {

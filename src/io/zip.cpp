@@ -169,7 +169,7 @@ bool is_zip(std::span<const std::byte> start) noexcept {
 std::unique_ptr<ByteStream> open_in_zip(const std::string& path, std::string_view name) {
   auto file = std::make_unique<FileStream>(path);
   if (!is_zip(part_of(*file, 0, 4))) {
-    throw Error(ErrorKind::usage, fmt::format("{}: no zip archive (.npz), which '{}:{}' would take something out of", path, path, name));
+    throw Error(ErrorKind::usage, fmt::format("{}: not a zip archive (.npz), so that there is no '{}' in it", path, printable(name)));
   }
   const std::vector<Entry> entries = read_directory(*file);
   const Entry& entry = choose(entries, path, name);
