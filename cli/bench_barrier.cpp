@@ -143,6 +143,11 @@ Json json_of(const bench::BarrierLadder& ladder) {
 int run(Output& out, BarrierBench options) {
   if (!options.group_sizes.empty()) options.ladder.group_sizes = options.group_sizes;
   const Device device = choose_for_bench(options.device);
+  if (!device.info().has(Capability::kernels)) {
+    throw Error(ErrorKind::usage, fmt::format("{} runs no kernels, which is what the barrier is for: name a device that does ('samesum "
+                                              "devices' lists them; Debian's pocl-opencl-icd makes one of a CPU)",
+                                              device.info().selector));
+  }
   options.ladder.progress = StatusLine::show;
   BarrierPrinter printer(out);
   if (!options.json) options.ladder.measured = [&](const bench::BarrierLadder& so_far) { printer.print(so_far); };
@@ -151,7 +156,11 @@ int run(Output& out, BarrierBench options) {
     const StatusLine progress;
     ladder = bench::barrier_ladder(device, options.ladder);
   }
-  if (options.json) out.print("{}\n", to_text(json_of(ladder)));
+  if (options.json) {
+    out.print("{}\n", to_text(json_of(ladder)));
+  } else if (device.info().is_cpu && options.group_sizes.empty()) {
+    out.note("Few sizes and rounds, as this is a CPU. --group 1024 --group 256 --group 64 --group 32 --rounds 2000 measures longer.");
+  }
   return std::ranges::all_of(ladder.sums, sound) && std::ranges::all_of(ladder.shapes, sound) ? kExitOk : kExitNoAnswer;
 }
 
@@ -163,7 +172,7 @@ void add_bench_barrier(CLI::App& parent, Action& action) {
   const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.methods, "only this method; may be given again")->take_all()->option_text("NAME");
-  command->add_option("--group", options->group_sizes, "work-items of a group; may be given again (default 1024, 256, 64, 32)")
+  command->add_option("--group", options->group_sizes, "items of a group; repeatable (default 1024, 256, 64, 32; on CPUs 256, 32)")
       ->transform(number)
       ->take_all()
       ->option_text("N");

@@ -1,7 +1,7 @@
 // samesum compare FILE: plain sums in two orders beside the exact sum from every device.
 #include "command.hpp"
-#include "nodata.hpp"
 #include "elements.hpp"
+#include "nodata.hpp"
 #include "spool.hpp"
 #include "summing.hpp"
 #include "usage.hpp"
@@ -104,7 +104,8 @@ int run(Output& out, const Options& options) {
     source = std::make_unique<AsDoubles>(from_start(numbers));
   }
   const Elements file(name, std::move(source));
-  const std::vector<NamedSource> exact = !numbers ? file.sources() : std::vector{NamedSource{name, [numbers] { return from_start(numbers); }}};
+  const std::vector<NamedSource> exact =
+      !numbers ? file.sources() : std::vector{NamedSource{name, [numbers] { return from_start(numbers); }}};
   const PlainSums plain = plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {

@@ -248,7 +248,8 @@ int run(Output& out, const HistOptions& options) {
     if (!image.empty()) return run_image(out, options, image);
   }
   if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
-    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image", shown_name(path)));
+    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image",
+                       shown_name(path)));
   }
   return run_numbers(out, options);
 }

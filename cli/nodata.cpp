@@ -134,7 +134,9 @@ std::uint64_t NodataFilter::mark(View chunk) {
     using T = decltype(zero);
     const std::optional<T> value = parse<T>(text_);
     if (!value && mixed_) return;
-    if (!value) throw Error(ErrorKind::usage, fmt::format("--nodata {}: the elements are {}, none of which has this value: leave --nodata out", text_, name_of(chunk.type())));
+    if (!value)
+      throw Error(ErrorKind::usage, fmt::format("--nodata {}: the elements are {}, none of which has this value: leave --nodata out", text_,
+                                                name_of(chunk.type())));
     const bool nan = *value != *value;
     for (std::size_t word = 0; word < marks_.size(); ++word) {
       const std::uint64_t first = 64 * word, count = std::min<std::uint64_t>(64, chunk.size() - first);

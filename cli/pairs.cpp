@@ -12,6 +12,8 @@
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -34,7 +36,8 @@ struct Options {
 std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
-  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D), and this one has {} dimensions", file.name(), file.shape().size()));
+  throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D), and this one is of shape ({})", file.name(),
+                                            fmt::join(file.shape(), ", ")));
 }
 
 // "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.

@@ -97,7 +97,8 @@ void print(Output& out, const std::vector<Found>& all, const Options& options, c
   }
   for (const Found& found : all) {
     const std::string name = shown_name(found.name);
-    if (result.verbose) out.note(fmt::format("{}: product of {}, {}, {}", name, counted(found.count, "number"), duration(found.seconds), device));
+    if (result.verbose)
+      out.note(fmt::format("{}: product of {}, {}, {}", name, counted(found.count, "number"), duration(found.seconds), device));
     if (found.missing == 0 || result.plain || result.csv) continue;
     out.note(fmt::format("{}: {} missing{}", name, grouped(found.missing), options.nodata.empty() ? "" : " or equal to --nodata"));
   }

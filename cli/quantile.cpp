@@ -75,7 +75,8 @@ class Watched final : public Source {
 Found find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const Options& options) {
   Found found{input.name, {}, {}, 0, 0};
   const auto start = std::chrono::steady_clock::now();
-  const QuantileOptions how{options.result.nan_policy(), parse_quantile_method(options.method), options.input.threads, options.result.float32};
+  const QuantileOptions how{options.result.nan_policy(), parse_quantile_method(options.method), options.input.threads,
+                            options.result.float32};
   try {
     found.quantiles = quantiles([&] { return std::make_unique<Watched>(input.open(), type, found.missing); }, q, how);
   } catch (const Error& error) {
@@ -150,7 +151,8 @@ void print_notes(Output& out, const std::vector<Found>& all, const Options& opti
     if (found.missing != 0) {
       out.note(fmt::format("{}: {} missing{}", name, grouped(found.missing), options.input.nodata.empty() ? "" : " or equal to --nodata"));
     }
-    if (nans != 0) out.note(fmt::format("{}: {} NaN {}", name, grouped(nans), skipped ? "left out" : "among the elements; --nan skip leaves NaNs out"));
+    if (nans != 0)
+      out.note(fmt::format("{}: {} NaN {}", name, grouped(nans), skipped ? "left out" : "among the elements; --nan skip leaves NaNs out"));
   }
 }
 

@@ -29,7 +29,8 @@ Number number_of(float value) { return {value, DType::float32}; }
 
 Number sum_of(const Found& found, const Options& options) {
   const Accumulator& sum = found.all.sum();
-  if (found.text && is_integer(sum.result_type()) && !options.result.float32) {  // a text's integers have no type: it is any that has the sum
+  if (found.text && is_integer(sum.result_type()) &&
+      !options.result.float32) {  // a text's integers have no type: it is any that has the sum
     return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());
   }
   return options.result.round(sum);
@@ -52,26 +53,41 @@ constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, 
     kSquares{false, false, true, false}, kNonzeros{true, false, false, true};
 
 const Statistic kStatistics[] = {
-    {"count", "the number of elements, NaNs included", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.count()); }},
+    {"count", "the number of elements, NaNs included", true, kExtremes,
+     [](const Found& f, const Options&) { return Number(f.all.count()); }},
     {"missing", "the number of missing numbers", false, kExtremes, [](const Found& f, const Options&) { return Number(f.missing); }},
     {"nan", "the number of NaNs", true, kExtremes, [](const Found& f, const Options&) { return Number(f.all.nan_count()); }},
     {"min", "the least element", true, kExtremes,
      [](const Found& f, const Options& o) { return extreme_of(f, f.all.min(o.nan_policy())); }},
-    {"argmin", "the index of the least element, from 0; of equal ones the first", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, true); }},
+    {"argmin", "the index of the least element, from 0; of equal ones the first", true, kExtremes,
+     [](const Found& f, const Options& o) { return index_of(f, o, true); }},
     {"max", "the greatest element", true, kExtremes,
      [](const Found& f, const Options& o) { return extreme_of(f, f.all.max(o.nan_policy())); }},
-    {"argmax", "the index of the greatest element, from 0", true, kExtremes, [](const Found& f, const Options& o) { return index_of(f, o, false); }},
+    {"argmax", "the index of the greatest element, from 0", true, kExtremes,
+     [](const Found& f, const Options& o) { return index_of(f, o, false); }},
     {"sum", "the exact sum, rounded once", true, kSum, sum_of},
     {"mean", "the exact mean, rounded once", true, kSum,
-     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.mean_to_float(o.nan_policy())) : number_of(f.all.mean(o.nan_policy())); }},
+     [](const Found& f, const Options& o) {
+       return o.result.float32 ? number_of(f.all.mean_to_float(o.nan_policy())) : number_of(f.all.mean(o.nan_policy()));
+     }},
     {"var", "the exact variance, rounded once (--ddof)", true, kVariance,
-     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.variance_to_float(o.ddof, o.nan_policy())) : number_of(f.all.variance(o.ddof, o.nan_policy())); }},
+     [](const Found& f, const Options& o) {
+       return o.result.float32 ? number_of(f.all.variance_to_float(o.ddof, o.nan_policy()))
+                               : number_of(f.all.variance(o.ddof, o.nan_policy()));
+     }},
     {"std", "the standard deviation, rounded once (--ddof)", true, kVariance,
-     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.standard_deviation_to_float(o.ddof, o.nan_policy())) : number_of(f.all.standard_deviation(o.ddof, o.nan_policy())); }},
+     [](const Found& f, const Options& o) {
+       return o.result.float32 ? number_of(f.all.standard_deviation_to_float(o.ddof, o.nan_policy()))
+                               : number_of(f.all.standard_deviation(o.ddof, o.nan_policy()));
+     }},
     {"norm", "the Euclidean norm, rounded once", false, kSquares,
-     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.norm_to_float(o.nan_policy())) : number_of(f.all.norm(o.nan_policy())); }},
+     [](const Found& f, const Options& o) {
+       return o.result.float32 ? number_of(f.all.norm_to_float(o.nan_policy())) : number_of(f.all.norm(o.nan_policy()));
+     }},
     {"sqnorm", "the sum of squares, rounded once", false, kSquares,
-     [](const Found& f, const Options& o) { return o.result.float32 ? number_of(f.all.squared_norm_to_float(o.nan_policy())) : number_of(f.all.squared_norm(o.nan_policy())); }},
+     [](const Found& f, const Options& o) {
+       return o.result.float32 ? number_of(f.all.squared_norm_to_float(o.nan_policy())) : number_of(f.all.squared_norm(o.nan_policy()));
+     }},
     {"nonzero", "the number of elements that are not zero", false, kNonzeros,
      [](const Found& f, const Options& o) { return Number(f.all.nonzero_count(o.nan_policy())); }},
     {"any", "1 if any element is not zero, else 0", false, kNonzeros,
@@ -149,8 +165,11 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   std::vector<Running> columns;
   const auto need = [&](std::size_t count) {
     while (columns.size() < count) {
-      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}}, NodataFilter(options.nodata, text),
-                         NodataFilter(options.nodata, text), 0, std::nullopt});
+      columns.push_back({{input.name, std::nullopt, text, {}, 0, 0, 0, 0, std::nullopt, {}},
+                         NodataFilter(options.nodata, text),
+                         NodataFilter(options.nodata, text),
+                         0,
+                         std::nullopt});
       if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
     }
   };
@@ -190,9 +209,12 @@ void require_numbers(const std::vector<Found>& columns) {
   const auto has_words = [](const Found& found) { return found.column && found.column->words != 0; };
   if (columns.empty() || !std::ranges::all_of(columns, has_words)) return;
   const Column& column = *columns.front().column;
-  throw Error(ErrorKind::usage, fmt::format("{}: no column has only numbers: in column {} the first field that is not a number is '{}', in line {} (--sep, --decimal and "
-                                "--thousands say how numbers are written, --skip-lines where they begin)",
-                                            columns.front().name, column.label, column.first_word, column.first_line));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format(
+          "{}: no column has only numbers: in column {} the first field that is not a number is '{}', in line {} (--sep, --decimal and "
+          "--thousands say how numbers are written, --skip-lines where they begin)",
+          columns.front().name, column.label, column.first_word, column.first_line));
 }
 
 int run(Output& out, Options options) {

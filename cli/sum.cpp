@@ -51,7 +51,8 @@ int run(Output& out, const Options& options) {
   options.result.check();
   if (options.input.takes_several()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || means_all(options.device)) {
-      throw Error(ErrorKind::usage, "--device all, --split, --variant and --group are for the sum of one column: name one, or leave them out");
+      throw Error(ErrorKind::usage,
+                  "--device all, --split, --variant and --group are for the sum of one column: name one, or leave them out");
     }
     return run_sums_of_columns(out, options.input, options.device, options.result);
   }

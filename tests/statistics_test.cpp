@@ -219,8 +219,8 @@ TEST_P(HardStatistics, AreRoundedOnce) {
       for (const double value : {all.mean(), all.variance(), all.standard_deviation(), all.squared_norm(), all.norm()}) {
         EXPECT_EQ(bits(value), 0x7ff8000000000000u);
       }
-      for (const float value : {all.mean_to_float(), all.variance_to_float(), all.standard_deviation_to_float(), all.squared_norm_to_float(),
-                                all.norm_to_float()}) {
+      for (const float value : {all.mean_to_float(), all.variance_to_float(), all.standard_deviation_to_float(),
+                                all.squared_norm_to_float(), all.norm_to_float()}) {
         EXPECT_EQ(std::bit_cast<std::uint32_t>(value), 0x7fc00000u);
       }
     }

@@ -50,6 +50,7 @@ class BarrierLadderRun {
       : device_(device.implementation()), options_(options), cpu_(device.info().is_cpu) {
     ladder_.device = device.info();
     ladder_.items = kItems;
+    if (options_.group_sizes.empty()) options_.group_sizes = cpu_ ? std::vector{256u, 32u} : std::vector{1024u, 256u, 64u, 32u};
     ladder_.rounds = options.rounds != 0 ? options.rounds : cpu_ ? kRoundsOfCpu : kRounds;
   }
 
@@ -179,13 +180,13 @@ class BarrierLadderRun {
     };
     const std::uint32_t units = ladder_.device.compute_units;
     std::vector<Shape> shapes = {{2, 1024}, {units, 256}, {2 * units, 1024}, {4 * units, 256}, {8 * units, 256}};
-    if (cpu_) shapes = {{units, 1}, {units, 64}, {units, 1024}};
+    if (cpu_) shapes = {{units, 64}};  // each is a second of compiling for each method
     for (const Shape shape : shapes) {
       for (std::size_t method = 0; method < std::size(kMethods); ++method) {
         if (wanted(kMethods[method])) add(ladder_.shapes, shape_row(method, shape.groups, shape.group_size));
       }
     }
-    for (const std::uint32_t group_size : {256u, 1024u}) {
+    for (const std::uint32_t group_size : cpu_ ? std::vector{256u} : std::vector{256u, 1024u}) {
       tell(fmt::format("discovery, groups of {}", group_size));
       add(ladder_.discovery, discovery(group_size));
     }
@@ -231,7 +232,7 @@ class BarrierLadderRun {
   }
 
   device::Device& device_;
-  const BarrierLadderOptions& options_;
+  BarrierLadderOptions options_;
   bool cpu_;
   BarrierLadder ladder_;
   std::vector<std::vector<std::uint32_t>> starts_, expected_;

@@ -207,7 +207,8 @@ Npy read_npy_header(ByteStream& stream) {
   constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 20;  // numpy refuses those of over 10,000 bytes
   const std::uint64_t offset = npy_offset(stream.peek(kNpyStart));
   if (offset > kMaxHeader && stream.peek(kMaxHeader).size() == kMaxHeader) {
-    throw Error(ErrorKind::usage, fmt::format("bad header: it says that it has {} bytes, and samesum reads headers of up to {}", offset, kMaxHeader));
+    throw Error(ErrorKind::usage,
+                fmt::format("bad header: it says that it has {} bytes, and samesum reads headers of up to {}", offset, kMaxHeader));
   }
   Npy npy = parse_npy_header(stream.peek(static_cast<std::size_t>(std::min(offset, kMaxHeader))));
   std::vector<std::byte> header(static_cast<std::size_t>(offset));

@@ -157,7 +157,9 @@ class HeaderParser {
 
   RawType descr() {
     const char next = skip_spaces();
-    if (next == '[' || next == '(') refuse("its elements are records (a structured dtype); numpy.save('x.npy', a['NAME']) makes a file of one field, which samesum reads");
+    if (next == '[' || next == '(')
+      refuse(
+          "its elements are records (a structured dtype); numpy.save('x.npy', a['NAME']) makes a file of one field, which samesum reads");
     return parse_descr(printable(string()));
   }
 

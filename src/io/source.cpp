@@ -73,10 +73,10 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
   if (start.empty() && !options.allow_empty) {
     std::error_code error;
     const bool piped = path == "-" || (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error));
-    refuse(fmt::format("{} (--allow-empty takes that for no numbers)",
-                       file    ? io::what_else(start)
-                       : piped ? "nothing came from it: did the program before the pipe fail?"
-                               : "what is compressed in it is empty"));
+    refuse(fmt::format("{} (--allow-empty takes that for no numbers)", file ? io::what_else(start)
+                                                                       : piped
+                                                                           ? "nothing came from it: did the program before the pipe fail?"
+                                                                           : "what is compressed in it is empty"));
   }
   if (io::is_npy(start)) {
     if (as_text) refuse("a .npy file, which has no columns and no missing numbers: leave options for text out");

@@ -54,9 +54,11 @@ void require_sound(const TextOptions& options, Layout layout) {
                               is_one_of(separator, "\"+-#")),
           fmt::format("'{}' cannot separate columns: letters, digits, quotes, signs and # have other meanings", separator));
   require(is_one_of(options.decimal, ".,"), fmt::format("decimals are separated by a point or a comma, not by '{}'", options.decimal));
-  require(options.thousands == 0 || is_one_of(options.thousands, ",.'_ "),
-          fmt::format("thousands are separated by a comma, a point, an apostrophe, an underscore or a blank, not by '{}'", options.thousands));
-  require(options.thousands != options.decimal, fmt::format("'{}' cannot separate both decimals and thousands: give another separator of one of them", options.decimal));
+  require(
+      options.thousands == 0 || is_one_of(options.thousands, ",.'_ "),
+      fmt::format("thousands are separated by a comma, a point, an apostrophe, an underscore or a blank, not by '{}'", options.thousands));
+  require(options.thousands != options.decimal,
+          fmt::format("'{}' cannot separate both decimals and thousands: give another separator of one of them", options.decimal));
   if (layout == Layout::table) {
     require(options.thousands != ' ' || separator != ' ', "blanks cannot separate both columns and thousands");
   } else {
