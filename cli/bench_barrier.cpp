@@ -176,7 +176,7 @@ void add_bench_barrier(CLI::App& parent, Action& action) {
       ->transform(number)
       ->take_all()
       ->option_text("N");
-  command->add_option("--rounds", options->ladder.rounds, "of neighbour sums (default 500000; on CPUs 200)")
+  command->add_option("--rounds", options->ladder.rounds, "of neighbour sums (default 500000; on CPUs 100)")
       ->transform(number)
       ->option_text("N");
   command->add_option("--runs", options->ladder.runs, "measurements of each (default 3)")->transform(number)->option_text("N");

@@ -17,10 +17,14 @@ namespace samesum::cli {
 /// What can be mapped lies in its file; all else is kept by a Spool, so that memory stays bounded. Numbers of a text are doubles.
 class Elements {
  public:
-  /// Elements at addresses that are multiples of their size. @throws Error (usage) that names the file and what is wrong with it.
+  /// @throws Error (usage) that names the file and what is wrong with it.
   explicit Elements(std::string name, InputOptions options = {});
   /// Of a source of one type that was opened already.
   Elements(std::string name, std::unique_ptr<Source> source);
+
+  /// At addresses that are multiples of the elements' size: where a file has them elsewhere, as a .npy file with a header of an odd length
+  /// does, they are kept by a Spool.
+  static Elements aligned(std::string name);
 
   const std::string& name() const noexcept { return name_; }
   View view() const noexcept { return view_; }
@@ -35,6 +39,8 @@ class Elements {
   std::vector<NamedSource> sources() const;
 
  private:
+  void keep();
+
   std::string name_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Spool> spool_;

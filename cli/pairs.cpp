@@ -105,14 +105,14 @@ int run(Output& out, Options options) {
   if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
     throw Error(ErrorKind::usage, "standard input ('-') is named twice, but can be read only once");
   }
-  const Elements a(options.a), b(options.b);
+  const Elements a = Elements::aligned(options.a), b = Elements::aligned(options.b);
   options.pairs.components = components_of(a);
   if (components_of(b) != options.pairs.components) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} has vectors of {} components, {} of {}", a.name(), options.pairs.components, b.name(), components_of(b)));
   }
   std::optional<Elements> weights;
-  if (!options.weights.empty()) options.pairs.weights = weights.emplace(options.weights).view();
+  if (!options.weights.empty()) options.pairs.weights = weights.emplace(Elements::aligned(options.weights)).view();
   const auto check_unchanged = [&] {
     a.check_unchanged();
     b.check_unchanged();

@@ -30,8 +30,14 @@ constexpr std::uint64_t kMostInMemory = std::uint64_t{16} << 20;
 Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), type_(source.type()) {
   const char* given = std::getenv("TMPDIR");
   const std::string folder = given != nullptr && *given != '\0' ? given : "/tmp";
+  // By way of memory of our own: of a mapped file that is cut short meanwhile the system would say that the address is bad.
   const auto put = [&](const void* data, std::uint64_t bytes) {
-    if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(folder, hint);
+    const auto* const from = static_cast<const std::byte*>(data);
+    for (std::uint64_t done = 0; done < bytes; done += chunk_.size()) {
+      chunk_.resize(std::min(kChunkBytes, bytes - done));
+      std::memcpy(chunk_.data(), from + done, chunk_.size());
+      if (std::fwrite(chunk_.data(), 1, chunk_.size(), file_.get()) != chunk_.size()) fail(folder, hint);
+    }
   };
   while (const std::optional<View> view = source.next()) {
     if (view->size() == 0) continue;

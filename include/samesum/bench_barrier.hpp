@@ -19,7 +19,7 @@ struct BarrierLadder;
 struct BarrierLadderOptions {
   std::vector<std::string> methods;                           ///< empty: all
   std::vector<std::uint32_t> group_sizes;                     ///< of the neighbour sums; empty: 1024, 256, 64, 32, on CPUs 256, 32
-  std::uint32_t rounds = 0;                                   ///< of the neighbour sums; 0: 500000, on CPUs 200
+  std::uint32_t rounds = 0;                                   ///< of the neighbour sums; 0: 500000, on CPUs 100
   std::uint32_t runs = 3;                                     ///< measurements of each
   bool shapes = true;                                         ///< also barriers alone, for several shapes of grids
   double limit_seconds = 10;                                  ///< of the watchdog

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::uint32_t kItems = 2048;
 constexpr std::uint32_t kRounds = 500000;
-constexpr std::uint32_t kRoundsOfCpu = 200;
+constexpr std::uint32_t kRoundsOfCpu = 100;
 constexpr std::uint32_t kBarriers = 20000;  // of the shapes
-constexpr std::uint32_t kBarriersOfCpu = 400;
+constexpr std::uint32_t kBarriersOfCpu = 200;
 
 // As methods.cl numbers them.
 constexpr std::string_view kMethods[] = {"none", "every_item", "group_leader", "leader_group", "ticket", "best"};
