@@ -33,13 +33,7 @@ std::unique_ptr<Source> open_as_one_type(const std::string& name, InputOptions o
 
 }  // namespace
 
-Elements::Elements(std::string name, InputOptions options) : Elements(name, open_as_one_type(name, options)) {
-  if (spool_ != nullptr || reinterpret_cast<std::uintptr_t>(view_.data()) % size_of(view_.type()) == 0) return;
-  // Not where elements of its type may lie, as in a .npy file with a header of an odd length: a copy that memory does not have to hold.
-  source_ = open_as_one_type(name_, options);
-  spool_ = std::make_unique<Spool>(*source_);
-  view_ = spool_->all();
-}
+Elements::Elements(std::string name, InputOptions options) : Elements(name, open_as_one_type(name, std::move(options))) {}
 
 Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
   if (source_->resident_bytes() != 0) {

@@ -17,7 +17,7 @@ namespace samesum::cli {
 /// What can be mapped lies in its file; all else is kept by a Spool, so that memory stays bounded. Numbers of a text are doubles.
 class Elements {
  public:
-  /// Elements at addresses that are multiples of their size. @throws Error (usage) that names the file and what is wrong with it.
+  /// @throws Error (usage) that names the file and what is wrong with it.
   explicit Elements(std::string name, InputOptions options = {});
   /// Of a source of one type that was opened already.
   Elements(std::string name, std::unique_ptr<Source> source);
