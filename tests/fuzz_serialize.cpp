@@ -44,7 +44,8 @@ void check_value(const Statistics& found) {
 }
 void check_value(const Histogram& histogram) {
   if (histogram.total() != histogram.nan()) histogram.quantile(0.5);
-  if (!(Histogram::from_words(histogram.bins(), histogram.words()) == histogram)) throw test::Mismatch("a histogram's words are not the same");
+  if (!(Histogram::from_words(histogram.bins(), histogram.words()) == histogram))
+    throw test::Mismatch("a histogram's words are not the same");
 }
 
 template <class Result>

@@ -115,11 +115,25 @@ TEST(SerializedResults, GoldenBytes) {
   ProductAccumulator products;
   products.add(1.5, -0.5);
   products.add(kNan, 1.0);
-  EXPECT_EQ(hex(products.serialize()), packed("GOLDEN_PRODUCTS"));
+  EXPECT_EQ(hex(products.serialize()), packed("89535350520d0a1a 0100 0000 4300 0100 "
+                                              "0200000000000000 0100000000000000 "
+                                              "0000000000000000 0000000000000000 "
+                                              "f4ffffff b43194bfd6f326db"));
   const std::vector<float> values{-2.5f, 1.0f, static_cast<float>(kNan)};
-  EXPECT_EQ(hex(collect(values, {.fields = {true, true, true, true}}).serialize()), packed("GOLDEN_STATISTICS"));
+  EXPECT_EQ(hex(collect(values, {.fields = {true, true, true, true}}).serialize()),
+            packed("89535353540d0a1a 0100 ef00 0b00 0b00 3c000000 3c000000 "
+                   "0300000000000000 0100000000000000 0300000000000000 0000000000000000 0200000000000000 "
+                   "00000000000004c0 0000000000000000 000000000000f03f 0100000000000000 "
+                   "895353554d0d0a1a 0100 0000 2100 0100 0300000000000000 0100000000000000 0000000000000000 0000000000000000 0000faff "
+                   "611a3003a9d03fac "
+                   "89535350520d0a1a 0100 0000 4300 0100 0300000000000000 0100000000000000 0000000000000000 0000000000000000 74000000 "
+                   "a155c56077bd8398 "
+                   "709bb23b323d1003"));
   const Histogram histogram(Bins::even(0, 1, 2), std::vector<std::uint64_t>{1, 2, 0x123456789a, 3, 4});
-  EXPECT_EQ(hex(histogram.serialize()), packed("GOLDEN_HISTOGRAM"));
+  EXPECT_EQ(hex(histogram.serialize()), packed("89535348490d0a1a 0100 0000 02000000 "
+                                               "0000000000000000 000000000000e03f 000000000000f03f "
+                                               "0100000000000000 0200000000000000 9a78563412000000 0300000000000000 0400000000000000 "
+                                               "0c33079ec30fe4b7"));
 }
 
 // Equal statistics have equal bytes, wherever the parts were cut.

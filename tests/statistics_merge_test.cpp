@@ -72,7 +72,8 @@ TEST(StatisticsMerge, PlacesDoNotWrapAround) {
 // So that statistics are equal where the same is known, whatever was known before.
 TEST(StatisticsMerge, WhatIsLostLeavesNothingBehind) {
   const std::vector<double> values{1, 2, 3};
-  const std::vector<Fields> fields = {{true, true, true, true}, {true, false, false, false}, {false, true, false, false}, {false, false, true, false}};
+  const std::vector<Fields> fields = {
+      {true, true, true, true}, {true, false, false, false}, {false, true, false, false}, {false, false, true, false}};
   for (const Fields& one : fields) {
     for (const Fields& other : fields) {
       Statistics all = collect(values, {.fields = one}), reverse = collect(values, {.fields = other});

@@ -190,7 +190,8 @@ TEST(Words, ExtremesHaveNone) {
 // As it is merged: what one part with elements lacks is lost; parts without elements have no say.
 TEST(Words, FieldsOfStatisticsAreThoseOfAllPartsWithElements) {
   const std::vector<double> values{1, 2, 3};
-  const Statistics both = collect(values, {.fields = {false, true, true, false}}), sum = collect(values, {.fields = {false, true, false, false}});
+  const Statistics both = collect(values, {.fields = {false, true, true, false}}),
+                   sum = collect(values, {.fields = {false, true, false, false}});
   const Statistics empty = collect(Array(nullptr, 0, DType::float64), {.fields = {false, false, true, false}});
   Words words = words_of(both);
   add(words, words_of(empty));

@@ -105,7 +105,7 @@ class Accumulator {
   void add_signed(std::int64_t value);
   void add_unsigned(std::uint64_t value);
   void note(Elements elements) noexcept { elements_ = elements_ < elements ? elements : elements_; }
-  bool consistent() const;  // whether elements can have added up to this: of what came from outside
+  bool consistent() const;                    // whether elements can have added up to this: of what came from outside
   int special(NanPolicy nan) const noexcept;  // EXACT_FINITE, or the result that the finite digits do not decide
 
   std::array<std::int64_t, kDigits> digits_{};

@@ -154,8 +154,8 @@ struct CollectOptions {
 /// `report` tells how it was done. May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
 /// An array on a device is worked on where it lies: nothing is copied, but where its elements are no single run; those are gathered on the
-/// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a device:
-/// see CollectPlan, and for their extremes alone ExtremesPlan.
+/// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a
+/// device: see CollectPlan, and for their extremes alone ExtremesPlan.
 Statistics collect(const Array& data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
 /// The same where the array lies; of host memory, on the device that choose_device("auto", data.bytes()) names.
 Statistics collect(const Array& data, const CollectOptions& options = {}, SumReport* report = nullptr);

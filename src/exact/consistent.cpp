@@ -13,7 +13,7 @@ namespace {
 
 using exact::BigInteger;
 
-constexpr int kUnit = 1074;  // the bit of 2^0 in a sum
+constexpr int kUnit = 1074;                                                                                      // the bit of 2^0 in a sum
 constexpr std::uint64_t kGreatest = std::numeric_limits<std::uint64_t>::max(), kLeast = std::uint64_t{1} << 63;  // integers' magnitudes
 
 // Of a number of elements those that are finite; nothing where the others are more than all.

@@ -69,7 +69,8 @@ auto Accumulator::words() const noexcept -> std::array<std::int64_t, kWords> {
   writer.put_words(canonical_digits());
   for (const std::uint64_t count : {count_, nans_, positive_infinities_, negative_infinities_}) writer.put_count(count);
   writer.put_flag(!only_negative_zeros_);
-  for (const Elements elements : {Elements::unsigned_integers, Elements::integers, Elements::floats}) writer.put_flag(elements_ == elements);
+  for (const Elements elements : {Elements::unsigned_integers, Elements::integers, Elements::floats})
+    writer.put_flag(elements_ == elements);
   return words;
 }
 

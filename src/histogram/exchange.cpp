@@ -71,7 +71,8 @@ std::vector<std::int64_t> Histogram::words() const {
 Histogram Histogram::from_words(Bins bins, std::span<const std::int64_t> words) {
   std::vector<std::uint64_t> slots(bins.count() + 3);
   if (words.size() != 2 * slots.size()) {
-    throw Error(ErrorKind::usage, fmt::format("a histogram over {} bins has {} words; here are {}", bins.count(), 2 * slots.size(), words.size()));
+    throw Error(ErrorKind::usage,
+                fmt::format("a histogram over {} bins has {} words; here are {}", bins.count(), 2 * slots.size(), words.size()));
   }
   exact::WordReader reader(words);
   for (std::uint64_t& slot : slots) slot = reader.take_count();

@@ -139,8 +139,9 @@ Statistics Statistics::deserialize(std::span<const std::byte> bytes) {
 auto Statistics::words() const -> std::array<std::int64_t, kWords> {
   const Contents& c = contents_;
   if (c.fields.extremes && c.count != 0) {
-    throw Error(ErrorKind::usage,
-                "extremes are no sums, and have no words: take without_extremes().words(), collect without them, or serialize() and merge()");
+    throw Error(
+        ErrorKind::usage,
+        "extremes are no sums, and have no words: take without_extremes().words(), collect without them, or serialize() and merge()");
   }
   std::array<std::int64_t, kWords> words;
   exact::WordWriter writer(words);

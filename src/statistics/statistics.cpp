@@ -41,9 +41,7 @@ void require(bool collected, std::string_view what) {
 }
 
 // An index behind so many places; one that was not asked for stays unknown.
-std::uint64_t moved(std::uint64_t index, std::uint64_t by) {
-  return index == ExtremesRecord::kNowhere ? index : index + by;
-}
+std::uint64_t moved(std::uint64_t index, std::uint64_t by) { return index == ExtremesRecord::kNowhere ? index : index + by; }
 std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint64_t by) {
   return index ? std::optional(moved(*index, by)) : std::nullopt;
 }
