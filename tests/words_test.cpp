@@ -40,7 +40,7 @@ Histogram from(const Words& words) {
 // What MPI_SUM does.
 void add(Words& to, const Words& words) { std::ranges::transform(to, words, to.begin(), std::plus<>()); }
 
-// Of nothing all is known.
+// As words are asked for: of no elements there are some, whatever was collected.
 Statistics without_extremes(const Statistics& one) { return one.count() != 0 ? one.without_extremes() : one; }
 template <class Result>
 const Result& without_extremes(const Result& one) {
