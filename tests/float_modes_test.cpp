@@ -265,6 +265,19 @@ const std::vector<EntryPoint>& entry_points() {
            bits << std::string(error.what());
          }
        }},
+      {"results as bytes and as words", on_host,
+       [](const Everything& e, const Device& device, Bits& bits) {
+         const Bins bins = Bins::between({-1e308, -5e-324, 5e-324, 1e-310, 1, 1e308});
+         for (const Array& data : e.all(device)) {
+           const Array part = data.part(0, 1000);
+           const Statistics found = collect(part, device, {.fields = {true, true, true, true}});
+           bits << Statistics::deserialize(found.serialize()) << Statistics::from_words(found.without_extremes().words());
+           bits << ProductAccumulator::deserialize(found.squares().serialize()) << Accumulator::from_words(found.sum().words());
+           const Histogram counted = histogram(part, bins, device);
+           const Histogram back = Histogram::deserialize(counted.serialize());
+           bits << back.counts() << (back == counted) << Histogram::from_words(bins, counted.words()).counts();
+         }
+       }},
       {"Value", on_host,
        [](const Everything& e, const Device&, Bits& bits) {
          bits << Value{e.integers[0], DType::int64}.as_double() << Value{~std::uint64_t{0}, DType::uint64}.as_double()

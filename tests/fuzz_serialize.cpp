@@ -1,17 +1,15 @@
-// Fuzzer of partial sums as bytes: every sum comes back equal, and what is no sum's form is refused, checksum right or wrong.
+// Fuzzer of results as bytes and as words: every one comes back equal, and what is no result's form is refused, checksum right or wrong.
 //   fuzz_serialize [--seconds N] [--seed S]
 #include "support/fuzz.hpp"
+#include "support/parts.hpp"
 
-#include <samesum/accumulator.hpp>
 #include <samesum/error.hpp>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace samesum {
@@ -19,18 +17,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// Throws where `bytes` are accepted although they are not the form of the sum that comes out.
-void check(const Bytes& bytes) {
-  const auto copy = std::make_unique<std::byte[]>(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), copy.get());
-  Accumulator sum;
-  try {
-    sum = Accumulator::deserialize({copy.get(), bytes.size()});
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage) throw test::Mismatch("an odd refusal");
-    return;
-  }
-  if (sum.serialize() != bytes) throw test::Mismatch("another form of the same sum was accepted");
+// What results must be beyond coming back equal.
+void check_value(const Accumulator& sum) {
   const auto count = static_cast<double>(sum.count());
   if (sum.result_type() == DType::uint64 && !(sum.round() >= 0 && sum.round() <= count * 0x1p64)) {
     throw test::Mismatch("unsigned integers with a sum that is none of theirs was accepted");
@@ -38,54 +26,76 @@ void check(const Bytes& bytes) {
   if (sum.result_type() == DType::int64 && !(std::abs(sum.round()) <= count * 0x1p64)) {
     throw test::Mismatch("integers with a sum that is none of theirs was accepted");
   }
-  Accumulator twice = sum;
+  sum.round_to_float();
+  if (!(Accumulator::from_words(sum.words()) == sum)) throw test::Mismatch("a sum's words are not the same sum");
+}
+void check_value(const ProductAccumulator& sum) {
+  sum.round();
+  sum.round_root();
+  if (!(ProductAccumulator::from_words(sum.words()) == sum)) throw test::Mismatch("the words of products are not the same sum");
+}
+void check_value(const Statistics& found) {
+  const Fields& fields = found.contents().fields;
+  if (fields.sum && fields.squares && found.count() > found.nan_count() && !(found.variance(0, NanPolicy::skip) >= 0)) {
+    if (found.squares().infinities() == 0) throw test::Mismatch("statistics with a negative variance were accepted");
+  }
+  const Statistics rest = found.count() != 0 ? found.without_extremes() : found;
+  if (!(Statistics::from_words(rest.words()) == rest)) throw test::Mismatch("the words of statistics are not the same statistics");
+}
+void check_value(const Histogram& histogram) {
+  if (histogram.total() != histogram.nan()) histogram.quantile(0.5);
+  if (!(Histogram::from_words(histogram.bins(), histogram.words()) == histogram))
+    throw test::Mismatch("a histogram's words are not the same");
+}
+
+template <class Result>
+void check_round_trip(const Result& result) {
+  if (!(Result::deserialize(result.serialize()) == result)) throw test::Mismatch("a result does not come back equal");
+}
+
+// Throws where `bytes` are accepted although they are not the form of the result that comes out, or that result cannot be merged.
+template <class Result>
+void check(const Bytes& bytes, const Result& other) {
+  const auto copy = std::make_unique<std::byte[]>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), copy.get());
+  Result result = test::nothing<Result>();
   try {
-    twice += sum;  // must not overflow, whatever was in the file
+    result = Result::deserialize({copy.get(), bytes.size()});
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::no_answer || sum.count() >> 63 == 0) throw;
-    if (!(twice == sum)) throw test::Mismatch("a sum of too many elements was changed");
+    if (error.kind() != ErrorKind::usage) throw test::Mismatch("an odd refusal");
+    return;
   }
-  twice.round();
-  twice.round_to_float();
-}
-
-double random_double(hard::Random& random) {
-  if (random.below(8) == 0) return random.bits(1) != 0 ? -0.0 : 0.0;
-  return std::bit_cast<double>(random.bits());
-}
-
-Bytes sealed(Bytes bytes) {
-  if (bytes.size() < 8) return bytes;
-  const std::uint64_t checksum = XXH3_64bits(bytes.data(), bytes.size() - 8);
-  for (std::size_t i = 0; i < 8; ++i) bytes[bytes.size() - 8 + i] = static_cast<std::byte>(checksum >> (8 * i));
-  return bytes;
-}
-
-Accumulator random_sum(hard::Random& random) {
-  Accumulator sum;
-  const std::uint64_t kind = random.below(4), terms = random.below(20);
-  if (kind == 0) {
-    for (std::uint64_t i = 0; i <= terms; ++i) sum.add(static_cast<std::int64_t>(random.bits(64)));
-  } else if (kind == 1) {
-    for (std::uint64_t i = 0; i <= terms; ++i) sum.add(random.bits(64));
-  } else {
-    const double first = random_double(random);
-    sum.add(first);
-    for (std::uint64_t i = 0; i < terms; ++i) sum.add(random_double(random));
-    if (random.bits(1) != 0) sum.add(-first);
+  if (result.serialize() != bytes) throw test::Mismatch("another form of the same result was accepted");
+  check_value(result);
+  for (const Result& more : {Result(result), other}) {  // must not overflow, whatever was in the file
+    Result merged = result;
+    try {
+      merged += more;
+      check_round_trip(merged);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::usage && std::is_same_v<Result, Histogram>) continue;  // other bins
+      if (error.kind() != ErrorKind::no_answer) throw;
+      if (!(merged == result)) throw test::Mismatch("a result of too many elements was changed");
+    }
   }
-  return sum;
+}
+
+template <class Result>
+void check_kind(hard::Random& random) {
+  const auto result = test::random_part<Result>(random), other = test::random_part<Result>(random);
+  check_round_trip(result);
+  Bytes bytes = result.serialize();
+  check(bytes, other);
+  for (std::uint64_t i = random.below(4) + 1; i-- > 0;) bytes[random.below(bytes.size())] = static_cast<std::byte>(random.bits(8));
+  if (random.below(4) == 0) bytes.resize(random.below(bytes.size() + 9));
+  check(bytes, other);
+  check(test::forged(bytes, 0, {}), other);
 }
 
 void check_one(hard::Random& random) {
-  const Accumulator sum = random_sum(random);
-  Bytes bytes = sum.serialize();
-  if (!(Accumulator::deserialize(bytes) == sum)) throw test::Mismatch("a sum does not come back equal");
-  check(bytes);
-  for (std::uint64_t i = random.below(4) + 1; i-- > 0;) bytes[random.below(bytes.size())] = static_cast<std::byte>(random.bits(8));
-  if (random.below(4) == 0) bytes.resize(random.below(bytes.size() + 9));
-  check(bytes);
-  check(sealed(bytes));
+  constexpr void (*kKinds[])(hard::Random&) = {check_kind<Accumulator>, check_kind<ProductAccumulator>, check_kind<Statistics>,
+                                               check_kind<Histogram>};
+  kKinds[random.below(4)](random);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // The bytes of a partial sum, as docs/accumulator-format.md lays them down.
+#include "support/parts.hpp"
+
 #include <samesum/accumulator.hpp>
 #include <samesum/error.hpp>
 
 #include <gtest/gtest.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <bit>
 #include <cmath>
@@ -17,6 +16,7 @@
 namespace samesum {
 namespace {
 
+using test::forged;
 using Bytes = std::vector<std::byte>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -51,14 +51,6 @@ std::string refusal(const Bytes& bytes) {
     return error.what();
   }
   return "accepted";
-}
-
-// Changes bytes and makes the checksum right again.
-Bytes forged(Bytes bytes, std::size_t offset, std::initializer_list<int> values) {
-  for (const int value : values) bytes.at(offset++) = static_cast<std::byte>(value);
-  const std::uint64_t checksum = XXH3_64bits(bytes.data(), bytes.size() - 8);
-  for (int i = 0; i < 8; ++i) bytes[bytes.size() - 8 + static_cast<std::size_t>(i)] = static_cast<std::byte>(checksum >> (8 * i));
-  return bytes;
 }
 
 TEST(Serialize, GoldenBytes) {

@@ -70,6 +70,14 @@ class Accumulator {
   /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
   static Accumulator deserialize(std::span<const std::byte> bytes);
 
+  static constexpr std::size_t kWords = kDigits + 12;  ///< of words()
+  /// Words that merge by addition: those of up to 2^20 accumulators, added word by word as plain integers, are the words of all of them
+  /// merged. So the sum of int64 that any library for messages has (MPI_SUM of MPI_INT64_T, ncclSum of ncclInt64) is an exact merge.
+  /// docs/accumulator-format.md says what they hold. O(kDigits).
+  std::array<std::int64_t, kWords> words() const noexcept;
+  /// @throws Error (usage) for words that are no such sum; Error (no_answer) where there are more than 2^64 - 1 elements.
+  static Accumulator from_words(std::span<const std::int64_t, kWords> words);
+
   /// Equal where the same elements may have been added: equal exact sums, equal counts.
   friend bool operator==(const Accumulator& a, const Accumulator& b) noexcept;
 
@@ -97,6 +105,7 @@ class Accumulator {
   void add_signed(std::int64_t value);
   void add_unsigned(std::uint64_t value);
   void note(Elements elements) noexcept { elements_ = elements_ < elements ? elements : elements_; }
+  bool consistent() const;                    // whether elements can have added up to this: of what came from outside
   int special(NanPolicy nan) const noexcept;  // EXACT_FINITE, or the result that the finite digits do not decide
 
   std::array<std::int64_t, kDigits> digits_{};

@@ -16,6 +16,7 @@
 #include <samesum/types.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -105,7 +106,25 @@ class Histogram {
 
   /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there are more than
   /// 2^64 - 1 samples: then nothing is added.
-  Histogram& operator+=(const Histogram& other);
+  void merge(const Histogram& other);
+  Histogram& operator+=(const Histogram& other) {
+    merge(other);
+    return *this;
+  }
+
+  /// The canonical serialized form (docs/accumulator-format.md), edges included: equal histograms have equal bytes. O(bins).
+  std::vector<std::byte> serialize() const;
+  /// Bins have the edges that they had; their kind() is "edges".
+  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  static Histogram deserialize(std::span<const std::byte> bytes);
+
+  /// Words that merge by addition, as Accumulator::words(), 2 * (bins().count() + 3) of them. The edges are not among them: histograms
+  /// whose words are added must have the same bins. O(bins).
+  std::vector<std::int64_t> words() const;
+  /// @throws Error (usage) for another number of words, or words that are no such sum; Error (no_answer) where there are more than
+  /// 2^64 - 1 samples.
+  static Histogram from_words(Bins bins, std::span<const std::int64_t> words);
+
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:

@@ -6,11 +6,15 @@
 #include <samesum/value.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The exact sum of products a·b of any numbers of the types of DType, as a value: it can be added to, merged and rounded.
+/// The exact sum of products a·b of any numbers of the types of DType, as a value: it can be added to, merged, serialized, sent,
+/// and rounded.
 ///
 /// As Accumulator, with bits enough for products: 134 digits of radix 2^32, the lowest bit of which weighs 2^-2148, the square of the
 /// smallest positive double. Two that were given the same products are equal, whatever the order and the split.
@@ -30,6 +34,10 @@ class ProductAccumulator {
 
   /// Adds all that `other` was given. O(kDigits). Of more products than can be counted nothing is added.
   void merge(const ProductAccumulator& other);
+  ProductAccumulator& operator+=(const ProductAccumulator& other) {
+    merge(other);
+    return *this;
+  }
 
   /// The exact sum rounded once to the nearest double, ties to even; the awkward cases are those of a sum, of the products.
   double round(NanPolicy nan = NanPolicy::propagate) const;
@@ -44,7 +52,20 @@ class ProductAccumulator {
 
   std::uint64_t count() const noexcept { return count_; }  ///< products added, NaNs and infinities included
   std::uint64_t nan_count() const noexcept { return nans_; }
+  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
+  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }
   std::uint64_t infinities() const noexcept { return positive_infinities_ + negative_infinities_; }
+
+  /// The canonical serialized form (docs/accumulator-format.md): equal accumulators have equal bytes.
+  std::vector<std::byte> serialize() const;
+  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  static ProductAccumulator deserialize(std::span<const std::byte> bytes);
+
+  static constexpr std::size_t kWords = kDigits + 9;  ///< of words()
+  /// Words that merge by addition, as Accumulator::words(). O(kDigits).
+  std::array<std::int64_t, kWords> words() const noexcept;
+  /// @throws Error as Accumulator::from_words().
+  static ProductAccumulator from_words(std::span<const std::int64_t, kWords> words);
 
   friend bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept;
 
@@ -68,6 +89,7 @@ class ProductAccumulator {
   int special(NanPolicy nan) const noexcept;
   template <class Real>
   Real rounded(NanPolicy nan, bool root) const;
+  bool consistent() const;  // whether products can have added up to this: of what came from outside
 
   std::array<std::int64_t, kDigits> digits_{};
   std::uint64_t count_ = 0;

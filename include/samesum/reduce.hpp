@@ -79,6 +79,9 @@ inline Value product(Source& source, const ReduceOptions& options = {}, SumRepor
 }
 
 /// A product of what comes in pieces: by one tree over all of it, in O(log n) memory and, of integers, up to 2^20 bits.
+///
+/// It has no merge(), as sums do: a product of floats is rounded at each node of one tree over all elements, so its bits are not decided by
+/// the products of parts, unless these are whole subtrees. Elements are appended in order, to one Product.
 class Product {
  public:
   /// Of elements of `type`; without it of int64, uint64 and float64, as chunks of a text have them: exact as long as there are integers

@@ -12,9 +12,13 @@
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace samesum SAMESUM_EXPORT {
@@ -62,13 +66,34 @@ class Statistics {
   };
 
   Statistics() = default;
-  explicit Statistics(Contents contents) : contents_(std::move(contents)) {}
+  /// What `contents.fields` does not name is dropped.
+  explicit Statistics(Contents contents);
   const Contents& contents() const noexcept { return contents_; }
 
   /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. Elements of several types are
   /// compared by their exact values; an extreme of integers and floats is then given as a float64, unless that would round it. O(1).
-  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements: then nothing is added.
+  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements, missing ones included: then nothing is added.
   void merge(const Statistics& later);
+  Statistics& operator+=(const Statistics& later) {
+    merge(later);
+    return *this;
+  }
+  /// The same without the extremes and their indices.
+  Statistics without_extremes() const;
+
+  /// The canonical serialized form (docs/accumulator-format.md): equal statistics have equal bytes.
+  std::vector<std::byte> serialize() const;
+  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  static Statistics deserialize(std::span<const std::byte> bytes);
+
+  static constexpr std::size_t kWords = Accumulator::kWords + ProductAccumulator::kWords + 16;  ///< of words()
+  /// Words that merge by addition, as Accumulator::words(): of the sums and the counts. Extremes do not add up, and depend on the order
+  /// of the parts: take the words of without_extremes(), or serialize and merge. A part without elements has no say in what is collected,
+  /// unless there are none but such parts; then that is what all of them have. O(1).
+  /// @throws Error (usage) where extremes were collected of any elements.
+  std::array<std::int64_t, kWords> words() const;
+  /// @throws Error as Accumulator::from_words().
+  static Statistics from_words(std::span<const std::int64_t, kWords> words);
 
   std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included
   std::uint64_t nan_count() const;
@@ -115,6 +140,7 @@ class Statistics {
   Real average(NanPolicy nan) const;
   template <class Real>
   Real spread(std::uint64_t ddof, NanPolicy nan, bool root) const;
+  bool consistent() const;  // whether elements can have these statistics: of what came from outside
 
   Contents contents_;
 };
@@ -138,8 +164,8 @@ struct CollectOptions {
 /// `report` tells how it was done. May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
 /// An array on a device is worked on where it lies: nothing is copied, but where its elements are no single run; those are gathered on the
-/// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a device:
-/// see CollectPlan, and for their extremes alone ExtremesPlan.
+/// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a
+/// device: see CollectPlan, and for their extremes alone ExtremesPlan.
 Statistics collect(const Array& data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
 /// The same where the array lies; of host memory, on the device that choose_device("auto", data.bytes()) names.
 Statistics collect(const Array& data, const CollectOptions& options = {}, SumReport* report = nullptr);

@@ -191,14 +191,13 @@ Quantile Histogram::quantile(double p) const {
   return {kInfinity, bins_.high(), kInfinity};
 }
 
-Histogram& Histogram::operator+=(const Histogram& other) {
+void Histogram::merge(const Histogram& other) {
   if (bins_ != other.bins_) refuse("histograms over different bins cannot be added");
   exact::counted(total(), other.total());  // before anything is changed: no single count can be more than all of them
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   under_ += other.under_;
   over_ += other.over_;
   nan_ += other.nan_;
-  return *this;
 }
 
 HistogramReport& HistogramReport::operator+=(const HistogramReport& later) {

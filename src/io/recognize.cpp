@@ -29,7 +29,10 @@ constexpr std::string_view kImage = "'samesum hist' counts its pixels";
 constexpr std::string_view kOtherImage = "'convert FILE x.png' (ImageMagick) makes one of it that 'samesum hist' reads";
 
 constexpr std::array kFormats = {
-    Format{exact::kMagic, 0, "a partial sum", "'samesum merge' reads those"},
+    Format{exact::kSumForm.magic, 0, "a partial sum", "'samesum merge' reads those"},
+    Format{exact::kProductsForm.magic, 0, "a partial sum of products", "samesum::ProductAccumulator::deserialize() reads those"},
+    Format{exact::kStatisticsForm.magic, 0, "a set of statistics", "samesum::Statistics::deserialize() reads those"},
+    Format{exact::kHistogramForm.magic, 0, "a histogram", "samesum::Histogram::deserialize() reads those"},
     Format{"\xfd"
            "7zXZ\0"sv,
            0, "compressed by xz", "'xz -dc FILE | samesum ... -' reads what is in it"},

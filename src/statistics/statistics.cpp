@@ -5,6 +5,7 @@
 #include "exact/counted.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/extremes.hpp>
 
 #include <fmt/format.h>
 
@@ -48,8 +49,26 @@ void require(bool collected, std::string_view what) {
   throw Error(ErrorKind::no_answer, fmt::format("there is no {} of no elements{}", what, nans != 0 ? ": all are NaN, and left out" : ""));
 }
 
+// An index behind so many places; one that was not asked for stays unknown.
+std::uint64_t moved(std::uint64_t index, std::uint64_t by) { return index == ExtremesRecord::kNowhere ? index : index + by; }
 std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint64_t by) {
-  return index ? std::optional(*index + by) : std::nullopt;
+  return index ? std::optional(moved(*index, by)) : std::nullopt;
+}
+
+// Whether there is such an extreme, but it was not looked for.
+bool lacks(const Statistics::Contents& contents, const std::optional<Extreme>& end) { return !end && contents.count != contents.nans; }
+
+// So that equal statistics are those of which the same is known.
+void drop_what_is_not_collected(Statistics::Contents& contents) {
+  if (!contents.fields.extremes) {
+    contents.mixed = false;
+    contents.first_nan.reset();
+    contents.least.reset();
+    contents.greatest.reset();
+  }
+  if (!contents.fields.sum) contents.sum = {};
+  if (!contents.fields.squares) contents.squares = {};
+  if (!contents.fields.nonzeros) contents.nonzeros = 0;
 }
 
 // Of elements of one type (there are some): whether that is a float type.
@@ -94,10 +113,19 @@ Extreme extreme(const Statistics::Contents& contents, const std::optional<Extrem
 
 }  // namespace
 
+Statistics::Statistics(Contents contents) : contents_(std::move(contents)) { drop_what_is_not_collected(contents_); }
+
+Statistics Statistics::without_extremes() const {
+  Contents contents = contents_;
+  contents.fields.extremes = false;
+  return Statistics(std::move(contents));
+}
+
 void Statistics::merge(const Statistics& later) {
   Contents& a = contents_;
   const Contents& b = later.contents_;
-  const std::uint64_t places = a.count + a.missing;  // before those of b
+  const std::uint64_t places = a.count + a.missing;            // before those of b
+  exact::counted(places, exact::counted(b.count, b.missing));  // before anything is changed
   if (b.count == 0) {
     a.missing += b.missing;
     return;
@@ -106,17 +134,17 @@ void Statistics::merge(const Statistics& later) {
     a = b;
     a.missing += places;
     for (std::optional<Extreme>* end : {&a.least, &a.greatest}) {
-      if (*end) (*end)->index += places;
+      if (*end) (*end)->index = moved((*end)->index, places);
     }
     a.first_nan = moved(b.first_nan, places);
     return;
   }
-  exact::counted(a.count, b.count);  // before anything is changed
   a.fields = {a.fields.extremes && b.fields.extremes, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
               a.fields.nonzeros && b.fields.nonzeros};
   a.mixed = a.mixed || b.mixed || (a.fields.extremes && has_floats(a) != has_floats(b));
   const auto take = [&](std::optional<Extreme>& to, const std::optional<Extreme>& from, bool better) {
-    if (from && (!to || better)) to = Extreme{from->value, from->index + places};
+    if (lacks(a, to) || lacks(b, from)) return to.reset();
+    if (from && (!to || better)) to = Extreme{from->value, moved(from->index, places)};
   };
   take(a.least, b.least, a.least && b.least && less(b.least->value, a.least->value));
   take(a.greatest, b.greatest, a.greatest && b.greatest && less(a.greatest->value, b.greatest->value));
@@ -128,6 +156,7 @@ void Statistics::merge(const Statistics& later) {
   a.missing += b.missing;
   if (a.fields.sum) a.sum.merge(b.sum);
   if (a.fields.squares) a.squares.merge(b.squares);
+  drop_what_is_not_collected(a);
 }
 
 std::uint64_t Statistics::nan_count() const { return contents_.nans; }
@@ -182,6 +211,36 @@ Real Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
   constexpr int kExponent = -ProductAccumulator::kUnit;
   return root ? exact::round_root_of_quotient<Real>(numerator, denominator, kExponent)
               : exact::round_quotient<Real>(numerator, denominator, kExponent);
+}
+
+bool Statistics::consistent() const {
+  const Contents& c = contents_;
+  const std::uint64_t places = c.count + c.missing;
+  if (c.nans > c.count || places < c.count) return false;
+  if (c.fields.nonzeros && (c.nonzeros < c.nans || c.nonzeros > c.count)) return false;
+  if (c.fields.sum && (c.sum.count() != c.count || c.sum.nan_count() != c.nans)) return false;
+  const std::uint64_t infinities = c.sum.positive_infinities() + c.sum.negative_infinities();
+  if (c.fields.squares) {
+    const bool negative = c.squares.negative_infinities() != 0 || std::signbit(c.squares.round(NanPolicy::skip));
+    if (negative || c.squares.count() != c.count || c.squares.nan_count() != c.nans) return false;
+  }
+  if (c.fields.sum && c.fields.squares) {  // by Cauchy and Schwarz
+    if (c.squares.infinities() != infinities) return false;
+    const auto first = exact::BigInteger::from_digits(c.sum.canonical_digits());
+    const auto second = exact::BigInteger::from_digits(c.squares.canonical_digits());
+    if ((second * (c.count - c.nans - infinities) - first * first).is_negative()) return false;
+  }
+  if (!c.fields.extremes) return true;
+  const auto has_place = [&](std::uint64_t index) { return index < places || index == ExtremesRecord::kNowhere; };
+  if ((c.nans != 0) != c.first_nan.has_value() || (c.first_nan && !has_place(*c.first_nan))) return false;
+  for (const std::optional<Extreme>& end : {c.least, c.greatest}) {
+    if (end && (c.count == c.nans || !has_place(end->index))) return false;
+    if (end && end->index != ExtremesRecord::kNowhere && end->index == c.first_nan) return false;
+  }
+  if (!c.least || !c.greatest) return true;
+  const bool differ = less(c.least->value, c.greatest->value);
+  const bool known = c.least->index != ExtremesRecord::kNowhere && c.greatest->index != ExtremesRecord::kNowhere;
+  return !less(c.greatest->value, c.least->value) && (!known || differ == (c.least->index != c.greatest->index));
 }
 
 double Statistics::variance(std::uint64_t ddof, NanPolicy nan) const { return spread<double>(ddof, nan, false); }

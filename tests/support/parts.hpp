@@ -1,0 +1,50 @@
+// Results that merge, of elements that careless code gets wrong: for the tests and the fuzzer of their forms.
+#pragma once
+
+#include "selftest/cases.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/histogram.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/statistics.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace samesum::test {
+
+/// Of any exponent, or a zero, an infinity, a NaN.
+double ugly_double(hard::Random& random);
+
+/// The bins of all random histograms, so that these merge.
+const Bins& bins_of_parts();
+
+/// Of a few elements: floats that cancel or not, integers up to the ends of their types; or of none.
+template <class Result>
+Result random_part(hard::Random& random);
+template <>
+Accumulator random_part(hard::Random& random);
+template <>
+ProductAccumulator random_part(hard::Random& random);
+template <>
+Statistics random_part(hard::Random& random);
+template <>
+Histogram random_part(hard::Random& random);
+
+/// A result of no elements.
+template <class Result>
+Result nothing() {
+  if constexpr (std::same_as<Result, Histogram>) {
+    return Histogram(bins_of_parts());
+  } else {
+    return {};
+  }
+}
+
+/// Changes bytes of a form, from `offset` on, and makes its checksum right again.
+std::vector<std::byte> forged(std::vector<std::byte> bytes, std::size_t offset, std::initializer_list<int> values);
+
+}  // namespace samesum::test
