@@ -73,9 +73,9 @@ std::vector<std::byte> make(DType type, std::uint64_t count, bool factors, std::
 }
 
 /// The same numbers, which lie as `lie` says and as they should.
-class Array {
+class Lying {
  public:
-  Array(DType type, const Lie& lie, bool factors, std::uint64_t seed, std::uint64_t count = kCount) : type_(type), count_(count) {
+  Lying(DType type, const Lie& lie, bool factors, std::uint64_t seed, std::uint64_t count = kCount) : type_(type), count_(count) {
     const std::uint64_t size = size_of(type);
     stride_ = lie.elements * static_cast<std::int64_t>(size) + lie.bytes;
     const std::vector<std::byte> numbers = make(type, count, factors, seed);
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Layouts,
                          });
 
 TEST_P(Layouts, OfSums) {
-  const Array data(type(), lie(), false, 1);
+  const Lying data(type(), lie(), false, 1);
   const Accumulator expected = test::add_each(data.copy());
   ASSERT_TRUE(informative(expected.round()));
   for (const Device& device : devices()) {
@@ -138,7 +138,7 @@ TEST_P(Layouts, OfSums) {
 }
 
 TEST_P(Layouts, OfStatisticsAndExtremes) {
-  const Array data(type(), lie(), false, 2);
+  const Lying data(type(), lie(), false, 2);
   const Device cpu = Device::open("cpu");
   const Statistics expected = collect(data.copy(), cpu, all_fields());
   ASSERT_EQ(expected.contents().sum, test::add_each(data.copy()));
@@ -157,8 +157,8 @@ TEST_P(Layouts, OfStatisticsAndExtremes) {
 
 // The other factor lies as it should, and lies like the first.
 TEST_P(Layouts, OfDotProducts) {
-  const Array data(type(), lie(), false, 3), alike(type(), lie(), false, 4), plain(type(), kLies[0], false, 5);
-  for (const Array* other : {&alike, &plain}) {
+  const Lying data(type(), lie(), false, 3), alike(type(), lie(), false, 4), plain(type(), kLies[0], false, 5);
+  for (const Lying* other : {&alike, &plain}) {
     const Device cpu = Device::open("cpu");
     const ProductAccumulator expected = dot(data.copy(), other->copy(), cpu);
     ASSERT_TRUE(informative(expected.round()));
@@ -173,7 +173,7 @@ TEST_P(Layouts, OfDotProducts) {
 
 TEST_P(Layouts, OfProducts) {
   const bool again = lie().elements == 0 && lie().bytes == 0;  // a power: of few factors, which is a number
-  const Array data(type(), lie(), true, 6, again ? 21 : kCount);
+  const Lying data(type(), lie(), true, 6, again ? 21 : kCount);
   const Value expected = product(data.copy(), Device::open("cpu"));
   ASSERT_TRUE(again || informative(expected.as_double(), 1));
   for (const Device& device : devices()) {
@@ -182,7 +182,7 @@ TEST_P(Layouts, OfProducts) {
 }
 
 TEST_P(Layouts, OfHistograms) {
-  const Array data(type(), lie(), false, 7);
+  const Lying data(type(), lie(), false, 7);
   const Bins bins = Bins::even(-20, 40, 13);
   const Histogram expected = histogram(data.copy(), bins, Device::open("cpu"));
   ASSERT_TRUE(lie().elements == 0 || expected.counts()[7] > 10);
@@ -194,7 +194,7 @@ TEST_P(Layouts, OfHistograms) {
 }
 
 TEST_P(Layouts, OfQuantiles) {
-  const Array data(type(), lie(), false, 8);
+  const Lying data(type(), lie(), false, 8);
   const std::array q{0.1, 0.5};
   const Quantiles expected = quantiles(data.copy(), q);
   EXPECT_EQ(quantiles(data.view(), q).values, expected.values);
@@ -207,7 +207,7 @@ TEST_P(Layouts, OfQuantiles) {
 // Exact, and by the least: those have the same bits everywhere. Weights lie like it too.
 TEST_P(Layouts, OfPairs) {
   if (type() != DType::float32 && type() != DType::float64) return;
-  const Array a(type(), lie(), false, 9, 90), b(type(), lie(), false, 10, 60), weights(type(), lie(), false, 11, 20);
+  const Lying a(type(), lie(), false, 9, 90), b(type(), lie(), false, 10, 60), weights(type(), lie(), false, 11, 20);
   for (const PairReduction reduction : {PairReduction::sum, PairReduction::argmin}) {
     PairsOptions options;
     options.f = PairFunction::sqdist;
