@@ -2,6 +2,7 @@
 #include "support/parts.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/extremes.hpp>
 
 #include <gtest/gtest.h>
 
@@ -185,6 +186,7 @@ TEST(SerializedResults, ForgedStatisticsAreRefused) {
   EXPECT_EQ(refused(24, {4}), contradiction) << "more elements than were summed";
   EXPECT_EQ(refused(32, {0}), contradiction) << "fewer NaNs than were summed";
   EXPECT_EQ(refused(40, {4}), contradiction) << "more numbers that are not zero than elements";
+  EXPECT_EQ(refused(40, {0}), contradiction) << "fewer numbers that are not zero than NaNs";
   EXPECT_EQ(refused(48, {255, 255, 255, 255, 255, 255, 255, 255}), contradiction) << "more places than there are indices";
   EXPECT_EQ(refused(56, {3}), contradiction) << "the first NaN has no place";
   EXPECT_EQ(refused(56, {1}), contradiction) << "the first NaN stands where the maximum does";
@@ -194,14 +196,73 @@ TEST(SerializedResults, ForgedStatisticsAreRefused) {
   EXPECT_EQ(refused(72, {1}), contradiction) << "two numbers in one place";
   EXPECT_EQ(refused(88, {3}), contradiction) << "the maximum has no place";
   EXPECT_EQ(refused(16, {255, 255, 255, 255}).substr(0, 27), "truncated set of statistics");
+}
+
+// Each part is right by itself.
+TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
+  const std::string contradiction = "damaged set of statistics: it contradicts itself";
+  const std::vector<float> values{-2.5f, 1.0f, static_cast<float>(kNan)};
+  const auto outcome = [](const Statistics::Contents& contents) { return refusal<Statistics>(Statistics(contents).serialize()); };
   Statistics::Contents contents = collect(values, {.fields = {false, true, true, false}}).contents();
-  ASSERT_EQ(refusal<Statistics>(Statistics(contents).serialize()), "accepted");
+  const Statistics::Contents good = contents;
+  ASSERT_EQ(outcome(good), "accepted");
   contents.squares = {};
   contents.squares.add_counts(2, 0, 0, 0, false);
   contents.squares.add(kNan, 1.0);
-  EXPECT_EQ(refusal<Statistics>(Statistics(contents).serialize()), contradiction) << "the squares are too small for the sum";
+  EXPECT_EQ(outcome(contents), contradiction) << "the squares are too small for the sum";
   contents.squares.add_scaled(-1, 0);
-  EXPECT_EQ(refusal<Statistics>(Statistics(contents).serialize()), contradiction) << "a negative sum of squares";
+  EXPECT_EQ(outcome(contents), contradiction) << "a negative sum of squares";
+
+  for (const bool of_sum : {true, false}) {
+    contents = good;
+    contents.fields = {false, of_sum, !of_sum, false};
+    ASSERT_EQ(outcome(contents), "accepted");
+    contents.count = 4;
+    EXPECT_EQ(outcome(contents), contradiction) << "an element that was not added up";
+    contents.count = 3;
+    contents.nans = 0;
+    EXPECT_EQ(outcome(contents), contradiction) << "a NaN that is not counted";
+  }
+  contents = good;
+  contents.sum.add(kInfinity);
+  contents.squares.add(1.0, 1.0);
+  contents.count = 4;
+  EXPECT_EQ(outcome(contents), contradiction) << "an infinity that has no square";
+  contents = good;
+  contents.sum.add(kInfinity);
+  contents.sum.add(kInfinity);
+  contents.squares.add_counts(2, 0, 1, 1, false);
+  contents.count = 5;
+  EXPECT_EQ(outcome(contents), contradiction) << "a negative infinity among squares";
+
+  contents = collect(std::vector<double>{kNan}, {.fields = {true, false, false, false}}).contents();
+  ASSERT_EQ(outcome(contents), "accepted");
+  constexpr std::uint64_t kNowhere = ExtremesRecord::kNowhere;
+  contents.least = Extreme{{2.0, DType::float64}, kNowhere};
+  EXPECT_EQ(outcome(contents), contradiction) << "an extreme of NaNs alone";
+  contents.count = 2;
+  ASSERT_EQ(outcome(contents), "accepted");
+  contents.greatest = Extreme{{1.0, DType::float64}, kNowhere};
+  EXPECT_EQ(outcome(contents), contradiction) << "a minimum greater than the maximum";
+}
+
+// The ends of every type.
+TEST(SerializedResults, InfinitiesAndIntegersAtTheEndsComeBack) {
+  const std::uint16_t half[] = {0x7c00, 0xfc00}, bfloat[] = {0x7f80, 0xff80}, greatest[] = {0x7bff, 0x0001};
+  const std::vector<float> floats{std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()};
+  const std::vector<std::uint64_t> integers{0, ~std::uint64_t{0}};
+  const std::vector<std::int64_t> signed_integers{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  const Array arrays[] = {{half, 2, DType::float16},
+                          {bfloat, 2, DType::bfloat16},
+                          {greatest, 2, DType::float16},
+                          {greatest, 2, DType::bfloat16},
+                          floats,
+                          integers,
+                          signed_integers};
+  for (const Array& array : arrays) {
+    const Statistics found = collect(array);
+    EXPECT_EQ(Statistics::deserialize(found.serialize()), found) << name_of(array.type());
+  }
 }
 
 TEST(SerializedResults, ForgedHistogramsAreRefused) {

@@ -168,6 +168,7 @@ TEST(Serialize, RefusesForgeries) {
   EXPECT_EQ(refusal(forged(one, 24, {255, 255, 255, 255, 255, 255, 255, 255})), contradiction);
   EXPECT_EQ(refusal(forged(one, 48, {0, 0, 0, 0})), contradiction) << "a lowest digit of zero";
   EXPECT_EQ(refusal(forged(zero, 12, {1})), contradiction) << "zero begins at digit 0";
+  EXPECT_EQ(refusal(forged(sum_of({-0.0}).serialize(), 32, {1})), contradiction) << "only negative zeros, and yet an infinity";
   EXPECT_EQ(refusal(forged(zero, 16, {0})), contradiction) << "nothing was added, but for a positive zero";
   EXPECT_EQ(refusal(forged(Accumulator().serialize(), 10, {0})), contradiction);
   const auto sum_of_integers = [](auto value) {
@@ -178,6 +179,10 @@ TEST(Serialize, RefusesForgeries) {
   const Bytes minus_one = sum_of_integers(std::int64_t{-1});
   EXPECT_EQ(refusal(minus_one), "accepted");
   EXPECT_EQ(refusal(forged(minus_one, 10, {2})), contradiction) << "unsigned integers, and yet a negative sum";
+  Accumulator zeros;
+  zeros.add(0);
+  zeros.add(0);
+  EXPECT_EQ(refusal(forged(zeros.serialize(), 24, {1})), contradiction) << "integers, and yet a NaN";
   EXPECT_EQ(refusal(sum_of_integers(~std::uint64_t{0})), "accepted");
   Accumulator two;
   two.add(~std::uint64_t{0});

@@ -166,6 +166,11 @@ TEST(Words, CountsOfMoreThan64BitsEndInAnError) {
   add(other, words_of(products));
   EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Accumulator>(words); }).find("2^64 - 1"), std::string::npos);
   EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<ProductAccumulator>(other); }).find("2^64 - 1"), std::string::npos);
+  const Statistics missing(Statistics::Contents{.fields = {false, false, false, false}, .count = 1, .missing = kMost - 1});
+  Words places = words_of(missing);
+  EXPECT_EQ(from<Statistics>(places), missing);
+  add(places, words_of(Statistics(Statistics::Contents{.fields = {false, false, false, false}, .count = 1})));
+  EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Statistics>(places); }).find("2^64 - 1"), std::string::npos);
   std::vector<std::uint64_t> slots(test::bins_of_parts().count() + 3);
   slots[2] = kMost;
   const Histogram full(test::bins_of_parts(), slots);

@@ -30,10 +30,9 @@ bool reachable(const BigInteger& sum, std::uint64_t count, const BigInteger& mos
   return !((sum.is_negative() ? most_negative : most_positive) * count - sum.magnitude()).is_negative();
 }
 
-// Whether what was counted allows for the sum being other than zero, and for all elements being -0.0.
-bool specials_fit(std::uint64_t finite, bool infinities, bool only_negative_zeros, bool zero) {
-  const bool sum_fits = zero || (finite != 0 && !only_negative_zeros);
-  return sum_fits && (only_negative_zeros ? !infinities : finite != 0 || infinities);
+// Whether all elements, or not all of them, can be -0.0 or NaN.
+bool zeros_fit(std::uint64_t finite, bool infinities, bool only_negative_zeros, bool zero) {
+  return only_negative_zeros ? zero && !infinities : finite != 0 || infinities;
 }
 
 // In units of 2^-1074.
@@ -46,7 +45,7 @@ bool Accumulator::consistent() const {
   const auto finite = without(count_, {nans_, positive_infinities_, negative_infinities_});
   if (!finite || (elements_ == Elements::none) != (count_ == 0)) return false;
   const auto sum = BigInteger::from_digits(canonical_digits());
-  if (!specials_fit(*finite, (positive_infinities_ | negative_infinities_) != 0, only_negative_zeros_, sum.is_zero())) return false;
+  if (!zeros_fit(*finite, (positive_infinities_ | negative_infinities_) != 0, only_negative_zeros_, sum.is_zero())) return false;
   if (elements_ == Elements::none || elements_ == Elements::floats) return reachable(sum, *finite, greatest_double(), greatest_double());
   if (*finite != count_ || only_negative_zeros_ || sum.has_bits_below(kUnit)) return false;
   return elements_ == Elements::integers ? reachable(sum, count_, scaled(kLeast), scaled(kGreatest))
@@ -58,7 +57,7 @@ bool ProductAccumulator::consistent() const {
   if (!finite) return false;
   const auto sum = BigInteger::from_digits(canonical_digits());
   const BigInteger greatest = greatest_double() * greatest_double();
-  return specials_fit(*finite, (positive_infinities_ | negative_infinities_) != 0, only_negative_zeros_, sum.is_zero()) &&
+  return zeros_fit(*finite, (positive_infinities_ | negative_infinities_) != 0, only_negative_zeros_, sum.is_zero()) &&
          reachable(sum, *finite, greatest, greatest);
 }
 

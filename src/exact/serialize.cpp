@@ -49,9 +49,7 @@ Header read(exact::Reader& reader, std::span<std::int64_t> digits) {
   if (first + size > digits.size()) return header;
   for (std::size_t i = first; i < first + size; ++i) digits[i] = static_cast<std::int64_t>(reader.take(4));
   if (size > 0 && digits[first + size - 1] >> 31 != 0) {  // negative: every digit above is the sign's
-    if (first + size < digits.size()) {
-      std::fill(digits.begin() + static_cast<std::ptrdiff_t>(first + size), digits.end(), 0xffffffff);
-    }
+    std::fill(digits.begin() + static_cast<std::ptrdiff_t>(first + size), digits.end(), 0xffffffff);
     digits.back() -= std::int64_t{1} << 32;
   }
   return header;
