@@ -46,7 +46,7 @@ TEST(HugeSum, OfMoreThan32BitsCanCount) {
   const std::uint64_t whole = (kBlocks - 1) * kBlockBytes / 4;
   expected.merge(test::add_each(all.part(whole, last)));
   ASSERT_EQ(expected.count(), (std::uint64_t{1} << 32) + last);
-  ASSERT_TRUE(test::informative(expected));
+  ASSERT_TRUE(test::informative(expected.round(NanPolicy::skip)));
 
   for (const Device& device : open_devices("all", 0)) {
     // A device that is slow at this is not what is tested.

@@ -171,7 +171,7 @@ TEST_F(Sources, NoticeWhatIsCutOrTooLong) {
             std::string::npos);
   EXPECT_NE(refused(write(npy(">f8", 3, random_bytes(25)))).find("1 bytes follow the array"), std::string::npos);
   EXPECT_NE(refused(pipe("\x93NUMPY\x01", 3)).find("ends within the header"), std::string::npos);
-  EXPECT_NE(refused(pipe(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12) + random_bytes(2 << 20), 4096)).find("bad header: of"),
+  EXPECT_NE(refused(pipe(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12) + random_bytes(2 << 20), 4096)).find("bad header: it says that it has 4294967307 bytes"),
             std::string::npos);
   EXPECT_EQ(refused(pipe(random_bytes(23), 100), raw("f8")), "its size, 23 bytes, is no multiple of the 8 bytes of a float64");
   EXPECT_NE(refused(pipe(npy("<f8", 3, random_bytes(24)), 100), raw(">f8")).find("contradicts the given type big-endian float64"),

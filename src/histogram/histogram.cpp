@@ -121,7 +121,7 @@ Histogram histogram(const Array& data, const Bins& bins, const Device& device, c
   }
   if (data.on_device()) {
     if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
-    return {bins, binning::count_in_buffer(data, bins, options, report)};
+    return binning::count_in_buffer(data, bins, options, report);
   }
   const binning::Plan plan(bins, data.type());
   Histogram total(bins);

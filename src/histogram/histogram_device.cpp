@@ -311,9 +311,9 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
 }
 
 void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
-  std::vector<std::uint32_t> counted(problem_.slots());
-  device_.read(counts_, 0, counted.data(), 4 * counted.size());
-  for (std::size_t i = 0; i < counted.size(); ++i) slots[i] += counted[i];
+  counted_.resize(problem_.slots());
+  device_.read(counts_, 0, counted_.data(), 4 * counted_.size());
+  for (std::size_t i = 0; i < counted_.size(); ++i) slots[i] += counted_[i];
 }
 
 namespace {
@@ -321,7 +321,11 @@ namespace {
 // A histogram of more samples than 32-bit counters hold.
 class Total {
  public:
-  explicit Total(DeviceHistogram& histogram) : histogram_(histogram), slots_(histogram.slots()) { histogram_.clear(); }
+  /// The sum goes to `slots`.
+  Total(DeviceHistogram& histogram, std::vector<std::uint64_t>& slots) : histogram_(histogram), slots_(slots) {
+    slots_.assign(histogram.slots(), 0);
+    histogram_.clear();
+  }
   void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
     if (counted_ + count > DeviceHistogram::kMostCounted) {
       histogram_.add_to(slots_);
@@ -331,14 +335,11 @@ class Total {
     counted_ += count;
     histogram_.launch(data, count, offset);
   }
-  std::vector<std::uint64_t> slots() {
-    histogram_.add_to(slots_);
-    return std::move(slots_);
-  }
+  void finish() { histogram_.add_to(slots_); }
 
  private:
   DeviceHistogram& histogram_;
-  std::vector<std::uint64_t> slots_;
+  std::vector<std::uint64_t>& slots_;
   std::uint64_t counted_ = 0;  // since the counters were cleared
 };
 
@@ -350,6 +351,7 @@ struct Kept {
   Bins bins;
   Plan plan;
   DeviceHistogram histogram;
+  std::vector<std::uint64_t> slots;  // of the latest call: large ones are not allocated again
 };
 
 // So many samples at a time: whole pixels, whatever their channels.
@@ -365,7 +367,8 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
                                            HistogramReport* report) {
   const std::lock_guard lock(device.mutex());
   DeviceHistogram histogram(device, problem, data.size(), options.group_size);
-  Total total(histogram);
+  std::vector<std::uint64_t> slots;
+  Total total(histogram, slots);
   const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
   const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
 
@@ -387,10 +390,11 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
     report->upload_seconds = upload_seconds;
     report->seconds = seconds;
   }
-  return total.slots();
+  total.finish();
+  return slots;
 }
 
-std::vector<std::uint64_t> count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
+Histogram count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
   device::Device& device = data.buffer().device().implementation();
   const auto element = static_cast<std::int64_t>(size_of(data.type()));
   std::optional<device::Run> run = device::single_run(data, core::Order::memory);
@@ -404,7 +408,7 @@ std::vector<std::uint64_t> count_in_buffer(const Array& data, const Bins& bins, 
   const std::string name = fmt::format("histogram {} {} {} {}", name_of(data.type()), size, bins.count(), options.group_size);
   auto kept = device.plans().take<Kept>(name);
   if (!kept || kept->bins != bins) kept = std::make_shared<Kept>(device, bins, data.type(), size, options.group_size);
-  Total total(kept->histogram);
+  Total total(kept->histogram, kept->slots);
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
@@ -415,10 +419,10 @@ std::vector<std::uint64_t> count_in_buffer(const Array& data, const Bins& bins, 
     report->configuration = kept->histogram.configuration().text();
     report->seconds = device.seconds_between(start, device.mark());
   }
-  std::vector<std::uint64_t> slots = total.slots();
-  if (kept->plan.by_value()) slots = kept->plan.fold(slots);
+  total.finish();
+  Histogram result = kept->plan.by_value() ? Histogram(bins, kept->plan.fold(kept->slots)) : Histogram(bins, kept->slots);
   device.plans().give_back(name, std::move(kept));
-  return slots;
+  return result;
 }
 
 }  // namespace samesum::binning

@@ -92,16 +92,17 @@ class DeviceHistogram {
   device::Memory thresholds_, words_;
   device::Memory counts_, spare_;  // taken in turn: a launch clears the other
   bool counts_clean_ = false, spare_clean_ = false;
-  std::uint32_t drawn_ = 0;  // tiles, since the counts were cleared
+  std::uint32_t drawn_ = 0;             // tiles, since the counts were cleared
+  std::vector<std::uint32_t> counted_;  // the counts on the host
 };
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
                                            HistogramReport* report);
 
-/// Those of an array in the device's own memory. Where it is no single run without strides, or does not begin at a multiple of 16 bytes, it
+/// The histogram of an array in the device's own memory. Where it is no single run without strides, or does not begin at a multiple of 16 bytes, it
 /// is first copied, by parts, to where it does.
 /// What is made for the bins is kept by the device for the next call with the same: that costs its kernel and a copy of the counts.
-std::vector<std::uint64_t> count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report);
+Histogram count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report);
 
 }  // namespace samesum::binning
