@@ -351,6 +351,7 @@ TEST(BarrierLadder, EveryMethodIsRight) {
     options.rounds = rounds_on(device, 20000) / 4;
     options.runs = 2;
     options.limit_seconds = 60;
+    options.group_sizes = {1024, 256, 64, 32};
     options.shapes = false;
     const bench::BarrierLadder ladder = bench::barrier_ladder(device, options);
     EXPECT_EQ(ladder.sums.size(), bench::barrier_methods().size() * 4);
