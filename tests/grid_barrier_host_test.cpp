@@ -135,7 +135,7 @@ TEST(GridBarrierOnHost, FindsTheGroupsThatAreThere) {
     state[GRID_BARRIER_WANTED] = groups;
     std::vector<unsigned> words(groups);
     Outcome outcome;
-    poll_pause = std::chrono::milliseconds(5);
+    poll_pause = std::chrono::milliseconds(20);
     run(state, groups, 2, [&](unsigned* s, unsigned* scratch) { meet_often(s, scratch, words, 10, outcome); });
     poll_pause = {};
     EXPECT_EQ(state[GRID_BARRIER_GROUPS], groups);
@@ -205,8 +205,9 @@ TEST(GridBarrierOnHost, GivesUpWhereAGroupDoesNotCome) {
     run(
         state, groups, 2, [&](unsigned* s, unsigned* scratch) { meet_often(s, scratch, words, 2, outcome); },
         [](unsigned group) { return group == 1 ? -1 : 0; });
-    EXPECT_EQ(outcome.parties, groups - 1);
-    EXPECT_EQ(outcome.gave_up, 2 * (groups - 1)) << "every work-item of every group alike";
+    EXPECT_GE(outcome.parties, 1u);  // a group that begins after the others gave up has no part in it
+    EXPECT_LE(outcome.parties, groups - 1);
+    EXPECT_EQ(outcome.gave_up, 2 * outcome.parties) << "every work-item of every group alike";
     EXPECT_EQ(state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
     EXPECT_EQ(state[GRID_BARRIER_NUMBER], 1u);
     EXPECT_LE(state[GRID_BARRIER_ARRIVED], groups - 1);
