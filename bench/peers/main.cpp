@@ -3,7 +3,7 @@
 #include "places.hpp"
 #include "report.hpp"
 
-#include "bench/timing.hpp"
+#include "ladder/timing.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

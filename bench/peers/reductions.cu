@@ -4,7 +4,7 @@
 // operators that one would write: extremes as a pair, dot products over two arrays, variances by merging counts, means and sums of squares
 // (Chan, Golub and LeVeque 1983), products in no fixed order. Its floating-point results are rounded wherever they are added, samesum's
 // once.
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "product/product.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"

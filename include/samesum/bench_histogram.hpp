@@ -28,7 +28,7 @@ struct HistogramLadderOptions {
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;         ///< a reader's own rung: its name,
-  std::string kernel_source;       ///< and its source with the kernel `histogram`, whose parameters are those of src/histogram/ladder.cl
+  std::string kernel_source;       ///< and its source with the kernel `histogram`, whose parameters are those of src/ladder/histogram/ladder.cl
   std::function<void(const HistogramLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
   Effort effort;
 };

@@ -31,7 +31,7 @@ struct PairsLadderOptions {
   std::uint32_t polynomials = 0xffffffff;  ///< mask: which of 16 exponentials of a fast gaussian are polynomials; 0xffffffff: its own
   std::uint32_t threads = 0;               ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;                 ///< a reader's own rung: its name,
-  std::string kernel_source;               ///< its source with the kernel `pairs`, whose parameters are those of src/pairs/textbook.cl,
+  std::string kernel_source;               ///< its source with the kernel `pairs`, whose parameters are those of src/ladder/pairs/textbook.cl,
   std::uint32_t kernel_items = 1;          ///< and how many x its work-items have
   std::function<void(const PairsLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
   Effort effort;

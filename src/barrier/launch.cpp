@@ -1,7 +1,7 @@
 // The public interface of samesum/barrier.hpp.
 #include "barrier/grid.hpp"
 #include "core/float_environment.hpp"
-#include "device/buffer.hpp"
+#include "device/memory/buffer.hpp"
 
 #include <samesum/barrier.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "core/float_environment.hpp"
 #include "device/capability.hpp"
-#include "device/conformance.hpp"
+#include "device/kernels/conformance.hpp"
 #include "device/cpu/cpu.hpp"
 #include "device/cuda/cuda.hpp"
 #include "device/device.hpp"

@@ -7,7 +7,7 @@
 #include "core/parallel.hpp"
 #include "core/reports.hpp"
 #include "core/visit.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "device/device.hpp"
 #include "histogram/count.hpp"
 #include "histogram/histogram_cpu.hpp"

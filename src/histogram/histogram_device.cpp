@@ -2,7 +2,7 @@
 
 #include "core/pack.hpp"
 #include "device/plans.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/error.hpp>
 

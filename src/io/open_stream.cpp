@@ -1,8 +1,8 @@
 #include "io/open_stream.hpp"
 
-#include "io/decompress.hpp"
+#include "io/compressed/decompress.hpp"
 #include "io/recognize.hpp"
-#include "io/zip.hpp"
+#include "io/compressed/zip.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "io/recognize.hpp"
 
 #include "exact/serialized.hpp"
-#include "io/decompress.hpp"
-#include "io/zip.hpp"
+#include "io/compressed/decompress.hpp"
+#include "io/compressed/zip.hpp"
 
 #include <fmt/format.h>
 

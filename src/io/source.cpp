@@ -6,7 +6,7 @@
 #include "io/npy.hpp"
 #include "io/open_stream.hpp"
 #include "io/recognize.hpp"
-#include "io/text_source.hpp"
+#include "io/text/text_source.hpp"
 
 #include <samesum/array_file.hpp>
 #include <samesum/error.hpp>

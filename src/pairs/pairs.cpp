@@ -5,7 +5,7 @@
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "device/device.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 

@@ -180,7 +180,7 @@ device::Source DevicePairs::source() const {
       {"RESIDENT", number(configuration_.resident)},
       {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
   if (shape_ == Shape::exact) {
-    source.files = {"pairs/private_digits.h", "exact/exact.h",     "pairs/local_again.h",
+    source.files = {"pairs/private_digits.h", "exact/exact.h",     "ladder/pairs/local_again.h",
                     "pairs/function.h",       "pairs/reduction.h", "pairs/pairs_exact.cl"};
     return source;
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "pairs/problem.hpp"
 
 #include <cstdint>

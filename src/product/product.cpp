@@ -4,7 +4,7 @@
 #include "core/chunks.hpp"
 #include "core/pieces.hpp"
 #include "core/visit.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/error.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "core/view.hpp"
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "product/integer_product.hpp"
 #include "product/tree.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "exact/big_integer.hpp"
 #include "quantile/keys.hpp"
 #include "quantile/select.hpp"

@@ -6,7 +6,7 @@
 #include "core/reports.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"

@@ -1,7 +1,7 @@
 #include "reduce/sum_device.hpp"
 
 #include "core/pack.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 
 #include <samesum/error.hpp>
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/view.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "reduce/few_exponents.hpp"
 #include "reduce/window_device.hpp"
 

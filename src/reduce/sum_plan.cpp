@@ -3,7 +3,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/reports.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_device.hpp"
 

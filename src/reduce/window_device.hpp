@@ -2,9 +2,9 @@
 // products.
 #pragma once
 
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 
 #include <samesum/types.hpp>
 

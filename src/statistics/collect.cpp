@@ -4,7 +4,7 @@
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
 #include "core/reports.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/error.hpp>
 

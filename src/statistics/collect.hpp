@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/view.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>

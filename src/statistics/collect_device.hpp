@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "reduce/window_device.hpp"
 #include "statistics/extremes_device.hpp"
 

@@ -1,7 +1,7 @@
 #include <samesum/collect_plan.hpp>
 
 #include "core/float_environment.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/view.hpp"
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "reduce/sum_device.hpp"
 
 #include <samesum/extremes.hpp>

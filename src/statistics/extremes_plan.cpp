@@ -2,7 +2,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/view.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
 

@@ -1,6 +1,6 @@
 // write_rows FOLDER UNITS: writes rows_0.cpp, rows_1.cpp …, so many translation units, which compile every kernel of kernels_of_rows() for
 // the host, each in a namespace of its own. Units that would not change are left as they are.
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "kernels/shipped.hpp"
 
 #include <fmt/format.h>

@@ -1,16 +1,16 @@
 #include "support/every_kernel.hpp"
 
 #include "barrier/grid.hpp"
-#include "bench/reader.hpp"
-#include "device/conformance.hpp"
-#include "device/program.hpp"
-#include "device/run.hpp"
+#include "ladder/ceiling/reader.hpp"
+#include "device/kernels/conformance.hpp"
+#include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/histogram_device.hpp"
 #include "pairs/pairs_device.hpp"
-#include "pairs/textbook.hpp"
+#include "ladder/pairs/textbook.hpp"
 #include "product/product.hpp"
 #include "reduce/sum_device.hpp"
-#include "reduce/textbook.hpp"
+#include "ladder/reduce/textbook.hpp"
 #include "statistics/collect_device.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void build_barriers(device::Device& device) {
     defines.emplace_back("ONE_EACH", one_each);
     defines.emplace_back("GROUP_SIZE", "1024");
     defines.emplace_back("RESIDENT", "2");
-    const device::Source source = barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
+    const device::Source source = barrier::source_with_barrier({"ladder/barrier/methods.cl"}, std::move(defines));
     for (const char* entry : {"neighbour_sums", "barriers", "neighbour_step"}) device::build(device, source, entry);
   };
   for (const char* method : {"0", "1", "2", "3", "4", "5"}) make({}, method, "1");
@@ -42,7 +42,7 @@ void build_histograms(device::Device& device, bool all) {
   binning::DeviceHistogram(device, {&floats}, 1 << 28);
   binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
   if (!all) return;
-  device.compile(device::assemble(device.language(), {{"histogram/ladder.cl"}, {{"GROUP", "256"}}}));
+  device.compile(device::assemble(device.language(), {{"ladder/histogram/ladder.cl"}, {{"GROUP", "256"}}}));
   for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
     for (const std::uint64_t count : {256, 20000, 1 << 20}) {
       const binning::Plan even(Bins::even(0, 1 << 30, count), type);

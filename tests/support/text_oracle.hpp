@@ -1,7 +1,7 @@
 // What a text comes to, read in the plainest way: line by line, word by word, by the C library.
 #pragma once
 
-#include "io/text.hpp"
+#include "io/text/text.hpp"
 
 #include <samesum/accumulator.hpp>
 

@@ -1,8 +1,8 @@
 // Where a libnvrtc may be, and which of them suits a device.
 #include "device/cuda/nvrtc.hpp"
 
-#include "device/hash.hpp"
-#include "device/kernel_cache.hpp"
+#include "device/kernels/hash.hpp"
+#include "device/kernels/kernel_cache.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "device/cuda/staging.hpp"
 
-#include "device/parallel_copy.hpp"
+#include "device/memory/parallel_copy.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
-#include "device/hash.hpp"
+#include "device/kernels/hash.hpp"
 #include "device/in_driver.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
 #include "device/opencl/staging.hpp"
-#include "device/room.hpp"
+#include "device/memory/room.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "device/in_driver.hpp"
 #include "device/opencl/opencl.hpp"
-#include "device/room.hpp"
+#include "device/memory/room.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
