@@ -59,7 +59,7 @@ std::vector<double> parse_edges(const std::string& given) {
   return edges;
 }
 
-std::string describe(const HistogramReport& report) {
+std::string describe(const Report& report) {
   std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
   if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
   if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
@@ -94,7 +94,7 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
   return options.range.empty() ? Bins::spanning(range.least, range.greatest, count) : Bins::even(range.least, range.greatest, count);
 }
 
-void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report,
                   std::string_view format) {
   const Chart& first = charts.front();
   const OutputFile plot = plot_of(options);
@@ -156,11 +156,11 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   const std::unique_ptr<Source> source = as_one(std::move(sources)).open();
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
-  std::optional<HistogramReport> report;
+  std::optional<Report> report;
   while (const std::optional<Array> view = source->next()) {
     const std::string_view text(static_cast<const char*>(view->data()), view->size());
-    HistogramReport step;
-    const CharacterCounts counts = count_characters(text, map, device, options.histogram, &step);
+    Report step;
+    const CharacterCounts counts = count_characters(text, map, {.device = device, .report = &step, .tuning = options.tuning});
     if (report) {
       *report += step;
     } else {
@@ -214,11 +214,11 @@ int run_numbers(Output& out, const HistOptions& options) {
     return range;
   };
   const Bins bins = make_bins(options, type, find_range);
-  HistogramReport report;
+  Report report;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Chart> charts(1);
   charts[0].title = title_of(options.input);
-  charts[0].series.push_back({"", histogram(*source, bins, device, options.histogram, &report)});
+  charts[0].series.push_back({"", histogram(*source, bins, {.device = device, .report = &report, .tuning = options.tuning})});
   print_charts(out, options, charts, report, format);
   return kExitOk;
 }
@@ -291,7 +291,7 @@ void add_hist(CLI::App& program, Action& action) {
   refuse_option(*command, "--float32", "counts are whole numbers, and edges are compared exactly");
   const CLI::Validator number = whole_number(1, 1u << 16);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command->add_option("--threads", options->histogram.threads, "threads (CPU)")->transform(number)->option_text("N");
+  command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(number)->option_text("N");
   command->footer(R"(Examples:
   samesum hist x.npy                     # 64 bins from the least to the greatest
   samesum hist --bins 20 --range 0 1 x.npy
@@ -310,7 +310,7 @@ through a temporary file (in TMPDIR). Infinities set no bounds.
 Of a TIFF all pages are counted, or --page N; reduced copies and masks are none.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
-    options->input.threads = options->histogram.threads;
+    options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);

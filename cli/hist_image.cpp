@@ -39,7 +39,7 @@ class BandCounter {
     if (failure_) std::rethrow_exception(failure_);
     return std::move(counted_);
   }
-  const HistogramReport& report() const { return report_; }
+  const Report& report() const { return report_; }
 
  private:
   void stop() {
@@ -53,10 +53,8 @@ class BandCounter {
 
   void count(const Image& image) try {
     const Bins bins = make_bins(options_, image.type, [] { return std::optional<Range>(); });
-    ImageOptions how;
-    how.alpha = options_.alpha;
-    how.histogram = options_.histogram;
-    if (how.histogram.threads == 0) how.histogram.threads = 1;  // which counts several times as fast as another one decodes
+    Tuning tuning = options_.tuning;
+    if (tuning.threads == 0) tuning.threads = 1;  // which counts several times as fast as another one decodes
     std::uint64_t done = 0;
     for (;;) {
       std::unique_lock lock(mutex_);
@@ -68,8 +66,9 @@ class BandCounter {
       const auto* first = static_cast<const std::byte*>(image.pixels.get()) + done * image.width * image.channels;
       band.pixels = std::shared_ptr<const void>(image.pixels, first);
       done += band.height;
-      HistogramReport report;
-      ImagePart part = std::move(histogram(band, bins, device_, how, &report).front());
+      Report report;
+      ImagePart part =
+          std::move(histogram(band, bins, {.alpha = options_.alpha}, {.device = device_, .report = &report, .tuning = tuning}).front());
       if (!counted_) {
         counted_ = std::move(part);
         report_ = report;
@@ -91,7 +90,7 @@ class BandCounter {
   std::uint64_t ready_ = 0;
   bool ended_ = false;
   std::optional<ImagePart> counted_;
-  HistogramReport report_;
+  Report report_;
   std::exception_ptr failure_;
   std::thread worker_;  // last: it uses the others
 };
@@ -154,7 +153,7 @@ std::optional<Range> range_of(const HistOptions& options, const Image& image) {
   std::optional<Range> range;
   for (std::uint32_t channel = 0; channel < wanted; ++channel) {
     const Array samples(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, image.width * image.height, image.type,
-                       static_cast<std::int64_t>(image.channels * sample));
+                        static_cast<std::int64_t>(image.channels * sample));
     range = joined(range, samesum::range_of(samples));
   }
   return range;
@@ -173,7 +172,7 @@ Chart chart_of(const HistOptions& options, const Image& image, const Pages& page
   return chart;
 }
 
-void parse_tiles(const std::string& tiles, ImageOptions& how) {
+void parse_tiles(const std::string& tiles, ImageTiles& how) {
   const char* end = tiles.data() + tiles.size();
   const auto [middle, error] = std::from_chars(tiles.data(), end, how.columns);
   const bool divided = error == std::errc() && middle != end && *middle == 'x';
@@ -209,16 +208,15 @@ int run_hist_image(Output& out, const HistOptions& options, const std::string& p
     return range;
   };
   const Bins bins = make_bins(options, image.type, find_range);
-  ImageOptions how;
+  ImageTiles how;
   how.alpha = options.alpha;
-  how.histogram = options.histogram;
   if (!options.tiles.empty()) parse_tiles(options.tiles, how);
-  HistogramReport report;
+  Report report;
   const Device device = choose_device(options.device, image.view().bytes());
   std::vector<ImagePart> parts;
   pages.for_each(image, [&](const Image& page) {
-    HistogramReport step;
-    std::vector<ImagePart> more = histogram(page, bins, device, how, &step);
+    Report step;
+    std::vector<ImagePart> more = histogram(page, bins, how, {.device = device, .report = &step, .tuning = options.tuning});
     if (parts.empty()) {
       parts = std::move(more);
       report = std::move(step);

@@ -31,15 +31,14 @@ struct HistOptions {
   ResultOptions result;
   std::string plot;
   std::string device = "auto";
-  HistogramOptions histogram;
+  Tuning tuning;
 };
 
 /// The bins that the options ask for. `find_range` finds the data's own bounds; `type` is theirs, where they have one.
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range);
 
 /// Draws, or prints, in the way that the options ask for.
-void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
-                  std::string_view format);
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format);
 
 /// `name`: what the image at `path` is called.
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name);

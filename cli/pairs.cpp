@@ -1,7 +1,7 @@
 // samesum pairs A.npy B.npy
 #include "command.hpp"
-#include "input.hpp"
 #include "elements.hpp"
+#include "input.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
@@ -28,7 +28,8 @@ struct Options {
   std::string a, b, weights, out;
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
-  PairsOptions pairs;
+  PairsProblem pairs;
+  Tuning tuning;
   ResultOptions result;
 };
 
@@ -61,13 +62,13 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
   const StatusLine progress;
   for (std::uint64_t first = 0; first == 0 || first < x; first += kBlock) {
     const std::uint64_t count = std::min(kBlock, x - first);
-    PairsOptions how = options.pairs;
-    how.progress = [&](double fraction) {
-      tell((static_cast<double>(first) + fraction * static_cast<double>(count)) / static_cast<double>(x), pairs_in_all, start);
+    const auto told = [&](const samesum::Progress& part) {
+      tell((static_cast<double>(first) + part.fraction() * static_cast<double>(count)) / static_cast<double>(x), pairs_in_all, start);
     };
     PairsResult result;
     try {
-      result = pairs(a.view().part(first * components, count * components), b.view(), device, how);
+      result = pairs(a.view().part(first * components, count * components), b.view(), options.pairs,
+                     {.device = device, .progress = told, .tuning = options.tuning});
     } catch (const Error& error) {  // which knows arrays, but not their files
       throw Error(error.kind(),
                   fmt::format("{}, {}{}{}: {}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights, error.what()));
@@ -193,8 +194,8 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   const CLI::Validator range = whole_number(1, 1u << 16);
-  command->add_option("--group", options->pairs.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
-  command->add_option("--threads", options->pairs.threads, "threads (CPU)")->transform(range)->option_text("N");
+  command->add_option("--group", options->tuning.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
+  command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(range)->option_text("N");
   add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose);
   refuse_option(*command, "--nodata", "each element belongs to a vector: a weight of 0 (--weights) leaves a vector of B out of sums");
   refuse_option(*command, "--float32", "the values have the type of A and B, or are indices");

@@ -75,10 +75,10 @@ class Watched final : public Source {
 Found find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const Options& options) {
   Found found{input.name, {}, {}, 0, 0};
   const auto start = std::chrono::steady_clock::now();
-  const QuantileOptions how{options.result.nan_policy(), parse_quantile_method(options.method), options.input.threads,
-                            options.result.float32};
+  const QuantileRule rule{parse_quantile_method(options.method), options.result.float32};
+  const samesum::Options how{.nan = options.result.nan_policy(), .tuning = {.threads = options.input.threads}};
   try {
-    found.quantiles = quantiles([&] { return std::make_unique<Watched>(input.open(), type, found.missing); }, q, how);
+    found.quantiles = quantiles([&] { return std::make_unique<Watched>(input.open(), type, found.missing); }, q, rule, how);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_answer) throw;
     found.reason = error.what();

@@ -117,7 +117,7 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string describe(const NamedSum& sum) {
-  const SumReport& report = *sum.report;
+  const Report& report = *sum.report;
   std::string text = fmt::format("{} {}", report.device, report.variant);
   if (!report.configuration.empty()) text += " " + report.configuration;
   text += ", " + duration(report.seconds);

@@ -47,13 +47,13 @@ std::string csv_field(const std::string& text);
 struct NamedSum {
   std::string name;
   Accumulator sum;
-  std::optional<DType> type;          ///< of the elements, where the input is an array
-  std::vector<std::uint64_t> shape;   ///< likewise
-  std::optional<SumReport> report{};  ///< how it was summed, where it was; so for all that follows
-  std::string format{};               ///< "npy", "raw", "text"
-  std::string part{};                 ///< what of it was read: "column 2 ('price')"; empty: all
-  std::uint64_t missing = 0;          ///< numbers that were not there
-  double read_seconds = 0;            ///< spent waiting for it to be read and converted
+  std::optional<DType> type;         ///< of the elements, where the input is an array
+  std::vector<std::uint64_t> shape;  ///< likewise
+  std::optional<Report> report{};    ///< how it was summed, where it was; so for all that follows
+  std::string format{};              ///< "npy", "raw", "text"
+  std::string part{};                ///< what of it was read: "column 2 ('price')"; empty: all
+  std::uint64_t missing = 0;         ///< numbers that were not there
+  double read_seconds = 0;           ///< spent waiting for it to be read and converted
 };
 
 /// "cpu exact_blocks threads=2, 36.1 ms, 29.7 GB/s".

@@ -145,7 +145,7 @@ void collect_part(Array part, std::uint64_t first, const Source& source, const D
   Found& found = running.found;
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
-  found.all.merge(collect(running.filter.kept(part), device, options.collect));
+  found.all.merge(collect(running.filter.kept(part), options.fields, {.device = device, .tuning = options.tuning}));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
     if (index < known) return;
     const std::uint64_t in_part = running.filter.index_in_part(index - known);
@@ -170,7 +170,9 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
                          NodataFilter(options.nodata, text),
                          0,
                          std::nullopt});
-      if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
+      if (product)
+        columns.back().product.emplace(samesum::Options{.nan = options.nan_policy(), .device = device, .tuning = options.tuning},
+                                       source->type());
     }
   };
   while (const std::optional<Array> chunk = source->next()) {
@@ -188,7 +190,9 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   std::vector<Found> all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     Found& found = columns[i].found;
-    if (found.all.count() == 0) found.all = collect(Array(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
+    if (found.all.count() == 0)
+      found.all =
+          collect(Array(nullptr, 0, source->type().value_or(DType::float64)), options.fields, {.device = device, .tuning = options.tuning});
     found.missing = (known.empty() ? source->missing() : known[i].missing) + columns[i].filter.left_out();
     if (!known.empty() && options.in_rows()) found.column = known[i];
     if (product) {
@@ -236,7 +240,7 @@ int run(Output& out, Options options) {
     product |= name == "prod";
     by_index |= name == "prod" || name == "argmin" || name == "argmax";
   }
-  options.collect.fields = fields;
+  options.fields = fields;
   options.input.in_order = true;
   options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
@@ -274,9 +278,7 @@ int run_dot(Output& out, Options options) {
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
   TypeNote a(sources[0].open()), b(sources[1].open());
-  ExecutionOptions how;
-  how.threads = options.collect.threads;
-  const ProductAccumulator sum = dot(a, b, device, how);
+  const ProductAccumulator sum = dot(a, b, {.device = device, .tuning = options.tuning});
   const bool integers = a.integers() && b.integers();
   const bool is_signed_type = !a.type() || is_signed(*a.type());
   const NanPolicy nan = options.nan_policy();
@@ -310,7 +312,7 @@ void add_common(CLI::App& command, Options& options, unsigned printed) {
     add_total(command, options.input);
   }
   command.add_option("--device", options.device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command.add_option("--threads", options.collect.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
+  command.add_option("--threads", options.tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(command, options.result, printed);
 }
 
@@ -326,7 +328,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
   command->callback([options, &action] {
-    options->input.threads = options->collect.threads;
+    options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);

@@ -23,7 +23,8 @@ struct StatisticsOptions {
   std::uint64_t ddof = 0;
   std::string nodata;
   ResultOptions result;
-  CollectOptions collect;
+  Fields fields;
+  Tuning tuning;
 
   /// Whether results are those of columns, with their names: of one alone, that is asked for, they are not.
   bool in_rows() const { return input.named_columns().size() != 1; }

@@ -25,13 +25,13 @@ struct DeviceSum {
 bool means_all(const std::string& selector);
 
 /// The sums of `sources` on one device. What fails is thrown.
-DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const AccumulateOptions& options);
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const Tuning& options);
 
 /// The sums of `sources`, each chunk shared out over all of `devices`.
-DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const AccumulateOptions& options);
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const Tuning& options);
 
 /// The sums of `sources` on every usable device, in one pass; a device that fails does not keep the others from trying.
-std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const AccumulateOptions& options);
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const Tuning& options);
 
 /// Whether every device gave an answer, and all the same one: equal accumulators.
 bool all_agree(const std::vector<DeviceSum>& results);

@@ -27,7 +27,7 @@ int main() {
     for (std::uint64_t c = 0; c < kColumns; ++c) right = right && sums[c].value == kRows * (static_cast<double>(c) + 0.5);
 
     // Of what the host rounds when it is asked for.
-    samesum::CollectPlan statistics(device, samesum::DType::float32, kRows, {.fields = {.extremes = false, .sum = true, .squares = true}});
+    samesum::CollectPlan statistics(device, samesum::DType::float32, kRows, {.extremes = false, .sum = true, .squares = true});
     statistics.launch({buffer, kRows, samesum::DType::float32, 0, kColumns * sizeof(float)});
     right = right && statistics.result().mean() == 0.5 && statistics.result().variance() == 0;
     samesum::DotPlan dot(device, samesum::DType::float32, kColumns);

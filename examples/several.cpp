@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     const samesum::Buffer buffer(device, numbers.bytes());
     buffer.write(data.data(), buffer.bytes());
     parts.push_back({{buffer, n, numbers.type()}, {device, numbers.type(), n}});
-    expected.merge(samesum::accumulate(numbers, samesum::Device::open("cpu")));
+    expected.merge(samesum::accumulate(numbers, {.device = samesum::Device::open("cpu")}));
   }
   const double sum = sum_of(parts, parts.size());
   const double one = median_seconds(parts, 1), all = median_seconds(parts, parts.size());

@@ -204,7 +204,7 @@ class Round {
     const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
     const auto ours = [&] { plan.launch(data); };
     ours();
-    const samesum::Statistics found = plan.result(), expected = samesum::collect(a_view_, samesum::Device::open("cpu"));
+    const samesum::Statistics found = plan.result(), expected = samesum::collect(a_view_, {}, {.device = samesum::Device::open("cpu")});
     const auto same = [&](const samesum::Extreme& a, const samesum::Extreme& b) {
       return a.value == b.value && (!ends.places || a.index == b.index);
     };
@@ -213,7 +213,7 @@ class Round {
   }
 
   void pass(const char* name, samesum::Fields fields, bool dot, const std::function<void()>& theirs) const {
-    samesum::CollectOptions options;
+    samesum::statistics::CollectOptions options;
     options.fields = fields;
     samesum::statistics::DevicePass pass(device_.implementation(), type_, options, dot, n_);
     const samesum::device::Run a = array(a_), b = array(dot ? b_ : a_);
@@ -230,7 +230,7 @@ class Round {
     const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
     const auto ours = [&] { plan.launch(data); };
     ours();
-    row("sum", plan.result() == samesum::accumulate(a_view_, samesum::Device::open("cpu")), ours, theirs);
+    row("sum", plan.result() == samesum::accumulate(a_view_, {.device = samesum::Device::open("cpu")}), ours, theirs);
   }
 
   // Of whole tiles.
@@ -243,7 +243,7 @@ class Round {
     ours();
     samesum::product_tree::Tree<T> tree;
     product.collect(tree);
-    const double expected = samesum::product(a_view_.part(0, tiles << product.level()), samesum::Device::open("cpu")).as_double();
+    const double expected = samesum::product(a_view_.part(0, tiles << product.level()), {.device = samesum::Device::open("cpu")}).as_double();
     row("product", static_cast<double>(tree.root()) == expected, ours, theirs);
   }
 

@@ -18,7 +18,7 @@ namespace bench {
 struct PairsLadder;
 
 struct PairsLadderOptions {
-  PairsOptions pairs;  ///< f, reduction, components and parameters; accuracy, weights and progress are not used
+  PairsProblem pairs;  ///< f, reduction, components and parameters; accuracy and weights are not used
   DType type = DType::float32;
   std::uint64_t x_count = 0;       ///< 0: 2^16, on CPUs 2^13
   std::uint64_t y_count = 0;       ///< 0: as x_count
@@ -31,8 +31,8 @@ struct PairsLadderOptions {
   std::uint32_t polynomials = 0xffffffff;  ///< mask: which of 16 exponentials of a fast gaussian are polynomials; 0xffffffff: its own
   std::uint32_t threads = 0;               ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;                 ///< a reader's own rung: its name,
-  std::string kernel_source;               ///< its source with the kernel `pairs`, whose parameters are those of src/ladder/pairs/textbook.cl,
-  std::uint32_t kernel_items = 1;          ///< and how many x its work-items have
+  std::string kernel_source;       ///< its source with the kernel `pairs`, whose parameters are those of src/ladder/pairs/textbook.cl,
+  std::uint32_t kernel_items = 1;  ///< and how many x its work-items have
   std::function<void(const PairsLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
   Effort effort;
 };
@@ -55,7 +55,7 @@ struct PairsRow {
 
 struct PairsLadder {
   DeviceInfo device;
-  PairsOptions pairs;
+  PairsProblem pairs;
   DType type = DType::float32;
   std::uint64_t x_count = 0, y_count = 0;
   double operations_of_pair = 0;  ///< as the tutorial counts: each +, -, ×, and each exp, ÷ and root as one

@@ -16,7 +16,7 @@ namespace samesum SAMESUM_EXPORT {
 /// waiting: on a device over the caller's own stream or queue too, where a CUDA graph can capture it. What it finds is rounded on the host,
 /// when it is asked for: for a sum or extremes that the next kernel is to read, take SumPlan or ExtremesPlan.
 ///
-///   samesum::CollectPlan plan(device, samesum::DType::float32, n, {.fields = {.extremes = false, .sum = true, .squares = true}});
+///   samesum::CollectPlan plan(device, samesum::DType::float32, n, {.extremes = false, .sum = true, .squares = true});
 ///   plan.launch({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32});
 ///   double variance = plan.result().variance();
 ///
@@ -31,7 +31,7 @@ class CollectPlan {
   /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower. Arrays
   /// whose elements lie apart are read element by element, and slower.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
-  CollectPlan(const Device& device, DType type, std::uint64_t size, const CollectOptions& options = {});
+  CollectPlan(const Device& device, DType type, std::uint64_t size, const Fields& fields = {}, const Tuning& tuning = {});
 
   /// Enqueues the pass over `data`, which must stay as it is until that is done. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, or has more than kMostElements.
@@ -54,7 +54,7 @@ class DotPlan {
  public:
   static constexpr std::uint64_t kMostElements = CollectPlan::kMostElements;
 
-  DotPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options = {});
+  DotPlan(const Device& device, DType type, std::uint64_t size, const Tuning& tuning = {});
 
   /// Enqueues the exact sum of the products of `a` and `b`. O(n); arrays that are contiguous and lie alike are faster.
   /// @throws Error (usage) as CollectPlan::launch(), and where the arrays are not of one length.

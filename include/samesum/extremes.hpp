@@ -48,7 +48,7 @@ class ExtremesPlan {
   /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower. Arrays whose
   /// elements lie apart need a kernel of their own, which is compiled for Layout::strided alone.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
-  ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options = {}, Ends ends = {},
+  ExtremesPlan(const Device& device, DType type, std::uint64_t size, const Tuning& tuning = {}, Ends ends = {},
                Layout layout = Layout::contiguous);
 
   /// Enqueues the search through `data`, which must stay as it is until that is done. O(n).

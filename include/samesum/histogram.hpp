@@ -12,6 +12,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 
@@ -133,40 +134,16 @@ class Histogram {
   std::uint64_t under_ = 0, over_ = 0, nan_ = 0;
 };
 
-/// How counting is to be done. None of it changes a count.
-struct HistogramOptions {
-  std::uint32_t threads = 0;     ///< of the CPU backend; 0: as many as pay for the size, at most all cores
-  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: the kernel's own
-};
-
-/// How it was done.
-struct HistogramReport {
-  std::string device;         ///< selector
-  std::string configuration;  ///< "even, 32 copies in local memory, groups=264 group_size=1024"
-  std::uint64_t bytes = 0;
-  double upload_seconds = 0;  ///< host to device; 0 where nothing is moved
-  double seconds = 0;         ///< the counting itself
-
-  HistogramReport& operator+=(const HistogramReport& later);
-};
-
 /// The histogram of `data`: exact counts, the same on every device. O(n), and O(bins) memory for each thread or group of work-items.
 /// May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails.
 /// An array on a device is counted there, and only the counts come to the host. Where it is no single run, or that has strides or does not
-/// begin at a multiple of 16 bytes, it is copied on the device first, by parts of 64 MiB. What a call makes for its bins is kept for the next
-/// call with the same Bins, or a copy of them: that costs its kernel and a copy of the counts. @throws Error (device) for a report on a queue
-/// of the caller's own that keeps no times.
-Histogram histogram(const Array& data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
-                    HistogramReport* report = nullptr);
-/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names.
-Histogram histogram(const Array& data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr);
+/// begin at a multiple of 16 bytes, it is copied on the device first, by parts of 64 MiB. What a call makes for its bins is kept for the
+/// next call with the same Bins, or a copy of them: that costs its kernel and a copy of the counts. @throws Error (device) for a report on
+/// a queue of the caller's own that keeps no times.
+Histogram histogram(const Array& data, const Bins& bins, const Options& options = {});
 /// The histogram of all that comes from `source`.
-Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
-                    HistogramReport* report = nullptr);
-inline Histogram histogram(Source& source, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
-  return histogram(source, bins, choose_device("auto", source.resident_bytes()), options, report);
-}
+Histogram histogram(Source& source, const Bins& bins, const Options& options = {});
 
 /// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits rounded outwards.
 struct Range {
@@ -201,11 +178,6 @@ struct CharacterCounts {
 };
 
 /// Counts the bytes of `text`. @throws Error (usage) where `map` has a byte in a bin that has no name.
-CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options = {},
-                                 HistogramReport* report = nullptr);
-inline CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const HistogramOptions& options = {},
-                                        HistogramReport* report = nullptr) {
-  return count_characters(text, map, choose_device("auto", text.size()), options, report);
-}
+CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Options& options = {});
 
 }  // namespace samesum

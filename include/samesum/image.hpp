@@ -75,19 +75,14 @@ struct ImagePart {
   std::vector<Histogram> channels;
 };
 
-struct ImageOptions {
+/// What of an image is counted, and by which tiles.
+struct ImageTiles {
   bool alpha = false;                   ///< count the alpha channel too
   std::uint32_t rows = 1, columns = 1;  ///< the grid of tiles; as even as whole pixels allow
-  HistogramOptions histogram;
 };
 
 /// The histograms of each channel for each tile, row by row. 8-bit channels are counted where they lie; others are taken apart first.
 /// @throws Error (usage) for more tiles than pixels in a direction.
-std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options = {},
-                                 HistogramReport* report = nullptr);
-inline std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageOptions& options = {},
-                                        HistogramReport* report = nullptr) {
-  return histogram(image, bins, choose_device("auto", image.view().bytes()), options, report);
-}
+std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageTiles& tiles = {}, const Options& options = {});
 
 }  // namespace samesum

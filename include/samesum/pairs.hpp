@@ -1,8 +1,8 @@
 // All pairs: C[x] = the reduction, over all y, of f(A[x], B[y]). f is evaluated for every pair, whatever algebra would allow.
 //
 //   // for each of the points a (x, y, z), the index of the nearest point of b
-//   const samesum::PairsResult nearest = samesum::pairs(a, b, device, {.f = samesum::PairFunction::sqdist,
-//                                                                      .reduction = samesum::PairReduction::argmin, .components = 3});
+//   const samesum::PairsResult nearest = samesum::pairs(a, b, {.f = samesum::PairFunction::sqdist,
+//                                                              .reduction = samesum::PairReduction::argmin, .components = 3});
 //   std::get<std::vector<std::int64_t>>(nearest);
 //
 // docs/pairs.md has the whole story: the ladder of kernels, the bounds, and what was measured.
@@ -11,10 +11,10 @@
 #include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,32 +64,29 @@ PairFunction parse_pair_function(std::string_view name);
 PairReduction parse_pair_reduction(std::string_view name);
 PairAccuracy parse_pair_accuracy(std::string_view name);
 
-struct PairsOptions {
+/// What C is: f, the reduction, and their parameters.
+struct PairsProblem {
   PairFunction f = PairFunction::product;
   PairReduction reduction = PairReduction::sum;
   PairAccuracy accuracy = PairAccuracy::fast;
-  std::uint64_t components = 1;      ///< D, 1 to 1024: A and B hold X and Y vectors of so many elements, one after the other
-  double h = 1;                      ///< of gaussian: positive, and so that 1/h is finite in T
-  double softening = 0;              ///< of invdist: not negative; with 0, a pair at the same place is infinity
+  std::uint64_t components = 1;       ///< D, 1 to 1024: A and B hold X and Y vectors of so many elements, one after the other
+  double h = 1;                       ///< of gaussian: positive, and so that 1/h is finite in T
+  double softening = 0;               ///< of invdist: not negative; with 0, a pair at the same place is infinity
   std::optional<Array> weights = {};  ///< one per y, of the type of A and B
-  std::uint32_t group_size = 0;      ///< work-items of a group on a device that runs kernels; 0: its own
-  std::uint32_t threads = 0;         ///< of the CPU; 0: all cores
-  std::function<void(double fraction)> progress = {};  ///< told how much is done; may use the device; what it throws ends the work
 };
 
 /// X values: indices for argmin, else of the type of A and B.
 using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
-/// A and B are float32 or both float64, their vectors in C order (a matrix has them as its rows). What lies on a device, or is no single run
-/// without strides, is copied to the host first. Every NaN is the canonical one.
+/// A and B are float32 or both float64, their vectors in C order (a matrix has them as its rows). What lies on a device, or is no single
+/// run without strides, is copied to the host first. Every NaN is the canonical one.
 /// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for min, max or argmin, or
 /// where the device lacks what the exact answer needs (denormals, a right fma, float64; for invdist division and square roots), with the
 /// reason; Error (device) where the device fails.
-PairsResult pairs(const Array& a, const Array& b, const Device& device, const PairsOptions& options = {});
-/// The same on the device that choose_device("auto", …) names for as many bytes as there are pairs, as their work is about that of summing
-/// so much.
-PairsResult pairs(const Array& a, const Array& b, const PairsOptions& options = {});
+/// Without Options::device work is done on the device that choose_device("auto", …) names for as many bytes as there are pairs, as their
+/// work is about that of summing so much.
+PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});
 
 /// A result as an array, which is good as long as it.
 Array array_of(const PairsResult& result) noexcept;

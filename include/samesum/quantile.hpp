@@ -11,6 +11,7 @@
 #include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
@@ -38,11 +39,10 @@ std::string_view name_of(QuantileMethod method) noexcept;
 /// @throws Error (usage) for any other name, listing those that are known.
 QuantileMethod parse_quantile_method(std::string_view name);
 
-struct QuantileOptions {
-  NanPolicy nan = NanPolicy::propagate;
+/// What a quantile is, and in which type it is given.
+struct QuantileRule {
   QuantileMethod method = QuantileMethod::linear;
-  std::uint32_t threads = 0;  ///< 0: as many as pay for the size, at most all cores
-  bool to_float = false;      ///< every quantile as a float32: its exact value, rounded once
+  bool to_float = false;  ///< as a float32: its exact value, rounded once
 };
 
 struct Quantiles {
@@ -64,15 +64,16 @@ struct Quantiles {
 /// to 8 MiB for each thread. Work is done on the CPU. May be called from several threads at once.
 /// @throws Error (no_answer) where there are no elements, or all are NaN and skipped; Error (usage) for a q that is none.
 /// An array in a device's memory comes to the host in parts of 64 MiB at most, once for each pass.
-Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileOptions& options = {});
+Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule = {}, const Options& options = {});
 /// The same of all that comes from a source, which is opened anew for each pass: `open` gives the same numbers each time. Where its type()
 /// is not known (text), integers of 64 bits and doubles are compared exactly with one another; that takes up to 5 passes.
 /// @throws Error (usage) where two passes differ.
-Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileOptions& options = {});
+Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileRule& rule = {},
+                    const Options& options = {});
 
 /// A single quantile. As quantiles().
-Value quantile(const Array& data, double q, const QuantileOptions& options = {});
+Value quantile(const Array& data, double q, const QuantileRule& rule = {}, const Options& options = {});
 /// quantile(data, 0.5): the middle element, or the mean of both middle elements.
-Value median(const Array& data, const QuantileOptions& options = {});
+Value median(const Array& data, const Options& options = {});
 
 }  // namespace samesum

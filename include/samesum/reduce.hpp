@@ -12,55 +12,29 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The policy on NaNs, and how it is to be done: but for the policy, none of it changes a bit of the answer.
-struct ReduceOptions {
-  NanPolicy nan = NanPolicy::propagate;
-  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
-  std::uint32_t groups = 0;
-  std::uint32_t threads = 0;
-};
-
-/// All of these are given either with a device, to which elements in host memory go, or without: then work is done where the array lies, and
-/// of host memory on the device that choose_device("auto", data.bytes()) names.
-
 /// The least and the greatest element, with the lowest index of each, in C order: `min(x).index` is argmin. -0.0 is less than +0.0; with
 /// NaNs that are not skipped, NaN and the index of the first. @throws Error (no_answer) where there is no element.
-Extreme min(const Array& data, const ReduceOptions& options = {});
-Extreme min(const Array& data, const Device& device, const ReduceOptions& options = {});
-Extreme max(const Array& data, const ReduceOptions& options = {});
-Extreme max(const Array& data, const Device& device, const ReduceOptions& options = {});
-std::pair<Extreme, Extreme> minmax(const Array& data, const ReduceOptions& options = {});
-std::pair<Extreme, Extreme> minmax(const Array& data, const Device& device, const ReduceOptions& options = {});
+Extreme min(const Array& data, const Options& options = {});
+Extreme max(const Array& data, const Options& options = {});
+std::pair<Extreme, Extreme> minmax(const Array& data, const Options& options = {});
 
 /// How many elements are not zero; NaNs, unless skipped, count as such. Whether any is, whether all are: of nothing, false and true.
-std::uint64_t count_nonzero(const Array& data, const ReduceOptions& options = {});
-std::uint64_t count_nonzero(const Array& data, const Device& device, const ReduceOptions& options = {});
-bool any(const Array& data, const ReduceOptions& options = {});
-bool any(const Array& data, const Device& device, const ReduceOptions& options = {});
-bool all(const Array& data, const ReduceOptions& options = {});
-bool all(const Array& data, const Device& device, const ReduceOptions& options = {});
+std::uint64_t count_nonzero(const Array& data, const Options& options = {});
+bool any(const Array& data, const Options& options = {});
+bool all(const Array& data, const Options& options = {});
 
 /// Correctly rounded: the exact value, rounded once to the nearest double. See Statistics.
-double mean(const Array& data, const ReduceOptions& options = {});
-double mean(const Array& data, const Device& device, const ReduceOptions& options = {});
-double variance(const Array& data, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double variance(const Array& data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double standard_deviation(const Array& data, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double standard_deviation(const Array& data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double squared_norm(const Array& data, const ReduceOptions& options = {});
-double squared_norm(const Array& data, const Device& device, const ReduceOptions& options = {});
-double norm(const Array& data, const ReduceOptions& options = {});
-double norm(const Array& data, const Device& device, const ReduceOptions& options = {});
+double mean(const Array& data, const Options& options = {});
+double variance(const Array& data, std::uint64_t ddof = 0, const Options& options = {});
+double standard_deviation(const Array& data, std::uint64_t ddof = 0, const Options& options = {});
+double squared_norm(const Array& data, const Options& options = {});
+double norm(const Array& data, const Options& options = {});
 
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
 /// @throws Error (usage) unless both have the same shape and type, and lie both in host memory or on one device.
-ProductAccumulator dot(const Array& a, const Array& b, const ExecutionOptions& options = {}, SumReport* report = nullptr);
-ProductAccumulator dot(const Array& a, const Array& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
+ProductAccumulator dot(const Array& a, const Array& b, const Options& options = {});
 /// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
-ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
-inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
-  return dot(a, b, choose_device("auto", a.resident_bytes() + b.resident_bytes()), options, report);
-}
+ProductAccumulator dot(Source& a, Source& b, const Options& options = {});
 
 /// The product of the elements, in C order. An array on a device comes to the host, by parts of 16 MiB.
 ///
@@ -69,14 +43,10 @@ inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& opti
 /// 1, at its place. Of nothing: 1.
 /// Integers: the exact product, as int64 or uint64. @throws Error (no_answer), with the exact value, where it does not fit; of more than
 /// 2^14 bits with their number, and beyond 2^20 bits without it. O(n) as long as it fits; O(n + b²) for b bits.
-Value product(const Array& data, const ReduceOptions& options = {}, SumReport* report = nullptr);
-Value product(const Array& data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
+Value product(const Array& data, const Options& options = {});
 /// The same of all that comes from `source`, by one tree over all of it. Of a text whose numbers are all integers the exact product, as
 /// int64 if that holds it, else as uint64; of any other text that of doubles.
-Value product(Source& source, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
-inline Value product(Source& source, const ReduceOptions& options = {}, SumReport* report = nullptr) {
-  return product(source, choose_device("auto", source.resident_bytes()), options, report);
-}
+Value product(Source& source, const Options& options = {});
 
 /// A product of what comes in pieces: by one tree over all of it, in O(log n) memory and, of integers, up to 2^20 bits.
 ///
@@ -86,7 +56,8 @@ class Product {
  public:
   /// Of elements of `type`; without it of int64, uint64 and float64, as chunks of a text have them: exact as long as there are integers
   /// alone, and otherwise a product of doubles.
-  explicit Product(const Device& device, const ReduceOptions& options = {}, std::optional<DType> type = std::nullopt);
+  /// Without Options::device on the CPU.
+  explicit Product(const Options& options = {}, std::optional<DType> type = std::nullopt);
   Product(Product&&) noexcept;
   Product& operator=(Product&&) noexcept;
   ~Product();
@@ -99,7 +70,7 @@ class Product {
   /// @throws Error (usage) where not all elements were integers; Error (no_answer) where it has more than 2^20 bits (315,653 digits).
   std::string digits() const;
   /// How it was done, so far.
-  const SumReport& report() const noexcept;
+  const Report& report() const noexcept;
 
  private:
   struct SAMESUM_HIDDEN State;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/array.hpp>
 #include <samesum/array_file.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/collect_plan.hpp>
@@ -22,6 +23,7 @@
 #include <samesum/extremes.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
+#include <samesum/options.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
@@ -31,4 +33,3 @@
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 #include <samesum/version.hpp>
-#include <samesum/array.hpp>

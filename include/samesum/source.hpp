@@ -75,7 +75,7 @@ struct InputOptions {
   std::optional<std::uint64_t> count = {};  ///< of raw numbers: so many are read; unset: all up to the end
   TextOptions text = {};                    ///< it is text, if any of these but `integers`, `in_order` and `table` is set
   std::uint32_t threads = 0;                ///< that read and convert; 0: one for each core, 16 at most
-  bool allow_empty = false;                 ///< an input of no bytes, or a text in which there is no number, is one of no elements, not an error
+  bool allow_empty = false;  ///< an input of no bytes, or a text in which there is no number, is one of no elements, not an error
 };
 
 /// A column of a table, as far as it has been read.
@@ -135,7 +135,8 @@ class Source {
 ///
 /// What begins as a .npy file is one. Anything else is raw numbers if `options.raw` says so, and otherwise text, unless it is binary.
 /// A .npy or raw file whose byte order is this machine's is mapped into memory: one chunk, no copy. Anything else takes bounded
-/// memory (under 64 MiB, more where lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while the caller works on a chunk.
+/// memory (under 64 MiB, more where lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads
+/// while the caller works on a chunk.
 ///
 /// What gzip or zstd has compressed is decompressed on the way (zstd's own window, up to 128 MiB, comes on top): known by its first bytes,
 /// raw numbers by a name that ends in .gz or .zst, too. "z.npz:name" is the array `name` of an .npz file, or any file in a zip archive; of
@@ -159,14 +160,9 @@ std::unique_ptr<Source> open_table(const std::string& path, const InputOptions& 
 void require_one_column(const Source& source);
 
 /// The exact sum of all that comes from `source`. Time and memory: those of the source, and of accumulate() for each chunk.
-/// `report` tells of all chunks together. @throws Error (usage) where it has several columns.
-Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
-/// The same on the device that `choose_device("auto", source.resident_bytes())` names.
-inline Accumulator accumulate(Source& source, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
-  return accumulate(source, choose_device("auto", source.resident_bytes()), options, report);
-}
+/// Options::report tells of all chunks together. @throws Error (usage) where it has several columns.
+Accumulator accumulate(Source& source, const Options& options = {});
 /// The exact sum of each of its columns; of what is no table, one. O(columns) memory beside the source's.
-std::vector<Accumulator> accumulate_columns(Source& source, const Device& device, const AccumulateOptions& options = {},
-                                            SumReport* report = nullptr);
+std::vector<Accumulator> accumulate_columns(Source& source, const Options& options = {});
 
 }  // namespace samesum

@@ -7,6 +7,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
@@ -145,40 +146,17 @@ class Statistics {
   Contents contents_;
 };
 
-/// How work is shared out: none of it changes a bit of the answer.
-struct ExecutionOptions {
-  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: chosen
-  std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
-  std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
-};
-
-/// What is to be collected, and how: the latter changes no bit of the answer.
-struct CollectOptions {
-  Fields fields = {};
-  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
-  std::uint32_t groups = 0;
-  std::uint32_t threads = 0;
-};
-
 /// Collects from `data`, in one pass. O(n) time; O(1) memory on the CPU, on other devices data go through in chunks of bounded size.
-/// `report` tells how it was done. May be called from several threads at once.
+/// May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
 /// An array on a device is worked on where it lies: nothing is copied, but where its elements are no single run; those are gathered on the
 /// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a
 /// device: see CollectPlan, and for their extremes alone ExtremesPlan.
-Statistics collect(const Array& data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same where the array lies; of host memory, on the device that choose_device("auto", data.bytes()) names.
-Statistics collect(const Array& data, const CollectOptions& options = {}, SumReport* report = nullptr);
+Statistics collect(const Array& data, const Fields& fields = {}, const Options& options = {});
 /// The same of all that comes from `source`. An index is a place in the whole of it: in a table the row, from 0 on, if the source keeps
 /// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.
-Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
+Statistics collect(Source& source, const Fields& fields = {}, const Options& options = {});
 /// The same of each of its columns; of what is no table, one. O(columns) memory beside the source's.
-std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options = {},
-                                        SumReport* report = nullptr);
-
-/// The same on the device that choose_device("auto", …) names for so many bytes.
-inline Statistics collect(Source& source, const CollectOptions& options = {}, SumReport* report = nullptr) {
-  return collect(source, choose_device("auto", source.resident_bytes()), options, report);
-}
+std::vector<Statistics> collect_columns(Source& source, const Fields& fields = {}, const Options& options = {});
 
 }  // namespace samesum

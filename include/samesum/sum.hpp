@@ -6,6 +6,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 
@@ -21,43 +22,7 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// How an exact sum is to be done: none of it changes a bit of the answer.
-struct AccumulateOptions {
-  std::string variant = "auto";  ///< a name of sum_variants(); "auto" takes the best
-  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: the variant's own
-  std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
-  std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
-};
-
-/// The same of a sum that is rounded, and the policy on NaNs, which alone changes the answer.
-struct SumOptions {
-  NanPolicy nan = NanPolicy::propagate;
-  std::string variant = "auto";
-  std::uint32_t group_size = 0;
-  std::uint32_t groups = 0;
-  std::uint32_t threads = 0;
-
-  /// But for the policy, which an Accumulator is told when it is rounded.
-  AccumulateOptions unrounded() const { return {variant, group_size, groups, threads}; }
-};
-
-/// How a sum, or another reduction, was done: what --verbose prints.
-struct SumReport {
-  std::string device;  ///< selector
-  /// What ran. Sums: a name of sum_variants(), or, where a device took another kernel for little data, that kernel's entry ("sum_window",
-  /// "sum_integers"). Other reductions: on devices that run kernels the kernel's entry ("extremes", "extremes_little", "statistics",
-  /// "sum_window", …); on the CPU "extremes", "statistics" or "dot". Products: "tree", of integers "integers".
-  std::string variant;
-  std::string configuration;  ///< "groups=264 group_size=1024"
-  std::uint64_t bytes = 0;
-  double upload_seconds = 0;  ///< host to device; 0 where nothing is moved
-  double seconds = 0;         ///< the summing itself
-
-  /// Adds the bytes and the times of what was summed later, in the same way.
-  SumReport& operator+=(const SumReport& later);
-};
-
-/// A way to compute the exact sum: a name for the options' `variant`, and what it does.
+/// A way to compute the exact sum: a name for Tuning::variant, and what it does.
 struct SumVariant {
   std::string_view name;
   std::string_view description;
@@ -71,18 +36,17 @@ std::vector<SumVariant> sum_variants(const Device& device);
 /// summed where it lies: nothing is copied, but where its elements are no single run (a slice of a matrix); those are gathered on the
 /// device, by parts of 64 MiB. Where no report is asked for, and the device's kernels are built, a call costs little more than its kernel;
 /// for many such sums see SumPlan.
-/// May be called from several threads at once; `data` is only read, `report` is this call's own.
+/// May be called from several threads at once; `data` is only read.
 /// @throws Error (usage) for an unknown variant, a group size that the device cannot run, or an array on another device; Error (device)
 /// where the device fails.
-Accumulator accumulate(const Array& data, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
-/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names.
-Accumulator accumulate(const Array& data, const AccumulateOptions& options = {}, SumReport* report = nullptr);
+Accumulator accumulate(const Array& data, const Options& options = {});
 
-/// The same of an array in host memory, shared out over several devices at once, each of which takes the next part when it is done with one:
-/// the same bits as on any of them. `reports`, where given, has one for each device, with the bytes that it took.
+/// The same of an array in host memory, shared out over several devices at once, each of which takes the next part when it is done with
+/// one: the same bits as on any of them. `reports`, where given, has one for each device, with the bytes that it took; Options::device and
+/// Options::report are not looked at.
 /// @throws Error (device) where one of them fails.
-Accumulator accumulate(const Array& data, std::span<const Device> devices, const AccumulateOptions& options = {},
-                       std::vector<SumReport>* reports = nullptr);
+Accumulator accumulate(const Array& data, std::span<const Device> devices, const Options& options = {},
+                       std::vector<Report>* reports = nullptr);
 
 /// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; of none:
 /// +0.0. Of integers, exactly: an int64, or a uint64 where their type is unsigned.
@@ -91,10 +55,8 @@ Accumulator accumulate(const Array& data, std::span<const Device> devices, const
 /// Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (ACM TOMS 1991).
 /// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() it, which fits any; Error as
 /// accumulate() does.
-Value sum(const Array& data, const Device& device, const SumOptions& options = {});
-/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names, with no set-up cost for
-/// small arrays.
-Value sum(const Array& data, const SumOptions& options = {});
+/// No set-up cost for small arrays.
+Value sum(const Array& data, const Options& options = {});
 
 /// What sums of elements of such a range are: double, std::int64_t or std::uint64_t.
 template <ElementRange Range>
@@ -103,11 +65,7 @@ using SumOf = std::conditional_t<std::floating_point<ElementOf<Range>>, double,
 
 /// The same of elements whose type the compiler knows: `double total = sum(std::vector{0.1, 0.2})`.
 template <ElementRange Range>
-SumOf<Range> sum(Range&& data, const Device& device, const SumOptions& options = {}) {
-  return std::get<SumOf<Range>>(sum(Array(data), device, options).number);
-}
-template <ElementRange Range>
-SumOf<Range> sum(Range&& data, const SumOptions& options = {}) {
+SumOf<Range> sum(Range&& data, const Options& options = {}) {
   return std::get<SumOf<Range>>(sum(Array(data), options).number);
 }
 
@@ -142,7 +100,7 @@ class SumPlan {
   /// elements lie apart need a kernel of their own, which is compiled for Layout::strided alone.
   /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernels cannot be
   /// built.
-  SumPlan(const Device& device, DType type, std::uint64_t size, const AccumulateOptions& options = {}, Layout layout = Layout::contiguous);
+  SumPlan(const Device& device, DType type, std::uint64_t size, const Tuning& tuning = {}, Layout layout = Layout::contiguous);
 
   /// Enqueues the sum of `data`, which must stay as it is until that is done.
   /// @throws Error (usage) where `data` is of another type, lies on another device, or is not of the plan's layout.

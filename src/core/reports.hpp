@@ -1,11 +1,12 @@
-// The report of work that was done in several parts.
+// The report of work that is done in several parts.
 #pragma once
+
+#include <samesum/options.hpp>
 
 #include <utility>
 
 namespace samesum::core {
 
-template <class Report>
 class Reports {
  public:
   /// Where a part's report goes; null where nobody asks for one.

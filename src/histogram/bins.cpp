@@ -200,12 +200,4 @@ void Histogram::merge(const Histogram& other) {
   nan_ += other.nan_;
 }
 
-HistogramReport& HistogramReport::operator+=(const HistogramReport& later) {
-  const core::DefaultFloatEnvironment environment;
-  bytes += later.bytes;
-  upload_seconds += later.upload_seconds;
-  seconds += later.seconds;
-  return *this;
-}
-
 }  // namespace samesum

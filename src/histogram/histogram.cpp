@@ -7,8 +7,8 @@
 #include "core/parallel.hpp"
 #include "core/reports.hpp"
 #include "core/visit.hpp"
-#include "device/memory/run.hpp"
 #include "device/device.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/count.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 // Runs `count` on the CPU, with its time for `report`.
 template <class Count>
-std::vector<std::uint64_t> timed(HistogramReport* report, const Count& count) {
+std::vector<std::uint64_t> timed(Report* report, const Count& count) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::uint64_t> slots = count(&threads);
@@ -41,9 +41,8 @@ std::vector<std::uint64_t> timed(HistogramReport* report, const Count& count) {
 }
 
 // As many slots as the plan has.
-std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Device& device, const HistogramOptions& options,
-                                 HistogramReport* report) {
-  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Device& device, const Tuning& options, Report* report) {
+  if (report != nullptr) *report = {device.info().selector, "", "", data.bytes(), 0, 0};
   if (!device.info().has(Capability::kernels)) {
     return timed(report, [&](std::uint32_t* threads) { return binning::count_on_cpu(data, plan, options.threads, threads); });
   }
@@ -112,48 +111,46 @@ std::optional<Range> range_of_view(View data) {
 
 }  // namespace
 
-Histogram histogram(const Array& data, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+Histogram histogram(const Array& data, const Bins& bins, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const Device device = device::device_for(data, data.bytes(), options);
   const bool on_kernels = device.info().has(Capability::kernels);
   if (data.on_device()) {
     device::require_on(data, device);
-    if (!on_kernels) return histogram(device::on_host(data), bins, device, options, report);
+    if (!on_kernels) return histogram(device::on_host(data), bins, device::on(device, options));
   }
   if (data.on_device()) {
-    if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
-    return binning::count_in_buffer(data, bins, options, report);
+    if (options.report != nullptr) *options.report = {device.info().selector, "", "", data.bytes(), 0, 0};
+    return binning::count_in_buffer(data, bins, options.tuning, options.report);
   }
   const binning::Plan plan(bins, data.type());
   Histogram total(bins);
-  core::Reports reports(report);
+  core::Reports reports(options.report);
   core::for_blocks(data, core::Order::memory, [&](View block) {
-    total += Histogram(bins, count(block, plan, device, options, reports.next()));
+    total += Histogram(bins, count(block, plan, device, options.tuning, reports.next()));
     reports.add();
   });
   return total;
 }
 
-Histogram histogram(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
-  return histogram(data, bins, device::device_for(data, data.bytes()), options, report);
-}
-
-Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const Device device = device::device_for(source.resident_bytes(), options);
   source.allow_any_order();
   Histogram total(bins);
   std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
-  HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
+  Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {
     auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
     if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
     core::for_blocks(*view, core::Order::memory, [&](View block) {
-      total += Histogram(bins, count(block, **plan, device, options, &chunk));
+      total += Histogram(bins, count(block, **plan, device, options.tuning, &chunk));
       sum += chunk;
     });
     sum.configuration = chunk.configuration;
   }
   require_one_column(source);
-  if (report != nullptr) *report = std::move(sum);
+  if (options.report != nullptr) *options.report = std::move(sum);
   return total;
 }
 
@@ -175,9 +172,8 @@ std::optional<Range> range_of(Source& source) {
 
 namespace binning {
 
-std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const HistogramOptions& options,
-                                       HistogramReport* report) {
-  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const Tuning& options, Report* report) {
+  if (report != nullptr) *report = {device.info().selector, "", "", data.bytes(), 0, 0};
   if (device.info().has(Capability::kernels)) return count_on_device(data, {nullptr, channels}, device.implementation(), options, report);
   return timed(report, [&](std::uint32_t* threads) { return count_bytes_on_cpu(data, channels, options.threads, threads); });
 }

@@ -1,8 +1,8 @@
 #include "histogram/histogram_device.hpp"
 
 #include "core/pack.hpp"
-#include "device/plans.hpp"
 #include "device/memory/run.hpp"
+#include "device/plans.hpp"
 
 #include <samesum/error.hpp>
 
@@ -363,8 +363,8 @@ std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t s
 
 }  // namespace
 
-std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
-                                           HistogramReport* report) {
+std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const Tuning& options,
+                                           Report* report) {
   const std::lock_guard lock(device.mutex());
   DeviceHistogram histogram(device, problem, data.size(), options.group_size);
   std::vector<std::uint64_t> slots;
@@ -394,7 +394,7 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   return slots;
 }
 
-Histogram count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
+Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& options, Report* report) {
   device::Device& device = data.buffer().device().implementation();
   const auto element = static_cast<std::int64_t>(size_of(data.type()));
   std::optional<device::Run> run = device::single_run(data, core::Order::memory);

@@ -97,12 +97,12 @@ class DeviceHistogram {
 };
 
 /// The slots of `data`, which lies in host memory and goes through the device in chunks.
-std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
-                                           HistogramReport* report);
+std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const Tuning& options,
+                                           Report* report);
 
-/// The histogram of an array in the device's own memory. Where it is no single run without strides, or does not begin at a multiple of 16 bytes, it
-/// is first copied, by parts, to where it does.
-/// What is made for the bins is kept by the device for the next call with the same: that costs its kernel and a copy of the counts.
-Histogram count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report);
+/// The histogram of an array in the device's own memory. Where it is no single run without strides, or does not begin at a multiple of 16
+/// bytes, it is first copied, by parts, to where it does. What is made for the bins is kept by the device for the next call with the same:
+/// that costs its kernel and a copy of the counts.
+Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& options, Report* report);
 
 }  // namespace samesum::binning

@@ -4,6 +4,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/view.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/count.hpp"
 
 #include <fmt/format.h>
@@ -62,8 +63,7 @@ CharacterMap CharacterMap::of(const std::vector<std::string>& groups) {
   return map;
 }
 
-CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options,
-                                 HistogramReport* report) {
+CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   for (std::size_t i = 0; i < 256; ++i) {
     if (map.bin[i] != CharacterMap::kNone && (map.bin[i] < 0 || static_cast<std::size_t>(map.bin[i]) >= map.names.size())) {
@@ -72,7 +72,8 @@ CharacterCounts count_characters(std::string_view text, const CharacterMap& map,
     }
   }
   const View bytes(text.data(), text.size(), DType::uint8);
-  const std::vector<std::uint64_t> counted = binning::count_bytes(bytes, 1, device, options, report);
+  const std::vector<std::uint64_t> counted =
+      binning::count_bytes(bytes, 1, device::device_for(text.size(), options), options.tuning, options.report);
   CharacterCounts result{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
   for (std::size_t i = 0; i < 256; ++i) {
     (map.bin[i] == CharacterMap::kNone ? result.others : result.counts[static_cast<std::size_t>(map.bin[i])]) += counted[i];

@@ -7,18 +7,18 @@
 #include <samesum/bench_reduce.hpp>
 #include <samesum/error.hpp>
 
-#include "ladder/reduce/operations.hpp"
 #include "core/float_environment.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/forwarding.hpp"
 #include "device/kernels/program.hpp"
 #include "histogram/histogram_device.hpp"
-#include "pairs/pairs_device.hpp"
 #include "ladder/pairs/textbook.hpp"
+#include "ladder/reduce/operations.hpp"
+#include "ladder/reduce/textbook.hpp"
+#include "pairs/pairs_device.hpp"
 #include "product/product.hpp"
 #include "reduce/sum_device.hpp"
-#include "ladder/reduce/textbook.hpp"
 #include "statistics/collect_device.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ void build_sum(std::string_view variant, const Device&, NotingDevice& device, co
     const device::Memory data = device.allocate(64 * 64 * size_of(options.type));
     reduce::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
   } else {
-    AccumulateOptions sum;
+    Tuning sum;
     sum.group_size = options.group_size;
     reduce::DeviceSum(device, options.type, sum, size_of_array(options));
   }
@@ -93,7 +93,7 @@ void build_pairs(std::string_view variant, const Device&, NotingDevice& device, 
   }
   const std::vector<double> values(elements, 1.0);
   const View view(values.data(), elements / options.components * options.components, options.type);
-  PairsOptions pairs;
+  PairsProblem pairs;
   pairs.f = parse_pair_function(options.f);
   pairs.reduction = parse_pair_reduction(options.reduction);
   pairs.components = options.components;
@@ -124,11 +124,11 @@ void build_histogram(std::string_view variant, const Device&, NotingDevice& devi
 void build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   const auto* operation = std::ranges::find(bench::kReduceOperations, variant, &bench::ReduceOperation::name);
   if (operation->kind == bench::ReduceOperation::multiplies_all) {
-    ReduceOptions product;
+    Tuning product;
     product.group_size = options.group_size;
     product_tree::DeviceProduct(device, options.type, false, product);
   } else {
-    CollectOptions collect;
+    statistics::CollectOptions collect;
     collect.fields = operation->fields;
     collect.group_size = options.group_size;
     const bool dot = operation->kind == bench::ReduceOperation::multiplies_pairs;

@@ -156,8 +156,8 @@ class Run {
     const std::uint64_t components = problem_.components;
     const std::uint64_t most = std::clamp<std::uint64_t>(kMostTurned / components, 1, 4096);
     std::vector<Real> values(most), turned(components == 1 ? 0 : most * components);
-    AccumulateOptions alone;
-    alone.threads = 1;
+    Options alone{.device = cpu};
+    alone.tuning.threads = 1;
     for (std::uint64_t y = begin; y < end; y += most) {
       Block<Real> piece = block(nullptr, y, std::min(most, end - y));
       if (components > 1) {
@@ -168,7 +168,7 @@ class Run {
       }
       for (std::uint64_t i = 0; i < count; ++i) {
         evaluate(problem_.f, a() + (x + i) * components, piece, most, values.data());
-        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, cpu, alone));
+        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, alone));
       }
     }
   }

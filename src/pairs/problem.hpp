@@ -33,7 +33,7 @@ struct Problem {
 
 /// The problem that pairs() is asked for; the views stay the caller's.
 /// @throws Error (usage) where pairs() does, but for what a device lacks.
-Problem checked(const Array& a, const Array& b, const PairsOptions& options);
+Problem checked(const Array& a, const Array& b, const PairsProblem& options);
 
 /// Values of C for x from `first` on, to be written: of the problem's type, or int64 for argmin.
 struct Target {

@@ -77,8 +77,8 @@ void multiply(View data, std::uint64_t first, std::uint64_t count, IntegerProduc
   all.merge(product);
 }
 
-SumReport begin_report(const Device& device) {
-  SumReport report;
+Report begin_report(const Device& device) {
+  Report report;
   report.device = device.info().selector;
   report.variant = "tree";
   return report;
@@ -104,8 +104,13 @@ void multiply(View data, std::uint32_t threads, IntegerProduct& product) {
 struct Product::State {
   static constexpr const char* kIntegers = "integers";  // in any order, as they are exact
 
-  State(const Device& on, const ReduceOptions& how, std::optional<DType> elements)
-      : device(on), options(how), type(elements), mixed(!elements), report(product_tree::begin_report(on)) {
+  State(const Options& options, std::optional<DType> elements)
+      : device(options.device ? *options.device : Device::open("cpu")),
+        nan(options.nan),
+        tuning(options.tuning),
+        type(elements),
+        mixed(!elements),
+        report(product_tree::begin_report(device)) {
     if (type && is_integer(*type)) report.variant = kIntegers;
   }
 
@@ -139,18 +144,19 @@ struct Product::State {
   }
 
   Device device;
-  ReduceOptions options;
+  NanPolicy nan;
+  Tuning tuning;
   std::optional<DType> type;  // of all elements, unless they are mixed
   bool mixed;
   bool signed_integers = false, unsigned_integers = false, reals = false;  // whether there were any
   product_tree::Tree<float> floats;
   product_tree::Tree<double> doubles;
   product_tree::IntegerProduct integer;
-  SumReport report;
+  Report report;
 
  private:
   bool on_kernels() const { return device.info().has(Capability::kernels); }
-  bool skip() const { return options.nan == NanPolicy::skip; }
+  bool skip() const { return nan == NanPolicy::skip; }
 
   void settle(DType given) {
     const bool first = !signed_integers && !unsigned_integers && !reals;
@@ -178,7 +184,7 @@ struct Product::State {
 
   template <class Work>
   void on_cpu(View data, const Work& work) {
-    const std::uint32_t threads = core::thread_count(data.bytes(), options.threads);
+    const std::uint32_t threads = core::thread_count(data.bytes(), tuning.threads);
     const auto start = std::chrono::steady_clock::now();
     work(threads);
     report.seconds += product_tree::seconds_since(start);
@@ -186,7 +192,7 @@ struct Product::State {
   }
 
   void append_integers(View data) {
-    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), options, integer, report);
+    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), tuning, integer, report);
     on_cpu(data, [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
   }
 
@@ -211,7 +217,7 @@ struct Product::State {
     using namespace product_tree;
     if (on_device) {
       const std::lock_guard lock(device.implementation().mutex());
-      DeviceProduct product(device.implementation(), data.type(), skip(), options);
+      DeviceProduct product(device.implementation(), data.type(), skip(), tuning);
       product_tree::append(data, skip(), product.level(), tree,
                            [&](View whole) { append_on_device(whole, device.implementation(), product, tree, report); });
     } else {
@@ -222,8 +228,7 @@ struct Product::State {
   }
 };
 
-Product::Product(const Device& device, const ReduceOptions& options, std::optional<DType> type)
-    : state_(std::make_unique<State>(device, options, type)) {}
+Product::Product(const Options& options, std::optional<DType> type) : state_(std::make_unique<State>(options, type)) {}
 Product::Product(Product&&) noexcept = default;
 Product& Product::operator=(Product&&) noexcept = default;
 Product::~Product() = default;
@@ -231,25 +236,22 @@ Product::~Product() = default;
 void Product::append(const Array& data) { state_->append(data); }
 Value Product::value() const { return state_->value(); }
 std::string Product::digits() const { return state_->digits(); }
-const SumReport& Product::report() const noexcept { return state_->report; }
+const Report& Product::report() const noexcept { return state_->report; }
 
-Value product(const Array& data, const Device& device, const ReduceOptions& options, SumReport* report) {
+Value product(const Array& data, const Options& options) {
+  const Device device = device::device_for(data, data.bytes(), options);
   device::require_on(data, device);
-  Product product(device, options, data.type());
+  Product product(device::on(device, options), data.type());
   product.append(data);
-  if (report != nullptr) *report = product.report();
+  if (options.report != nullptr) *options.report = product.report();
   return product.value();
 }
 
-Value product(const Array& data, const ReduceOptions& options, SumReport* report) {
-  return product(data, device::device_for(data, data.bytes()), options, report);
-}
-
-Value product(Source& source, const Device& device, const ReduceOptions& options, SumReport* report) {
-  Product product(device, options, source.type());
+Value product(Source& source, const Options& options) {
+  Product product(device::on(device::device_for(source.resident_bytes(), options), options), source.type());
   while (const std::optional<Array> view = source.next()) product.append(*view);
   require_one_column(source);
-  if (report != nullptr) *report = product.report();
+  if (options.report != nullptr) *options.report = product.report();
   return product.value();
 }
 

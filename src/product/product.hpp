@@ -28,7 +28,7 @@ void block_products(const std::byte* elements, DType type, bool skip, std::size_
 class DeviceProduct {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where it lacks what the bits take.
-  DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options);
+  DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options);
 
   int level() const noexcept;  ///< of a tile
   /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and
@@ -62,12 +62,12 @@ class DeviceProduct {
 
 /// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile.
 template <class T>
-void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report);
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
 
 /// Multiplies `product` by integers in host memory, by so many threads.
 void multiply(View data, std::uint32_t threads, IntegerProduct& product);
 /// The same on a device, which has 64 bits: what leaves them is worked out here.
-void multiply_on_device(View data, device::Device& device, const ReduceOptions& options, IntegerProduct& product, SumReport& report);
+void multiply_on_device(View data, device::Device& device, const Tuning& options, IntegerProduct& product, Report& report);
 
 /// What the kernels are made from; for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);

@@ -75,7 +75,7 @@ device::Source product_source(DType type, bool skip, std::uint32_t group_size, s
            {"LOADS", std::to_string(loads)}}};
 }
 
-DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options)
+DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options)
     : device_(device),
       type_(type),
       group_size_(choose_group_size(device.info(), options.group_size)),
@@ -135,7 +135,7 @@ void DeviceProduct::collect(Tree<T>& tree) {
 }
 
 template <class T>
-void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report) {
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report) {
   const int level = product.level();
   const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), std::uint64_t{1} << level), data.size());
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
@@ -155,10 +155,10 @@ void append_on_device(View data, device::Device& device, DeviceProduct& product,
 
 template void DeviceProduct::collect<float>(Tree<float>&);
 template void DeviceProduct::collect<double>(Tree<double>&);
-template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, SumReport&);
-template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, SumReport&);
+template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, Report&);
+template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, Report&);
 
-void multiply_on_device(View data, device::Device& device, const ReduceOptions& options, IntegerProduct& product, SumReport& report) {
+void multiply_on_device(View data, device::Device& device, const Tuning& options, IntegerProduct& product, Report& report) {
   const std::lock_guard lock(device.mutex());
   const std::uint32_t group_size = choose_group_size(device.info(), options.group_size);
   const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size, 1), "product");

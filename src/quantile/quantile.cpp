@@ -16,6 +16,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -177,8 +178,10 @@ Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) 
   return {exact::round_quotient<Real>(sum(left * big(whole - rest), right * big(rest)), big(whole), exponent), DType::float64};
 }
 
-Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileOptions& options) {
+Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileRule& rule,
+                       const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const auto start = std::chrono::steady_clock::now();
   std::vector<Fraction> fractions;
   for (const double one : q) fractions.push_back(fraction_of(one));
   std::vector<Position> positions;
@@ -188,7 +191,7 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     if (nans != 0 && options.nan == NanPolicy::propagate) return ranks;
     if (count == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no elements: all are NaN, and left out");
     for (const Fraction fraction : fractions) {
-      positions.push_back(position(fraction, count, options.method));
+      positions.push_back(position(fraction, count, rule.method));
       ranks.push_back(positions.back().below);
       ranks.push_back(positions.back().last());
     }
@@ -196,10 +199,15 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     return ranks;
   };
-  const selection::Selected selected = selection::select(pass, type, options.threads, find_ranks);
+  const selection::Selected selected = selection::select(pass, type, options.tuning.threads, find_ranks);
   Quantiles result{{}, selected.count, selected.nans};
+  if (options.report != nullptr) {
+    *options.report = {"cpu", "selection",
+                       "",    selected.count * size_of(type.value_or(DType::float64)),
+                       0,     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  }
   if (positions.empty()) {
-    result.values.assign(q.size(), {kNan, options.to_float ? DType::float32 : type && !is_integer(*type) ? *type : DType::float64});
+    result.values.assign(q.size(), {kNan, rule.to_float ? DType::float32 : type && !is_integer(*type) ? *type : DType::float64});
     return result;
   }
   const auto at = [&](std::uint64_t rank) -> const Value& {
@@ -207,9 +215,9 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
   };
   for (const Position& place : positions) {
     const Value& low = at(place.below);
-    const auto interpolated = options.to_float ? between<float> : between<double>;
+    const auto interpolated = rule.to_float ? between<float> : between<double>;
     result.values.push_back(place.rest == 0 ? low : interpolated(low, at(place.last()), place.rest, place.whole));
-    if (options.to_float) result.values.back() = as_float(result.values.back());  // of integers and elements; others are floats already
+    if (rule.to_float) result.values.back() = as_float(result.values.back());  // of integers and elements; others are floats already
   }
   return result;
 }
@@ -232,14 +240,15 @@ QuantileMethod parse_quantile_method(std::string_view name) {
   throw Error(ErrorKind::usage, fmt::format("unknown method '{}' of a quantile: there are {}", name, names));
 }
 
-Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileOptions& options) {
+Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule, const Options& options) {
   const auto pass = [&data](const std::function<void(View)>& body) {
     device::for_host_blocks(data, core::Order::memory, [&](View block) { core::for_contiguous_pieces(block, body); });
   };
-  return quantiles_of(pass, data.type(), q, options);
+  return quantiles_of(pass, data.type(), q, rule, options);
 }
 
-Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileOptions& options) {
+Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileRule& rule,
+                    const Options& options) {
   std::unique_ptr<Source> source = open();
   const std::optional<DType> type = source->type();
   const auto pass = [&](const std::function<void(View)>& body) {
@@ -247,13 +256,13 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
     while (const std::optional<Array> view = source->next()) core::for_contiguous_pieces(*view, body);
     source.reset();
   };
-  return quantiles_of(pass, type, q, options);
+  return quantiles_of(pass, type, q, rule, options);
 }
 
-Value quantile(const Array& data, double q, const QuantileOptions& options) {
-  return quantiles(data, std::span<const double>(&q, 1), options).values.front();
+Value quantile(const Array& data, double q, const QuantileRule& rule, const Options& options) {
+  return quantiles(data, std::span<const double>(&q, 1), rule, options).values.front();
 }
 
-Value median(const Array& data, const QuantileOptions& options) { return quantile(data, 0.5, options); }
+Value median(const Array& data, const Options& options) { return quantile(data, 0.5, {}, options); }
 
 }  // namespace samesum

@@ -125,7 +125,7 @@ device::Source sum_exact_source(DType type, const SumConfiguration& configuratio
   return source;
 }
 
-DeviceSum::DeviceSum(device::Device& device, DType type, const AccumulateOptions& options, std::uint64_t elements)
+DeviceSum::DeviceSum(device::Device& device, DType type, const Tuning& options, std::uint64_t elements)
     : device_(device), options_(options), type_(type) {
   entries_ = layout_of(type, in_float64(device.info(), type)).entries();
   schedule_ = device.allocate(8);
@@ -239,7 +239,7 @@ DeviceSumResult DeviceSum::result() {
   return result;
 }
 
-Accumulator sum_on_device(View data, device::Device& device, const AccumulateOptions& options, SumReport* report) {
+Accumulator sum_on_device(View data, device::Device& device, const Tuning& options, Report* report) {
   const std::lock_guard lock(device.mutex());
   const std::uint64_t element = size_of(data.type());
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / element;

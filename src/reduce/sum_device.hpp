@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/view.hpp"
-#include "device/memory/run.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "reduce/few_exponents.hpp"
 #include "reduce/window_device.hpp"
 
@@ -42,7 +42,7 @@ class DeviceSum {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   /// `elements`: for so many, or about so many, it is to be fast.
-  DeviceSum(device::Device& device, DType type, const AccumulateOptions& options, std::uint64_t elements);
+  DeviceSum(device::Device& device, DType type, const Tuning& options, std::uint64_t elements);
 
   /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
   void prepare_all(bool strided);
@@ -75,7 +75,7 @@ class DeviceSum {
   std::uint64_t record_offset() const { return std::uint64_t{8} * (entries_ + 1); }
 
   device::Device& device_;
-  AccumulateOptions options_;
+  Tuning options_;
   SumConfiguration configuration_;
   std::optional<DeviceWindow> window_;  // for little data
   FewExponents few_exponents_;          // where that is for these alone
@@ -96,6 +96,6 @@ class DeviceSum {
 device::Source sum_exact_source(DType type, const SumConfiguration& configuration);
 
 /// The exact sum of data in host memory on `device`, in chunks that fit into it.
-Accumulator sum_on_device(View data, device::Device& device, const AccumulateOptions& options, SumReport* report);
+Accumulator sum_on_device(View data, device::Device& device, const Tuning& options, Report* report);
 
 }  // namespace samesum::reduce

@@ -36,7 +36,7 @@ SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
 }  // namespace
 
 struct SumPlan::State {
-  State(const Device& on, DType elements, std::uint64_t size, const AccumulateOptions& wanted, Layout arrays)
+  State(const Device& on, DType elements, std::uint64_t size, const Tuning& wanted, Layout arrays)
       : device(on), type(elements), options(wanted), layout(arrays) {
     const core::DefaultFloatEnvironment environment;
     find_sum_variant(device, options.variant);
@@ -56,7 +56,7 @@ struct SumPlan::State {
       launched = true;
       return;
     }
-    Accumulator sum = accumulate(device::on_host(data), device, options);
+    Accumulator sum = accumulate(device::on_host(data), {.device = device, .tuning = options});
     if (place != nullptr) {
       const SumRecord record = record_of(sum, type, nan);
       queue.write(place->memory, place->offset, &record, sizeof record);
@@ -79,7 +79,7 @@ struct SumPlan::State {
 
   Device device;
   DType type;
-  AccumulateOptions options;
+  Tuning options;
   Layout layout;
   std::optional<reduce::DeviceSum> on_device;
   bool launched = false;               // guarded, as on_device is, by the device's mutex
@@ -87,7 +87,7 @@ struct SumPlan::State {
   std::mutex host_mutex;
 };
 
-SumPlan::SumPlan(const Device& device, DType type, std::uint64_t size, const AccumulateOptions& options, Layout layout)
+SumPlan::SumPlan(const Device& device, DType type, std::uint64_t size, const Tuning& options, Layout layout)
     : state_(std::make_shared<State>(device, type, size, options, layout)) {}
 
 void SumPlan::launch(const Array& data) { state_->launch(data, nullptr, NanPolicy::propagate); }
@@ -103,24 +103,30 @@ std::string SumPlan::configuration() const {
   return state_->on_device ? state_->on_device->configuration() : fmt::format("threads={}", state_->options.threads);
 }
 
-Accumulator sum_on_its_device(const Array& data, const AccumulateOptions& options, SumReport* report) {
+Accumulator sum_on_its_device(const Array& data, const Options& options) {
+  const Tuning& tuning = options.tuning;
+  Report* const report = options.report;
   const Device& device = data.buffer().device();
-  find_sum_variant(device, options.variant);
+  find_sum_variant(device, tuning.variant);
   device::Device& queue = device.implementation();
   Accumulator total;
   core::Reports reports(report);
   device::for_runs(data, core::Order::memory, [&](const device::Run& run) {
     const device::Lock lock(queue.mutex());
     const std::uint64_t size = device::Plans::size_for(run.count);
-    const std::string name = fmt::format("sum {} {} {} {}", name_of(data.type()), size, options.group_size, options.groups);
+    const std::string name = fmt::format("sum {} {} {} {}", name_of(data.type()), size, tuning.group_size, tuning.groups);
     auto sum = queue.plans().take<reduce::DeviceSum>(name);
-    if (!sum) sum = std::make_shared<reduce::DeviceSum>(queue, data.type(), options, size);
+    if (!sum) sum = std::make_shared<reduce::DeviceSum>(queue, data.type(), tuning, size);
     const device::Mark before = report != nullptr ? queue.mark() : device::Mark{};
     sum->launch(run);
     const device::Mark after = report != nullptr ? queue.mark() : device::Mark{};
     total.merge(sum->result().accumulator);
-    if (SumReport* const part = reports.next()) {
-      *part = {device.info().selector,          std::string(sum->variant()), sum->configuration(), run.count * size_of(data.type()), 0,
+    if (Report* const part = reports.next()) {
+      *part = {device.info().selector,
+               std::string(sum->variant()),
+               sum->configuration(),
+               run.count * size_of(data.type()),
+               0,
                queue.seconds_between(before, after)};
     }
     reports.add();

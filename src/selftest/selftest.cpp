@@ -70,12 +70,12 @@ class Selftest {
 
  private:
   void check(View data) {
-    const Accumulator expected = accumulate(data, host_, one_by_one_);
+    const Accumulator expected = accumulate(data, {.device = host_, .tuning = one_by_one_});
     bool hashed = false;
     for (const SumVariant& variant : sum_variants(device_)) {
-      AccumulateOptions options;
-      options.variant = variant.name;
-      const Accumulator sum = accumulate(data, device_, options);
+      Options options{.device = device_};
+      options.tuning.variant = variant.name;
+      const Accumulator sum = accumulate(data, options);
       ++result_.sums;
       if (!hashed) add_to_hash(sum);  // the first variant is the one that is taken by default; the others have to equal it
       hashed = true;
@@ -92,7 +92,7 @@ class Selftest {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     auto& sum = sums_[static_cast<std::size_t>(data.type())];
-    if (!sum) sum.emplace(device, data.type(), AccumulateOptions{}, std::uint64_t{1} << 20);
+    if (!sum) sum.emplace(device, data.type(), Tuning{}, std::uint64_t{1} << 20);
     if (memory_.bytes < data.bytes() || memory_.bytes == 0) memory_ = device.allocate(std::max<std::uint64_t>(data.bytes(), 1024));
     if (data.size() != 0) device.write(memory_, 0, data.data(), data.bytes());
     for (const NanPolicy nan : kPolicies) {
@@ -121,7 +121,7 @@ class Selftest {
 
   Device device_;
   Device host_;
-  AccumulateOptions one_by_one_;
+  Tuning one_by_one_;
   SelftestResult result_;
   XXH3_state_t state_;
   std::string name_;

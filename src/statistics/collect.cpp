@@ -22,10 +22,7 @@
 namespace samesum {
 namespace {
 
-template <class Options>
-CollectOptions options_of(const Options& options, Fields fields) {
-  return {fields, options.group_size, options.groups, options.threads};
-}
+using statistics::CollectOptions;
 
 constexpr std::string_view kArray = "npy";  // what has a shape from its beginning
 
@@ -37,7 +34,7 @@ constexpr Fields kSquares{false, false, true, false};
 
 // Runs `work` on the CPU, which fills in the number of its threads, and tells of it.
 template <class Work>
-auto on_cpu(SumReport* report, const Work& work) {
+auto on_cpu(Report* report, const Work& work) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
   auto result = work(&threads);
@@ -49,8 +46,8 @@ auto on_cpu(SumReport* report, const Work& work) {
 }
 
 // With the name of the CPU's loops: of kernels there are several.
-SumReport begin_report(const Device& device, std::string_view loops, std::uint64_t bytes) {
-  SumReport report;
+Report begin_report(const Device& device, std::string_view loops, std::uint64_t bytes) {
+  Report report;
   report.device = device.info().selector;
   report.variant = loops;
   report.bytes = bytes;
@@ -87,8 +84,8 @@ core::Order order_for(const Fields& fields) { return fields.extremes ? core::Ord
 // What was collected of an array in several parts.
 class Parts {
  public:
-  explicit Parts(SumReport* report) : reports_(report) {}
-  SumReport* report() noexcept { return reports_.next(); }
+  explicit Parts(Report* report) : reports_(report) {}
+  Report* report() noexcept { return reports_.next(); }
   void add(Statistics part) {
     all_ ? all_->merge(part) : static_cast<void>(all_ = std::move(part));
     reports_.add();
@@ -96,7 +93,7 @@ class Parts {
   Statistics all() { return std::move(*all_); }
 
  private:
-  core::Reports<SumReport> reports_;
+  core::Reports reports_;
   std::optional<Statistics> all_;
 };
 
@@ -123,28 +120,31 @@ void statistics::require_alike(const Array& a, const Array& b) {
     throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one length and type: these have {} {} and {} {} elements",
                                               a.size(), name_of(a.type()), b.size(), name_of(b.type())));
   }
-  throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one shape and type: these have {} {} and {} {} elements",
-                                            fmt::join(a.shape(), " x "), name_of(a.type()), fmt::join(b.shape(), " x "), name_of(b.type())));
+  throw Error(ErrorKind::usage,
+              fmt::format("a dot product takes two arrays of one shape and type: these have {} {} and {} {} elements",
+                          fmt::join(a.shape(), " x "), name_of(a.type()), fmt::join(b.shape(), " x "), name_of(b.type())));
 }
 
-Statistics collect(const Array& data, const Device& device, const CollectOptions& wanted, SumReport* report) {
+Statistics collect(const Array& data, const Fields& wanted, const Options& all) {
   const core::DefaultFloatEnvironment environment;
-  const CollectOptions options = statistics::with_nans(wanted);
+  const Device device = device::device_for(data, data.bytes(), all);
+  const CollectOptions options = statistics::with_nans(statistics::collect_options(wanted, all.tuning));
+  Report* const report = all.report;
   const bool on_kernels = device.info().has(Capability::kernels);
   const core::Order order = order_for(options.fields);
-  const auto of_piece = [&](View piece, SumReport* part) {
+  const auto of_piece = [&](View piece, Report* part) {
     if (part != nullptr) *part = begin_report(device, loops_for(options.fields), piece.bytes());
     if (on_kernels) return statistics::collect_on_device(piece, device.implementation(), options, part);
     return on_cpu(part, [&](std::uint32_t* threads) { return statistics::collect_cpu(piece, options, threads); });
   };
-  const auto of_run = [&](const device::Run& run, SumReport* part) {
+  const auto of_run = [&](const device::Run& run, Report* part) {
     if (part != nullptr) *part = begin_report(device, loops_for(options.fields), run.count * size_of(data.type()));
     return statistics::collect_on_device(run, data.type(), device.implementation(), options, part);
   };
   Parts parts(report);
   if (data.on_device()) {
     device::require_on(data, device);
-    if (!on_kernels) return collect(device::on_host(data), device, wanted, report);
+    if (!on_kernels) return collect(device::on_host(data), wanted, device::on(device, all));
     if (const auto run = device::single_run(data, order)) return of_run(*run, report);
     device::for_runs(data, order, [&](const device::Run& run) { parts.add(of_run(run, parts.report())); });
   } else {
@@ -156,18 +156,20 @@ Statistics collect(const Array& data, const Device& device, const CollectOptions
   return parts.all();
 }
 
-Statistics collect(const Array& data, const CollectOptions& options, SumReport* report) {
-  return collect(data, device::device_for(data, data.bytes()), options, report);
-}
-
-std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
+std::vector<Statistics> collect_columns(Source& source, const Fields& fields, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   std::vector<Statistics> all;
-  core::Reports reports(report);
-  if (!options.fields.extremes) source.allow_any_order();  // whose indices are those of the array
-  while (const std::optional<Array> view = source.next()) {
-    Statistics::Contents part = collect(*view, device, options, reports.next()).contents();
+  core::Reports reports(options.report);
+  Options of_part = device::on(device::device_for(source.resident_bytes(), options), options);
+  const auto collect_part = [&](const Array& part) {
+    of_part.report = reports.next();
+    Statistics found = collect(part, fields, of_part);
     reports.add();
+    return found;
+  };
+  if (!fields.extremes) source.allow_any_order();  // whose indices are those of the array
+  while (const std::optional<Array> view = source.next()) {
+    Statistics::Contents part = collect_part(*view).contents();
     const auto place = [&](std::uint64_t& index) { index += source.missing_before(index); };
     for (std::optional<Extreme>* end : {&part.least, &part.greatest}) {
       if (!*end) continue;
@@ -182,10 +184,7 @@ std::vector<Statistics> collect_columns(Source& source, const Device& device, co
   all.resize(std::max({all.size(), columns.size(), std::size_t{columns.empty() ? 1u : 0u}}));
   for (std::size_t i = 0; i < all.size(); ++i) {
     Statistics& one = all[i];
-    if (one.count() == 0) {
-      one = collect(Array(nullptr, 0, source.type().value_or(DType::float64)), device, options, reports.next());
-      reports.add();
-    }
+    if (one.count() == 0) one = collect_part(Array(nullptr, 0, source.type().value_or(DType::float64)));
     Statistics::Contents contents = one.contents();
     contents.missing = columns.empty() ? source.missing() : columns[i].missing;
     one = Statistics(std::move(contents));
@@ -193,43 +192,43 @@ std::vector<Statistics> collect_columns(Source& source, const Device& device, co
   return all;
 }
 
-Statistics collect(Source& source, const Device& device, const CollectOptions& options, SumReport* report) {
-  std::vector<Statistics> all = collect_columns(source, device, options, report);
+Statistics collect(Source& source, const Fields& fields, const Options& options) {
+  std::vector<Statistics> all = collect_columns(source, fields, options);
   require_one_column(source);
   return std::move(all.front());
 }
 
-ProductAccumulator dot(const Array& a, const Array& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
+ProductAccumulator dot(const Array& a, const Array& b, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const Device device = device::device_for(a.on_device() ? a : b, a.bytes() + b.bytes(), options);
   statistics::require_alike(a, b);
-  if (a.on_device() != b.on_device() ||
-      (a.on_device() && &a.buffer().device().implementation() != &b.buffer().device().implementation())) {
+  if (a.on_device() != b.on_device() || (a.on_device() && &a.buffer().device().implementation() != &b.buffer().device().implementation())) {
     const auto place = [](const Array& array) { return array.on_device() ? array.buffer().device().info().selector : "the host"; };
-    throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it",
-                                              place(a), place(b)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("a dot product takes two arrays on one device: these lie on {} and {}, or on two queues of it", place(a), place(b)));
   }
-  const CollectOptions how = options_of(options, kSquares);
+  const CollectOptions how = statistics::collect_options(kSquares, options.tuning);
   const bool on_kernels = device.info().has(Capability::kernels);
-  core::Reports reports(report);
+  core::Reports reports(options.report);
   ProductAccumulator total;
   const auto add = [&](std::uint64_t bytes, const auto& work) {
-    SumReport* const part = reports.next();
+    Report* const part = reports.next();
     if (part != nullptr) *part = begin_report(device, "dot", bytes);
     total.merge(work(part));
     reports.add();
   };
   if (a.on_device()) {
     device::require_on(a, device);
-    if (!on_kernels) return dot(device::on_host(a), device::on_host(b), device, options, report);
+    if (!on_kernels) return dot(device::on_host(a), device::on_host(b), device::on(device, options));
     device::for_runs_of_both(a, b, [&](const device::Run& left, const device::Run& right) {
-      add(2 * left.count * size_of(a.type()), [&](SumReport* part) {
-        return statistics::dot_on_device(left, right, a.type(), device.implementation(), how, part);
-      });
+      add(2 * left.count * size_of(a.type()),
+          [&](Report* part) { return statistics::dot_on_device(left, right, a.type(), device.implementation(), how, part); });
     });
     return total;
   }
   const auto add_pieces = [&](View left, View right) {
-    add(left.bytes() + right.bytes(), [&](SumReport* part) {
+    add(left.bytes() + right.bytes(), [&](Report* part) {
       if (on_kernels) return statistics::dot_on_device(left, right, device.implementation(), how, part);
       return on_cpu(part, [&](std::uint32_t* threads) { return statistics::dot_cpu(left, right, how.threads, threads); });
     });
@@ -247,18 +246,20 @@ ProductAccumulator dot(const Array& a, const Array& b, const Device& device, con
   return total;
 }
 
-ProductAccumulator dot(const Array& a, const Array& b, const ExecutionOptions& options, SumReport* report) {
-  return dot(a, b, device::device_for(a.on_device() ? a : b, a.bytes() + b.bytes()), options, report);
-}
-
-ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options, SumReport* report) {
+ProductAccumulator dot(Source& a, Source& b, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   if (a.format() == kArray && b.format() == kArray && a.shape() != b.shape()) {
     throw Error(ErrorKind::usage, fmt::format("a dot product takes two arrays of one shape: these have ({}) and ({})",
                                               fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
   }
   ProductAccumulator total;
-  core::Reports reports(report);
+  core::Reports reports(options.report);
+  Options of_part = device::on(device::device_for(a.resident_bytes() + b.resident_bytes(), options), options);
+  const auto add_part = [&](const Array& left, const Array& right) {
+    of_part.report = reports.next();
+    total.merge(dot(left, right, of_part));
+    reports.add();
+  };
   bool any = false;
   std::optional<Array> left, right;  // what is left of a chunk
   std::uint64_t done = 0;
@@ -269,8 +270,7 @@ ProductAccumulator dot(Source& a, Source& b, const Device& device, const Executi
     const std::uint64_t count = std::min(left->size(), right->size());
     const View one = left->part(0, count), other = right->part(0, count);
     if (one.type() == other.type() || a.type() || b.type()) {
-      total.merge(dot(one, other, device, options, reports.next()));
-      reports.add();
+      add_part(one, other);
       any = true;
     } else {
       add_products(one, other, total);
@@ -291,91 +291,37 @@ ProductAccumulator dot(Source& a, Source& b, const Device& device, const Executi
   }
   if (!any) {
     const Array none(nullptr, 0, DType::float64);
-    total.merge(dot(none, none, device, options, reports.next()));
-    reports.add();
+    add_part(none, none);
   }
   return total;
 }
 
 namespace {
 
-// Of one field of the pass, by these options: where the array lies, or on a device of the caller's.
-Statistics found_in(const Array& data, Fields fields, const ReduceOptions& options) { return collect(data, options_of(options, fields)); }
-Statistics found_in(const Array& data, Fields fields, const ReduceOptions& options, const Device& device) {
-  return collect(data, device, options_of(options, fields));
-}
-
 std::pair<Extreme, Extreme> both_ends(const Statistics& found, NanPolicy nan) { return {found.min(nan), found.max(nan)}; }
 
 }  // namespace
 
-Extreme min(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kExtremes, options).min(options.nan);
-}
-Extreme min(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kExtremes, options, device).min(options.nan);
-}
-Extreme max(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kExtremes, options).max(options.nan);
-}
-Extreme max(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kExtremes, options, device).max(options.nan);
-}
-std::pair<Extreme, Extreme> minmax(const Array& data, const ReduceOptions& options) {
-  return both_ends(found_in(data, kExtremes, options), options.nan);
-}
-std::pair<Extreme, Extreme> minmax(const Array& data, const Device& device, const ReduceOptions& options) {
-  return both_ends(found_in(data, kExtremes, options, device), options.nan);
+Extreme min(const Array& data, const Options& options) { return collect(data, kExtremes, options).min(options.nan); }
+Extreme max(const Array& data, const Options& options) { return collect(data, kExtremes, options).max(options.nan); }
+std::pair<Extreme, Extreme> minmax(const Array& data, const Options& options) {
+  return both_ends(collect(data, kExtremes, options), options.nan);
 }
 
-std::uint64_t count_nonzero(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kNonzeros, options).nonzero_count(options.nan);
+std::uint64_t count_nonzero(const Array& data, const Options& options) {
+  return collect(data, kNonzeros, options).nonzero_count(options.nan);
 }
-std::uint64_t count_nonzero(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kNonzeros, options, device).nonzero_count(options.nan);
-}
-bool any(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kNonzeros, options).any(options.nan);
-}
-bool any(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kNonzeros, options, device).any(options.nan);
-}
-bool all(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kNonzeros, options).all(options.nan);
-}
-bool all(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kNonzeros, options, device).all(options.nan);
-}
+bool any(const Array& data, const Options& options) { return collect(data, kNonzeros, options).any(options.nan); }
+bool all(const Array& data, const Options& options) { return collect(data, kNonzeros, options).all(options.nan); }
 
-double mean(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kSum, options).mean(options.nan);
+double mean(const Array& data, const Options& options) { return collect(data, kSum, options).mean(options.nan); }
+double variance(const Array& data, std::uint64_t ddof, const Options& options) {
+  return collect(data, kVariance, options).variance(ddof, options.nan);
 }
-double mean(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kSum, options, device).mean(options.nan);
+double standard_deviation(const Array& data, std::uint64_t ddof, const Options& options) {
+  return collect(data, kVariance, options).standard_deviation(ddof, options.nan);
 }
-double variance(const Array& data, std::uint64_t ddof, const ReduceOptions& options) {
-  return found_in(data, kVariance, options).variance(ddof, options.nan);
-}
-double variance(const Array& data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
-  return found_in(data, kVariance, options, device).variance(ddof, options.nan);
-}
-double standard_deviation(const Array& data, std::uint64_t ddof, const ReduceOptions& options) {
-  return found_in(data, kVariance, options).standard_deviation(ddof, options.nan);
-}
-double standard_deviation(const Array& data, const Device& device, std::uint64_t ddof, const ReduceOptions& options) {
-  return found_in(data, kVariance, options, device).standard_deviation(ddof, options.nan);
-}
-double squared_norm(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kSquares, options).squared_norm(options.nan);
-}
-double squared_norm(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kSquares, options, device).squared_norm(options.nan);
-}
-double norm(const Array& data, const ReduceOptions& options) {
-  return found_in(data, kSquares, options).norm(options.nan);
-}
-double norm(const Array& data, const Device& device, const ReduceOptions& options) {
-  return found_in(data, kSquares, options, device).norm(options.nan);
-}
+double squared_norm(const Array& data, const Options& options) { return collect(data, kSquares, options).squared_norm(options.nan); }
+double norm(const Array& data, const Options& options) { return collect(data, kSquares, options).norm(options.nan); }
 
 }  // namespace samesum

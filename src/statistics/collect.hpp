@@ -11,6 +11,17 @@
 
 namespace samesum::statistics {
 
+/// What is to be collected, and how.
+struct CollectOptions {
+  Fields fields = {};
+  std::uint32_t group_size = 0;  // as in Tuning
+  std::uint32_t groups = 0;
+  std::uint32_t threads = 0;
+};
+inline CollectOptions collect_options(const Fields& fields, const Tuning& tuning) {
+  return {fields, tuning.group_size, tuning.groups, tuning.threads};
+}
+
 /// With the field that counts NaNs: sums do, or else extremes.
 inline CollectOptions with_nans(CollectOptions options) {
   options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
@@ -27,13 +38,12 @@ Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* 
 ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
 
 /// Data in host memory, in chunks that fit into the device. `report`, where given, is completed.
-Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, SumReport* report);
-ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, SumReport* report);
+Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report);
+ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report);
 
 /// The same of arrays in the device's memory.
-Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options,
-                             SumReport* report);
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report);
 ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
-                                 const CollectOptions& options, SumReport* report);
+                                 const CollectOptions& options, Report* report);
 
 }  // namespace samesum::statistics

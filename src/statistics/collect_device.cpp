@@ -171,7 +171,7 @@ device::Source pass_source(const KernelShape& shape) {
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
     : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), groups_(options.groups) {
   if (options.fields == Fields{true, false, false, false}) {
-    extremes_.emplace(device, type, ExecutionOptions{options.group_size, options.groups, 0}, elements);
+    extremes_.emplace(device, type, Tuning{.group_size = options.group_size, .groups = options.groups}, elements);
     return;
   }
   const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
@@ -322,21 +322,20 @@ Statistics::Contents DevicePass::sum_of_window() {
 namespace {
 
 // Adds the times of a chunk.
-void add_times(device::Device& device, SumReport* report, const device::Mark& start, const device::Mark& uploaded,
-               const device::Mark& done) {
+void add_times(device::Device& device, Report* report, const device::Mark& start, const device::Mark& uploaded, const device::Mark& done) {
   if (report == nullptr) return;
   report->upload_seconds += device.seconds_between(start, uploaded);
   report->seconds += device.seconds_between(uploaded, done);
 }
 
-void tell(SumReport& report, const DevicePass& pass) {
+void tell(Report& report, const DevicePass& pass) {
   report.variant = pass.entry();
   report.configuration = pass.configuration();
 }
 
 // Runs `pass` over host data chunk by chunk, and hands each result to `take`.
 template <class Take>
-void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, SumReport* report, const Take& take) {
+void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
   const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
   const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
@@ -361,7 +360,7 @@ void for_chunks(View a, View b, bool two, device::Device& device, const CollectO
 // The same of arrays that lie on the device.
 template <class Take>
 void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
-               SumReport* report, const Take& take) {
+               Report* report, const Take& take) {
   const Fields& fields = options.fields;
   const std::uint64_t size = device::Plans::size_for(a.count);
   const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extremes, fields.sum, fields.squares,
@@ -401,22 +400,21 @@ class Merged {
 
 }  // namespace
 
-Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, SumReport* report) {
+Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report) {
   const std::lock_guard lock(device.mutex());
   Merged merged;
   for_chunks(data, data, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
   return std::move(merged.all);
 }
 
-Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options,
-                             SumReport* report) {
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report) {
   const std::lock_guard lock(device.mutex());
   Merged merged;
   for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
   return std::move(merged.all);
 }
 
-ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, SumReport* report) {
+ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report) {
   const std::lock_guard lock(device.mutex());
   ProductAccumulator all;
   for_chunks(a, b, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
@@ -424,7 +422,7 @@ ProductAccumulator dot_on_device(View a, View b, device::Device& device, const C
 }
 
 ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
-                                 const CollectOptions& options, SumReport* report) {
+                                 const CollectOptions& options, Report* report) {
   const std::lock_guard lock(device.mutex());
   ProductAccumulator all;
   for_parts(a, b, type, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });

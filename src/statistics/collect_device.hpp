@@ -4,6 +4,7 @@
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
 #include "reduce/window_device.hpp"
+#include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
 
 #include <samesum/statistics.hpp>

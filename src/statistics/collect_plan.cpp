@@ -18,9 +18,9 @@ namespace {
 
 static_assert(CollectPlan::kMostElements == statistics::DevicePass::kMostElements);
 
-CollectOptions options_of(const ExecutionOptions& options) {
-  return {{.extremes = false, .sum = false, .squares = true, .nonzeros = false}, options.group_size, options.groups, options.threads};
-}
+using statistics::CollectOptions;
+
+constexpr Fields kSquares{.extremes = false, .sum = false, .squares = true, .nonzeros = false};
 
 }  // namespace
 
@@ -54,9 +54,9 @@ struct CollectPlan::State {
     }
     Statistics::Contents found;
     if (dot) {
-      found.squares = samesum::dot(device::on_host(a), device::on_host(b), device, {.threads = options.threads});
+      found.squares = samesum::dot(device::on_host(a), device::on_host(b), {.device = device, .tuning = {.threads = options.threads}});
     } else {
-      found = collect(device::on_host(a), device, options).contents();
+      found = collect(device::on_host(a), options.fields, {.device = device, .tuning = {.threads = options.threads}}).contents();
     }
     const std::lock_guard lock(host_mutex);
     on_host = std::move(found);
@@ -86,14 +86,14 @@ struct CollectPlan::State {
   std::mutex host_mutex;
 };
 
-CollectPlan::CollectPlan(const Device& device, DType type, std::uint64_t size, const CollectOptions& options)
-    : state_(std::make_shared<State>(device, type, size, options, false)) {}
+CollectPlan::CollectPlan(const Device& device, DType type, std::uint64_t size, const Fields& fields, const Tuning& tuning)
+    : state_(std::make_shared<State>(device, type, size, statistics::collect_options(fields, tuning), false)) {}
 void CollectPlan::launch(const Array& data) { state_->launch(data, data); }
 Statistics CollectPlan::result() const { return Statistics(state_->result()); }
 std::string CollectPlan::configuration() const { return state_->configuration(); }
 
-DotPlan::DotPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options)
-    : state_(std::make_shared<CollectPlan::State>(device, type, size, options_of(options), true)) {}
+DotPlan::DotPlan(const Device& device, DType type, std::uint64_t size, const Tuning& tuning)
+    : state_(std::make_shared<CollectPlan::State>(device, type, size, statistics::collect_options(kSquares, tuning), true)) {}
 void DotPlan::launch(const Array& a, const Array& b) { state_->launch(a, b); }
 ProductAccumulator DotPlan::result() const { return state_->result().squares; }
 std::string DotPlan::configuration() const { return state_->configuration(); }

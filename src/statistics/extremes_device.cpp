@@ -73,7 +73,7 @@ bool can_poll(const DeviceInfo& info) {
   return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
 }
 
-ExtremesShape choose_shape(const DeviceInfo& info, DType type, const ExecutionOptions& options, std::uint64_t elements, bool places) {
+ExtremesShape choose_shape(const DeviceInfo& info, DType type, const Tuning& options, std::uint64_t elements, bool places) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
   if (info.is_cpu) {
@@ -129,7 +129,7 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends
            {"LOADS", std::to_string(shape.loads)}}};
 }
 
-DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const ExecutionOptions& options, std::uint64_t elements, Ends ends)
+DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, Ends ends)
     : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements, ends.places)) {
   if (shape_.little) {
     little_ = device::build(device, source(false), kLittle);

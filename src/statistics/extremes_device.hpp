@@ -33,7 +33,7 @@ class DeviceExtremes {
  public:
   /// `elements`: for so many, or about so many, it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  DeviceExtremes(device::Device& device, DType type, const ExecutionOptions& options, std::uint64_t elements, Ends ends = {});
+  DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, Ends ends = {});
 
   /// Builds all that a launch may take, of arrays with strides too where these are `strided`: launches then build nothing.
   void prepare_all(bool strided);

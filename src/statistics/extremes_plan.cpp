@@ -19,7 +19,7 @@ static_assert(sizeof(ExtremesRecord) == 48, "the kernel writes it as six 64-bit 
 }  // namespace
 
 struct ExtremesPlan::State {
-  State(const Device& on, DType elements, std::uint64_t size, const ExecutionOptions& wanted, Ends sought, Layout arrays)
+  State(const Device& on, DType elements, std::uint64_t size, const Tuning& wanted, Ends sought, Layout arrays)
       : device(on), type(elements), options(wanted), ends(sought), layout(arrays) {
     const core::DefaultFloatEnvironment environment;
     if (!device.info().has(Capability::kernels)) return;
@@ -39,7 +39,7 @@ struct ExtremesPlan::State {
       return;
     }
     const View host(device::on_host(data).data(), run.count, type, run.stride);
-    const Statistics found = collect(host, device, {{true, false, false, false}, 0, 0, options.threads});
+    const Statistics found = collect(host, {true, false, false, false}, {.device = device, .tuning = {.threads = options.threads}});
     const ExtremesRecord record = statistics::record_of(found.contents(), host, ends);
     if (place != nullptr) return queue.write(place->memory, place->offset, &record, sizeof record);
     const std::lock_guard lock(host_mutex);
@@ -65,7 +65,7 @@ struct ExtremesPlan::State {
 
   Device device;
   DType type;
-  ExecutionOptions options;
+  Tuning options;
   Ends ends;
   Layout layout;
   std::optional<statistics::DeviceExtremes> on_device;
@@ -74,7 +74,7 @@ struct ExtremesPlan::State {
   std::mutex host_mutex;
 };
 
-ExtremesPlan::ExtremesPlan(const Device& device, DType type, std::uint64_t size, const ExecutionOptions& options, Ends ends, Layout layout)
+ExtremesPlan::ExtremesPlan(const Device& device, DType type, std::uint64_t size, const Tuning& options, Ends ends, Layout layout)
     : state_(std::make_shared<State>(device, type, size, options, ends, layout)) {}
 
 void ExtremesPlan::launch(const Array& data) { state_->launch(data, nullptr); }

@@ -37,7 +37,8 @@ const std::vector<Layout>& layouts() {
       {"misaligned rows", [](const Array& cube) { return cube.slice(2, 1, kColumns - 3); }},
       {"a column", [](const Array& cube) { return cube.at(0, 1).column(9); }},
       {"the middle axis", [](const Array& cube) { return cube.at(1, 3); }},
-      {"two axes backwards", [](const Array& cube) { return cube.slice(0, kDepth - 1, kDepth, -1).slice(2, kColumns - 1, kColumns / 2, -2); }},
+      {"two axes backwards",
+       [](const Array& cube) { return cube.slice(0, kDepth - 1, kDepth, -1).slice(2, kColumns - 1, kColumns / 2, -2); }},
       {"axes in another order, with gaps", [](const Array& cube) { return cube.slice(1, 2, 11, 3).transposed(); }},
       {"two columns", [](const Array& cube) { return cube.slice(2, 10, 2); }},
       {"nothing", [](const Array& cube) { return cube.slice(1, 0, 0); }},
@@ -85,26 +86,26 @@ std::vector<std::byte> packed(const Array& array) {
 
 void check_same(const Array& array, const Array& plain, const Device& device) {
   const Device cpu = Device::open("cpu");
-  const Accumulator exact = accumulate(plain, cpu);
-  EXPECT_EQ(accumulate(array, device), exact);
-  EXPECT_EQ(collect(array, device, {.fields = {true, true, true, true}}), collect(plain, cpu, {.fields = {true, true, true, true}}));
-  EXPECT_EQ(collect(array, device, {.fields = {false, true, true, false}}), collect(plain, cpu, {.fields = {false, true, true, false}}));
-  EXPECT_EQ(dot(array, array, device), dot(plain, plain, cpu));
+  const Accumulator exact = accumulate(plain, {.device = cpu});
+  EXPECT_EQ(accumulate(array, {.device = device}), exact);
+  EXPECT_EQ(collect(array, {true, true, true, true}, {.device = device}), collect(plain, {true, true, true, true}, {.device = cpu}));
+  EXPECT_EQ(collect(array, {false, true, true, false}, {.device = device}), collect(plain, {false, true, true, false}, {.device = cpu}));
+  EXPECT_EQ(dot(array, array, {.device = device}), dot(plain, plain, {.device = cpu}));
   if (!is_integer(array.type())) {
-    EXPECT_EQ(sum(array, device, {.nan = NanPolicy::skip}), (Value{exact.round(NanPolicy::skip), DType::float64}));
+    EXPECT_EQ(sum(array, {.nan = NanPolicy::skip, .device = device}), (Value{exact.round(NanPolicy::skip), DType::float64}));
   }
   const Bins bins = Bins::even(-100, 100, 13);
-  EXPECT_EQ(histogram(array, bins, device), histogram(plain, bins, cpu));
+  EXPECT_EQ(histogram(array, bins, {.device = device}), histogram(plain, bins, {.device = cpu}));
   EXPECT_EQ(range_of(array).has_value(), range_of(plain).has_value());
   if (range_of(plain)) {
     EXPECT_EQ(range_of(array)->least, range_of(plain)->least);
   }
   if (plain.size() == 0) return;
-  EXPECT_TRUE(min(array, device, {.nan = NanPolicy::skip}) == min(plain, cpu, {.nan = NanPolicy::skip}));
+  EXPECT_TRUE(min(array, {.nan = NanPolicy::skip, .device = device}) == min(plain, {.nan = NanPolicy::skip, .device = cpu}));
   EXPECT_EQ(median(array, {.nan = NanPolicy::skip}), median(plain, {.nan = NanPolicy::skip}));
   if (is_integer(array.type()) || plain.size() > 2000) return;
-  const PairsOptions by_index{.reduction = PairReduction::argmin};
-  EXPECT_EQ(pairs(array, plain, device, by_index), pairs(plain, plain, cpu, by_index));
+  const PairsProblem by_index{.reduction = PairReduction::argmin};
+  EXPECT_EQ(pairs(array, plain, by_index, {.device = device}), pairs(plain, plain, by_index, {.device = cpu}));
 }
 
 void check_layouts(DType type) {
@@ -145,7 +146,8 @@ TEST(ArrayLayouts, OfHalfPrecision) {
       const std::vector<std::byte> copy = packed(array);
       for (const Device& device : test::devices()) {
         SCOPED_TRACE(layout.name + ", " + device.info().selector);
-        EXPECT_EQ(accumulate(array, device), accumulate(Array(copy.data(), array.size(), type), Device::open("cpu")));
+        EXPECT_EQ(accumulate(array, {.device = device}),
+                  accumulate(Array(copy.data(), array.size(), type), {.device = Device::open("cpu")}));
       }
     }
   }
@@ -155,16 +157,17 @@ TEST(ArrayLayouts, OfHalfPrecision) {
 TEST(ArrayLayouts, OfFactors) {
   std::vector<double> factors(kSize);
   hard::Random random(3);
-  for (std::size_t i = 0; i < kSize; ++i) factors[i] = i % 2 == 0 ? 0.5 + static_cast<double>(random.below(1 << 20)) * 0x1p-20 : 1 / factors[i - 1];
+  for (std::size_t i = 0; i < kSize; ++i)
+    factors[i] = i % 2 == 0 ? 0.5 + static_cast<double>(random.below(1 << 20)) * 0x1p-20 : 1 / factors[i - 1];
   const Array cube(factors.data(), {kDepth, kRows, kColumns}, DType::float64);
   for (const Layout& layout : layouts()) {
     const Array array = layout.of(cube);
     const std::vector<std::byte> copy = packed(array);
-    const Value expected = product(Array(copy.data(), array.size(), DType::float64), Device::open("cpu"));
+    const Value expected = product(Array(copy.data(), array.size(), DType::float64), {.device = Device::open("cpu")});
     ASSERT_TRUE(array.size() == 0 || test::informative(expected.as_double(), 1)) << layout.name;
     for (const Device& device : test::devices()) {
       SCOPED_TRACE(layout.name + ", " + device.info().selector);
-      EXPECT_EQ(product(array, device), expected);
+      EXPECT_EQ(product(array, {.device = device}), expected);
       const Buffer buffer(device, 8 * kSize);
       buffer.write(factors.data(), buffer.bytes());
       EXPECT_EQ(product(layout.of(Array(buffer, {kDepth, kRows, kColumns}, DType::float64))), expected);
@@ -181,15 +184,15 @@ TEST(ArrayLayouts, OfManyAxes) {
   for (std::size_t axis = 0; axis < 12; axis += 2) odd = odd.slice(axis, 1, 2, -1);
   const std::vector<std::byte> copy = packed(odd);
   for (const Device& device : test::devices()) {
-    EXPECT_EQ(max(odd, device), max(Array(copy.data(), 4096, DType::float32), device));
-    EXPECT_EQ(accumulate(odd, device).round(), 4095.0 * 4096 / 2);
+    EXPECT_EQ(max(odd, {.device = device}), max(Array(copy.data(), 4096, DType::float32), {.device = device}));
+    EXPECT_EQ(accumulate(odd, {.device = device}).round(), 4095.0 * 4096 / 2);
     const Buffer buffer(device, 4 * values.size());
     buffer.write(values.data(), buffer.bytes());
     Array there(buffer, shape, DType::float32);
     for (std::size_t axis = 0; axis < 12; axis += 2) there = there.slice(axis, 1, 2, -1);
-    EXPECT_EQ(max(there), max(Array(copy.data(), 4096, DType::float32), device));
+    EXPECT_EQ(max(there), max(Array(copy.data(), 4096, DType::float32), {.device = device}));
     EXPECT_EQ(dot(there, Array(buffer, shape, DType::float32)),
-              dot(Array(copy.data(), 4096, DType::float32), Array(values), Device::open("cpu")));
+              dot(Array(copy.data(), 4096, DType::float32), Array(values), {.device = Device::open("cpu")}));
   }
 }
 
@@ -210,14 +213,14 @@ TEST(ArrayLayouts, OfSeveralBlocks) {
   }
   for (const Device& device : test::devices()) {
     SCOPED_TRACE(device.info().selector);
-    EXPECT_EQ(sum(array, device), (Value{expected, DType::uint64}));
-    EXPECT_EQ(min(array, device), (Extreme{{least, DType::uint32}, at}));
+    EXPECT_EQ(sum(array, {.device = device}), (Value{expected, DType::uint64}));
+    EXPECT_EQ(min(array, {.device = device}), (Extreme{{least, DType::uint32}, at}));
     const Buffer buffer(device, 4 * values.size());
     buffer.write(values.data(), buffer.bytes());
     const Array there = part(Array(buffer, {kSide, kSide}, DType::uint32));
     EXPECT_EQ(sum(there), (Value{expected, DType::uint64}));
     EXPECT_EQ(min(there), (Extreme{{least, DType::uint32}, at}));
-    EXPECT_EQ(dot(there, there), dot(array, array, Device::open("cpu")));
+    EXPECT_EQ(dot(there, there), dot(array, array, {.device = Device::open("cpu")}));
   }
 }
 
@@ -226,12 +229,12 @@ TEST(ArrayLayouts, WorkIsRefusedOnAnotherDevice) {
   if (devices.size() < 2) GTEST_SKIP() << "there is one device";
   const Buffer buffer(devices[1], 64);
   const Array array(buffer, 8, DType::float64);
-  EXPECT_THROW(sum(array, devices[0]), Error);
-  EXPECT_THROW(mean(array, devices[0]), Error);
-  EXPECT_THROW(histogram(array, Bins::even(0, 1, 2), devices[0]), Error);
-  EXPECT_THROW(dot(array, std::vector<double>(8), devices[1]), Error);
-  EXPECT_THROW(dot(array, Array(buffer, {2, 4}, DType::float64), devices[1]), Error);
-  EXPECT_THROW(product(array, devices[0]), Error);
+  EXPECT_THROW(sum(array, {.device = devices[0]}), Error);
+  EXPECT_THROW(mean(array, {.device = devices[0]}), Error);
+  EXPECT_THROW(histogram(array, Bins::even(0, 1, 2), {.device = devices[0]}), Error);
+  EXPECT_THROW(dot(array, std::vector<double>(8), {.device = devices[1]}), Error);
+  EXPECT_THROW(dot(array, Array(buffer, {2, 4}, DType::float64), {.device = devices[1]}), Error);
+  EXPECT_THROW(product(array, {.device = devices[0]}), Error);
 }
 
 }  // namespace

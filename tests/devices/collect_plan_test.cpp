@@ -38,8 +38,8 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
   constexpr std::uint64_t kElements = 5000;
   for (const Device& device : devices()) {
     const Buffer buffer(device, kElements * element), other(device, kElements * element);
-    CollectPlan all(device, type, kElements, {{true, true, true, true}}), variance(device, type, kElements, {{false, true, true, false}}),
-        squares(device, type, kElements, {{false, false, true, false}});
+    CollectPlan all(device, type, kElements, {true, true, true, true}), variance(device, type, kElements, {false, true, true, false}),
+        squares(device, type, kElements, {false, false, true, false});
     DotPlan dots(device, type, kElements);
     for (unsigned launch = 0; launch < 6; ++launch) {
       const hard::Data a = elements_of(type, kElements, launch), b = elements_of(type, kElements, launch + 100);
@@ -54,16 +54,16 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
         variance.launch(view);
         squares.launch(view);
         dots.launch(view, {other, size, type, first * element});
-        ASSERT_EQ(all.result(), collect(host, cpu, {{true, true, true, true}})) << what;
-        ASSERT_EQ(variance.result(), collect(host, cpu, {{false, true, true, false}})) << what;
-        ASSERT_EQ(squares.result().squares(), collect(host, cpu, {{false, false, true, false}}).squares()) << what;
-        ASSERT_EQ(dots.result(), dot(host, second, cpu)) << what;
+        ASSERT_EQ(all.result(), collect(host, {true, true, true, true}, {.device = cpu})) << what;
+        ASSERT_EQ(variance.result(), collect(host, {false, true, true, false}, {.device = cpu})) << what;
+        ASSERT_EQ(squares.result().squares(), collect(host, {false, false, true, false}, {.device = cpu}).squares()) << what;
+        ASSERT_EQ(dots.result(), dot(host, second, {.device = cpu})) << what;
       }
       const std::uint64_t half = kElements / 2;  // every other element, from the last one on
       const auto stride = -2 * static_cast<std::int64_t>(element);
       dots.launch({buffer, half, type, (kElements - 1) * element, stride}, {other, half, type});
       const Array backwards(static_cast<const std::byte*>(a.view().data()) + (kElements - 1) * element, half, type, stride);
-      ASSERT_EQ(dots.result(), dot(backwards, b.view().part(0, half), cpu)) << device.info().selector;
+      ASSERT_EQ(dots.result(), dot(backwards, b.view().part(0, half), {.device = cpu})) << device.info().selector;
     }
     EXPECT_FALSE(all.configuration().empty());
   }

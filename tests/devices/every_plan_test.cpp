@@ -227,15 +227,15 @@ TEST(Callbacks, MayUseTheDeviceOfPairs) {
   const Array view(values.data(), values.size(), DType::float32);
   for (const Device& device : devices()) {
     int told = 0;
-    PairsOptions options;
-    options.progress = [&](double) {
+    Options options{.device = device};
+    options.progress = [&](const Progress&) {
       const Buffer buffer(device, 12);
       const float few[] = {1, 2, 4};
       buffer.write(few, 12);
       EXPECT_EQ(accumulate(Array(buffer, 3, DType::float32)).round(), 7.0);
       ++told;
     };
-    const auto sums = std::get<std::vector<float>>(pairs(view, view, device, options));
+    const auto sums = std::get<std::vector<float>>(pairs(view, view, {}, options));
     EXPECT_GT(told, 0) << device.info().selector;
     EXPECT_EQ(sums, std::vector<float>(2000, 2000.0f)) << device.info().selector;
   }
@@ -264,31 +264,31 @@ TEST(Reports, NameWhatRan) {
   const std::vector<float> values(1000, 1);
   const Array few(values.data(), 1000, DType::float32), integers(values.data(), 1000, DType::int32);
   const Device all_capable(std::make_shared<test::ListingDevice>());
-  SumReport report;
+  Report report;
   const auto ran = [&](const auto& call) {
     report = {};
     call();
     return report.variant;
   };
-  EXPECT_EQ(ran([&] { accumulate(few, all_capable, {}, &report); }), "sum_window");
-  EXPECT_EQ(ran([&] { accumulate(integers, all_capable, {}, &report); }), "sum_integers");
-  EXPECT_EQ(ran([&] { accumulate(few, all_capable, {.group_size = 64}, &report); }), "exact_bins");
-  EXPECT_EQ(ran([&] { collect(few, all_capable, {kExtremes}, &report); }), "extremes_little");
-  EXPECT_EQ(ran([&] { collect(few, all_capable, {.fields = kExtremes, .group_size = 64}, &report); }), "extremes");
-  EXPECT_EQ(ran([&] { collect(few, all_capable, {kSquares}, &report); }), "sum_window");
-  EXPECT_EQ(ran([&] { collect(few, all_capable, {}, &report); }), "statistics");
-  EXPECT_EQ(ran([&] { dot(few, few, all_capable, {}, &report); }), "sum_window");
+  EXPECT_EQ(ran([&] { accumulate(few, {.device = all_capable, .report = &report}); }), "sum_window");
+  EXPECT_EQ(ran([&] { accumulate(integers, {.device = all_capable, .report = &report}); }), "sum_integers");
+  EXPECT_EQ(ran([&] { accumulate(few, {.device = all_capable, .report = &report, .tuning = {.group_size = 64}}); }), "exact_bins");
+  EXPECT_EQ(ran([&] { collect(few, kExtremes, {.device = all_capable, .report = &report}); }), "extremes_little");
+  EXPECT_EQ(ran([&] { collect(few, kExtremes, {.device = all_capable, .report = &report, .tuning = {.group_size = 64}}); }), "extremes");
+  EXPECT_EQ(ran([&] { collect(few, kSquares, {.device = all_capable, .report = &report}); }), "sum_window");
+  EXPECT_EQ(ran([&] { collect(few, {}, {.device = all_capable, .report = &report}); }), "statistics");
+  EXPECT_EQ(ran([&] { dot(few, few, {.device = all_capable, .report = &report}); }), "sum_window");
   const Buffer buffer(all_capable, 4000);
-  EXPECT_EQ(ran([&] { accumulate(Array(buffer, 1000, DType::float32), {}, &report); }), "sum_window");
-  EXPECT_EQ(ran([&] { collect(Array(buffer, 1000, DType::float32), {kExtremes}, &report); }), "extremes_little");
-  EXPECT_EQ(ran([&] { collect(Array(buffer, 300, DType::float32, 0, 8), {kExtremes}, &report); }), "extremes");
+  EXPECT_EQ(ran([&] { accumulate(Array(buffer, 1000, DType::float32), {.report = &report}); }), "sum_window");
+  EXPECT_EQ(ran([&] { collect(Array(buffer, 1000, DType::float32), kExtremes, {.report = &report}); }), "extremes_little");
+  EXPECT_EQ(ran([&] { collect(Array(buffer, 300, DType::float32, 0, 8), kExtremes, {.report = &report}); }), "extremes");
   const Device cpu = Device::open("cpu");
-  EXPECT_EQ(ran([&] { accumulate(few, cpu, {}, &report); }), "exact_blocks");
-  EXPECT_EQ(ran([&] { collect(few, cpu, {kExtremes}, &report); }), "extremes");
-  EXPECT_EQ(ran([&] { collect(few, cpu, {}, &report); }), "statistics");
-  EXPECT_EQ(ran([&] { dot(few, few, cpu, {}, &report); }), "dot");
-  EXPECT_EQ(ran([&] { product(few, cpu, {}, &report); }), "tree");
-  EXPECT_EQ(ran([&] { product(integers.part(0, 1), cpu, {}, &report); }), "integers");
+  EXPECT_EQ(ran([&] { accumulate(few, {.device = cpu, .report = &report}); }), "exact_blocks");
+  EXPECT_EQ(ran([&] { collect(few, kExtremes, {.device = cpu, .report = &report}); }), "extremes");
+  EXPECT_EQ(ran([&] { collect(few, {}, {.device = cpu, .report = &report}); }), "statistics");
+  EXPECT_EQ(ran([&] { dot(few, few, {.device = cpu, .report = &report}); }), "dot");
+  EXPECT_EQ(ran([&] { product(few, {.device = cpu, .report = &report}); }), "tree");
+  EXPECT_EQ(ran([&] { product(integers.part(0, 1), {.device = cpu, .report = &report}); }), "integers");
 }
 
 TEST(Kernels, AreThoseOfTheSizeAskedFor) {

@@ -61,7 +61,7 @@ TEST_P(Arrays, AreSearchedWhereverTheyLie) {
         for (const std::uint64_t offset : {0, 1, 3, 8}) {
           const std::uint64_t first = (stride < 0 ? bytes.size() / 2 : 0) + offset * element;
           const Array host(bytes.data() + first, size, type, stride);
-          const Statistics expected = collect(host, Device::open("cpu"), {{true, false, false, false}});
+          const Statistics expected = collect(host, {true, false, false, false}, {.device = Device::open("cpu")});
           const Array view(buffer, size, type, first, stride);
           const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) +
                                    " elements every " + std::to_string(stride) + " bytes from " + std::to_string(first);
@@ -92,10 +92,10 @@ TEST_P(Arrays, AreCollectedWhereverTheyLie) {
         const Array view(buffer, size, type, first, stride);
         const std::string what =
             device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) + " every " + std::to_string(stride);
-        ASSERT_EQ(collect(view, {kAll}), collect(host, cpu, {kAll})) << what;
+        ASSERT_EQ(collect(view, kAll), collect(host, kAll, {.device = cpu})) << what;
         for (const std::uint64_t other : {3, 4}) {  // lying alike or not
           const Array second(buffer, size, type, static_cast<std::uint64_t>(other * element));
-          ASSERT_EQ(dot(view, second), dot(host, Array(bytes.data() + other * element, size, type), cpu)) << what;
+          ASSERT_EQ(dot(view, second), dot(host, Array(bytes.data() + other * element, size, type), {.device = cpu})) << what;
         }
       }
     }
@@ -119,7 +119,8 @@ TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
       const Array host(bytes.data() + 4 * i, part(i), DType::float32);
       ExtremesRecord record;
       records.read(&record, sizeof record, i * sizeof record);
-      ASSERT_EQ(record, statistics::record_of(collect(host, Device::open("cpu")).contents(), host)) << device.info().selector << " " << i;
+      ASSERT_EQ(record, statistics::record_of(collect(host, {}, {.device = Device::open("cpu")}).contents(), host))
+          << device.info().selector << " " << i;
     }
   }
 }
@@ -131,12 +132,12 @@ TEST(ExtremesPlan, OneGroupCanBeLaunchedAgain) {
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
     buffer.write(bytes.data(), bytes.size());
-    ExecutionOptions options;
+    Tuning options;
     options.groups = 1;
     ExtremesPlan plan(device, DType::float32, 30000, options);
     for (int turn = 0; turn < 3; ++turn) {
       plan.launch({buffer, 30000, DType::float32});
-      ASSERT_EQ(plan.result(), collect(host, Device::open("cpu"), {{true, false, false, false}})) << device.info().selector;
+      ASSERT_EQ(plan.result(), collect(host, {true, false, false, false}, {.device = Device::open("cpu")})) << device.info().selector;
     }
   }
 }
@@ -156,7 +157,7 @@ TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
         const Array host{std::span<const float>(*values)};
         const Buffer buffer(device, host.bytes() + 4), records(device, sizeof(ExtremesRecord));
         if (host.size() != 0) buffer.write(host.data(), host.bytes());
-        const Statistics all = collect(host, Device::open("cpu"));
+        const Statistics all = collect(host, {}, {.device = Device::open("cpu")});
         plan.launch({buffer, host.size(), DType::float32}, records);
         ExtremesRecord record;
         records.read(&record, sizeof record, 0);
@@ -189,7 +190,7 @@ TEST(ExtremesPlan, LooksForOneEndOfIntegers) {
   values[400] = 3;
   values[500] = 250;
   const Array host{std::span<const std::uint8_t>(values)};
-  const Statistics all = collect(host, Device::open("cpu"));
+  const Statistics all = collect(host, {}, {.device = Device::open("cpu")});
   for (const Device& device : devices()) {
     const Buffer buffer(device, 999), records(device, sizeof(ExtremesRecord));
     buffer.write(values.data(), 999);

@@ -270,10 +270,10 @@ const std::vector<EntryPoint>& entry_points() {
          const Bins bins = Bins::between({-1e308, -5e-324, 5e-324, 1e-310, 1, 1e308});
          for (const Array& data : e.all(device)) {
            const Array part = data.part(0, 1000);
-           const Statistics found = collect(part, device, {.fields = {true, true, true, true}});
+           const Statistics found = collect(part, {true, true, true, true}, {.device = device});
            bits << Statistics::deserialize(found.serialize()) << Statistics::from_words(found.without_extremes().words());
            bits << ProductAccumulator::deserialize(found.squares().serialize()) << Accumulator::from_words(found.sum().words());
-           const Histogram counted = histogram(part, bins, device);
+           const Histogram counted = histogram(part, bins, {.device = device});
            const Histogram back = Histogram::deserialize(counted.serialize());
            bits << back.counts() << (back == counted) << Histogram::from_words(bins, counted.words()).counts();
          }
@@ -287,10 +287,10 @@ const std::vector<EntryPoint>& entry_points() {
        [](const Everything& e, const Device& device, Bits& bits) {
          for (const Array& data : e.all(device)) {
            for (const SumVariant& variant : sum_variants(device)) {
-             SumReport report;
-             const SumOptions options{.variant = std::string(variant.name), .threads = 2};
-             bits << accumulate(data, device, options.unrounded(), &report);
-             bits.take([&] { return sum(data, device, options); });
+             Report report;
+             const Tuning options{.variant = std::string(variant.name), .threads = 2};
+             bits << accumulate(data, {.device = device, .report = &report, .tuning = options});
+             bits.take([&] { return sum(data, {.device = device, .tuning = options}); });
              report += report;
            }
            bits.take([&] { return sum(data); });
@@ -299,15 +299,15 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"sum of a column", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         bits << sum(Array(e.x.data(), e.x.size() / 2, DType::float32, 8), device)
-              << sum(Array(e.halves.data(), 9000, DType::float16, 6), device);
+         bits << sum(Array(e.x.data(), e.x.size() / 2, DType::float32, 8), {.device = device})
+              << sum(Array(e.halves.data(), 9000, DType::float16, 6), {.device = device});
        }},
       {"sum of a buffer, plans", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          for (const Array& data : {e.f32(), e.f64()}) {
            const Array there = in_memory(device, data);
-           SumReport report;
-           bits << accumulate(there, {}, &report) << sum(there) << collect(there) << dot(there, there) << min(there).index;
+           Report report;
+           bits << accumulate(there, {.report = &report}) << sum(there) << collect(there) << dot(there, there) << min(there).index;
            SumPlan plan(device, data.type(), data.size());
            const Buffer record(device, sizeof(SumRecord));
            plan.launch(there);
@@ -330,7 +330,7 @@ const std::vector<EntryPoint>& entry_points() {
       {"sum on several devices", on_host,
        [](const Everything& e, const Device& device, Bits& bits) {
          const std::vector<Device> twice = {device, device};
-         std::vector<SumReport> reports;
+         std::vector<Report> reports;
          bits << accumulate(e.f32(), twice, {}, &reports);
        }},
       {"plain sums", on_host,
@@ -340,34 +340,38 @@ const std::vector<EntryPoint>& entry_points() {
       {"statistics", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          for (const Array& data : e.all(device)) {
-           SumReport report;
-           Statistics found = collect(data, device, {.fields = {true, true, true, true}, .threads = 2}, &report);
+           Report report;
+           Statistics found = collect(data, {true, true, true, true}, {.device = device, .report = &report, .tuning = {.threads = 2}});
            bits << found << found.mean() << found.variance(1) << found.standard_deviation() << found.norm() << found.squared_norm();
            bits << found.mean_to_float() << found.variance_to_float(1) << found.standard_deviation_to_float() << found.norm_to_float();
-           found.merge(collect(data.part(0, 1000), device, {.fields = {true, true, true, true}}));
+           found.merge(collect(data.part(0, 1000), {true, true, true, true}, {.device = device}));
            bits << found;
-           const auto [least, greatest] = minmax(data, device);
-           bits << least << greatest << min(data, device) << max(data, device) << least.value.as_double() << count_nonzero(data, device)
-                << any(data, device) << samesum::all(data, device) << mean(data, device) << variance(data, device)
-                << standard_deviation(data, device) << squared_norm(data, device) << norm(data, device);
+           const auto [least, greatest] = minmax(data, {.device = device});
+           bits << least << greatest << min(data, {.device = device}) << max(data, {.device = device}) << least.value.as_double()
+                << count_nonzero(data, {.device = device}) << any(data, {.device = device}) << samesum::all(data, {.device = device})
+                << mean(data, {.device = device}) << variance(data, 0, {.device = device})
+                << standard_deviation(data, 0, {.device = device}) << squared_norm(data, {.device = device})
+                << norm(data, {.device = device});
          }
        }},
       {"dot", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          for (const Array& data : e.all(device)) {
-           SumReport report;
-           bits << dot(data.part(0, 20'000), data.part(20'000, 20'000), device, {.threads = 2}, &report);
+           Report report;
+           bits << dot(data.part(0, 20'000), data.part(20'000, 20'000), {.device = device, .report = &report, .tuning = {.threads = 2}});
          }
        }},
       {"product", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         SumReport report;
+         Report report;
          if (has(device, Capability::denormals)) {
-           bits << product(std::span<const float>(e.products), device, {.threads = 2}, &report) << product(e.f32(), device);
-           bits << product(e.f16().part(0, 5), device);
+           bits << product(std::span<const float>(e.products), {.device = device, .report = &report, .tuning = {.threads = 2}})
+                << product(e.f32(), {.device = device});
+           bits << product(e.f16().part(0, 5), {.device = device});
          }
-         if (has(device, Capability::fp64)) bits << product(std::span<const double>(e.double_products), device, {.threads = 2});
-         Product running(device);
+         if (has(device, Capability::fp64))
+           bits << product(std::span<const double>(e.double_products), {.device = device, .tuning = {.threads = 2}});
+         Product running({.device = device});
          running.append(e.i64().part(0, 3));
          bits << running.digits();
          running.append(std::span<const double>(e.double_products).first(3));
@@ -394,7 +398,7 @@ const std::vector<EntryPoint>& entry_points() {
            const Quantile quantile = h.quantile(p);
            bits << quantile.value << quantile.low << quantile.high << quantile.error();
          }
-         HistogramReport report{"", "", 1, 0.1, 0.3};
+         Report report{"", "", "", 1, 0.1, 0.3};
          report += report;
        }},
       {"histogram", on_devices,
@@ -403,10 +407,8 @@ const std::vector<EntryPoint>& entry_points() {
                     edges = Bins::between({-0.0, 1e-310, 1e-45, 0.1, 1});
          for (const Array& data : e.all(device)) {
            for (const Bins& bins : {even, tiny, edges}) {
-             HistogramReport report;
-             HistogramOptions options;
-             options.threads = 2;
-             bits << histogram(data, bins, device, options, &report) << histogram(data, bins);
+             Report report;
+             bits << histogram(data, bins, {.device = device, .report = &report, .tuning = {.threads = 2}}) << histogram(data, bins);
            }
            bits << histogram(in_memory(device, data), edges);
          }
@@ -419,42 +421,42 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"characters", on_devices,
        [](const Everything&, const Device& device, Bits& bits) {
-         bits << count_characters("Pack my box with five dozen liquor jugs.", CharacterMap::letters(4), device).counts;
+         bits << count_characters("Pack my box with five dozen liquor jugs.", CharacterMap::letters(4), {.device = device}).counts;
        }},
       {"images", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          const Image image = load_image(e.image);
          const auto* pixels = static_cast<const char*>(image.pixels.get());
          bits << std::string(pixels, image.view().bytes()) << is_image(e.image);
-         for (const ImagePart& part : histogram(image, Bins::even(0, 200, 30), device)) bits << part.channels;
+         for (const ImagePart& part : histogram(image, Bins::even(0, 200, 30), {}, {.device = device})) bits << part.channels;
        }},
       {"text", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
-         bits << accumulate(*open_source(e.text), device) << collect(*open_source(e.text), device)
-              << histogram(*open_source(e.text), Bins::even(0, 1, 3), device) << range_of(*open_source(e.text))->least;
-         if (has(device, Capability::fp64)) bits << product(*open_source(e.text), device);
-         bits << dot(*open_source(e.text), *open_source(e.text), device).round();
+         bits << accumulate(*open_source(e.text), {.device = device}) << collect(*open_source(e.text), {}, {.device = device})
+              << histogram(*open_source(e.text), Bins::even(0, 1, 3), {.device = device}) << range_of(*open_source(e.text))->least;
+         if (has(device, Capability::fp64)) bits << product(*open_source(e.text), {.device = device});
+         bits << dot(*open_source(e.text), *open_source(e.text), {.device = device}).round();
        }},
       {"pairs", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          const Array a = e.f32().part(0, 60), b = e.f32().part(100, 300), weights = e.f32().part(900, 100);
          for (const PairAccuracy accuracy : {PairAccuracy::fast, PairAccuracy::compensated, PairAccuracy::exact}) {
            if (accuracy == PairAccuracy::exact && !has(device, Capability::denormals)) continue;
-           PairsOptions options;
+           PairsProblem options;
            options.accuracy = accuracy;
            options.components = 3;
            options.weights = weights;
-           const PairsResult sums = pairs(a, b, device, options);
+           const PairsResult sums = pairs(a, b, options, {.device = device});
            bits << std::get<std::vector<float>>(sums);
          }
          if (device.info().has(Capability::kernels)) return;  // what follows would be compiled in vain
-         PairsOptions options;
+         PairsProblem options;
          options.f = PairFunction::gaussian;
          options.h = 0.3;
-         bits << std::get<std::vector<double>>(pairs(e.f64().part(0, 60), e.f64().part(100, 300), device, options));
+         bits << std::get<std::vector<double>>(pairs(e.f64().part(0, 60), e.f64().part(100, 300), options, {.device = device}));
          options.f = PairFunction::invdist;
          options.softening = 0.1;
-         bits << std::get<std::vector<double>>(pairs(e.f64().part(0, 60), e.f64().part(100, 300), device, options));
+         bits << std::get<std::vector<double>>(pairs(e.f64().part(0, 60), e.f64().part(100, 300), options, {.device = device}));
        }},
       {"devices", on_devices,
        [](const Everything&, const Device& device, Bits& bits) {

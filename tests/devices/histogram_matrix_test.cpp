@@ -125,9 +125,8 @@ TEST_P(HistogramMatrix, IsRight) {
         for (const Device& device : devices()) {
           if (!device.info().has(Capability::kernels)) {
             for (const std::uint32_t threads : {1u, 2u}) {
-              HistogramOptions options;
-              options.threads = threads;
-              EXPECT_EQ(histogram(samples.view(), bins, device, options), Histogram(bins, right)) << name_of(type) << ", " << count;
+              EXPECT_EQ(histogram(samples.view(), bins, {.device = device, .tuning = {.threads = threads}}), Histogram(bins, right))
+                  << name_of(type) << ", " << count;
             }
             continue;
           }
@@ -171,14 +170,14 @@ TEST_P(HistogramMatrix, BothZerosAreOne) {
         return std::string(name_of(type)) + ", " + std::to_string(bins.count()) + " bins (" + std::string(bins.kind()) + "), " + how;
       };
       for (const std::uint32_t threads : {1u, 2u}) {
-        HistogramOptions options;
-        options.threads = threads;
-        EXPECT_EQ(histogram(samples.view(), bins, device, options), Histogram(bins, right)) << what(device.info().selector);
+        EXPECT_EQ(histogram(samples.view(), bins, {.device = device, .tuning = {.threads = threads}}), Histogram(bins, right))
+            << what(device.info().selector);
         if (device.info().has(Capability::kernels)) break;
       }
       // Every other one, as a column of two.
       const Array column(samples.view().data(), samples.view().size() / 2, type, 2 * static_cast<std::int64_t>(size_of(type)));
-      EXPECT_EQ(histogram(column, bins, device), Histogram(bins, reference(column, bins))) << what("strided, " + device.info().selector);
+      EXPECT_EQ(histogram(column, bins, {.device = device}), Histogram(bins, reference(column, bins)))
+          << what("strided, " + device.info().selector);
       if (!device.info().has(Capability::kernels)) continue;
       binning::Trie trie;
       for (const Configuration& way : variants(device, {&plan}, kSamples, trie)) {
@@ -207,7 +206,7 @@ TEST(HistogramOfZeros, SetBoundsAlike) {
         const Bins bins = Bins::spanning(range->least, range->greatest, 4);
         for (const double edge : bins.edges()) EXPECT_FALSE(std::signbit(edge) && edge == 0);
         for (const Device& device : devices()) {
-          const Histogram found = histogram(samples.view(), bins, device);
+          const Histogram found = histogram(samples.view(), bins, {.device = device});
           EXPECT_EQ(found.inside(), samples.view().size()) << name_of(type) << ", " << device.info().selector;
         }
       }

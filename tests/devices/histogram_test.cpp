@@ -193,12 +193,12 @@ TEST(Histogram, ManyEqualSamplesAreCounted) {
     const std::uint64_t local = device.info().has(Capability::kernels) ? device.implementation().launch_local_bytes() : 0;
     const std::vector<float> samples(700'000, 0.5f);
     const Bins bins = Bins::even(0, 1, local / 4 + 1000);
-    const Histogram found = histogram(std::span<const float>(samples), bins, device);
+    const Histogram found = histogram(std::span<const float>(samples), bins, {.device = device});
     EXPECT_EQ(*std::max_element(found.counts().begin(), found.counts().end()), samples.size());
     EXPECT_EQ(found.total(), samples.size());
     std::vector<std::uint16_t> shorts(700'000, 12345);
     for (std::size_t i = 0; i < shorts.size(); i += 3) shorts[i] = 12344;  // its neighbour in one word
-    const Histogram pairs = histogram(std::span<const std::uint16_t>(shorts), Bins::each_value(DType::uint16), device);
+    const Histogram pairs = histogram(std::span<const std::uint16_t>(shorts), Bins::each_value(DType::uint16), {.device = device});
     EXPECT_EQ(pairs.counts()[12345], 466'666u);
     EXPECT_EQ(pairs.counts()[12344], 233'334u);
   }
@@ -214,9 +214,8 @@ TEST(Histogram, MoreSamplesThan32BitsCount) {
   if (pages == MAP_FAILED) GTEST_SKIP() << "no room for 4 GiB of addresses";
   static_cast<std::uint8_t*>(pages)[kCount - 1] = 7;
   for (const std::uint32_t threads : {1u, 2u}) {
-    HistogramOptions options;
-    options.threads = threads;
-    const Histogram found = histogram(Array(pages, kCount, DType::uint8), Bins::each_value(DType::uint8), Device::open("cpu"), options);
+    const Histogram found = histogram(Array(pages, kCount, DType::uint8), Bins::each_value(DType::uint8),
+                                      {.device = Device::open("cpu"), .tuning = {.threads = threads}});
     EXPECT_EQ(found.counts()[0], kCount - 1);
     EXPECT_EQ(found.counts()[7], 1u);
   }
@@ -230,9 +229,8 @@ TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
     const Samples samples = samples_around(type, bins, 1'500'000, random);
     const Histogram right(bins, reference(samples.view(), bins));
     for (const std::uint32_t threads : {1u, 2u, 3u}) {
-      HistogramOptions options;
-      options.threads = threads;
-      EXPECT_EQ(histogram(samples.view(), bins, Device::open("cpu"), options), right) << name_of(type) << ", threads " << threads;
+      EXPECT_EQ(histogram(samples.view(), bins, {.device = Device::open("cpu"), .tuning = {.threads = threads}}), right)
+          << name_of(type) << ", threads " << threads;
     }
   }
   // Few values, many values, runs: each way to count bytes.
@@ -261,7 +259,8 @@ TEST(Histogram, StridesAreRight) {
         std::memcpy(&packed[i * size_of(type)], from + static_cast<std::int64_t>(i) * stride, size_of(type));
       }
       const Histogram right(bins, reference(Array(packed.data(), count, type), bins));
-      for (const Device& device : devices()) EXPECT_EQ(histogram(view, bins, device), right) << name_of(type) << ", stride " << stride;
+      for (const Device& device : devices())
+        EXPECT_EQ(histogram(view, bins, {.device = device}), right) << name_of(type) << ", stride " << stride;
       const auto range = range_of(view), expected = range_of(Array(packed.data(), count, type));
       ASSERT_EQ(range.has_value(), expected.has_value());
       if (range) {
@@ -285,8 +284,8 @@ TEST(Histogram, ArraysInBuffersAreRight) {
       for (const auto& [first, stride] : {std::pair(0, size), {16, size}, {3, size}, {1, 3 * size}, {90'000, -2 * size}, {5, 0 * size}}) {
         const std::uint64_t offset = first * size_of(type), count = 30'000;
         const Histogram right(bins, reference(Array(samples.bytes.data() + offset, count, type, stride), bins));
-        HistogramReport report;
-        EXPECT_EQ(histogram(Array(buffer, count, type, offset, stride), bins, {}, &report), right)
+        Report report;
+        EXPECT_EQ(histogram(Array(buffer, count, type, offset, stride), bins, {.report = &report}), right)
             << name_of(type) << " from " << first << ", stride " << stride << " on " << report.device << ", " << report.configuration;
         EXPECT_EQ(report.upload_seconds, 0);
       }
@@ -397,15 +396,16 @@ TEST(Histogram, Characters) {
   const std::string_view book = "The old cloud counted a dozen prizes near a hill from a bazaar.";
   const std::string_view text = "Pack my box with five dozen liquor jugs.";
   for (const Device& device : devices()) {
-    EXPECT_EQ(count_characters(book, CharacterMap::letters(4), device).counts, (std::vector<std::uint64_t>{14, 8, 6, 10, 7, 2, 3}));
-    const CharacterCounts four = count_characters(text, CharacterMap::letters(4), device);
+    EXPECT_EQ(count_characters(book, CharacterMap::letters(4), {.device = device}).counts,
+              (std::vector<std::uint64_t>{14, 8, 6, 10, 7, 2, 3}));
+    const CharacterCounts four = count_characters(text, CharacterMap::letters(4), {.device = device});
     EXPECT_EQ(four.names, (std::vector<std::string>{"a-d", "e-h", "i-l", "m-p", "q-t", "u-x", "y-z"}));
     EXPECT_EQ(four.counts, (std::vector<std::uint64_t>{4, 5, 6, 6, 4, 5, 2})) << device.info().selector;
     EXPECT_EQ(four.others, 8u);
     EXPECT_EQ(std::accumulate(four.counts.begin(), four.counts.end(), four.others), text.size());
-    const CharacterCounts vowels = count_characters(text, CharacterMap::of({"aeiou", "."}), device);
+    const CharacterCounts vowels = count_characters(text, CharacterMap::of({"aeiou", "."}), {.device = device});
     EXPECT_EQ(vowels.counts, (std::vector<std::uint64_t>{11, 1}));
-    EXPECT_EQ(count_characters(text, CharacterMap::bytes(), device).counts['i'], 3u);
+    EXPECT_EQ(count_characters(text, CharacterMap::bytes(), {.device = device}).counts['i'], 3u);
   }
   EXPECT_NE(refusal([] { CharacterMap::of({"ab", "bc"}); }).find("two groups"), std::string::npos);
   EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
@@ -417,10 +417,11 @@ TEST(Histogram, CharactersInNoBinAreRefused) {
   CharacterMap map = CharacterMap::of({"abc"});
   for (const int bin : {1, 2, 32767, -2, -32768}) {
     map.bin['x'] = static_cast<std::int16_t>(bin);
-    EXPECT_NE(refusal([&] { count_characters("", map, cpu); }).find("the byte 0x78 is in bin " + std::to_string(bin)), std::string::npos);
+    EXPECT_NE(refusal([&] { count_characters("", map, {.device = cpu}); }).find("the byte 0x78 is in bin " + std::to_string(bin)),
+              std::string::npos);
   }
   map.bin['x'] = CharacterMap::kNone;
-  EXPECT_EQ(count_characters("axbb", map, cpu).others, 1u);
+  EXPECT_EQ(count_characters("axbb", map, {.device = cpu}).others, 1u);
   EXPECT_NE(refusal([] { CharacterMap::of(std::vector<std::string>(32'768)); }).find("32767"), std::string::npos);
 }
 

@@ -51,15 +51,16 @@ TEST(HugeSum, OfMoreThan32BitsCanCount) {
   for (const Device& device : open_devices("all", 0)) {
     // A device that is slow at this is not what is tested.
     const auto start = std::chrono::steady_clock::now();
-    accumulate(all.part(0, kBlockBytes / 2), device);
+    accumulate(all.part(0, kBlockBytes / 2), {.device = device});
     const double per_part = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const double seconds = per_part * static_cast<double>(kBytes / 4) / static_cast<double>(kBlockBytes / 2);
     if (seconds > kMaxSeconds) {
       std::printf("%s: left out, it would take %.0f seconds\n", device.info().selector.c_str(), seconds);
       continue;
     }
-    EXPECT_EQ(accumulate(all.part(0, expected.count()), device), expected) << device.info().selector;
-    EXPECT_EQ(accumulate(all.part(kBlockBytes / 4, whole - kBlockBytes / 4 + last), device).count(), whole - kBlockBytes / 4 + last);
+    EXPECT_EQ(accumulate(all.part(0, expected.count()), {.device = device}), expected) << device.info().selector;
+    EXPECT_EQ(accumulate(all.part(kBlockBytes / 4, whole - kBlockBytes / 4 + last), {.device = device}).count(),
+              whole - kBlockBytes / 4 + last);
   }
 }
 

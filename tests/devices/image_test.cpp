@@ -82,13 +82,13 @@ TEST(Image, ChannelsAndTilesAreCounted) {
     for (const ImageFile& file : test::image_files()) {
       const Image image = load_image(save("image", file.bytes));
       const Bins bins = size_of(image.type) == 1 ? Bins::each_value(DType::uint8) : Bins::even(-1000, 70000, 71);
-      ImageOptions options;
-      options.alpha = true;
+      ImageTiles tiles;
+      tiles.alpha = true;
       for (const auto& [columns, rows] : {std::pair(1u, 1u), {3u, 2u}}) {
-        options.columns = columns;
-        options.rows = rows;
+        tiles.columns = columns;
+        tiles.rows = rows;
         std::uint64_t total = 0;
-        for (const ImagePart& part : histogram(image, bins, device, options)) {
+        for (const ImagePart& part : histogram(image, bins, tiles, {.device = device})) {
           ASSERT_EQ(part.channels.size(), image.channels);
           const std::size_t sample = size_of(image.type);
           for (std::uint32_t channel = 0; channel < image.channels; ++channel) {
@@ -101,14 +101,15 @@ TEST(Image, ChannelsAndTilesAreCounted) {
               }
             }
             const Array view(samples.data(), samples.size() / sample, image.type);
-            ASSERT_EQ(part.channels[channel], histogram(view, bins, Device::open("cpu"))) << file.name << " on " << info.selector;
+            ASSERT_EQ(part.channels[channel], histogram(view, bins, {.device = Device::open("cpu")}))
+                << file.name << " on " << info.selector;
             total += part.channels[channel].total();
           }
         }
         EXPECT_EQ(total, image.view().size());
       }
-      options.alpha = false;
-      EXPECT_EQ(histogram(image, bins, device, options).front().channels.size(), image.channels - (image.has_alpha() ? 1 : 0));
+      tiles.alpha = false;
+      EXPECT_EQ(histogram(image, bins, tiles, {.device = device}).front().channels.size(), image.channels - (image.has_alpha() ? 1 : 0));
     }
   }
 }
@@ -126,7 +127,7 @@ TEST(Image, DamageIsRefusedOrHarmless) {
       try {
         const Image image = load_image(path);
         if (image.width * image.height > 1 << 20) continue;
-        histogram(image, Bins::even(0, 256, 256), Device::open("cpu"));
+        histogram(image, Bins::even(0, 256, 256), {}, {.device = Device::open("cpu")});
       } catch (const Error& error) {
         ++refused;
         EXPECT_EQ(error.kind(), ErrorKind::usage);
@@ -157,7 +158,8 @@ std::vector<std::uint8_t> with_palette(std::uint8_t last, bool transparent, bool
   chunk("PLTE", {1, 2, 3, 4, 5, 6, 7, 8, 9});
   if (transparent) chunk("tRNS", {100, 0});
   // Interlaced (Adam7): the pixels 0, then 2, then 1 and 3, each pass's row behind its filter.
-  const std::vector<std::uint8_t> row = interlaced ? std::vector<std::uint8_t>{0, 2, 0, 1, 0, 0, last} : std::vector<std::uint8_t>{0, 2, 0, 1, last};
+  const std::vector<std::uint8_t> row =
+      interlaced ? std::vector<std::uint8_t>{0, 2, 0, 1, 0, 0, last} : std::vector<std::uint8_t>{0, 2, 0, 1, last};
   std::vector<std::uint8_t> packed(100);
   uLongf size = packed.size();
   compress(packed.data(), &size, row.data(), row.size());
@@ -221,9 +223,9 @@ TEST(Image, LibtiffThatIsMissingOrOldIsRefused) {
 
 TEST(Image, MoreTilesThanPixelsAreRefused) {
   const Image image = load_image(save("image", test::image_files().front().bytes));
-  ImageOptions options;
-  options.columns = static_cast<std::uint32_t>(image.width) + 1;
-  EXPECT_THROW(histogram(image, Bins::each_value(DType::uint8), Device::open("cpu"), options), Error);
+  ImageTiles tiles;
+  tiles.columns = static_cast<std::uint32_t>(image.width) + 1;
+  EXPECT_THROW(histogram(image, Bins::each_value(DType::uint8), tiles, {.device = Device::open("cpu")}), Error);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ TEST(KeptPlans, GiveTheSameBitsWhateverCameBefore) {
           const std::string what = device.info().selector + ", " + std::string(hard_case.name) + ", " + std::to_string(size);
           ASSERT_EQ(accumulate(Array(a, size, type)), test::add_each(data.view())) << what;
           const Device cpu = Device::open("cpu");
-          ASSERT_EQ(collect(Array(a, size, type)), collect(data.view(), cpu)) << what;
-          ASSERT_EQ(dot(Array(a, size, type), Array(b, size, type)), dot(data.view(), other.view(), cpu)) << what;
+          ASSERT_EQ(collect(Array(a, size, type)), collect(data.view(), {}, {.device = cpu})) << what;
+          ASSERT_EQ(dot(Array(a, size, type), Array(b, size, type)), dot(data.view(), other.view(), {.device = cpu})) << what;
         }
       }
     }
@@ -68,14 +68,15 @@ TEST(KeptPlans, OfHistogramsAreThoseOfTheirBins) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 1000) / 10;
   const Bins even = Bins::even(0, 100, 50), same = Bins::even(0, 100, 50), shifted = Bins::even(10, 90, 50);
   const Device cpu = Device::open("cpu");
-  ASSERT_NE(histogram(values, even, cpu).counts(), histogram(values, shifted, cpu).counts());
+  ASSERT_NE(histogram(values, even, {.device = cpu}).counts(), histogram(values, shifted, {.device = cpu}).counts());
   for (const Device& device : open_devices("all", 0)) {
     const Buffer buffer(device, 4 * values.size());
     buffer.write(values.data(), buffer.bytes());
     for (const std::uint64_t size : {3000, 2100, 3000, 0, 5}) {
       for (const Bins& bins : {even, shifted, even, same, same}) {
         const Array part(buffer, size, DType::float32);
-        ASSERT_EQ(histogram(part, bins), histogram(std::span(values).first(size), bins, cpu)) << device.info().selector << ", " << size;
+        ASSERT_EQ(histogram(part, bins), histogram(std::span(values).first(size), bins, {.device = cpu}))
+            << device.info().selector << ", " << size;
       }
     }
   }

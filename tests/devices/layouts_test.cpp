@@ -104,11 +104,7 @@ class Lying {
   std::vector<std::byte> memory_, copy_;
 };
 
-CollectOptions all_fields() {
-  CollectOptions options;
-  options.fields.nonzeros = true;
-  return options;
-}
+constexpr Fields kEveryField{true, true, true, true}, kExtremes{true, false, false, false};
 
 struct Layouts : testing::TestWithParam<std::tuple<DType, Lie>> {
   DType type() const { return std::get<0>(GetParam()); }
@@ -130,7 +126,7 @@ TEST_P(Layouts, OfSums) {
   const Accumulator expected = test::add_each(data.copy());
   ASSERT_TRUE(informative(expected.round()));
   for (const Device& device : devices()) {
-    EXPECT_EQ(accumulate(data.view(), device), expected) << device.info().selector;
+    EXPECT_EQ(accumulate(data.view(), {.device = device}), expected) << device.info().selector;
     if (!data.fits_buffers()) continue;
     EXPECT_EQ(accumulate(data.buffer(device)), expected) << device.info().selector;
   }
@@ -140,18 +136,16 @@ TEST_P(Layouts, OfSums) {
 TEST_P(Layouts, OfStatisticsAndExtremes) {
   const Lying data(type(), lie(), false, 2);
   const Device cpu = Device::open("cpu");
-  const Statistics expected = collect(data.copy(), cpu, all_fields());
+  const Statistics expected = collect(data.copy(), kEveryField, {.device = cpu});
   ASSERT_EQ(expected.contents().sum, test::add_each(data.copy()));
-  CollectOptions ends;
-  ends.fields = {true, false, false, false};
-  const Statistics extremes = collect(data.copy(), cpu, ends);
+  const Statistics extremes = collect(data.copy(), kExtremes, {.device = cpu});
   ASSERT_TRUE(lie().elements == 0 || (extremes.max().index != 0 && extremes.min().index != 0)) << "the first is the least or the greatest";
   for (const Device& device : devices()) {
-    EXPECT_EQ(collect(data.view(), device, all_fields()), expected) << device.info().selector;
-    EXPECT_EQ(collect(data.view(), device, ends), extremes) << device.info().selector;
+    EXPECT_EQ(collect(data.view(), kEveryField, {.device = device}), expected) << device.info().selector;
+    EXPECT_EQ(collect(data.view(), kExtremes, {.device = device}), extremes) << device.info().selector;
     if (!data.fits_buffers()) continue;
-    EXPECT_EQ(collect(data.buffer(device), all_fields()), expected) << device.info().selector;
-    EXPECT_EQ(collect(data.buffer(device), ends), extremes) << device.info().selector;
+    EXPECT_EQ(collect(data.buffer(device), kEveryField), expected) << device.info().selector;
+    EXPECT_EQ(collect(data.buffer(device), kExtremes), extremes) << device.info().selector;
   }
 }
 
@@ -160,11 +154,11 @@ TEST_P(Layouts, OfDotProducts) {
   const Lying data(type(), lie(), false, 3), alike(type(), lie(), false, 4), plain(type(), kLies[0], false, 5);
   for (const Lying* other : {&alike, &plain}) {
     const Device cpu = Device::open("cpu");
-    const ProductAccumulator expected = dot(data.copy(), other->copy(), cpu);
+    const ProductAccumulator expected = dot(data.copy(), other->copy(), {.device = cpu});
     ASSERT_TRUE(informative(expected.round()));
     for (const Device& device : devices()) {
-      EXPECT_EQ(dot(data.view(), other->view(), device), expected) << device.info().selector;
-      EXPECT_EQ(dot(other->view(), data.view(), device), expected) << device.info().selector;
+      EXPECT_EQ(dot(data.view(), other->view(), {.device = device}), expected) << device.info().selector;
+      EXPECT_EQ(dot(other->view(), data.view(), {.device = device}), expected) << device.info().selector;
       if (!data.fits_buffers()) continue;
       EXPECT_EQ(dot(data.buffer(device), other->buffer(device)), expected) << device.info().selector;
     }
@@ -174,20 +168,20 @@ TEST_P(Layouts, OfDotProducts) {
 TEST_P(Layouts, OfProducts) {
   const bool again = lie().elements == 0 && lie().bytes == 0;  // a power: of few factors, which is a number
   const Lying data(type(), lie(), true, 6, again ? 21 : kCount);
-  const Value expected = product(data.copy(), Device::open("cpu"));
+  const Value expected = product(data.copy(), {.device = Device::open("cpu")});
   ASSERT_TRUE(again || informative(expected.as_double(), 1));
   for (const Device& device : devices()) {
-    EXPECT_EQ(product(data.view(), device), expected) << device.info().selector;
+    EXPECT_EQ(product(data.view(), {.device = device}), expected) << device.info().selector;
   }
 }
 
 TEST_P(Layouts, OfHistograms) {
   const Lying data(type(), lie(), false, 7);
   const Bins bins = Bins::even(-20, 40, 13);
-  const Histogram expected = histogram(data.copy(), bins, Device::open("cpu"));
+  const Histogram expected = histogram(data.copy(), bins, {.device = Device::open("cpu")});
   ASSERT_TRUE(lie().elements == 0 || expected.counts()[7] > 10);
   for (const Device& device : devices()) {
-    EXPECT_EQ(histogram(data.view(), bins, device), expected) << device.info().selector;
+    EXPECT_EQ(histogram(data.view(), bins, {.device = device}), expected) << device.info().selector;
     if (!data.fits_buffers()) continue;
     EXPECT_EQ(histogram(data.buffer(device), bins), expected) << device.info().selector;
   }
@@ -209,15 +203,15 @@ TEST_P(Layouts, OfPairs) {
   if (type() != DType::float32 && type() != DType::float64) return;
   const Lying a(type(), lie(), false, 9, 90), b(type(), lie(), false, 10, 60), weights(type(), lie(), false, 11, 20);
   for (const PairReduction reduction : {PairReduction::sum, PairReduction::argmin}) {
-    PairsOptions options;
+    PairsProblem options;
     options.f = PairFunction::sqdist;
     options.reduction = reduction;
     options.components = 3;
     if (reduction == PairReduction::sum) options.accuracy = PairAccuracy::exact, options.weights = weights.copy();
-    const PairsResult expected = pairs(a.copy(), b.copy(), Device::open("cpu"), options);
+    const PairsResult expected = pairs(a.copy(), b.copy(), options, {.device = Device::open("cpu")});
     if (options.weights) options.weights = weights.view();
     for (const Device& device : devices()) {
-      EXPECT_EQ(pairs(a.view(), b.view(), device, options), expected) << device.info().selector;
+      EXPECT_EQ(pairs(a.view(), b.view(), options, {.device = device}), expected) << device.info().selector;
     }
   }
 }

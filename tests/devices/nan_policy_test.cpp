@@ -1,4 +1,6 @@
 // The policy on NaNs at every entry point, over the same data: 1, NaN, 2.
+#include "support/devices.hpp"
+
 #include <samesum/samesum.hpp>
 
 #include <gtest/gtest.h>
@@ -11,6 +13,8 @@
 
 namespace samesum {
 namespace {
+
+using test::on;
 
 constexpr NanPolicy kSkip = NanPolicy::skip;
 const std::vector<float> kValues{1, std::numeric_limits<float>::quiet_NaN(), 2};
@@ -26,14 +30,6 @@ class OneView final : public Source {
  private:
   bool done_ = false;
 };
-
-// What returns exact values has no policy to ignore.
-template <class Options>
-concept HasPolicy = requires(Options options) {
-  options.nan;
-};
-static_assert(HasPolicy<SumOptions> && HasPolicy<ReduceOptions>);
-static_assert(!HasPolicy<AccumulateOptions> && !HasPolicy<CollectOptions> && !HasPolicy<ExecutionOptions>);
 
 // By either policy: an exact sum of 1, NaN and 2, or of their squares, or products.
 template <class Exact>
@@ -61,37 +57,38 @@ void expect_extremes(const Statistics& found, const std::string& what) {
   EXPECT_EQ(found.max(kSkip).index, 2u) << what;
 }
 
-const ReduceOptions skip{.nan = kSkip};
+const Options skip{.nan = kSkip};
 
 TEST(NanPolicyOn, HostMemoryIsObeyed) {
   for (const Device& device : open_devices("all", 0)) {
     SCOPED_TRACE(device.info().selector);
-    EXPECT_TRUE(std::isnan(sum(view(), device).as_double()));
-    EXPECT_EQ(sum(view(), device, {.nan = kSkip}).as_double(), 3);
+    EXPECT_TRUE(std::isnan(sum(view(), {.device = device}).as_double()));
+    EXPECT_EQ(sum(view(), {.nan = kSkip, .device = device}).as_double(), 3);
     for (const SumVariant& variant : sum_variants(device)) {
-      EXPECT_EQ(sum(view(), device, {.nan = kSkip, .variant = std::string(variant.name)}).as_double(), 3) << variant.name;
-      expect_exact(accumulate(view(), device, {.variant = std::string(variant.name)}), 3, std::string(variant.name));
+      EXPECT_EQ(sum(view(), {.nan = kSkip, .device = device, .tuning = {.variant = std::string(variant.name)}}).as_double(), 3)
+          << variant.name;
+      expect_exact(accumulate(view(), {.device = device, .tuning = {.variant = std::string(variant.name)}}), 3, std::string(variant.name));
     }
     expect_exact(accumulate(view(), std::vector{device, device}), 3, "shared out");
-    EXPECT_TRUE(std::isnan(min(view(), device).value.as_double()));
-    EXPECT_EQ(min(view(), device, skip).value.as_double(), 1);
-    EXPECT_EQ(max(view(), device, skip).value.as_double(), 2);
-    EXPECT_EQ(minmax(view(), device, skip).second.index, 2u);
-    EXPECT_EQ(count_nonzero(view(), device), 3u);
-    EXPECT_EQ(count_nonzero(view(), device, skip), 2u);
-    EXPECT_TRUE(any(view(), device, skip));
-    EXPECT_TRUE(all(view(), device, skip));
-    EXPECT_EQ(mean(view(), device, skip), 1.5);
-    EXPECT_EQ(variance(view(), device, 1, skip), 0.5);
-    EXPECT_EQ(standard_deviation(view(), device, 0, skip), 0.5);
-    EXPECT_EQ(squared_norm(view(), device, skip), 5);
-    EXPECT_EQ(norm(view(), device, skip), std::sqrt(5.0));
-    expect_exact(dot(view(), view(), device), 5, "dot");
-    expect_statistics(collect(view(), device), "collect");
-    expect_extremes(collect(view(), device), "collect");
+    EXPECT_TRUE(std::isnan(min(view(), {.device = device}).value.as_double()));
+    EXPECT_EQ(min(view(), on(device, skip)).value.as_double(), 1);
+    EXPECT_EQ(max(view(), on(device, skip)).value.as_double(), 2);
+    EXPECT_EQ(minmax(view(), on(device, skip)).second.index, 2u);
+    EXPECT_EQ(count_nonzero(view(), {.device = device}), 3u);
+    EXPECT_EQ(count_nonzero(view(), on(device, skip)), 2u);
+    EXPECT_TRUE(any(view(), on(device, skip)));
+    EXPECT_TRUE(all(view(), on(device, skip)));
+    EXPECT_EQ(mean(view(), on(device, skip)), 1.5);
+    EXPECT_EQ(variance(view(), 1, on(device, skip)), 0.5);
+    EXPECT_EQ(standard_deviation(view(), 0, on(device, skip)), 0.5);
+    EXPECT_EQ(squared_norm(view(), on(device, skip)), 5);
+    EXPECT_EQ(norm(view(), on(device, skip)), std::sqrt(5.0));
+    expect_exact(dot(view(), view(), {.device = device}), 5, "dot");
+    expect_statistics(collect(view(), {}, {.device = device}), "collect");
+    expect_extremes(collect(view(), {}, {.device = device}), "collect");
     if (!device.info().has(Capability::denormals)) return;  // which products take
-    EXPECT_TRUE(std::isnan(product(view(), device).as_double()));
-    EXPECT_EQ(product(view(), device, skip).as_double(), 2);
+    EXPECT_TRUE(std::isnan(product(view(), {.device = device}).as_double()));
+    EXPECT_EQ(product(view(), on(device, skip)).as_double(), 2);
   }
 }
 
@@ -99,12 +96,12 @@ TEST(NanPolicyOn, SourcesIsObeyed) {
   for (const Device& device : open_devices("all", 0)) {
     SCOPED_TRACE(device.info().selector);
     OneView numbers, squared, left, right;
-    expect_exact(accumulate(numbers, device), 3, "accumulate");
-    expect_statistics(collect(squared, device), "collect");
-    expect_exact(dot(left, right, device), 5, "dot");
+    expect_exact(accumulate(numbers, {.device = device}), 3, "accumulate");
+    expect_statistics(collect(squared, {}, {.device = device}), "collect");
+    expect_exact(dot(left, right, {.device = device}), 5, "dot");
     OneView factors;
     if (!device.info().has(Capability::denormals)) return;  // which products take
-    EXPECT_EQ(product(factors, device, skip).as_double(), 2);
+    EXPECT_EQ(product(factors, on(device, skip)).as_double(), 2);
   }
 }
 

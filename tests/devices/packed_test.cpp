@@ -157,11 +157,11 @@ TEST_F(Packed, ArraysAreSummedAsTheyAreUnpacked) {
   const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(elements.size() / 8) + ",), }\n";
   const std::string npy = std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header + elements;
   const Device cpu = Device::open("cpu");
-  const Accumulator expected = accumulate(Array(elements.data(), elements.size() / 8, DType::float64), cpu);
+  const Accumulator expected = accumulate(Array(elements.data(), elements.size() / 8, DType::float64), {.device = cpu});
   ASSERT_TRUE(test::informative(expected));
-  EXPECT_EQ(accumulate(*open_source(write("x.npy.gz", gzip(npy))), cpu), expected);
-  EXPECT_EQ(accumulate(*open_source(write("x.npy.zst", zstd(npy))), cpu), expected);
-  EXPECT_THROW(accumulate(*open_source(write("x.npy.gz", gzip(npy.substr(0, 1000000)))), cpu), Error);
+  EXPECT_EQ(accumulate(*open_source(write("x.npy.gz", gzip(npy))), {.device = cpu}), expected);
+  EXPECT_EQ(accumulate(*open_source(write("x.npy.zst", zstd(npy))), {.device = cpu}), expected);
+  EXPECT_THROW(accumulate(*open_source(write("x.npy.gz", gzip(npy.substr(0, 1000000)))), {.device = cpu}), Error);
 }
 
 }  // namespace

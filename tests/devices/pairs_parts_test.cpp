@@ -1,5 +1,5 @@
-// All pairs whose y are divided into parts: what the parts come to has to be put together as if there had been none. Ties between parts go to
-// the lowest index, and what each part rounds away is kept.
+// All pairs whose y are divided into parts: what the parts come to has to be put together as if there had been none. Ties between parts go
+// to the lowest index, and what each part rounds away is kept.
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "selftest/cases.hpp"
@@ -52,7 +52,7 @@ void run_pairs(const Way& way, const all_pairs::Problem& problem, void* c) {
   all_pairs::DevicePairs(device, problem, way.configuration).run(0, problem.x_count, {c});
 }
 
-all_pairs::Problem problem_of(std::span<const double> a, std::span<const double> b, PairsOptions options) {
+all_pairs::Problem problem_of(std::span<const double> a, std::span<const double> b, PairsProblem options) {
   return all_pairs::checked(Array(a), Array(b), options);
 }
 
@@ -68,7 +68,7 @@ TEST(PairsInParts, CompensatedSumsKeepWhatPartsRoundAway) {
   }
   const double total = test::add_each(std::span<const double>(b)).round();
   ASSERT_TRUE(test::informative(total));
-  PairsOptions options;
+  PairsProblem options;
   options.accuracy = PairAccuracy::compensated;
   const all_pairs::Problem problem = problem_of(a, b, options);
   for (const Way& way : ways(true)) {
@@ -86,12 +86,12 @@ TEST(PairsInParts, CompensatedSumsKeepWhatPartsRoundAway) {
 TEST(PairsInParts, TiesGoToTheLowestIndex) {
   constexpr std::size_t kCount = 6000;
   const std::vector<double> a = {0, 1, -3, 1e6};
-  for (const std::vector<std::size_t>& places : {std::vector<std::size_t>{5999}, {0, 5999}, {1, 2, 3}, {700, 701, 3000, 5000}, {2999, 3000},
-                                                 {4000, 5500}, {160, 330, 490, 2500}}) {
+  for (const std::vector<std::size_t>& places :
+       {std::vector<std::size_t>{5999}, {0, 5999}, {1, 2, 3}, {700, 701, 3000, 5000}, {2999, 3000}, {4000, 5500}, {160, 330, 490, 2500}}) {
     for (const double other : {50.0, 0x1p30}) {  // the places have the greatest numbers, or all others have
       std::vector<double> b(kCount, other);
       for (const std::size_t place : places) b[place] = 0x1p20;
-      PairsOptions options;
+      PairsProblem options;
       options.f = PairFunction::difference;  // least where b is greatest
       options.reduction = PairReduction::argmin;
       const all_pairs::Problem problem = problem_of(a, b, options);

@@ -44,7 +44,8 @@ std::vector<Device> devices(bool kernels_only = false) {
 template <class Real>
 struct Data {
   std::vector<Real> a, b, weights;
-  PairsOptions options;
+  PairsProblem options;
+  Options how;
 
   Data(std::uint64_t x_count, std::uint64_t y_count, std::uint64_t components, bool weighted, unsigned seed = 1) {
     std::mt19937 random(seed);
@@ -58,7 +59,7 @@ struct Data {
     if (weighted) options.weights = std::span<const Real>(weights);
   }
   std::uint64_t y_count() const { return b.size() / options.components; }
-  PairsResult run(const Device& device) const { return pairs(std::span<const Real>(a), std::span<const Real>(b), device, options); }
+  PairsResult run(const Device& device) const { return pairs(a, b, options, test::on(device, how)); }
   PairsResult run(const Device& device, PairReduction reduction, PairAccuracy accuracy = PairAccuracy::fast) {
     options.reduction = reduction;
     options.accuracy = accuracy;
@@ -67,13 +68,13 @@ struct Data {
   // fl(w f) of all pairs, one y at a time: there is nothing to reduce.
   std::vector<std::vector<Real>> values(const Device& device) const {
     std::vector<std::vector<Real>> all;
-    PairsOptions alone = options;
+    PairsProblem alone = options;
     alone.reduction = PairReduction::sum;
     alone.accuracy = PairAccuracy::exact;
     for (std::uint64_t y = 0; y < y_count(); ++y) {
       if (!weights.empty()) alone.weights = std::span<const Real>(weights).subspan(y, 1);
       const auto of_y = std::span<const Real>(b).subspan(y * options.components, options.components);
-      all.push_back(std::get<std::vector<Real>>(pairs(std::span<const Real>(a), of_y, device, alone)));
+      all.push_back(std::get<std::vector<Real>>(pairs(std::span<const Real>(a), of_y, alone, {.device = device})));
     }
     return all;
   }
@@ -90,14 +91,14 @@ std::vector<Bits<Real>> bits_of(const PairsResult& result) {
   return bits_of(std::get<std::vector<Real>>(result));
 }
 
-std::string label(const PairsOptions& o, const Device& device, std::size_t bytes) {
+std::string label(const PairsProblem& o, const Device& device, std::size_t bytes) {
   return fmt::format("{}: {} of {}, {}, D={}, {} bytes, {}weights", device.info().selector, name_of(o.reduction), name_of(o.f),
                      name_of(o.accuracy), o.components, bytes, o.weights ? "" : "no ");
 }
 
 // The error that PairAccuracy allows.
 template <class Real>
-double bound_of(const PairsOptions& o, const test::TruePairs& right, double k) {
+double bound_of(const PairsProblem& o, const test::TruePairs& right, double k) {
   const double u = sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53;
   const auto d = static_cast<double>(o.components);
   const bool additive = o.f == PairFunction::product || o.f == PairFunction::difference;
@@ -215,7 +216,7 @@ template <class Real>
 void check_kind(const Device& device, int kind, PairFunction f, std::uint64_t components, bool weighted) {
   Data<Real> data(45, 517, components, weighted, static_cast<unsigned>(kind));
   data.options.f = f;
-  if (kind == 6) data.options.group_size = 16;
+  if (kind == 6) data.how.tuning.group_size = 16;
   if (kind == 0 || kind == 6) return check_sums(data, device, PairAccuracy::fast);
   if (kind == 1) return check_sums(data, device, PairAccuracy::compensated);
   constexpr PairReduction kExact[] = {PairReduction::sum, PairReduction::min, PairReduction::max, PairReduction::argmin};
@@ -316,7 +317,7 @@ TEST(Pairs, TheSameBitsForAnyThreadsAndAgain) {
   Data<float> data(301, 3001, 2, true);
   const auto bits = bits_of<float>(data.run(cpu, PairReduction::sum));
   for (const std::uint32_t threads : {1u, 2u, 3u}) {
-    data.options.threads = threads;
+    data.how.tuning.threads = threads;
     EXPECT_EQ(bits_of<float>(data.run(cpu)), bits);
   }
   for (const Device& device : devices(true)) {
@@ -328,19 +329,19 @@ TEST(Pairs, EmptyAndUnaligned) {
   for (const Device& device : devices()) {
     const std::vector<float> some = {1, 2, 3};
     const Array none(nullptr, 0, DType::float32);
-    EXPECT_TRUE(std::get<std::vector<float>>(pairs(none, std::span(some), device)).empty());
-    EXPECT_EQ(bits_of<float>(pairs(std::span(some), none, device)), (std::vector<std::uint32_t>{0, 0, 0}));
-    EXPECT_THROW(pairs(std::span(some), none, device, {.reduction = PairReduction::min}), Error);
+    EXPECT_TRUE(std::get<std::vector<float>>(pairs(none, std::span(some), {}, {.device = device})).empty());
+    EXPECT_EQ(bits_of<float>(pairs(std::span(some), none, {}, {.device = device})), (std::vector<std::uint32_t>{0, 0, 0}));
+    EXPECT_THROW(pairs(std::span(some), none, {.reduction = PairReduction::min}, {.device = device}), Error);
   }
   std::vector<char> bytes(4 * 3 + 1);
   const float values[] = {1, 2, 3};
   std::memcpy(bytes.data() + 1, values, sizeof values);
   const Array odd(bytes.data() + 1, 3, DType::float32);
-  EXPECT_EQ(std::get<std::vector<float>>(pairs(odd, odd, Device::open("cpu"))), (std::vector<float>{6, 12, 18}));
+  EXPECT_EQ(std::get<std::vector<float>>(pairs(odd, odd, {}, {.device = Device::open("cpu")})), (std::vector<float>{6, 12, 18}));
   const float matrix[] = {1, 9, 2, 9, 3, 9};
   const Array column(matrix, 3, DType::float32, 2 * sizeof(float)),
       backwards(matrix + 4, 3, DType::float32, -2 * static_cast<int>(sizeof(float)));
-  EXPECT_EQ(std::get<std::vector<float>>(pairs(backwards, column, Device::open("cpu"), {.weights = column})),
+  EXPECT_EQ(std::get<std::vector<float>>(pairs(backwards, column, {.weights = column}, {.device = Device::open("cpu")})),
             (std::vector<float>{42, 28, 14}));
 }
 
@@ -349,9 +350,9 @@ TEST(Pairs, RefusesWhatMakesNoSense) {
   const std::vector<float> a(6, 1.0f);
   const std::vector<double> d(6, 1.0);
   const Array view = std::span(a);
-  const auto refused = [&](Array b, const PairsOptions& options) {
+  const auto refused = [&](Array b, const PairsProblem& options) {
     try {
-      pairs(view, b, cpu, options);
+      pairs(view, b, options, {.device = cpu});
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
       return std::string(error.what());
@@ -369,7 +370,7 @@ TEST(Pairs, RefusesWhatMakesNoSense) {
   for (const double s : {-1.0, std::nan(""), 1e30}) EXPECT_NE(refused(view, {.f = PairFunction::invdist, .softening = s}), "") << s;
   EXPECT_THROW(parse_pair_function("cosine"), Error);
   for (const Device& device : devices(true)) {
-    EXPECT_THROW(pairs(view, view, device, {.group_size = device.info().max_group_size + 1}), Error);
+    EXPECT_THROW(pairs(view, view, {}, {.device = device, .tuning = {.group_size = device.info().max_group_size + 1}}), Error);
   }
 }
 
@@ -377,13 +378,13 @@ TEST(Pairs, TellsOfItsProgressAndCanBeEnded) {
   for (const Device& device : devices()) {
     Data<float> data(3000, 2000, 64, false);
     std::vector<double> told;
-    data.options.progress = [&](double fraction) { told.push_back(fraction); };
+    data.how.progress = [&](const Progress& progress) { told.push_back(progress.fraction()); };
     const auto bits = bits_of<float>(data.run(device));
     ASSERT_GE(told.size(), 2u) << device.info().selector;
     EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
     EXPECT_EQ(told.back(), 1.0);
     check_sums(data, device, PairAccuracy::fast);
-    data.options.progress = [](double) { throw std::runtime_error("enough"); };
+    data.how.progress = [](const Progress&) { throw std::runtime_error("enough"); };
     EXPECT_THROW(data.run(device), std::runtime_error);
   }
 }

@@ -76,7 +76,7 @@ TEST(Plan, SumsAnyArrayInABuffer) {
             ASSERT_FALSE(testing::Test::HasFailure()) << what;
             if (size == 255) {
               ASSERT_EQ(accumulate(view), expected) << what;
-              ASSERT_EQ(accumulate(host, device), expected) << what;
+              ASSERT_EQ(accumulate(host, {.device = device}), expected) << what;
             }
           }
         }
@@ -91,7 +91,7 @@ TEST(Plan, SumsLongStridedArrays) {
   for (const Device& device : devices()) {
     for (const DType type : {DType::float32, DType::int16}) {
       const Array host(bytes.data(), kSize, type, 8);
-      EXPECT_EQ(accumulate(host, device), test::add_each(host)) << device.info().selector;
+      EXPECT_EQ(accumulate(host, {.device = device}), test::add_each(host)) << device.info().selector;
     }
   }
 }
@@ -112,8 +112,8 @@ TEST(Plan, CanBeLaunchedAgainAndAgain) {
   }
 }
 
-// Each launch reads what the one ahead of it wrote, where a device may start it before that has ended: a sum becomes the last element, which
-// then is the greatest.
+// Each launch reads what the one ahead of it wrote, where a device may start it before that has ended: a sum becomes the last element,
+// which then is the greatest.
 TEST(Plan, ReadsWhatLaunchesAheadOfItWrote) {
   for (const Device& device : devices()) {
     for (const std::uint64_t count : {100, 2000, 5000, 40000, 300000}) {
@@ -177,7 +177,7 @@ TEST(Plan, RefusesWhatDoesNotFit) {
     EXPECT_THROW(plan.launch({buffer, 125, DType::float64}), Error);
     EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 980), Error);
     EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 4), Error);
-    AccumulateOptions unknown;
+    Tuning unknown;
     unknown.variant = "none such";
     EXPECT_THROW(SumPlan(device, DType::float32, 1, unknown), Error);
   }
@@ -193,17 +193,17 @@ TEST(Plan, RefusesWhatDoesNotFit) {
 TEST(Plan, SharesAnArrayOut) {
   const std::vector<std::byte> bytes = random_bytes(70'000'000);
   const Array view(bytes.data() + 4, bytes.size() / 4 - 1, DType::float32);
-  const Accumulator expected = accumulate(view, Device::open("cpu"));
-  std::vector<SumReport> reports;
+  const Accumulator expected = accumulate(view, {.device = Device::open("cpu")});
+  std::vector<Report> reports;
   EXPECT_EQ(accumulate(view, devices(), {}, &reports), expected);
   ASSERT_EQ(reports.size(), devices().size());
   std::uint64_t shared = 0;
-  for (const SumReport& report : reports) shared += report.bytes;
+  for (const Report& report : reports) shared += report.bytes;
   EXPECT_EQ(shared, view.bytes());
   EXPECT_EQ(accumulate(view.part(0, 0), devices()), Accumulator());
   EXPECT_THROW(accumulate(view, std::span<const Device>()), Error);
-  AccumulateOptions impossible;
-  impossible.variant = "none such";
+  Options impossible;
+  impossible.tuning.variant = "none such";
   EXPECT_THROW(accumulate(view, devices(), impossible), Error);
 }
 
@@ -261,8 +261,8 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
       EXPECT_THROW(Buffer::wrap(device, nullptr, 4), Error);
       const OpenclQueue stranger(id, 0);
       EXPECT_THROW(Buffer::wrap(Device::on_opencl_queue(stranger.queue), data, 4), Error);
-      SumReport report;
-      EXPECT_THROW(accumulate(Array(buffer, 9900, DType::float32, 400), {}, &report), Error);  // the queue keeps no times
+      Report report;
+      EXPECT_THROW(accumulate(Array(buffer, 9900, DType::float32, 400), {.report = &report}), Error);  // the queue keeps no times
     }
     // What was enqueued is read by the caller in its own queue: no finish in between.
     SumRecord record;

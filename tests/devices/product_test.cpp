@@ -26,6 +26,7 @@ namespace samesum {
 namespace {
 
 using test::devices;
+using test::on;
 
 std::uint64_t bits(double value) { return std::isnan(value) ? 0x7ff8000000000000u : std::bit_cast<std::uint64_t>(value); }
 
@@ -64,8 +65,8 @@ std::vector<T> leaves_of(Array data, bool skip) {
   return leaves;
 }
 
-// Numbers around 1, above it where the product so far is below and the other way round: so products of many, and of any part of them, neither
-// overflow nor vanish, and every rounding shows.
+// Numbers around 1, above it where the product so far is below and the other way round: so products of many, and of any part of them,
+// neither overflow nor vanish, and every rounding shows.
 template <class T>
 std::vector<T> near_one(std::size_t size) {
   hard::Random random(size);
@@ -84,12 +85,12 @@ void check_sizes(const std::vector<std::size_t>& sizes) {
   for (const Device& device : devices()) {
     const DType type = sizeof(T) == 4 ? DType::float32 : DType::float64;
     if (!multiplies(device, type)) {
-      EXPECT_THROW(product(Array(near_one<T>(5000).data(), 5000, type), device), Error);
+      EXPECT_THROW(product(Array(near_one<T>(5000).data(), 5000, type), {.device = device}), Error);
       continue;
     }
     for (const std::size_t size : sizes) {
       const auto values = near_one<T>(size);
-      const Value found = product(Array(values.data(), size, type), device);
+      const Value found = product(Array(values.data(), size, type), {.device = device});
       ASSERT_EQ(found.type, type);
       if (size != 0) {
         ASSERT_TRUE(test::informative(found.as_double(), 1)) << size;
@@ -106,7 +107,7 @@ TEST(Product, IsTheTreesAtEverySize) {
     if (device.info().has(Capability::kernels)) continue;
     for (const std::size_t size : all) {
       const auto values = near_one<float>(size);
-      ASSERT_EQ(bits(product(std::span<const float>(values), device).as_double()), expected_bits(values)) << size;
+      ASSERT_EQ(bits(product(std::span<const float>(values), {.device = device}).as_double()), expected_bits(values)) << size;
     }
   }
   std::erase_if(all, [](std::size_t size) { return size > 600 && size % 37 != 1; });
@@ -141,7 +142,7 @@ TEST(Product, OfSeveralPiecesIsOneTree) {
     if (!multiplies(device, DType::float32)) continue;
     for (const std::uint64_t piece : {1, 100, 1024}) {
       Pieces pieces(values, piece);
-      ASSERT_EQ(bits(product(pieces, device).as_double()), expected_bits(values)) << device.info().selector << ", " << piece;
+      ASSERT_EQ(bits(product(pieces, {.device = device}).as_double()), expected_bits(values)) << device.info().selector << ", " << piece;
     }
   }
 }
@@ -168,11 +169,11 @@ TEST_P(HardProduct, IsTheTreesEverywhere) {
     for (const bool skip : {false, true}) {
       const std::uint64_t expected =
           type == DType::float64 ? expected_bits(leaves_of<double>(data.view(), skip)) : expected_bits(leaves_of<float>(data.view(), skip));
-      ReduceOptions options;
+      Options options;
       options.nan = skip ? NanPolicy::skip : NanPolicy::propagate;
       for (const Device& device : devices()) {
         if (!multiplies(device, type)) continue;
-        ASSERT_EQ(bits(product(data.view(), device, options).as_double()), expected) << device.info().selector << ", " << length;
+        ASSERT_EQ(bits(product(data.view(), on(device, options)).as_double()), expected) << device.info().selector << ", " << length;
       }
     }
   }
@@ -195,7 +196,7 @@ std::string decimal(const mpz_t number) {
 // Why there is no product.
 std::string refusal_of(Array data, const Device& device) {
   try {
-    return "accepted: " + std::to_string(product(data, device).as_double());
+    return "accepted: " + std::to_string(product(data, {.device = device}).as_double());
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::no_answer);
     return error.what();
@@ -241,7 +242,7 @@ TEST_P(IntegerProduct, IsExactOrAnError) {
         EXPECT_EQ(exact_value(refusal_of(data.view(), device)), decimal(exact)) << device.info().selector << ", " << round;
         continue;
       }
-      const Value found = product(data.view(), device);
+      const Value found = product(data.view(), {.device = device});
       if (is_signed(type)) {
         ASSERT_EQ(found, (Value{std::int64_t{mpz_get_si(exact)}, DType::int64})) << device.info().selector << ", " << round;
       } else {
@@ -262,8 +263,8 @@ TEST(Product, OfIntegersDoesNotOverflowOnTheWay) {
   const std::vector<std::int64_t> least = {std::numeric_limits<std::int64_t>::min(), -1, -1};
   const std::vector<std::int64_t> too_large = {std::numeric_limits<std::int64_t>::min(), -1};
   for (const Device& device : devices()) {
-    EXPECT_EQ(product(std::span<const std::int64_t>(values), device), (Value{std::int64_t{0}, DType::int64}));
-    EXPECT_EQ(product(std::span<const std::int64_t>(least), device), (Value{least[0], DType::int64}));
+    EXPECT_EQ(product(std::span<const std::int64_t>(values), {.device = device}), (Value{std::int64_t{0}, DType::int64}));
+    EXPECT_EQ(product(std::span<const std::int64_t>(least), {.device = device}), (Value{least[0], DType::int64}));
     EXPECT_EQ(refusal_of(std::span<const std::int64_t>(too_large), device),
               "the product does not fit into int64: it is exactly 9223372036854775808");
   }
@@ -287,7 +288,7 @@ TEST(Product, ThatIsAMultipleOf2To64IsNoZero) {
     EXPECT_EQ(value(std::span<const std::int64_t>(twos)), "18446744073709551616");
     EXPECT_EQ(value(std::span<const std::uint8_t>(bytes)), "1393796574908163946345982392040522594123776");
     EXPECT_EQ(value(std::span<const std::uint8_t>(many)), "18446744073709551616");
-    EXPECT_EQ(product(std::span<const std::int64_t>(with_zero), device), (Value{std::int64_t{0}, DType::int64}));
+    EXPECT_EQ(product(std::span<const std::int64_t>(with_zero), {.device = device}), (Value{std::int64_t{0}, DType::int64}));
   }
 }
 
@@ -305,7 +306,7 @@ TEST(Product, HasAllDigits) {
       mpz_mul(exact, exact, factor);
     }
     for (const Device& device : devices()) {
-      Product product(device, {}, DType::int64);
+      Product product({.device = device}, DType::int64);
       for (std::uint64_t first = 0; first < count; first += 777) {
         product.append(std::span<const std::int64_t>(values).subspan(first, std::min<std::uint64_t>(777, count - first)));
       }
@@ -320,7 +321,7 @@ TEST(Product, HasAllDigits) {
 
 TEST(Product, SaysHowLargeItIs) {
   const Device cpu = Device::open("cpu");
-  Product product(cpu, {}, DType::int64);
+  Product product({.device = cpu}, DType::int64);
   const std::vector<std::int64_t> large(1000, std::numeric_limits<std::int64_t>::min());
   const auto refusal = [&](const auto& action) -> std::string {
     try {
@@ -341,7 +342,7 @@ TEST(Product, SaysHowLargeItIs) {
   EXPECT_EQ(product.value(), (Value{std::int64_t{0}, DType::int64}));
   const std::vector<double> real = {0.5};
   EXPECT_NE(refusal([&] { product.append(std::span<const double>(real)); }).find("mixed"), std::string::npos);
-  Product floats(cpu, {}, DType::float64);
+  Product floats({.device = cpu}, DType::float64);
   EXPECT_NE(refusal([&] { floats.digits(); }).find("integers"), std::string::npos);
 }
 
@@ -352,7 +353,7 @@ TEST(Product, OfIntegersAndDoublesIsTheTrees) {
   for (const Device& device : devices()) {
     if (!multiplies(device, DType::float64)) continue;
     all.clear();
-    Product product(device);
+    Product product({.device = device});
     EXPECT_EQ(product.value(), (Value{1.0, DType::float64}));
     const std::vector<std::int64_t> small = {3, -5};
     const std::vector<std::uint64_t> large = {~std::uint64_t{0}};
@@ -371,7 +372,7 @@ TEST(Product, OfIntegersAndDoublesIsTheTrees) {
     product.append(std::span<const std::uint64_t>(large));
     all.push_back(0x1p64);
     EXPECT_EQ(bits(product.value().as_double()), expected_bits(all)) << device.info().selector;
-    Product unsigned_alone(device);
+    Product unsigned_alone({.device = device});
     unsigned_alone.append(std::span<const std::uint64_t>(large));
     EXPECT_EQ(unsigned_alone.value(), (Value{large[0], DType::uint64}));
   }

@@ -31,6 +31,7 @@ constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 constexpr Fields kAll{true, true, true, true};
 
 using test::devices;
+using test::on;
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
@@ -161,10 +162,9 @@ Moments<Real> moments_of(Array data, unsigned long ddof) {
 }
 
 // Two group sizes of one type that shares its code with the others; each is a compilation.
-std::vector<CollectOptions> options_for(const Device& device, DType type, std::uint64_t length) {
-  CollectOptions options;
-  options.fields = kAll;
-  std::vector<CollectOptions> all{options};
+std::vector<Tuning> options_for(const Device& device, DType type, std::uint64_t length) {
+  Tuning options;
+  std::vector<Tuning> all{options};
   if (!device.info().has(Capability::kernels)) {
     options.threads = 3;
     all.push_back(options);
@@ -184,8 +184,8 @@ TEST_P(HardStatistics, AreTheSameEverywhere) {
     const auto data = hard::make(hard_case, type, length, length == 1025 ? 3 : length % 3 * size_of(type));  // one at an odd byte
     const Statistics::Contents reference = reference_of(data.view());
     for (const Device& device : devices()) {
-      for (const CollectOptions& options : options_for(device, type, length)) {
-        const Statistics found = collect(data.view(), device, options);
+      for (const Tuning& tuning : options_for(device, type, length)) {
+        const Statistics found = collect(data.view(), kAll, {.device = device, .tuning = tuning});
         const auto& contents = found.contents();
         ASSERT_EQ(contents.count, reference.count);
         ASSERT_EQ(contents.nans, reference.nans) << device.info().selector << ", " << length;
@@ -306,7 +306,7 @@ TEST_P(HardStatistics, DotIsTheSameEverywhere) {
       EXPECT_EQ(reference.round_to_float(), exact.rounded<float>(false)) << length;
     }
     for (const Device& device : devices()) {
-      ASSERT_EQ(dot(a.view(), b.view(), device), reference) << device.info().selector << ", " << length;
+      ASSERT_EQ(dot(a.view(), b.view(), {.device = device}), reference) << device.info().selector << ", " << length;
     }
   }
 }
@@ -333,12 +333,12 @@ TEST_P(IntegerStatistics, AreRightEverywhere) {
       const hard::Data data(patterns, type, kind * size_of(type));
       const Statistics::Contents reference = reference_of(data.view());
       for (const Device& device : devices()) {
-        for (const CollectOptions& options : options_for(device, type, length)) {
-          const Statistics found = collect(data.view(), device, options);
+        for (const Tuning& tuning : options_for(device, type, length)) {
+          const Statistics found = collect(data.view(), kAll, {.device = device, .tuning = tuning});
           ASSERT_EQ(found.contents(), reference) << device.info().selector << ", " << length << ", kind " << kind;
         }
         if (kind == 0 || length > 5000) continue;
-        ASSERT_EQ(dot(data.view(), data.view(), device), reference.squares) << device.info().selector << ", " << length;
+        ASSERT_EQ(dot(data.view(), data.view(), {.device = device}), reference.squares) << device.info().selector << ", " << length;
       }
     }
   }
@@ -353,8 +353,8 @@ TEST_P(IntegerStatistics, SquaresAreIntegers) {
   std::uint64_t squares = 0;
   for (const std::uint64_t x : patterns) squares += x * x;
   const Device cpu = Device::open("cpu");
-  EXPECT_EQ(dot(data.view(), data.view(), cpu).to_uint64(), squares);
-  EXPECT_EQ(dot(data.view(), data.view(), cpu).to_int64(), static_cast<std::int64_t>(squares));
+  EXPECT_EQ(dot(data.view(), data.view(), {.device = cpu}).to_uint64(), squares);
+  EXPECT_EQ(dot(data.view(), data.view(), {.device = cpu}).to_int64(), static_cast<std::int64_t>(squares));
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, IntegerStatistics,
@@ -386,9 +386,9 @@ TEST(Moments, OfLargeIntegersAreRoundedOnce) {
   mpz_clears(x, first, second, nullptr);
   for (const Device& device : devices()) {
     const Array view{std::span<const std::int64_t>(values)};
-    EXPECT_EQ(samesum::mean(view, device), mean.rounded(false));
-    EXPECT_EQ(samesum::variance(view, device, 1), variance.rounded(false));
-    EXPECT_EQ(samesum::standard_deviation(view, device, 1), variance.rounded(true));
+    EXPECT_EQ(samesum::mean(view, {.device = device}), mean.rounded(false));
+    EXPECT_EQ(samesum::variance(view, 1, {.device = device}), variance.rounded(false));
+    EXPECT_EQ(samesum::standard_deviation(view, 1, {.device = device}), variance.rounded(true));
   }
 }
 
@@ -413,7 +413,7 @@ TEST(Nist, NumAcc) {
   };
   for (const Set& set : sets) {
     for (const Device& device : devices()) {
-      const Statistics all = collect(std::span<const double>(set.values), device);
+      const Statistics all = collect(std::span<const double>(set.values), {}, {.device = device});
       EXPECT_DOUBLE_EQ(all.mean(), set.mean);
       EXPECT_NEAR(all.standard_deviation(1), set.deviation, set.tolerance);
       const auto exact = moments_of<double>(std::span<const double>(set.values), 1);
@@ -426,7 +426,7 @@ TEST(Nist, NumAcc) {
 TEST(Nist, Certified) {
   for (const test::NistSet& set : test::nist_sets()) {
     for (const Device& device : devices()) {
-      const Statistics all = collect(std::span<const double>(set.values), device);
+      const Statistics all = collect(std::span<const double>(set.values), {}, {.device = device});
       EXPECT_NEAR(all.mean(), set.mean, 1e-14 * std::abs(set.mean)) << set.name;
       // To all certified digits where the data are integers; else that of the data as doubles.
       const bool integers = std::ranges::all_of(set.values, [](double x) { return x == std::floor(x); });
@@ -443,24 +443,24 @@ TEST(Extremes, NanPolicyDecides) {
   const std::vector<float> values = {3, nan, -0.0f, 0.0f, 7, nan, 7, -0.0f};
   for (const Device& device : devices()) {
     const Array view{std::span<const float>(values)};
-    ReduceOptions skip;
+    Options skip;
     skip.nan = NanPolicy::skip;
-    EXPECT_EQ(bits(min(view, device).value.as_double()), 0x7ff8000000000000u);
-    EXPECT_EQ(min(view, device).index, 1u);
-    EXPECT_EQ(max(view, device).index, 1u);
-    EXPECT_EQ(bits(min(view, device, skip).value.as_double()), bits(-0.0));
-    EXPECT_EQ(min(view, device, skip).index, 2u);
-    EXPECT_EQ(max(view, device, skip).index, 4u);
-    EXPECT_EQ(count_nonzero(view, device), 5u);
-    EXPECT_EQ(count_nonzero(view, device, skip), 3u);
-    EXPECT_TRUE(any(view, device));
-    EXPECT_FALSE(all(view, device));
+    EXPECT_EQ(bits(min(view, {.device = device}).value.as_double()), 0x7ff8000000000000u);
+    EXPECT_EQ(min(view, {.device = device}).index, 1u);
+    EXPECT_EQ(max(view, {.device = device}).index, 1u);
+    EXPECT_EQ(bits(min(view, on(device, skip)).value.as_double()), bits(-0.0));
+    EXPECT_EQ(min(view, on(device, skip)).index, 2u);
+    EXPECT_EQ(max(view, on(device, skip)).index, 4u);
+    EXPECT_EQ(count_nonzero(view, {.device = device}), 5u);
+    EXPECT_EQ(count_nonzero(view, on(device, skip)), 3u);
+    EXPECT_TRUE(any(view, {.device = device}));
+    EXPECT_FALSE(all(view, {.device = device}));
     const std::vector<float> only = {nan, nan};
-    EXPECT_THROW(min(std::span<const float>(only), device, skip), Error);
-    EXPECT_THROW(max(Array(nullptr, 0, DType::float32), device), Error);
-    EXPECT_THROW(mean(Array(nullptr, 0, DType::float32), device), Error);
-    EXPECT_FALSE(any(Array(nullptr, 0, DType::float32), device));
-    EXPECT_TRUE(all(Array(nullptr, 0, DType::float32), device));
+    EXPECT_THROW(min(std::span<const float>(only), on(device, skip)), Error);
+    EXPECT_THROW(max(Array(nullptr, 0, DType::float32), {.device = device}), Error);
+    EXPECT_THROW(mean(Array(nullptr, 0, DType::float32), {.device = device}), Error);
+    EXPECT_FALSE(any(Array(nullptr, 0, DType::float32), {.device = device}));
+    EXPECT_TRUE(all(Array(nullptr, 0, DType::float32), {.device = device}));
   }
 }
 
@@ -469,14 +469,12 @@ TEST(Merging, OfPartsIsTheWhole) {
   for (const Case& hard_case : hard::cases()) {
     const auto data = hard::make(hard_case, DType::float32, 3001);
     Statistics all;
-    CollectOptions options;
-    options.fields = kAll;
     for (std::uint64_t first = 0, wanted = 0; first < 3001; wanted = wanted * 2 + 1) {  // 0, 1, 3, 7 … elements
       const std::uint64_t count = std::min<std::uint64_t>(wanted, 3001 - first);
-      all.merge(collect(data.view().part(first, count), cpu, options));
+      all.merge(collect(data.view().part(first, count), kAll, {.device = cpu}));
       first += count;
     }
-    Statistics whole = collect(data.view(), cpu, options);
+    Statistics whole = collect(data.view(), kAll, {.device = cpu});
     const auto& a = all.contents();
     const auto& b = whole.contents();
     ASSERT_EQ(a.count, b.count);
@@ -495,8 +493,8 @@ TEST(Merging, ComparesNumbersOfDifferentTypesExactly) {
   const Device cpu = Device::open("cpu");
   const std::vector<std::int64_t> integers = {(std::int64_t{1} << 53) + 1};
   const std::vector<double> doubles = {0x1p53};
-  Statistics all = collect(std::span<const std::int64_t>(integers), cpu);
-  all.merge(collect(std::span<const double>(doubles), cpu));
+  Statistics all = collect(std::span<const std::int64_t>(integers), {}, {.device = cpu});
+  all.merge(collect(std::span<const double>(doubles), {}, {.device = cpu}));
   EXPECT_EQ(all.min().index, 1u);
   EXPECT_EQ(all.max().index, 0u);
   EXPECT_EQ(std::get<std::int64_t>(all.max().value.number), integers[0]);
@@ -513,25 +511,21 @@ TEST(Strides, AreTheSameAsACopy) {
     for (std::uint64_t i = 0; i < size; ++i) copy.push_back(first[static_cast<std::int64_t>(i) * step]);
     const Array apart(first, size, DType::float32, 4 * step), together{std::span<const float>(copy)};
     for (const Device& device : devices()) {
-      CollectOptions options;
-      options.fields = kAll;
-      EXPECT_EQ(collect(apart, device, options), collect(together, device, options)) << step;
-      EXPECT_EQ(dot(apart, together, device), dot(together, together, device)) << step;
-      EXPECT_EQ(bits(product(apart, device).as_double()), bits(product(together, device).as_double())) << step;
+      EXPECT_EQ(collect(apart, kAll, {.device = device}), collect(together, kAll, {.device = device})) << step;
+      EXPECT_EQ(dot(apart, together, {.device = device}), dot(together, together, {.device = device})) << step;
+      EXPECT_EQ(bits(product(apart, {.device = device}).as_double()), bits(product(together, {.device = device}).as_double())) << step;
     }
   }
 }
 
 TEST(Asking, ForWhatWasNotCollectedIsAnError) {
   const std::vector<float> values(10, 1.0f);
-  CollectOptions options;
-  options.fields = {true, false, false, false};
-  const Statistics found = collect(std::span<const float>(values), Device::open("cpu"), options);
+  const Statistics found = collect(std::span<const float>(values), {true, false, false, false}, {.device = Device::open("cpu")});
   EXPECT_THROW(found.mean(), Error);
   EXPECT_THROW(found.norm(), Error);
   EXPECT_THROW(found.nonzero_count(), Error);
   const std::vector<float> shorter(9, 1.0f);
-  EXPECT_THROW(dot(std::span<const float>(values), std::span<const float>(shorter), Device::open("cpu")), Error);
+  EXPECT_THROW(dot(std::span<const float>(values), std::span<const float>(shorter), {.device = Device::open("cpu")}), Error);
 }
 
 }  // namespace

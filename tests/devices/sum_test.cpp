@@ -33,14 +33,15 @@ __extension__ typedef __int128 Int128;  // no standard name for it
 constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 
 using test::devices;
+using test::on;
 
 // The ways to sum on a device that are tried for an array of so many elements. Long arrays get fewer, and so do all types but the two that
 // share their code with the others: each group size of each type is a compilation.
-std::vector<AccumulateOptions> options_for(const Device& device, DType type, std::uint64_t length) {
+std::vector<Tuning> options_for(const Device& device, DType type, std::uint64_t length) {
   const bool all_shapes = type == DType::float32 || type == DType::float64;
-  std::vector<AccumulateOptions> all;
+  std::vector<Tuning> all;
   for (const SumVariant& variant : sum_variants(device)) {
-    AccumulateOptions options;
+    Tuning options;
     options.variant = variant.name;
     all.push_back(options);
     if (!device.info().has(Capability::kernels)) {
@@ -63,7 +64,7 @@ std::vector<AccumulateOptions> options_for(const Device& device, DType type, std
   return all;
 }
 
-std::string describe(const Device& device, const AccumulateOptions& options, Array data) {
+std::string describe(const Device& device, const Tuning& options, Array data) {
   return device.info().selector + ", " + options.variant + ", group size " + std::to_string(options.group_size) + ", groups " +
          std::to_string(options.groups) + ", threads " + std::to_string(options.threads) + ", " + std::to_string(data.size()) +
          " elements at byte " + std::to_string(reinterpret_cast<std::uintptr_t>(data.data()) % 64);
@@ -79,8 +80,8 @@ TEST_P(Sum, IsRightEverywhere) {
     const Accumulator reference = test::add_each(view);
     for (const NanPolicy nan : kPolicies) ASSERT_EQ(result_of(reference, nan), test::gmp_oracle(view, nan)) << length;
     for (const Device& device : devices()) {
-      for (const AccumulateOptions& options : options_for(device, view.type(), length)) {
-        const Accumulator sum = accumulate(view, device, options);
+      for (const Tuning& options : options_for(device, view.type(), length)) {
+        const Accumulator sum = accumulate(view, {.device = device, .tuning = options});
         ASSERT_EQ(sum, reference) << describe(device, options, view) << "\ngives " << result_of(sum) << "\ninstead of "
                                   << result_of(reference);
       }
@@ -95,9 +96,9 @@ TEST_P(Sum, OfMisalignedViewsIsRight) {
     const Accumulator reference = test::add_each(data.view());
     for (const Device& device : devices()) {
       for (const SumVariant& variant : sum_variants(device)) {
-        AccumulateOptions options;
+        Tuning options;
         options.variant = variant.name;
-        ASSERT_EQ(accumulate(data.view(), device, options), reference) << describe(device, options, data.view());
+        ASSERT_EQ(accumulate(data.view(), {.device = device, .tuning = options}), reference) << describe(device, options, data.view());
       }
     }
   }
@@ -153,8 +154,8 @@ TEST_P(IntegerSum, IsRightEverywhere) {
         exact += is_signed(type) ? static_cast<Int128>(static_cast<std::int64_t>(pattern << (64 - bits)) >> (64 - bits)) : pattern;
       }
       for (const Device& device : devices()) {
-        for (const AccumulateOptions& options : options_for(device, view.type(), length)) {
-          const Accumulator sum = accumulate(view, device, options);
+        for (const Tuning& options : options_for(device, view.type(), length)) {
+          const Accumulator sum = accumulate(view, {.device = device, .tuning = options});
           ASSERT_EQ(sum, reference) << describe(device, options, view) << ", kind " << kind;
         }
       }
@@ -217,11 +218,11 @@ INSTANTIATE_TEST_SUITE_P(Types, IntegerSum,
 
 TEST(SumFunction, RoundsByThePolicy) {
   const std::vector<float> values = {1.0f, std::numeric_limits<float>::quiet_NaN(), 0x1p-60f};
-  SumOptions skip;
+  Options skip;
   skip.nan = NanPolicy::skip;
   for (const Device& device : devices()) {
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(values, device)), 0x7ff8000000000000u);
-    EXPECT_EQ(sum(values, device, skip), 1.0);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(values, {.device = device})), 0x7ff8000000000000u);
+    EXPECT_EQ(sum(values, on(device, skip)), 1.0);
   }
   EXPECT_TRUE(std::isnan(sum(values)));
   EXPECT_EQ(sum(values, skip), 1.0);
@@ -231,7 +232,7 @@ TEST(SumFunction, OfNothingIsPositiveZero) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(std::span<const float>())), 0u);
   const Array nothing(nullptr, 0, DType::float64);
   EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing).as_double()), 0u);
-  for (const Device& device : devices()) EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing, device).as_double()), 0u);
+  for (const Device& device : devices()) EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing, {.device = device}).as_double()), 0u);
 }
 
 // Every variant by its name, in the groups that were asked for, and within the time of the call.
@@ -239,14 +240,14 @@ TEST(SumFunction, ReportsWhatItDid) {
   const std::vector<double> values(1000, 1.5);
   for (const Device& device : devices()) {
     for (const SumVariant& variant : sum_variants(device)) {
-      AccumulateOptions options;
+      Tuning options;
       options.variant = variant.name;
       const bool has_groups = device.info().has(Capability::kernels);
       if (has_groups) options.group_size = 32, options.groups = 3;
-      SumReport report;
+      Report report;
       report.seconds = report.upload_seconds = -1;
       const auto start = std::chrono::steady_clock::now();
-      EXPECT_EQ(accumulate(std::span<const double>(values), device, options, &report).round(), 1500.0);
+      EXPECT_EQ(accumulate(std::span<const double>(values), {.device = device, .report = &report, .tuning = options}).round(), 1500.0);
       const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
       EXPECT_EQ(report.device, device.info().selector);
       EXPECT_EQ(report.variant, variant.name);
@@ -263,10 +264,10 @@ TEST(SumFunction, ReportsWhatItDid) {
 TEST(SumFunction, RefusesUnknownVariantsAndGroupSizes) {
   const std::vector<float> values(10, 1.0f);
   for (const Device& device : devices()) {
-    AccumulateOptions options;
+    Tuning options;
     options.variant = "no_such_variant";
     try {
-      accumulate(std::span<const float>(values), device, options);
+      accumulate(std::span<const float>(values), {.device = device, .tuning = options});
       FAIL() << "an unknown variant was taken";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
@@ -276,7 +277,7 @@ TEST(SumFunction, RefusesUnknownVariantsAndGroupSizes) {
     options = {};
     options.group_size = 1 << 20;
     try {
-      accumulate(std::span<const float>(values), device, options);
+      accumulate(std::span<const float>(values), {.device = device, .tuning = options});
       FAIL() << "a group size that no device has was taken";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();

@@ -47,9 +47,7 @@ TEST(Threads, SumTheSameArrayOnOneDevice) {
   for (const DeviceInfo& info : list_devices().devices) {
     const Device device = Device::open(info.selector);
     at_once(4, [&](int i) {
-      SumOptions options;
-      options.threads = static_cast<std::uint32_t>(i % 3);
-      EXPECT_EQ(sum(values, device, options), expected) << info.selector;
+      EXPECT_EQ(sum(values, {.device = device, .tuning = {.threads = static_cast<std::uint32_t>(i % 3)}}), expected) << info.selector;
     });
   }
 }
@@ -68,10 +66,8 @@ TEST(Threads, QuantilesOfTheSameArray) {
   const auto values = numbers((1 << 20) + 77, 3);  // more than are gathered: digits are counted
   const Array view{std::span<const float>(values)};
   const double q[] = {0.1, 0.5};
-  const std::vector<Value> expected = quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, 1}).values;
-  at_once(3, [&](int i) {
-    EXPECT_EQ(quantiles(view, q, {NanPolicy::propagate, QuantileMethod::linear, static_cast<std::uint32_t>(i)}).values, expected);
-  });
+  const std::vector<Value> expected = quantiles(view, q, {}, {.tuning = {.threads = 1}}).values;
+  at_once(3, [&](int i) { EXPECT_EQ(quantiles(view, q, {}, {.tuning = {.threads = static_cast<std::uint32_t>(i)}}).values, expected); });
 }
 
 TEST(Threads, SumDifferentArraysOnDifferentDevices) {
@@ -81,7 +77,7 @@ TEST(Threads, SumDifferentArraysOnDifferentDevices) {
     const double expected = test::add_each(values).round();
     EXPECT_TRUE(test::informative(expected));
     EXPECT_EQ(sum(values), expected);
-    EXPECT_EQ(sum(values, Device::open(devices[static_cast<std::size_t>(i) % devices.size()].selector)), expected);
+    EXPECT_EQ(sum(values, {.device = Device::open(devices[static_cast<std::size_t>(i) % devices.size()].selector)}), expected);
   });
 }
 
@@ -95,7 +91,7 @@ TEST(Threads, MayMakeTheFirstCall) {
       EXPECT_FALSE(list_devices().devices.empty());
     }
     const Device device = i % 2 == 0 ? choose_device("auto", view.bytes()) : Device::open("cpu");
-    EXPECT_EQ(accumulate(view, device).round(), test::add_each(view).round());
+    EXPECT_EQ(accumulate(view, {.device = device}).round(), test::add_each(view).round());
     if (i % 3 == 1) {
       EXPECT_THROW(Device::open("opencl:none such"), Error);
     }
@@ -113,7 +109,7 @@ TEST(Threads, MayReadOneAccumulatorOrFile) {
     const ArrayFile copy = file;
     EXPECT_EQ(sum(copy.array()), (Value{total.round(), DType::float64}));
     EXPECT_EQ(Accumulator::deserialize(total.serialize()), total);
-    EXPECT_EQ(accumulate(file.array(), Device::open("cpu")), total);
+    EXPECT_EQ(accumulate(file.array(), {.device = Device::open("cpu")}), total);
     file.check_unchanged();
   });
 }

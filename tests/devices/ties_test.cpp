@@ -28,12 +28,13 @@ TEST(Ties, OfANormAreDecidedByTheLeastElement) {
   ASSERT_EQ(std::nextafter(even, above), above);
   const Device cpu = Device::open("cpu");
   const std::vector<double> tie = {3 * t, 4 * t}, more = {3 * t, 4 * t, 0x1p-500}, less = {std::nextafter(3 * t, 0.0), 4 * t, 0x1p-500};
-  EXPECT_EQ(collect(std::span<const double>(tie), cpu).norm(), even);
-  EXPECT_EQ(collect(std::span<const double>(more), cpu).norm(), above);
-  EXPECT_EQ(collect(std::span<const double>(less), cpu).norm(), even);
+  EXPECT_EQ(collect(std::span<const double>(tie), {}, {.device = cpu}).norm(), even);
+  EXPECT_EQ(collect(std::span<const double>(more), {}, {.device = cpu}).norm(), above);
+  EXPECT_EQ(collect(std::span<const double>(less), {}, {.device = cpu}).norm(), even);
 }
 
-// The parts of an array come to a thread in any order, here the last one first; whichever holds the first of equal elements, its index counts.
+// The parts of an array come to a thread in any order, here the last one first; whichever holds the first of equal elements, its index
+// counts.
 template <class T>
 void check_order(const std::vector<T>& values, DType type, Fields fields, std::uint64_t least, std::uint64_t greatest,
                  std::uint64_t first_nan) {
@@ -90,7 +91,7 @@ void check_last_edge(DType type) {
   ASSERT_EQ(static_cast<long double>(top), static_cast<long double>(greatest)) << "the edge is the integer itself";
   for (const Bins& bins : {Bins::between({0, 1, top - 1, top}), Bins::even(0, top, 3)}) {
     for (const Device& device : open_devices("all", 0)) {
-      const Histogram counted = histogram(Array(values.data(), values.size(), type), bins, device);
+      const Histogram counted = histogram(Array(values.data(), values.size(), type), bins, {.device = device});
       EXPECT_EQ(counted.over(), 0u) << device.info().selector << ", " << name_of(type);
       EXPECT_EQ(counted.under(), 0u) << device.info().selector << ", " << name_of(type);
       EXPECT_GE(counted.counts().back(), 3u) << device.info().selector << ", " << name_of(type);
@@ -98,7 +99,7 @@ void check_last_edge(DType type) {
   }
   // One less, and the greatest is above it.
   for (const Device& device : open_devices("all", 0)) {
-    const Histogram counted = histogram(Array(values.data(), values.size(), type), Bins::between({0, 1, top - 1}), device);
+    const Histogram counted = histogram(Array(values.data(), values.size(), type), Bins::between({0, 1, top - 1}), {.device = device});
     EXPECT_EQ(counted.over(), 2u) << device.info().selector << ", " << name_of(type);
   }
 }

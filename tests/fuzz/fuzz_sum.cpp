@@ -43,8 +43,8 @@ std::vector<std::uint64_t> random_patterns(Random& random, const Format& format,
   return patterns;
 }
 
-SumOptions random_options(Random& random, const Device& device) {
-  SumOptions options;
+Tuning random_tuning(Random& random, const Device& device) {
+  Tuning options;
   const auto variants = sum_variants(device);
   options.variant = variants[random.below(variants.size())].name;
   options.threads = static_cast<std::uint32_t>(random.below(4));
@@ -67,10 +67,10 @@ void check(Random& random, const std::vector<Device>& devices) {
     if (!(test::result_of(reference, nan) == test::gmp_oracle(data.view(), nan))) throw test::Mismatch("the accumulator rounds wrongly");
   }
   for (const Device& device : devices) {
-    const SumOptions options = random_options(random, device);
-    const bool right =
-        accumulate(data.view(), device, options.unrounded()) == reference &&
-        std::bit_cast<std::uint64_t>(sum(data.view(), device, options).as_double()) == std::bit_cast<std::uint64_t>(reference.round());
+    const Tuning options = random_tuning(random, device);
+    const bool right = accumulate(data.view(), {.device = device, .tuning = options}) == reference &&
+                       std::bit_cast<std::uint64_t>(sum(data.view(), {.device = device, .tuning = options}).as_double()) ==
+                           std::bit_cast<std::uint64_t>(reference.round());
     if (!right) {
       throw test::Mismatch(fmt::format("{}: variant {}, group size {}, groups {}, threads {}, {} elements of {}", device.info().selector,
                                        options.variant, options.group_size, options.groups, options.threads, patterns.size(),

@@ -190,7 +190,7 @@ void add_exact_sums(Collection& kernels, std::span<const std::uint64_t> sizes) {
     ListingDevice device;
     for (const std::uint32_t group_size : {0, 256}) {
       for (const std::uint64_t bytes : sizes) {
-        AccumulateOptions options;
+        Tuning options;
         options.group_size = group_size;  // else little data are not for this kernel
         reduce::DeviceSum(device, type, options, bytes / size_of(type)).prepare_all(true);
       }
@@ -240,7 +240,7 @@ void add_products(Collection& kernels) {
     ListingDevice device;
     if (is_integer(type)) {
       product_tree::IntegerProduct product;
-      SumReport report;
+      Report report;
       const std::uint64_t element = 0;
       product_tree::multiply_on_device(Array(&element, 1, type), device, {}, product, report);
     } else {
@@ -268,7 +268,7 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
           if (dot && (extremes || nonzeros)) continue;
           ListingDevice device;
           for (const std::uint64_t bytes : sizes) {
-            CollectOptions options;
+            statistics::CollectOptions options;
             options.fields = {extremes, sum, squares, nonzeros};
             statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
           }

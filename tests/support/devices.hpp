@@ -2,7 +2,9 @@
 #pragma once
 
 #include <samesum/device.hpp>
+#include <samesum/options.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace samesum::test {
@@ -13,5 +15,12 @@ const std::vector<Device>& devices();
 
 /// Whether devices() are on queues of the caller's own: then what concerns the CPU alone need not run once more.
 bool on_own_queues();
+
+/// Options with this device, and a report.
+inline Options on(const Device& device, Options options, Report* report = nullptr) {
+  options.device = device;
+  if (report != nullptr) options.report = report;
+  return options;
+}
 
 }  // namespace samesum::test

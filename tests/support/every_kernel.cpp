@@ -1,16 +1,16 @@
 #include "support/every_kernel.hpp"
 
 #include "barrier/grid.hpp"
-#include "ladder/ceiling/reader.hpp"
 #include "device/kernels/conformance.hpp"
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/histogram_device.hpp"
-#include "pairs/pairs_device.hpp"
+#include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/textbook.hpp"
+#include "ladder/reduce/textbook.hpp"
+#include "pairs/pairs_device.hpp"
 #include "product/product.hpp"
 #include "reduce/sum_device.hpp"
-#include "ladder/reduce/textbook.hpp"
 #include "statistics/collect_device.hpp"
 
 #include <algorithm>
@@ -118,7 +118,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     }
   }
   for (const DType type : kDTypes) {
-    CollectOptions all;
+    statistics::CollectOptions all;
     all.fields.nonzeros = true;
     statistics::DevicePass(device, type, all, false, 1 << 28);
     if (!rest) continue;

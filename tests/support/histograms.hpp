@@ -122,8 +122,8 @@ inline std::vector<std::uint64_t> reference(Array data, const Bins& bins) {
 
 inline void expect_right(Array data, const Bins& bins, const Device& device, const std::string& what) {
   const Histogram right(bins, reference(data, bins));
-  HistogramReport report;
-  const Histogram found = histogram(data, bins, device, {}, &report);
+  Report report;
+  const Histogram found = histogram(data, bins, {.device = device, .report = &report});
   ASSERT_EQ(found.total(), data.size()) << what << " on " << report.device << ", " << report.configuration;
   if (found == right) return;
   std::size_t i = 0;

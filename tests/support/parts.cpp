@@ -42,7 +42,7 @@ std::vector<double> ugly_doubles(hard::Random& random, std::uint64_t count) {
 Statistics collected(const Array& data, hard::Random& random) {
   const Fields fields{random.bits(1) != 0, random.below(8) != 0, random.below(4) != 0, random.bits(1) != 0};
   static const Device cpu = Device::open("cpu");
-  Statistics::Contents contents = collect(data, cpu, {.fields = fields, .threads = 1}).contents();
+  Statistics::Contents contents = collect(data, fields, {.device = cpu, .tuning = {.threads = 1}}).contents();
   contents.missing = random.below(4) == 0 ? random.below(5) : 0;
   return Statistics(std::move(contents));
 }

@@ -127,18 +127,28 @@ TEST(Array, RefusesWhatItCannotBe) {
   EXPECT_EQ(message_of([&] { row.at(0, 2); }), "1 indices from 2 on, every 1, are not all within an axis of 2");
   EXPECT_EQ(message_of([&] { row.slice(0, 1, UINT64_MAX); }),
             "18446744073709551615 indices from 1 on, every 1, are not all within an axis of 2");
-  EXPECT_EQ(message_of([&] { Array(x.data(), {2, 3}, DType::float32, {4}); }),
+  EXPECT_EQ(message_of([&] {
+              Array(x.data(), {2, 3}, DType::float32, {4});
+            }),
             "an array of 2 axes needs as many strides, in bytes: 1 are given");
-  EXPECT_EQ(message_of([&] { Array(x.data(), {UINT64_MAX, 2}, DType::float32); }),
+  EXPECT_EQ(message_of([&] {
+              Array(x.data(), {UINT64_MAX, 2}, DType::float32);
+            }),
             "an array of 18446744073709551615 x 2 elements has more than 2^64");
   const std::vector<std::uint64_t> many(Array::kMaxRank + 1, 1);
   EXPECT_EQ(message_of([&] { Array(x.data(), many, DType::float32); }), "an array of 65 axes: there can be 64");
   const Buffer buffer(Device::open("cpu"), 64);
-  EXPECT_EQ(message_of([&] { Array(buffer, {2, 8}, DType::float64); }),
+  EXPECT_EQ(message_of([&] {
+              Array(buffer, {2, 8}, DType::float64);
+            }),
             "2 x 8 elements of 8 bytes, one every 64, 8 bytes from byte 0 on, do not lie within the 64 bytes of the buffer");
-  EXPECT_EQ(message_of([&] { Array(buffer, {2, 2}, DType::float64, 0, {-8, 8}); }),
+  EXPECT_EQ(message_of([&] {
+              Array(buffer, {2, 2}, DType::float64, 0, {-8, 8});
+            }),
             "2 x 2 elements of 8 bytes, one every -8, 8 bytes from byte 0 on, do not lie within the 64 bytes of the buffer");
-  EXPECT_EQ(message_of([&] { Array(buffer, {2, 2}, DType::float64, 0, {12, 8}); }),
+  EXPECT_EQ(message_of([&] {
+              Array(buffer, {2, 2}, DType::float64, 0, {12, 8});
+            }),
             "elements of 8 bytes every 12, 8 bytes from byte 0 of a buffer on are not aligned");
   EXPECT_EQ(Array(buffer, {2, 4}, DType::float64, 32, {-32, 8}).offset(), 32u);
 }
@@ -188,11 +198,11 @@ TEST(SumOfIntegers, IsTheIntegerOnEveryDevice) {
   EXPECT_EQ(sum(std::vector<unsigned>{4294967295u, 1u}), 4294967296u);
   EXPECT_EQ(sum(std::vector<int>()), 0);
   for (const Device& device : open_devices("all", 0)) {
-    EXPECT_EQ(sum(large, device), 9007199254740993) << device.info().selector;
-    EXPECT_EQ(sum(largest, device), ~std::uint64_t{0}) << device.info().selector;
-    EXPECT_EQ(sum(small, device), -256) << device.info().selector;
-    EXPECT_EQ(sum(std::vector<std::uint16_t>(), device), 0u) << device.info().selector;
-    EXPECT_EQ(sum(Array(large), device), (Value{std::int64_t{9007199254740993}, DType::int64})) << device.info().selector;
+    EXPECT_EQ(sum(large, {.device = device}), 9007199254740993) << device.info().selector;
+    EXPECT_EQ(sum(largest, {.device = device}), ~std::uint64_t{0}) << device.info().selector;
+    EXPECT_EQ(sum(small, {.device = device}), -256) << device.info().selector;
+    EXPECT_EQ(sum(std::vector<std::uint16_t>(), {.device = device}), 0u) << device.info().selector;
+    EXPECT_EQ(sum(Array(large), {.device = device}), (Value{std::int64_t{9007199254740993}, DType::int64})) << device.info().selector;
     const Buffer buffer(device, 32);
     buffer.write(large.data(), 32);
     EXPECT_EQ(sum(Array(buffer, 4, DType::int64)), (Value{std::int64_t{9007199254740993}, DType::int64})) << device.info().selector;
@@ -204,7 +214,7 @@ TEST(SumOfIntegers, ThatDoesNotFitIsAnErrorWithTheExactValue) {
   const std::vector<std::uint64_t> more = {~std::uint64_t{0}, ~std::uint64_t{0}};
   const auto refused = [](const auto& data, const Device& device, const char* exactly) {
     try {
-      sum(data, device);
+      sum(data, {.device = device});
       ADD_FAILURE() << "a sum that does not fit was given on " << device.info().selector;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::no_answer);
@@ -214,7 +224,7 @@ TEST(SumOfIntegers, ThatDoesNotFitIsAnErrorWithTheExactValue) {
   for (const Device& device : open_devices("all", 0)) {
     refused(values, device, "9223372036854775808");
     refused(more, device, "36893488147419103230");
-    EXPECT_EQ(accumulate(values, device).round(), 0x1p63);
+    EXPECT_EQ(accumulate(values, {.device = device}).round(), 0x1p63);
   }
 }
 

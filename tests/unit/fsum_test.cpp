@@ -44,8 +44,8 @@ TEST(Fsum, Vectors) {
     for (const auto& [values, expected] : fsum_vectors()) {
       const Array view{std::span<const double>(values)};
       const std::uint64_t wanted = std::bit_cast<std::uint64_t>(expected);
-      EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(values, device)), wanted) << device.info().selector << ", " << values.size();
-      EXPECT_EQ(std::bit_cast<std::uint64_t>(collect(view, device).sum().round()), wanted)
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(values, {.device = device})), wanted) << device.info().selector << ", " << values.size();
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(collect(view, {}, {.device = device}).sum().round()), wanted)
           << device.info().selector << ", " << values.size();
     }
   }

@@ -177,20 +177,30 @@ std::string expected(const Sorted& data, const Case& wanted, NanPolicy nan, Quan
   return text_of({a.rounded(), DType::float64});
 }
 
-void compare(Array data, const Sorted& sorted, const QuantileOptions& options, const std::string& what) {
+// The rule of quantiles, and the options.
+struct Asked {
+  NanPolicy nan = NanPolicy::propagate;
+  QuantileMethod method = QuantileMethod::linear;
+  std::uint32_t threads = 0;
+
+  QuantileRule rule() const { return {.method = method}; }
+  Options options() const { return {.nan = nan, .tuning = {.threads = threads}}; }
+};
+
+void compare(Array data, const Sorted& sorted, const Asked& options, const std::string& what) {
   std::vector<double> wanted;
   for (const Case& one : kQuantiles) wanted.push_back(one.q);
   const auto answer = [&](const Case& one) { return expected(sorted, one, options.nan, options.method); };
   if (answer(kQuantiles[0]) == "no answer") {
     try {
-      quantiles(data, wanted, options);
+      quantiles(data, wanted, options.rule(), options.options());
       ADD_FAILURE() << what;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::no_answer) << error.what();
     }
     return;
   }
-  const Quantiles found = quantiles(data, wanted, options);
+  const Quantiles found = quantiles(data, wanted, options.rule(), options.options());
   ASSERT_EQ(found.values.size(), wanted.size());
   EXPECT_EQ(found.count, data.size());
   EXPECT_EQ(found.nans, sorted.nans);
@@ -199,7 +209,7 @@ void compare(Array data, const Sorted& sorted, const QuantileOptions& options, c
   }
 }
 
-void compare(Array data, const QuantileOptions& options, const std::string& what) { compare(data, Sorted(data), options, what); }
+void compare(Array data, const Asked& options, const std::string& what) { compare(data, Sorted(data), options, what); }
 
 // Random bytes, of which one in `ties` is new; NaNs made infinities where `nans` is false.
 std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned ties, bool nans, unsigned seed) {
@@ -279,7 +289,7 @@ TEST(Quantile, ManyAtOnce) {
   for (std::size_t i = 0; i < kSize; ++i) values[i] = static_cast<std::uint32_t>(i % 40 << 16 | (i * 2654435761u >> 7 & 0xffff));
   std::vector<double> wanted;
   for (int i = 0; i <= 100; ++i) wanted.push_back(i / 100.0);
-  const Quantiles found = quantiles(std::span<const std::uint32_t>(values), wanted, {NanPolicy::propagate, QuantileMethod::lower, 0});
+  const Quantiles found = quantiles(std::span<const std::uint32_t>(values), wanted, {QuantileMethod::lower});
   std::sort(values.begin(), values.end());
   for (std::size_t i = 0; i <= 100; ++i) {
     EXPECT_EQ(found.values[i], (Value{std::uint64_t{values[(kSize - 1) * i / 100]}, DType::uint32})) << i;
@@ -325,7 +335,7 @@ TEST(Quantile, IntegersStayExact) {
 TEST(Quantile, IndexIsThatOfTheDecimal) {
   std::vector<double> values = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   EXPECT_EQ(text_of(quantile(std::span<const double>(values), 0.9)), "float64 0x0p+0");
-  EXPECT_EQ(text_of(quantile(std::span<const double>(values), 0.9, {NanPolicy::propagate, QuantileMethod::higher, 0})), "float64 0x0p+0");
+  EXPECT_EQ(text_of(quantile(std::span<const double>(values), 0.9, {QuantileMethod::higher})), "float64 0x0p+0");
   for (const double bad : {-0.1, 1.1, 1e-30, std::nan(""), kInfinity}) {
     EXPECT_THROW(quantile(std::span<const double>(values), bad), Error) << bad;
   }
@@ -339,18 +349,17 @@ TEST(Quantile, InAnyFloatingPointEnvironment) {
   std::vector<double> small = {5e-324, 1e-323, -1e-310, 3e-310, 0.1, 0.2};
   const std::vector<double> wanted = {0.1, 0.3, 0.5, 0.9};
   const Array views[] = {Array(bytes.data(), 1000, DType::float32), Array(bytes.data(), 1000, DType::bfloat16),
-                        std::span<const double>(small)};
+                         std::span<const double>(small)};
   for (const Array& view : views) {
     std::vector<std::string> before, after;
-    for (const Value& value : quantiles(view, wanted, {NanPolicy::skip, QuantileMethod::linear, 0}).values)
-      before.push_back(text_of(value));
+    for (const Value& value : quantiles(view, wanted, {}, {.nan = NanPolicy::skip}).values) before.push_back(text_of(value));
     const int rounding = std::fegetround();
     std::fesetround(FE_UPWARD);
 #if defined(__SSE2__)
     const unsigned modes = _mm_getcsr();
     _mm_setcsr(modes | 0x8040);  // flush to zero, denormals are zeros
 #endif
-    const Quantiles found = quantiles(view, wanted, {NanPolicy::skip, QuantileMethod::linear, 0});
+    const Quantiles found = quantiles(view, wanted, {}, {.nan = NanPolicy::skip});
 #if defined(__SSE2__)
     EXPECT_EQ(_mm_getcsr() & 0xffc0, (modes & 0xffc0) | 0x8040);
     _mm_setcsr(modes);
@@ -411,7 +420,7 @@ TEST(Quantile, OfTypesAmongOneAnother) {
       reals.push_back(size == 50 ? -static_cast<double>(near) : static_cast<double>(near));
     }
     const std::vector<Array> views = {std::span<const std::int64_t>(integers), std::span<const std::uint64_t>(large),
-                                     std::span<const double>(reals)};
+                                      std::span<const double>(reals)};
     std::vector<Value> values;
     for (const Array& view : views) {
       for (const Value& value : elements(view)) values.push_back(value);
@@ -419,7 +428,7 @@ TEST(Quantile, OfTypesAmongOneAnother) {
     std::stable_sort(values.begin(), values.end(), precedes);
     std::vector<double> wanted = {0, 0.1, 0.3, 0.5, 0.77, 1};
     const auto open = [&] { return std::make_unique<Chunks>(views); };
-    const Quantiles found = quantiles(open, wanted, {NanPolicy::propagate, QuantileMethod::lower, 0});
+    const Quantiles found = quantiles(open, wanted, {QuantileMethod::lower});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const auto rank = static_cast<std::size_t>(wanted[i] * 100 + 0.5) * (values.size() - 1) / 100;
       EXPECT_FALSE(precedes(found.values[i], values[rank]) || precedes(values[rank], found.values[i]))
@@ -427,7 +436,7 @@ TEST(Quantile, OfTypesAmongOneAnother) {
     }
     // Of integers alone the result is one.
     const auto open_integers = [&] { return std::make_unique<Chunks>(std::vector<Array>{views[0], views[1]}); };
-    for (const Value& value : quantiles(open_integers, wanted, {NanPolicy::propagate, QuantileMethod::lower, 0}).values) {
+    for (const Value& value : quantiles(open_integers, wanted, {QuantileMethod::lower}).values) {
       EXPECT_TRUE(is_integer(value.type));
     }
   }

@@ -121,7 +121,7 @@ TEST(SerializedResults, GoldenBytes) {
                                               "0000000000000000 0000000000000000 "
                                               "f4ffffff b43194bfd6f326db"));
   const std::vector<float> values{-2.5f, 1.0f, static_cast<float>(kNan)};
-  EXPECT_EQ(hex(collect(values, {.fields = {true, true, true, true}}).serialize()),
+  EXPECT_EQ(hex(collect(values, {true, true, true, true}).serialize()),
             packed("89535353540d0a1a 0100 ef00 0b00 0b00 3c000000 3c000000 "
                    "0300000000000000 0100000000000000 0300000000000000 0000000000000000 0200000000000000 "
                    "00000000000004c0 0000000000000000 000000000000f03f 0100000000000000 "
@@ -142,13 +142,14 @@ TEST(SerializedResults, AreCanonical) {
   hard::Random random(5);
   std::vector<double> values(300);
   for (double& value : values) value = test::ugly_double(random);
-  const CollectOptions options{.fields = {true, true, true, true}, .threads = 1};
+  constexpr Fields kAll{true, true, true, true};
+  const Options alone{.tuning = {.threads = 1}};
   const Array array = values;
-  const Bytes whole = collect(array, options).serialize();
+  const Bytes whole = collect(array, kAll, alone).serialize();
   const Bins bins = test::bins_of_parts();
   for (const std::uint64_t cut : {0u, 1u, 17u, 299u, 300u}) {
-    Statistics parts = collect(array.part(0, cut), options);
-    parts += Statistics::deserialize(collect(array.part(cut, 300 - cut), options).serialize());
+    Statistics parts = collect(array.part(0, cut), kAll, alone);
+    parts += Statistics::deserialize(collect(array.part(cut, 300 - cut), kAll, alone).serialize());
     EXPECT_EQ(parts.serialize(), whole) << cut;
     Histogram other = histogram(array.part(cut, 300 - cut), bins);
     other.merge(histogram(array.part(0, cut), bins));
@@ -173,7 +174,7 @@ TEST(SerializedResults, ForgedProductsAreRefused) {
 TEST(SerializedResults, ForgedStatisticsAreRefused) {
   const std::string contradiction = "damaged set of statistics: it contradicts itself";
   const std::vector<float> values{-2.5f, 1.0f, static_cast<float>(kNan)};
-  const Bytes good = collect(values, {.fields = {true, true, true, true}}).serialize();
+  const Bytes good = collect(values, {true, true, true, true}).serialize();
   const auto refused = [&](std::size_t offset, std::initializer_list<int> bytes) {
     return refusal<Statistics>(test::forged(good, offset, bytes));
   };
@@ -203,7 +204,7 @@ TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
   const std::string contradiction = "damaged set of statistics: it contradicts itself";
   const std::vector<float> values{-2.5f, 1.0f, static_cast<float>(kNan)};
   const auto outcome = [](const Statistics::Contents& contents) { return refusal<Statistics>(Statistics(contents).serialize()); };
-  Statistics::Contents contents = collect(values, {.fields = {false, true, true, false}}).contents();
+  Statistics::Contents contents = collect(values, {false, true, true, false}).contents();
   const Statistics::Contents good = contents;
   ASSERT_EQ(outcome(good), "accepted");
   contents.squares = {};
@@ -235,7 +236,7 @@ TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
   contents.count = 5;
   EXPECT_EQ(outcome(contents), contradiction) << "a negative infinity among squares";
 
-  contents = collect(std::vector<double>{kNan}, {.fields = {true, false, false, false}}).contents();
+  contents = collect(std::vector<double>{kNan}, {true, false, false, false}).contents();
   ASSERT_EQ(outcome(contents), "accepted");
   constexpr std::uint64_t kNowhere = ExtremesRecord::kNowhere;
   contents.least = Extreme{{2.0, DType::float64}, kNowhere};

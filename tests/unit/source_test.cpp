@@ -81,7 +81,7 @@ class Sources : public testing::Test {
   }
 
   static Accumulator sum(const std::string& path, const InputOptions& options = {}) {
-    return accumulate(*open_source(path, options), Device::open("cpu"));
+    return accumulate(*open_source(path, options), {.device = Device::open("cpu")});
   }
 
   static std::string refused(const std::string& path, const InputOptions& options = {}) {
@@ -124,7 +124,7 @@ TEST_F(Sources, OfAnyTypeOrderAndChannelGiveTheSameSum) {
       for (std::size_t i = size - 1; i < values.size(); i += size) values[i] = static_cast<char>(values[i] & 0xb7);
     }
     const std::string turned = swapped(values, size);
-    const Accumulator expected = accumulate(Array(values.data(), values.size() / size, type), Device::open("cpu"));
+    const Accumulator expected = accumulate(Array(values.data(), values.size() / size, type), {.device = Device::open("cpu")});
     EXPECT_EQ(sum(write(values), raw(name)), expected) << name;
     EXPECT_EQ(sum(write(turned), raw(">" + name)), expected) << name;
     EXPECT_EQ(sum(pipe(values, 77777), raw(name)), expected) << name;
@@ -171,7 +171,8 @@ TEST_F(Sources, NoticeWhatIsCutOrTooLong) {
             std::string::npos);
   EXPECT_NE(refused(write(npy(">f8", 3, random_bytes(25)))).find("1 bytes follow the array"), std::string::npos);
   EXPECT_NE(refused(pipe("\x93NUMPY\x01", 3)).find("ends within the header"), std::string::npos);
-  EXPECT_NE(refused(pipe(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12) + random_bytes(2 << 20), 4096)).find("bad header: it says that it has 4294967307 bytes"),
+  EXPECT_NE(refused(pipe(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12) + random_bytes(2 << 20), 4096))
+                .find("bad header: it says that it has 4294967307 bytes"),
             std::string::npos);
   EXPECT_EQ(refused(pipe(random_bytes(23), 100), raw("f8")), "its size, 23 bytes, is no multiple of the 8 bytes of a float64");
   EXPECT_NE(refused(pipe(npy("<f8", 3, random_bytes(24)), 100), raw(">f8")).find("contradicts the given type big-endian float64"),
@@ -210,13 +211,13 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
   const double by_index[] = {1, 2, 9, 3, 9, 4};
   for (const std::string& path : {write(array(false)), folder_.string() + "/big"}) {
     std::ofstream(folder_ / "big", std::ios::binary) << array(true);
-    const Statistics found = collect(*open_source(path), cpu);
+    const Statistics found = collect(*open_source(path), {}, {.device = cpu});
     EXPECT_EQ(found.max().index, 2u);
-    EXPECT_EQ(found, collect(std::span<const double>(by_index), cpu));
-    EXPECT_EQ(product(*open_source(path), cpu), product(std::span<const double>(by_index), cpu));
-    EXPECT_EQ(dot(*open_source(path), *open_source(write(array(false))), cpu).round(), 1 + 4 + 81 + 9 + 81 + 16);
+    EXPECT_EQ(found, collect(std::span<const double>(by_index), {}, {.device = cpu}));
+    EXPECT_EQ(product(*open_source(path), {.device = cpu}), product(std::span<const double>(by_index), {.device = cpu}));
+    EXPECT_EQ(dot(*open_source(path), *open_source(write(array(false))), {.device = cpu}).round(), 1 + 4 + 81 + 9 + 81 + 16);
     EXPECT_EQ(sum(path).round(), 28);
-    EXPECT_EQ(histogram(*open_source(path), Bins::each_value(0, 9), cpu).counts()[9], 2u);
+    EXPECT_EQ(histogram(*open_source(path), Bins::each_value(0, 9), {.device = cpu}).counts()[9], 2u);
   }
   const std::string path = write(array(false));
   const auto source = open_source(path);
@@ -245,8 +246,8 @@ class Countdown final : public Source {
 
 TEST_F(Sources, MayBeDerived) {
   Countdown source;
-  SumReport report;
-  EXPECT_EQ(accumulate(source, Device::open("cpu"), {}, &report).round(), 5050);
+  Report report;
+  EXPECT_EQ(accumulate(source, {.device = Device::open("cpu"), .report = &report}).round(), 5050);
   EXPECT_EQ(report.bytes, 800u);
   EXPECT_EQ(report.variant, "exact_blocks");
 }

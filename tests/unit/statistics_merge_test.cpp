@@ -76,9 +76,9 @@ TEST(StatisticsMerge, WhatIsLostLeavesNothingBehind) {
       {true, true, true, true}, {true, false, false, false}, {false, true, false, false}, {false, false, true, false}};
   for (const Fields& one : fields) {
     for (const Fields& other : fields) {
-      Statistics all = collect(values, {.fields = one}), reverse = collect(values, {.fields = other});
-      all += collect(values, {.fields = other});
-      reverse += collect(values, {.fields = one});
+      Statistics all = collect(values, one), reverse = collect(values, other);
+      all += collect(values, other);
+      reverse += collect(values, one);
       EXPECT_EQ(all, reverse);
       EXPECT_EQ(Statistics(all.contents()), all);
     }

@@ -37,7 +37,9 @@ class TextFiles : public testing::Test {
     std::ofstream(path_, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
   }
 
-  Accumulator sum(const InputOptions& options = {}) const { return accumulate(*open_source(path_, options), Device::open("cpu")); }
+  Accumulator sum(const InputOptions& options = {}) const {
+    return accumulate(*open_source(path_, options), {.device = Device::open("cpu")});
+  }
 
   std::string refused(std::string_view text, const InputOptions& options = {}) const {
     write(text);
@@ -123,7 +125,7 @@ TEST_F(TextFiles, HaveExtremesToTheLastBit) {
   const Device device = Device::open("cpu");
   const auto collected = [&](std::string_view text) {
     write(text);
-    return collect(*open_source(path_, options), device);
+    return collect(*open_source(path_, options), {}, {.device = device});
   };
   Statistics found = collected("0.5 9007199254740992 9007199254740993 NA 9007199254740993 -9007199254740993 -9007199254740992");
   EXPECT_EQ(found.max(), (Extreme{{std::int64_t{9007199254740993}, DType::int64}, 2}));
@@ -156,7 +158,7 @@ TEST_F(TextFiles, HaveOneTypeWhereverTheyAreCut) {
   for (int i = 0; i < 200000; ++i) zeros += "0\n";
   const auto ends = [&](const std::string& text) {
     write(text);
-    const Statistics found = collect(*open_source(path_, options), device);
+    const Statistics found = collect(*open_source(path_, options), {}, {.device = device});
     return std::pair(found.min().value, found.max().value);
   };
   for (const char* some : {"-3 0.5 9 ", "-3 9 ", "3 18446744073709551615 ", "-9007199254740993 0.5 9007199254740993 "}) {
@@ -175,7 +177,7 @@ TEST_F(TextFiles, HaveDotProductsToTheLastBit) {
     write(b);
     fs::rename(path_, other);
     write(a);
-    return dot(*open_source(path_, options), *open_source(other, options), device);
+    return dot(*open_source(path_, options), *open_source(other, options), {.device = device});
   };
   EXPECT_EQ(dot_of("9007199254740993 2", "3 -1").to_int64(), 27021597764222977);
   EXPECT_EQ(dot_of("9007199254740993 18446744073709551615", "0.5 -0.5").round(),
@@ -202,18 +204,18 @@ TEST_F(TextFiles, AreTablesOfSeveralColumns) {
     InputOptions options;
     options.threads = threads;
     options.text.columns = {"1", "value"};
-    EXPECT_EQ(accumulate_columns(*open_table(path_, options), device), expected);
+    EXPECT_EQ(accumulate_columns(*open_table(path_, options), {.device = device}), expected);
     options.text.columns.clear();
     options.text.in_order = true;
     const auto source = open_table(path_, options);
-    const std::vector<Statistics> all = collect_columns(*source, device);
+    const std::vector<Statistics> all = collect_columns(*source, {}, {.device = device});
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[1].sum(), expected[1]);
     EXPECT_EQ(all[1].max().index, 99999u);
     EXPECT_EQ(source->columns()[2].words, 100000u);
     EXPECT_EQ(source->columns()[2].first_word, "x0");
     EXPECT_EQ(source->columns()[2].first_line, 2u);
-    EXPECT_THROW(collect(*open_table(path_, options), device), Error);
+    EXPECT_THROW(collect(*open_table(path_, options), {}, {.device = device}), Error);
   }
   InputOptions options;
   options.text.columns = {"row", "value"};

@@ -184,7 +184,7 @@ TEST(Words, CountsOfMoreThan64BitsEndInAnError) {
 
 TEST(Words, ExtremesHaveNone) {
   const std::vector<double> values{1, 2, 3};
-  const Statistics all = collect(values, {.fields = {true, true, true, true}});
+  const Statistics all = collect(values, {true, true, true, true});
   EXPECT_NE(refusal(ErrorKind::usage, [&] { all.words(); }).find("without_extremes()"), std::string::npos);
   const Statistics rest = Statistics::from_words(all.without_extremes().words());
   EXPECT_EQ(rest.variance(), all.variance());
@@ -195,9 +195,8 @@ TEST(Words, ExtremesHaveNone) {
 // As it is merged: what one part with elements lacks is lost; parts without elements have no say.
 TEST(Words, FieldsOfStatisticsAreThoseOfAllPartsWithElements) {
   const std::vector<double> values{1, 2, 3};
-  const Statistics both = collect(values, {.fields = {false, true, true, false}}),
-                   sum = collect(values, {.fields = {false, true, false, false}});
-  const Statistics empty = collect(Array(nullptr, 0, DType::float64), {.fields = {false, false, true, false}});
+  const Statistics both = collect(values, {false, true, true, false}), sum = collect(values, {false, true, false, false});
+  const Statistics empty = collect(Array(nullptr, 0, DType::float64), {false, false, true, false});
   Words words = words_of(both);
   add(words, words_of(empty));
   EXPECT_EQ(from<Statistics>(words), both);

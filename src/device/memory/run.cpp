@@ -75,7 +75,8 @@ Run Gather::part(std::uint64_t first, std::uint64_t count, const Lock&) {
   return {to_, count, element_, 0};
 }
 
-samesum::Device device_for(const Array& data, std::uint64_t bytes) {
+samesum::Device device_for(const Array& data, std::uint64_t bytes, const Options& options) {
+  if (options.device) return *options.device;
   return data.on_device() ? data.buffer().device() : choose_device("auto", bytes);
 }
 
@@ -96,9 +97,10 @@ View read_run(samesum::Device device, const Run& run, DType type, std::vector<st
 
 void require_on(const Array& data, const samesum::Device& device) {
   if (!data.on_device() || &data.buffer().device().implementation() == &device.implementation()) return;
-  throw Error(ErrorKind::usage, fmt::format("the array lies on {}, and work on it is asked of {}, or of another queue of it: leave the device "
-                                            "out, or copy the array to the host",
-                                            data.buffer().device().info().selector, device.info().selector));
+  throw Error(ErrorKind::usage,
+              fmt::format("the array lies on {}, and work on it is asked of {}, or of another queue of it: leave the device "
+                          "out, or copy the array to the host",
+                          data.buffer().device().info().selector, device.info().selector));
 }
 
 Run planned_run(const Array& data, core::Order order, const samesum::Device& device, DType type, Layout layout) {
@@ -112,9 +114,10 @@ Run planned_run(const Array& data, core::Order order, const samesum::Device& dev
   }
   const std::optional<Run> run = single_run(data, order);
   if (!run) {
-    throw Error(ErrorKind::usage, fmt::format("the array's {} axes do not lie so that its elements are a single run with one stride, which is "
-                                              "what a plan takes: call the function, which copies, or launch the plan for parts of it",
-                                              data.rank()));
+    throw Error(ErrorKind::usage,
+                fmt::format("the array's {} axes do not lie so that its elements are a single run with one stride, which is "
+                            "what a plan takes: call the function, which copies, or launch the plan for parts of it",
+                            data.rank()));
   }
   if (layout == Layout::strided || run->count <= 1 || run->stride == static_cast<std::int64_t>(size_of(type))) return *run;
   throw Error(ErrorKind::usage,

@@ -7,6 +7,7 @@
 #include "device/kernels/program.hpp"
 
 #include <samesum/array.hpp>
+#include <samesum/options.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -85,9 +86,18 @@ void for_runs_of_both(const Array& a, const Array& b, const Body& body) {
   }
 }
 
-/// The device on which work on `data` is done where the caller names none: the one on which it lies, or what choose_device("auto", bytes)
-/// names.
-samesum::Device device_for(const Array& data, std::uint64_t bytes);
+/// The device on which work on `data` is done: the one that the caller names, or the one on which it lies, or what
+/// choose_device("auto", bytes) names.
+samesum::Device device_for(const Array& data, std::uint64_t bytes, const Options& options);
+/// The same of what comes from a source, of which so many bytes lie in memory.
+inline samesum::Device device_for(std::uint64_t resident_bytes, const Options& options) {
+  return options.device ? *options.device : choose_device("auto", resident_bytes);
+}
+/// The options with this device.
+inline Options on(const samesum::Device& device, Options options) {
+  options.device = device;
+  return options;
+}
 
 /// The same array where the device's memory is the host's.
 Array on_host(const Array& data);

@@ -2,16 +2,16 @@
 #include <samesum/bench_pairs.hpp>
 #include <samesum/error.hpp>
 
+#include "core/float_environment.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
-#include "ladder/pairs/reference.hpp"
 #include "ladder/ceiling/reader.hpp"
+#include "ladder/pairs/reference.hpp"
+#include "ladder/pairs/textbook.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
 #include "ladder/vendor.hpp"
-#include "core/float_environment.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
-#include "ladder/pairs/textbook.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,7 +37,7 @@ constexpr std::string_view kBestVec4 = "vec4_best";
 constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to time a loop
 constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
 
-double operations_of(const PairsOptions& pairs) {
+double operations_of(const PairsProblem& pairs) {
   const auto d = static_cast<double>(pairs.components);
   switch (pairs.f) {
     case PairFunction::product:
@@ -106,8 +106,8 @@ class PairsLadderRun {
   }
 
  private:
-  static PairsOptions pairs_options(const PairsLadderOptions& options) {
-    PairsOptions pairs = options.pairs;
+  static PairsProblem pairs_options(const PairsLadderOptions& options) {
+    PairsProblem pairs = options.pairs;
     pairs.weights.reset();
     pairs.accuracy = PairAccuracy::fast;
     return pairs;

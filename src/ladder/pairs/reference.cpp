@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kSamples = 32;
 }
 
-PairsReference::PairsReference(const Problem& problem, const PairsOptions& pairs) : problem_(problem) {
+PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs) : problem_(problem) {
   const std::uint64_t count = std::min(kSamples, problem.x_count);
   const std::uint64_t components = problem.components;
   for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
@@ -28,14 +28,13 @@ PairsReference::PairsReference(const Problem& problem, const PairsOptions& pairs
     a.insert(a.end(), all.begin(), all.end());
   }
   const Device cpu = Device::open("cpu");
-  PairsOptions options = pairs;
+  PairsProblem options = pairs;
   options.weights.reset();
-  options.progress = {};
   options.accuracy = PairAccuracy::compensated;
   const auto run = [&](PairFunction f, PairReduction reduction) {
     options.f = f;
     options.reduction = reduction;
-    return std::get<std::vector<double>>(samesum::pairs(std::span<const double>(a), std::span<const double>(b), cpu, options));
+    return std::get<std::vector<double>>(samesum::pairs(std::span<const double>(a), std::span<const double>(b), options, {.device = cpu}));
   };
   if (problem.reduction == PairReduction::sum) {
     right_ = run(pairs.f, PairReduction::sum);

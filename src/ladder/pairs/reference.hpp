@@ -12,7 +12,7 @@ namespace samesum::bench {
 
 class PairsReference {
  public:
-  PairsReference(const all_pairs::Problem& problem, const PairsOptions& pairs);
+  PairsReference(const all_pairs::Problem& problem, const PairsProblem& pairs);
 
   /// The x that are looked at.
   const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }

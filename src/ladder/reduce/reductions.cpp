@@ -2,14 +2,14 @@
 #include <samesum/bench_reduce.hpp>
 #include <samesum/error.hpp>
 
-#include "ladder/ceiling/reader.hpp"
-#include "ladder/reduce/operations.hpp"
-#include "ladder/rungs.hpp"
-#include "ladder/timing.hpp"
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "product/product.hpp"
+#include "ladder/ceiling/reader.hpp"
+#include "ladder/reduce/operations.hpp"
 #include "ladder/reduce/textbook.hpp"
+#include "ladder/rungs.hpp"
+#include "ladder/timing.hpp"
+#include "product/product.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/collect_device.hpp"
 
@@ -92,7 +92,7 @@ class Run {
 
   // --- the CPU's rows
 
-  CollectOptions collect_options(const Operation& operation) const {
+  statistics::CollectOptions collect_options(const Operation& operation) const {
     return {operation.fields, options_.group_size, options_.groups, threads_};
   }
   // As seen from the other end: what a product of pairs is of.
@@ -102,10 +102,10 @@ class Run {
     return *entry;
   }
   std::optional<Value> product_by(const Device& device) const {
-    ReduceOptions options;
-    options.threads = threads_;
+    Options options{.device = device};
+    options.tuning.threads = threads_;
     try {
-      return samesum::product(data_, device, options);
+      return samesum::product(data_, options);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::no_answer) throw;
       return std::nullopt;  // integers that do not fit: that is an answer, too
@@ -140,7 +140,8 @@ class Run {
   bool is_textbook_result(double found) {
     if (!textbook_expected_) {
       const Device cpu = Device::open("cpu");
-      textbook_expected_ = options_.ladder == "max" ? samesum::max(data_, cpu).value.as_double() : samesum::product(data_, cpu).as_double();
+      textbook_expected_ = options_.ladder == "max" ? samesum::max(data_, {.device = cpu}).value.as_double()
+                                                    : samesum::product(data_, {.device = cpu}).as_double();
     }
     if (found == *textbook_expected_) return true;
     const double roundings = static_cast<double>(data_.size()) * (is_wide() ? 0x1p-53 : 0x1p-24);
@@ -268,7 +269,7 @@ class Run {
   // Whole tiles alone: what is left is the host's, and in no row's time.
   Candidate device_product(ReduceBenchRow& row, device::Device& device) {
     if (is_integer(data_.type())) throw Error(ErrorKind::usage, "products of integers stop at 64 bits: nothing to measure");
-    ReduceOptions options;
+    Tuning options;
     options.group_size = options_.group_size;
     options.groups = options_.groups;
     const auto product = std::make_shared<product_tree::DeviceProduct>(device, data_.type(), false, options);
@@ -286,7 +287,7 @@ class Run {
     product_tree::Tree<T> tree;
     product.collect(tree);
     const std::uint64_t whole = data_.size() >> product.level() << product.level();
-    const double expected = samesum::product(data_.part(0, whole), Device::open("cpu")).as_double();
+    const double expected = samesum::product(data_.part(0, whole), {.device = Device::open("cpu")}).as_double();
     const double found = tree.root();
     return std::bit_cast<std::uint64_t>(expected) == std::bit_cast<std::uint64_t>(found) || (std::isnan(expected) && std::isnan(found));
   }

@@ -3,15 +3,15 @@
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
 
-#include "ladder/ceiling/reader.hpp"
-#include "ladder/reduce/reference.hpp"
-#include "ladder/rungs.hpp"
-#include "ladder/timing.hpp"
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "ladder/ceiling/reader.hpp"
+#include "ladder/reduce/reference.hpp"
+#include "ladder/reduce/textbook.hpp"
+#include "ladder/rungs.hpp"
+#include "ladder/timing.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
-#include "ladder/reduce/textbook.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>
@@ -251,7 +251,7 @@ class LadderRun {
   }
 
   Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
-    AccumulateOptions sum_options;
+    Tuning sum_options;
     sum_options.variant = name;
     sum_options.group_size = options_.group_size;
     sum_options.groups = options_.groups;
