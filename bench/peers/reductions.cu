@@ -12,7 +12,7 @@
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
 
@@ -199,12 +199,12 @@ class Round {
     return *samesum::device::single_run({buffer(memory, n_ * sizeof(T)), n_, type_}, samesum::core::Order::memory);
   }
 
-  void extremes(const char* name, samesum::Ends ends, const std::function<void()>& theirs) const {
-    samesum::ExtremesPlan plan(device_, type_, n_, {}, ends);
+  void extremes(const char* name, samesum::ops::Extrema ends, const std::function<void()>& theirs) const {
+    samesum::Plan plan(device_, ends, type_, n_);
     const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
-    const auto ours = [&] { plan.launch(data); };
+    const auto ours = [&] { plan.enqueue(data); };
     ours();
-    const samesum::Statistics found = plan.result(), expected = samesum::collect(a_view_, {}, {.device = samesum::Device::open("cpu")});
+    const samesum::Statistics found = plan.result<samesum::Statistics>(), expected = samesum::collect(a_view_, {}, {.device = samesum::Device::open("cpu")});
     const auto same = [&](const samesum::Extreme& a, const samesum::Extreme& b) {
       return a.value == b.value && (!ends.places || a.index == b.index);
     };
@@ -226,11 +226,11 @@ class Round {
   }
 
   void sum(const std::function<void()>& theirs) const {
-    samesum::SumPlan plan(device_, type_, n_);
+    samesum::Plan plan(device_, samesum::ops::sum, type_, n_);
     const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
-    const auto ours = [&] { plan.launch(data); };
+    const auto ours = [&] { plan.enqueue(data); };
     ours();
-    row("sum", plan.result() == samesum::accumulate(a_view_, {.device = samesum::Device::open("cpu")}), ours, theirs);
+    row("sum", plan.result<samesum::Accumulator>() == samesum::accumulate(a_view_, {.device = samesum::Device::open("cpu")}), ours, theirs);
   }
 
   // Of whole tiles.

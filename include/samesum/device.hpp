@@ -91,6 +91,16 @@ class Device {
   /// @throws Error (usage) where the queue is none (see Buffer::wrap), runs out of order, or belongs to a device that samesum cannot use.
   static Device on_opencl_queue(void* queue);
 
+  /// Whatever is enqueued on this device later waits, on the device, for `event` of another queue: a CUevent or cudaEvent_t that was
+  /// recorded, or a cl_event of the same context. The calling thread does not wait.
+  /// @throws Error (usage) where the device has no queue (the CPU), or `event` is null; Error (device) where the driver refuses it.
+  void wait_for(void* event) const;
+  /// An event that is complete once all that was enqueued on this device before is, for other queues to wait for. On CUDA `event` is
+  /// recorded, or a new one where that is null; on OpenCL it is null. A new event is the caller's to release (cuEventDestroy,
+  /// clReleaseEvent).
+  /// @throws Error as wait_for().
+  void* record(void* event = nullptr) const;
+
   const DeviceInfo& info() const noexcept;
 
   explicit Device(std::shared_ptr<device::Device> implementation) : implementation_(std::move(implementation)) {}

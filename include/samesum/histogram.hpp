@@ -137,8 +137,8 @@ class Histogram {
 /// The histogram of `data`: exact counts, the same on every device. O(n), and O(bins) memory for each thread or group of work-items.
 /// May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails.
-/// An array on a device is counted there, and only the counts come to the host. Where it is no single run, or that has strides or does not
-/// begin at a multiple of 16 bytes, it is copied on the device first, by parts of 64 MiB. What a call makes for its bins is kept for the
+/// An array on a device is counted there, and only the counts come to the host. Where it is no single run, or that has
+/// strides, it is copied on the device first, by parts of 64 MiB. What a call makes for its bins is kept for the
 /// next call with the same Bins, or a copy of them: that costs its kernel and a copy of the counts. @throws Error (device) for a report on
 /// a queue of the caller's own that keeps no times.
 Histogram histogram(const Array& data, const Bins& bins, const Options& options = {});

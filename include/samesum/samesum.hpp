@@ -16,14 +16,13 @@
 #include <samesum/array.hpp>
 #include <samesum/array_file.hpp>
 #include <samesum/buffer.hpp>
-#include <samesum/collect_plan.hpp>
 #include <samesum/device.hpp>
 #include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 #include <samesum/options.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>

@@ -151,7 +151,7 @@ class Statistics {
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
 /// An array on a device is worked on where it lies: nothing is copied, but where its elements are no single run; those are gathered on the
 /// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a
-/// device: see CollectPlan, and for their extremes alone ExtremesPlan.
+/// device: see Plan.
 Statistics collect(const Array& data, const Fields& fields = {}, const Options& options = {});
 /// The same of all that comes from `source`. An index is a place in the whole of it: in a table the row, from 0 on, if the source keeps
 /// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.

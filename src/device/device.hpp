@@ -127,6 +127,10 @@ class Device {
   virtual Recording end_recording() { return {}; }
   virtual void replay(const Recording&) {}
 
+  // events of the caller's other queues (Device::wait_for(), Device::record())
+  virtual void wait_for(void* event);
+  virtual void* record(void* event);
+
   // time
   virtual Mark mark() = 0;
   virtual double seconds_between(const Mark& from, const Mark& to) = 0;  // waits for `to`

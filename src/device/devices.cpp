@@ -4,10 +4,10 @@
 
 #include "core/float_environment.hpp"
 #include "device/capability.hpp"
-#include "device/kernels/conformance.hpp"
 #include "device/cpu/cpu.hpp"
 #include "device/cuda/cuda.hpp"
 #include "device/device.hpp"
+#include "device/kernels/conformance.hpp"
 #include "device/opencl/opencl.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +29,16 @@ void check_group_size(const DeviceInfo& info, std::uint32_t wanted, std::uint32_
 
 Memory Device::wrap(void*, std::uint64_t) {
   throw Error(ErrorKind::usage, fmt::format("{} takes no memory of the caller's own", label(info_)));
+}
+
+void Device::wait_for(void*) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has no queue whose work could wait for an event: its work is done when a call returns", label(info_)));
+}
+
+void* Device::record(void*) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has no queue in which an event could be recorded: its work is done when a call returns", label(info_)));
 }
 
 std::span<const Backend> backends() {
@@ -199,6 +209,17 @@ Device Device::on_opencl_queue(void* queue) {
   const auto device = device::opencl::open_on_queue(queue);
   device->restrict_to(open(device->info().selector).info());
   return Device(device);
+}
+
+void Device::wait_for(void* event) const {
+  if (event == nullptr) throw Error(ErrorKind::usage, "no event was given to wait for");
+  const device::Lock lock(implementation_->mutex());
+  implementation_->wait_for(event);
+}
+
+void* Device::record(void* event) const {
+  const device::Lock lock(implementation_->mutex());
+  return implementation_->record(event);
 }
 
 const DeviceInfo& Device::info() const noexcept { return implementation_->info(); }

@@ -41,6 +41,8 @@ class Forwarding : public Device {
   Recording end_recording() override { return real_.end_recording(); }
   void replay(const Recording& recording) override { real_.replay(recording); }
 
+  void wait_for(void* event) override { real_.wait_for(event); }
+  void* record(void* event) override { return real_.record(event); }
   Mark mark() override { return real_.mark(); }
   double seconds_between(const Mark& from, const Mark& to) override { return real_.seconds_between(from, to); }
   void finish() override { real_.finish(); }

@@ -27,12 +27,12 @@ FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile) {
   _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
 
-// The data begin at byte `offset`, a multiple of 16. `spare` are counters for the next histogram: they are cleared by the way, which a
+// The data begin at byte `offset`, a multiple of 16, and `head` samples before it count too (in one channel). `spare` are counters for the next histogram: they are cleared by the way, which a
 // launch of its own would take microseconds for.
 //
 // Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for a slower
 // one. What counts them is the word after the counts; it was at `drawn_before` when the kernel was launched.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL uint* counts,
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar* bytes, ulong offset, uint head, ulong count, GLOBAL uint* counts,
                                                               uint slots, uint drawn_before, GLOBAL uint* spare, uint spare_slots,
                                                               GLOBAL const Key* thresholds, uint threshold_count, GLOBAL const uint* trie,
                                                               uint trie_words, uint shift, Key first, Key span, Key flip, Real low,
@@ -169,12 +169,13 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   look(plan, mine, counts, &watch, 0);
 #endif
   barrier_local();
-  ulong last = vectors * PER_VECTOR + global_id();
-  if (last < count) {
+  // Less than a vector behind the last one, then what lies before the first.
+  for (ulong i = vectors * PER_VECTOR + global_id(); i < count + head; i += global_size()) {
+    const long place = i < count ? (long)i : (long)(count - 1) - (long)i;
 #if ELEMENT == 0
-    add_byte(plan, mine, counts, (uint)(last % CHANNELS), bytes[offset + last]);
+    add_byte(plan, mine, counts, i < count ? (uint)(i % CHANNELS) : 0, bytes[(long)offset + place]);
 #else
-    add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[last]), 1);
+    add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[place]), 1);
 #endif
   }
   barrier_local();
@@ -183,6 +184,20 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 }
 
 // Of the counts, and of the number of tiles drawn.
-KERNEL void histogram_clear(GLOBAL uint* counts, uint words) {
+KERNEL void histogram_clear(GLOBAL uchar* bytes, ulong offset, uint words) {
+  GLOBAL uint* counts = (GLOBAL uint*)(bytes + offset);
   for (ulong i = global_id(); i < words; i += global_size()) counts[i] = 0;
+}
+
+// The counts as 64-bit numbers, for whoever reads them on the device. Where patterns were counted, not slots, `slot_of` has the slot of
+// each, and `result` is cleared before.
+KERNEL void histogram_export(GLOBAL const uint* counts, uint count, GLOBAL const uint* slot_of, GLOBAL uchar* to, ulong offset) {
+  GLOBAL ulong* result = (GLOBAL ulong*)(to + offset);
+  for (ulong i = global_id(); i < count; i += global_size()) {
+#if ELEMENT < 2 && SAMESUM_INT64_ATOMICS
+    if (counts[i] != 0) atomic_add_global64(&result[slot_of[i]], counts[i]);
+#elif ELEMENT >= 2
+    result[i] = counts[i];
+#endif
+  }
 }

@@ -5,6 +5,7 @@
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
+#include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
@@ -121,14 +122,19 @@ Histogram histogram(const Array& data, const Bins& bins, const Options& options)
   }
   if (data.on_device()) {
     if (options.report != nullptr) *options.report = {device.info().selector, "", "", data.bytes(), 0, 0};
-    return binning::count_in_buffer(data, bins, options.tuning, options.report);
+    Histogram counted = binning::count_in_buffer(data, bins, options.tuning, options.report);
+    core::ProgressParts(options, data.bytes()).add(data.bytes());
+    return counted;
   }
   const binning::Plan plan(bins, data.type());
   Histogram total(bins);
   core::Reports reports(options.report);
+  core::ProgressParts progress(options, data.bytes(), on_kernels);
   core::for_blocks(data, core::Order::memory, [&](View block) {
-    total += Histogram(bins, count(block, plan, device, options.tuning, reports.next()));
-    reports.add();
+    progress.for_parts(block, [&](View part) {
+      total += Histogram(bins, count(part, plan, device, options.tuning, reports.next()));
+      reports.add();
+    });
   });
   return total;
 }
@@ -138,14 +144,17 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   const Device device = device::device_for(source.resident_bytes(), options);
   source.allow_any_order();
   Histogram total(bins);
+  core::ProgressParts progress(options, source.resident_bytes(), device.info().has(Capability::kernels));
   std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
   Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {
     auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
     if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
     core::for_blocks(*view, core::Order::memory, [&](View block) {
-      total += Histogram(bins, count(block, **plan, device, options.tuning, &chunk));
-      sum += chunk;
+      progress.for_parts(block, [&](View part) {
+        total += Histogram(bins, count(part, **plan, device, options.tuning, &chunk));
+        sum += chunk;
+      });
     });
     sum.configuration = chunk.configuration;
   }

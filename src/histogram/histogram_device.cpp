@@ -236,14 +236,15 @@ void DeviceHistogram::clear() {
     const auto slots = static_cast<std::uint32_t>(problem_.slots() + 1);
     const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
     const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
-    device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
+    device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 3>{counts_, std::uint64_t{0}, slots});
   }
   counts_clean_ = true;
   drawn_ = 0;
 }
 
 template <class Key, class Real>
-void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid) {
+void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, std::uint32_t head,
+                                   device::Grid grid) {
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
   Key first = static_cast<Key>(trie_.first);
@@ -265,6 +266,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
                                         offset,
+                                        head,
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
@@ -294,6 +296,11 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
 }
 
 void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset) {
+  const std::uint64_t element = size_of(problem_.type());
+  const std::uint64_t beyond = (device_.misalignment(data) + offset) % 16;
+  const auto head = static_cast<std::uint32_t>(std::min((16 - beyond) % 16 / element, count));
+  offset += head * element;
+  count -= head;
   const std::uint64_t tile = std::uint64_t{configuration_.group_size} * configuration_.loads * per_vector(problem_.type());
   const std::uint64_t tiles = std::max<std::uint64_t>((count + tile - 1) / tile, 1);
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
@@ -302,12 +309,35 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
   const bool wide = size_of(problem_.type()) == 8;
   // Without fp64 no kernel has arguments of that type.
   if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
-    launch_typed<std::uint64_t, double>(data, count, offset, grid);
+    launch_typed<std::uint64_t, double>(data, count, offset, head, grid);
   } else if (wide) {
-    launch_typed<std::uint64_t, float>(data, count, offset, grid);
+    launch_typed<std::uint64_t, float>(data, count, offset, head, grid);
   } else {
-    launch_typed<std::uint32_t, float>(data, count, offset, grid);
+    launch_typed<std::uint32_t, float>(data, count, offset, head, grid);
   }
+}
+
+void DeviceHistogram::prepare_export() {
+  if (export_.handle != nullptr) return;
+  const bool patterns = problem_.slots() != problem_.plan->slots();
+  if (patterns && !device_.info().has(Capability::int64_atomics)) {
+    throw Error(ErrorKind::usage, fmt::format("counts of {} can be left on a device that has 64-bit atomics, unlike {}: ask for result()",
+                                              name_of(problem_.type()), device_.info().selector));
+  }
+  export_ = device::build(device_, count_source(problem_, configuration_), "histogram_export");
+  if (patterns) slot_of_ = upload<std::uint32_t>(device_, problem_.plan->pattern_slots());
+}
+
+void DeviceHistogram::export_to(const device::Place& to) {
+  const auto slots = static_cast<std::uint32_t>(problem_.plan->slots()), counted = static_cast<std::uint32_t>(problem_.slots());
+  const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
+  const auto grid = [&](std::uint32_t items) {
+    return device::Grid{.groups = std::min((items + group_size - 1) / group_size, 4 * device_.info().compute_units),
+                        .group_size = group_size};
+  };
+  if (slot_of_.bytes != 0) device_.launch(clear_, grid(2 * slots), std::array<device::Argument, 3>{to.memory, to.offset, 2 * slots});
+  const device::Memory& slot_of = slot_of_.bytes != 0 ? slot_of_ : counts_;
+  device_.launch(export_, grid(counted), std::array<device::Argument, 5>{counts_, counted, slot_of, to.memory, to.offset});
 }
 
 void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
@@ -398,7 +428,7 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   device::Device& device = data.buffer().device().implementation();
   const auto element = static_cast<std::int64_t>(size_of(data.type()));
   std::optional<device::Run> run = device::single_run(data, core::Order::memory);
-  if (run && (run->stride != element || (run->offset + device.misalignment(run->memory)) % 16 != 0)) run.reset();
+  if (run && run->stride != element) run.reset();
   std::optional<device::Gather> gather;
   if (!run) gather.emplace(data, core::Order::memory);
   const std::uint64_t most = run ? DeviceHistogram::kMostCounted / 16 * 16 : device::Gather::most(data.type());

@@ -4,6 +4,7 @@
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/plan.hpp"
 
 #include <samesum/buffer.hpp>
@@ -70,9 +71,13 @@ class DeviceHistogram {
 
   /// Enqueues: all counts are 0.
   void clear();
-  /// Enqueues: counts `count` samples of `data` from byte `offset` on, which is aligned to 16. At most kMostCounted since clear().
+  /// Enqueues: counts `count` samples of `data` from byte `offset` on. At most kMostCounted since clear().
   void launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0);
   static constexpr std::uint64_t kMostCounted = 0xffffffff;
+  /// Builds what export_to() takes. @throws Error (usage) where the device cannot do it.
+  void prepare_export();
+  /// Enqueues: the counts since clear() go to `to`, as 64-bit numbers: one for each slot of the plan, which there must be.
+  void export_to(const device::Place& to);
   /// Adds what was counted since clear() to `slots`; waits for it.
   void add_to(std::vector<std::uint64_t>& slots);
 
@@ -82,14 +87,15 @@ class DeviceHistogram {
  private:
   void prepare();
   template <class Key, class Real>
-  void launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid);
+  void launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, std::uint32_t head, device::Grid grid);
 
   device::Device& device_;
   Problem problem_;
   Trie trie_;
   Configuration configuration_;
-  device::Kernel count_, clear_;
+  device::Kernel count_, clear_, export_;
   device::Memory thresholds_, words_;
+  device::Memory slot_of_;         // of each pattern, where patterns are counted
   device::Memory counts_, spare_;  // taken in turn: a launch clears the other
   bool counts_clean_ = false, spare_clean_ = false;
   std::uint32_t drawn_ = 0;             // tiles, since the counts were cleared

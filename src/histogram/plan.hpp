@@ -65,7 +65,9 @@ class Plan {
   std::uint64_t slots() const noexcept { return slots_; }
   std::uint64_t nan_slot() const noexcept { return slots_ - 1; }
 
-  /// Of by_value(): the slots of all 256 or 65536 patterns, folded from their counts.
+  /// Of by_value(): the slot of each of all 256 or 65536 patterns.
+  const std::vector<std::uint32_t>& pattern_slots() const noexcept { return pattern_slots_; }
+  /// The slots, folded from the patterns' counts.
   std::vector<std::uint64_t> fold(std::span<const std::uint64_t> patterns) const;
 
   // Of the others.

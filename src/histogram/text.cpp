@@ -3,6 +3,8 @@
 #include <samesum/histogram.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
+#include "core/reports.hpp"
 #include "core/view.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/count.hpp"
@@ -72,8 +74,14 @@ CharacterCounts count_characters(std::string_view text, const CharacterMap& map,
     }
   }
   const View bytes(text.data(), text.size(), DType::uint8);
-  const std::vector<std::uint64_t> counted =
-      binning::count_bytes(bytes, 1, device::device_for(text.size(), options), options.tuning, options.report);
+  const Device device = device::device_for(text.size(), options);
+  std::vector<std::uint64_t> counted(256);
+  core::Reports reports(options.report);
+  core::ProgressParts(options, text.size(), device.info().has(Capability::kernels)).for_parts(bytes, [&](View part) {
+    const std::vector<std::uint64_t> more = binning::count_bytes(part, 1, device, options.tuning, reports.next());
+    for (std::size_t i = 0; i < 256; ++i) counted[i] += more[i];
+    reports.add();
+  });
   CharacterCounts result{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
   for (std::size_t i = 0; i < 256; ++i) {
     (map.bin[i] == CharacterMap::kNone ? result.others : result.counts[static_cast<std::size_t>(map.bin[i])]) += counted[i];

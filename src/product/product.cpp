@@ -3,6 +3,7 @@
 
 #include "core/chunks.hpp"
 #include "core/pieces.hpp"
+#include "core/progress.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"
 
@@ -104,10 +105,9 @@ void multiply(View data, std::uint32_t threads, IntegerProduct& product) {
 struct Product::State {
   static constexpr const char* kIntegers = "integers";  // in any order, as they are exact
 
-  State(const Options& options, std::optional<DType> elements)
-      : device(options.device ? *options.device : Device::open("cpu")),
-        nan(options.nan),
-        tuning(options.tuning),
+  State(const Options& wanted, std::optional<DType> elements)
+      : device(wanted.device ? *wanted.device : Device::open("cpu")),
+        options(wanted),
         type(elements),
         mixed(!elements),
         report(product_tree::begin_report(device)) {
@@ -120,8 +120,10 @@ struct Product::State {
     if (is_integer(data.type()) && !reals) report.variant = kIntegers;
     if (!is_integer(data.type())) report.variant = "tree";
     report.bytes += data.bytes();
-    device::for_host_blocks(data, core::Order::index,
-                            [&](View block) { core::for_contiguous_pieces(block, [&](View piece) { append_piece(piece); }); });
+    core::ProgressParts progress(options, data.bytes(), on_kernels());
+    device::for_host_blocks(data, core::Order::index, [&](View block) {
+      progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, [&](View piece) { append_piece(piece); }); });
+    });
   }
 
   Value value() const {
@@ -144,8 +146,7 @@ struct Product::State {
   }
 
   Device device;
-  NanPolicy nan;
-  Tuning tuning;
+  Options options;
   std::optional<DType> type;  // of all elements, unless they are mixed
   bool mixed;
   bool signed_integers = false, unsigned_integers = false, reals = false;  // whether there were any
@@ -156,7 +157,7 @@ struct Product::State {
 
  private:
   bool on_kernels() const { return device.info().has(Capability::kernels); }
-  bool skip() const { return nan == NanPolicy::skip; }
+  bool skip() const { return options.nan == NanPolicy::skip; }
 
   void settle(DType given) {
     const bool first = !signed_integers && !unsigned_integers && !reals;
@@ -184,7 +185,7 @@ struct Product::State {
 
   template <class Work>
   void on_cpu(View data, const Work& work) {
-    const std::uint32_t threads = core::thread_count(data.bytes(), tuning.threads);
+    const std::uint32_t threads = core::thread_count(data.bytes(), options.tuning.threads);
     const auto start = std::chrono::steady_clock::now();
     work(threads);
     report.seconds += product_tree::seconds_since(start);
@@ -192,7 +193,7 @@ struct Product::State {
   }
 
   void append_integers(View data) {
-    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), tuning, integer, report);
+    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), options.tuning, integer, report);
     on_cpu(data, [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
   }
 
@@ -217,7 +218,7 @@ struct Product::State {
     using namespace product_tree;
     if (on_device) {
       const std::lock_guard lock(device.implementation().mutex());
-      DeviceProduct product(device.implementation(), data.type(), skip(), tuning);
+      DeviceProduct product(device.implementation(), data.type(), skip(), options.tuning);
       product_tree::append(data, skip(), product.level(), tree,
                            [&](View whole) { append_on_device(whole, device.implementation(), product, tree, report); });
     } else {

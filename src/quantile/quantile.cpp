@@ -3,6 +3,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
+#include "core/progress.hpp"
 #include "device/memory/run.hpp"
 #include "exact/big_integer.hpp"
 #include "quantile/keys.hpp"
@@ -241,8 +242,10 @@ QuantileMethod parse_quantile_method(std::string_view name) {
 }
 
 Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule, const Options& options) {
-  const auto pass = [&data](const std::function<void(View)>& body) {
-    device::for_host_blocks(data, core::Order::memory, [&](View block) { core::for_contiguous_pieces(block, body); });
+  const auto pass = [&](const std::function<void(View)>& body) {
+    core::ProgressParts progress(options, 0);
+    device::for_host_blocks(data, core::Order::memory,
+                            [&](View block) { progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, body); }); });
   };
   return quantiles_of(pass, data.type(), q, rule, options);
 }
@@ -253,7 +256,10 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
   const std::optional<DType> type = source->type();
   const auto pass = [&](const std::function<void(View)>& body) {
     if (source == nullptr) source = open();
-    while (const std::optional<Array> view = source->next()) core::for_contiguous_pieces(*view, body);
+    core::ProgressParts progress(options, 0);
+    while (const std::optional<Array> view = source->next()) {
+      progress.for_parts(*view, [&](View part) { core::for_contiguous_pieces(part, body); });
+    }
     source.reset();
   };
   return quantiles_of(pass, type, q, rule, options);

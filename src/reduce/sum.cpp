@@ -3,6 +3,7 @@
 
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
@@ -118,16 +119,21 @@ Accumulator accumulate(const Array& data, const Options& options) {
   if (data.on_device()) {
     device::require_on(data, device);
     if (!device.info().has(Capability::kernels)) return accumulate(device::on_host(data), device::on(device, options));
-    return sum_on_its_device(data, options);
+    Accumulator total = sum_on_its_device(data, options);
+    core::ProgressParts(options, data.bytes()).add(data.bytes());
+    return total;
   }
   const Row& row = find_row(device, options.tuning.variant);
   Accumulator total;
   core::Reports reports(options.report);
+  core::ProgressParts progress(options, data.bytes(), device.info().has(Capability::kernels));
   core::for_blocks(data, core::Order::memory, [&](View block) {
-    Report* const part = reports.next();
-    if (part != nullptr) *part = {device.info().selector, std::string(row.variant.name), "", block.bytes(), 0, 0};
-    total.merge(row.run(block, device, options.tuning, part));
-    reports.add();
+    progress.for_parts(block, [&](View part) {
+      Report* const report = reports.next();
+      if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", part.bytes(), 0, 0};
+      total.merge(row.run(part, device, options.tuning, report));
+      reports.add();
+    });
   });
   return total;
 }
@@ -141,14 +147,15 @@ Value sum(const Array& data, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
-  const bool plain = !options.device && options.report == nullptr && options.tuning.variant == "auto";
+  const bool quiet = options.report == nullptr && !options.progress;
+  const bool plain = !options.device && quiet && options.tuning.variant == "auto";
   const bool small = plain && !data.on_device() && data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr;
   if (const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt) {
     const std::uint32_t threads = std::max(options.tuning.threads, 1u);
     if (is_integer(data.type())) return value_of(reduce::sum_cpu(*view, threads), data.type(), options.nan);
     return {reduce::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
   }
-  if (!data.on_device() && !is_integer(data.type()) && options.report == nullptr) {
+  if (!data.on_device() && !is_integer(data.type()) && quiet) {
     const Device device = device::device_for(data, data.bytes(), options);
     const Row& row = find_row(device, options.tuning.variant);
     const std::optional<View> view = core::single_view(data, core::Order::memory);

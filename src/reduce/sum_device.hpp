@@ -9,6 +9,7 @@
 #include "reduce/window_device.hpp"
 
 #include <samesum/accumulator.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/sum.hpp>
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 #include <samesum/source.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
 #include "device/memory/run.hpp"
 
 #include <utility>
@@ -10,7 +11,8 @@ namespace samesum {
 
 std::vector<Accumulator> accumulate_columns(Source& source, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  Options of_chunk = device::on(device::device_for(source.resident_bytes(), options), options);
+  core::ProgressParts progress(options, source.resident_bytes());
+  Options of_chunk = progress.of_chunk(device::on(device::device_for(source.resident_bytes(), options), options));
   source.allow_any_order();
   std::vector<Accumulator> totals;
   Report sum, chunk;
@@ -19,6 +21,7 @@ std::vector<Accumulator> accumulate_columns(Source& source, const Options& optio
   const auto add = [&](const Array& view) {
     if (source.column() >= totals.size()) totals.resize(source.column() + 1);
     totals[source.column()] += accumulate(view, of_chunk);
+    progress.skip(view.bytes());
     if (std::exchange(first, false)) {
       sum = chunk;
     } else {

@@ -4,6 +4,7 @@
 
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -25,8 +26,12 @@ constexpr std::uint64_t kMinPartBytes = std::uint64_t{4} << 20;
 Accumulator share_blocks(const Array& array, std::span<const Device> devices, const Options& options, std::vector<Report>* reports) {
   Accumulator total;
   std::vector<Report> all, part;
+  Options quiet = options;
+  quiet.progress = {};
+  core::ProgressParts progress(options, array.bytes());
   core::for_blocks(array, core::Order::memory, [&](View block) {
-    total.merge(accumulate(block, devices, options, &part));
+    total.merge(accumulate(block, devices, quiet, &part));
+    progress.add(block.bytes());
     for (std::size_t i = 0; i < part.size() && !all.empty(); ++i) all[i] += part[i];
     if (all.empty()) all = part;
   });
@@ -46,7 +51,7 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
   const std::uint64_t bytes = std::clamp(data.bytes() / (8 * devices.size()), kMinPartBytes, kPartBytes);
   const std::uint64_t part = bytes / size_of(data.type());
   std::vector<Report> each(devices.size());
-  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> next{0}, done{0};
   std::mutex mutex;
   Accumulator total;
   std::exception_ptr failure;
@@ -57,6 +62,7 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
       Options of_part = options;
       of_part.device = devices[index];
       of_part.report = &each[index];
+      of_part.progress = {};
       Accumulator sum = accumulate(data.part(0, 0), of_part);
       for (;;) {
         const std::uint64_t first = next.fetch_add(part);
@@ -66,6 +72,8 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
         sum.merge(accumulate(data.part(first, std::min(part, data.size() - first)), of_part));
         const Report before = std::exchange(each[index], report);
         each[index] += before;
+        done += report.bytes;
+        if (index == 0 && options.progress) options.progress({done, data.bytes()});  // the calling thread
       }
       const std::lock_guard lock(mutex);
       total.merge(sum);
@@ -80,6 +88,7 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
   work(0);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
+  if (options.progress) options.progress({data.bytes(), data.bytes()});
   if (reports != nullptr) *reports = std::move(each);
   return total;
 }

@@ -3,6 +3,7 @@
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
+#include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "device/memory/run.hpp"
 
@@ -142,15 +143,20 @@ Statistics collect(const Array& data, const Fields& wanted, const Options& all) 
     return statistics::collect_on_device(run, data.type(), device.implementation(), options, part);
   };
   Parts parts(report);
+  core::ProgressParts progress(all, data.bytes(), on_kernels);
   if (data.on_device()) {
     device::require_on(data, device);
     if (!on_kernels) return collect(device::on_host(data), wanted, device::on(device, all));
-    if (const auto run = device::single_run(data, order)) return of_run(*run, report);
-    device::for_runs(data, order, [&](const device::Run& run) { parts.add(of_run(run, parts.report())); });
+    if (const auto run = device::single_run(data, order); run && !progress.wanted()) return of_run(*run, report);
+    device::for_runs(data, order, [&](const device::Run& run) {
+      parts.add(of_run(run, parts.report()));
+      progress.add(run.count * size_of(data.type()));
+    });
   } else {
-    if (const auto view = core::single_view(data, order); view && view->contiguous()) return of_piece(*view, report);
+    if (const auto view = core::single_view(data, order); view && view->contiguous() && !progress.wanted()) return of_piece(*view, report);
     core::for_blocks(data, order, [&](View block) {
-      core::for_contiguous_pieces(block, [&](View piece) { parts.add(of_piece(piece, parts.report())); });
+      progress.for_parts(
+          block, [&](View part) { core::for_contiguous_pieces(part, [&](View piece) { parts.add(of_piece(piece, parts.report())); }); });
     });
   }
   return parts.all();
@@ -160,10 +166,12 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
   const core::DefaultFloatEnvironment environment;
   std::vector<Statistics> all;
   core::Reports reports(options.report);
-  Options of_part = device::on(device::device_for(source.resident_bytes(), options), options);
+  core::ProgressParts progress(options, source.resident_bytes());
+  Options of_part = progress.of_chunk(device::on(device::device_for(source.resident_bytes(), options), options));
   const auto collect_part = [&](const Array& part) {
     of_part.report = reports.next();
     Statistics found = collect(part, fields, of_part);
+    progress.skip(part.bytes());
     reports.add();
     return found;
   };
@@ -212,6 +220,7 @@ ProductAccumulator dot(const Array& a, const Array& b, const Options& options) {
   const bool on_kernels = device.info().has(Capability::kernels);
   core::Reports reports(options.report);
   ProductAccumulator total;
+  core::ProgressParts progress(options, a.bytes() + b.bytes(), on_kernels);
   const auto add = [&](std::uint64_t bytes, const auto& work) {
     Report* const part = reports.next();
     if (part != nullptr) *part = begin_report(device, "dot", bytes);
@@ -233,7 +242,7 @@ ProductAccumulator dot(const Array& a, const Array& b, const Options& options) {
       return on_cpu(part, [&](std::uint32_t* threads) { return statistics::dot_cpu(left, right, how.threads, threads); });
     });
   };
-  for_blocks_of_both(a, b, [&](View left, View right) {
+  const auto add_both = [&](View left, View right) {
     if (left.contiguous() && right.contiguous()) return add_pieces(left, right);
     const std::uint64_t most = core::kPieceBytes / size_of(a.type());
     for (std::uint64_t first = 0; first < left.size(); first += most) {
@@ -242,7 +251,8 @@ ProductAccumulator dot(const Array& a, const Array& b, const Options& options) {
         core::for_contiguous_pieces(right.part(first, count), [&](View other) { add_pieces(one, other); });
       });
     }
-  });
+  };
+  for_blocks_of_both(a, b, [&](View left, View right) { progress.for_parts(left, right, add_both); });
   return total;
 }
 
@@ -254,10 +264,12 @@ ProductAccumulator dot(Source& a, Source& b, const Options& options) {
   }
   ProductAccumulator total;
   core::Reports reports(options.report);
-  Options of_part = device::on(device::device_for(a.resident_bytes() + b.resident_bytes(), options), options);
+  core::ProgressParts progress(options, a.resident_bytes() + b.resident_bytes());
+  Options of_part = progress.of_chunk(device::on(device::device_for(a.resident_bytes() + b.resident_bytes(), options), options));
   const auto add_part = [&](const Array& left, const Array& right) {
     of_part.report = reports.next();
     total.merge(dot(left, right, of_part));
+    progress.skip(left.bytes() + right.bytes());
     reports.add();
   };
   bool any = false;

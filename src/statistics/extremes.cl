@@ -10,7 +10,7 @@
 #define TILE (GROUP_SIZE * LOADS)
 #define IS_KEPT(tile) (POLLED && (tile) < KEPT_LOADS / TILE)  // not of more than 128 MiB
 
-// The result (ExtremesRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
+// The result (ExtremaRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
 // was found by the launches before.
 #define LEAST_ELEMENT 0
 #define AT_LEAST 1

@@ -104,15 +104,15 @@ Value value_of_bits(std::uint64_t bits, DType type) {
 
 std::string ExtremesShape::text() const { return fmt::format("groups={} group_size={} loads={}", groups, group_size, loads); }
 
-device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends, bool strided) {
+device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extrema ends, bool strided) {
   const int exponent_bits = type == DType::float64 ? 11 : type == DType::float16 ? 5 : 8;
   const int fraction_bits = static_cast<int>(8 * size_of(type)) - 1 - exponent_bits;
   std::vector<std::string_view> files{"device/kept.h", "statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"};
   if (shape.little && !strided) files.emplace_back("statistics/extremes_little.cl");
   return {std::move(files),
-          {{"LEAST", ends.least ? "1" : "0"},
-           {"GREATEST", ends.greatest ? "1" : "0"},
-           {"PLACES", ends.places ? "1" : "0"},
+          {{"LEAST", ends.min ? "1" : "0"},
+           {"GREATEST", ends.max ? "1" : "0"},
+           {"PLACES", ends.indices ? "1" : "0"},
            {"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},
@@ -129,8 +129,8 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends
            {"LOADS", std::to_string(shape.loads)}}};
 }
 
-DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, Ends ends)
-    : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements, ends.places)) {
+DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, ops::Extrema ends)
+    : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements, ends.indices)) {
   if (shape_.little) {
     little_ = device::build(device, source(false), kLittle);
     entry_ = kLittle;
@@ -145,7 +145,7 @@ DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning&
   records_ = device.allocate(zeros.size());
   device.write(records_, 0, zeros.data(), zeros.size());
   schedule_ = device.allocate(8);
-  result_ = device.allocate(sizeof(ExtremesRecord));
+  result_ = device.allocate(sizeof(ExtremaRecord));
   const std::uint64_t zero = 0;
   device.write(schedule_, 0, &zero, sizeof zero);
 }
@@ -202,40 +202,40 @@ void DeviceExtremes::launch(const device::Run& data, const device::Place* record
   }
 }
 
-ExtremesRecord DeviceExtremes::result() {
-  ExtremesRecord record{};
+ExtremaRecord DeviceExtremes::result() {
+  ExtremaRecord record{};
   device_.read(result_, 0, &record, sizeof record);
   return record;
 }
 
-Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type, bool places) {
+Statistics::Contents contents_of(const ExtremaRecord& record, std::uint64_t count, DType type, bool places) {
   Statistics::Contents contents;
   contents.fields = {true, false, false, false};
   contents.count = count;
-  contents.nans = record.nans;
-  if (record.first_nan != ExtremesRecord::kNowhere) contents.first_nan = places ? record.first_nan : ExtremesRecord::kNowhere;
+  contents.nans = record.nan_count;
+  if (record.first_nan != ExtremaRecord::kNowhere) contents.first_nan = places ? record.first_nan : ExtremaRecord::kNowhere;
   core::visit(type, [&](auto element) {
     using Element = decltype(element);
     const auto extreme = [&](std::uint64_t bits, std::uint64_t at) -> std::optional<Extreme> {
-      if (at == ExtremesRecord::kNowhere) return std::nullopt;
-      return Extreme{value_of_bits<Element>(bits, type), places ? at : ExtremesRecord::kNowhere};
+      if (at == ExtremaRecord::kNowhere) return std::nullopt;
+      return Extreme{value_of_bits<Element>(bits, type), places ? at : ExtremaRecord::kNowhere};
     };
-    contents.least = extreme(record.least, record.at_least);
-    contents.greatest = extreme(record.greatest, record.at_greatest);
+    contents.least = extreme(record.min, record.min_index);
+    contents.greatest = extreme(record.max, record.max_index);
   });
   return contents;
 }
 
-ExtremesRecord record_of(const Statistics::Contents& contents, View data, Ends ends) {
-  ExtremesRecord record{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, ExtremesRecord::kNowhere, contents.nans};
+ExtremaRecord record_of(const Statistics::Contents& contents, View data, ops::Extrema ends) {
+  ExtremaRecord record{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, ExtremaRecord::kNowhere, contents.nans};
   const auto set = [&](const std::optional<Extreme>& extreme, std::uint64_t& element, std::uint64_t& index) {
     if (!extreme) return;
-    index = ends.places ? extreme->index : 0;
+    index = ends.indices ? extreme->index : 0;
     std::memcpy(&element, data.part(extreme->index, 1).data(), size_of(data.type()));
   };
-  if (ends.least) set(contents.least, record.least, record.at_least);
-  if (ends.greatest) set(contents.greatest, record.greatest, record.at_greatest);
-  if (contents.first_nan) record.first_nan = ends.places ? *contents.first_nan : 0;
+  if (ends.min) set(contents.least, record.min, record.min_index);
+  if (ends.max) set(contents.greatest, record.max, record.max_index);
+  if (contents.first_nan) record.first_nan = ends.indices ? *contents.first_nan : 0;
   return record;
 }
 

@@ -6,7 +6,7 @@
 #include "device/kernels/program.hpp"
 #include "reduce/sum_device.hpp"
 
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/reduce.hpp>
 
 #include <cstdint>
@@ -33,16 +33,16 @@ class DeviceExtremes {
  public:
   /// `elements`: for so many, or about so many, it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, Ends ends = {});
+  DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, ops::Extrema ends = {});
 
   /// Builds all that a launch may take, of arrays with strides too where these are `strided`: launches then build nothing.
   void prepare_all(bool strided);
 
-  /// Enqueues the search; the ExtremesRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; builds
+  /// Enqueues the search; the ExtremaRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; builds
   /// what the first array with a stride takes, or of many more elements than were announced, unless prepare_all() has.
   void launch(const device::Run& data, const device::Place* record = nullptr);
   /// What the last launch found that had no other place; waits for it.
-  ExtremesRecord result();
+  ExtremaRecord result();
 
   const ExtremesShape& shape() const noexcept { return shape_; }
   /// The kernel of the last launch, or the first to be expected.
@@ -61,7 +61,7 @@ class DeviceExtremes {
 
   device::Device& device_;
   DType type_;
-  Ends ends_;
+  ops::Extrema ends_;
   ExtremesShape shape_;
   std::string_view entry_ = kSearch;
   device::Kernel little_;
@@ -73,10 +73,10 @@ class DeviceExtremes {
 };
 
 /// What the kernels are made from (entries extremes and extremes_finish).
-device::Source extremes_source(DType type, const ExtremesShape& shape, Ends ends, bool strided);
+device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extrema ends, bool strided);
 
 /// A record of so many elements as contents of Statistics, and the other way round.
-Statistics::Contents contents_of(const ExtremesRecord& record, std::uint64_t count, DType type, bool places = true);
-ExtremesRecord record_of(const Statistics::Contents& contents, View data, Ends ends = {});
+Statistics::Contents contents_of(const ExtremaRecord& record, std::uint64_t count, DType type, bool places = true);
+ExtremaRecord record_of(const Statistics::Contents& contents, View data, ops::Extrema ends = {});
 
 }  // namespace samesum::statistics

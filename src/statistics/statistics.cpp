@@ -5,7 +5,7 @@
 #include "exact/counted.hpp"
 
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ void require(bool collected, std::string_view what) {
 }
 
 // An index behind so many places; one that was not asked for stays unknown.
-std::uint64_t moved(std::uint64_t index, std::uint64_t by) { return index == ExtremesRecord::kNowhere ? index : index + by; }
+std::uint64_t moved(std::uint64_t index, std::uint64_t by) { return index == ExtremaRecord::kNowhere ? index : index + by; }
 std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint64_t by) {
   return index ? std::optional(moved(*index, by)) : std::nullopt;
 }
@@ -231,15 +231,15 @@ bool Statistics::consistent() const {
     if ((second * (c.count - c.nans - infinities) - first * first).is_negative()) return false;
   }
   if (!c.fields.extremes) return true;
-  const auto has_place = [&](std::uint64_t index) { return index < places || index == ExtremesRecord::kNowhere; };
+  const auto has_place = [&](std::uint64_t index) { return index < places || index == ExtremaRecord::kNowhere; };
   if ((c.nans != 0) != c.first_nan.has_value() || (c.first_nan && !has_place(*c.first_nan))) return false;
   for (const std::optional<Extreme>& end : {c.least, c.greatest}) {
     if (end && (c.count == c.nans || !has_place(end->index))) return false;
-    if (end && end->index != ExtremesRecord::kNowhere && end->index == c.first_nan) return false;
+    if (end && end->index != ExtremaRecord::kNowhere && end->index == c.first_nan) return false;
   }
   if (!c.least || !c.greatest) return true;
   const bool differ = less(c.least->value, c.greatest->value);
-  const bool known = c.least->index != ExtremesRecord::kNowhere && c.greatest->index != ExtremesRecord::kNowhere;
+  const bool known = c.least->index != ExtremaRecord::kNowhere && c.greatest->index != ExtremaRecord::kNowhere;
   return !less(c.greatest->value, c.least->value) && (!known || differ == (c.least->index != c.greatest->index));
 }
 

@@ -1,7 +1,8 @@
 // Statistics and dot products by plans: the same as collect() and dot() find, launch after launch.
 #include <samesum/buffer.hpp>
-#include <samesum/collect_plan.hpp>
 #include <samesum/error.hpp>
+#include <samesum/plan.hpp>
+#include <samesum/reduce.hpp>
 
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
@@ -38,9 +39,8 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
   constexpr std::uint64_t kElements = 5000;
   for (const Device& device : devices()) {
     const Buffer buffer(device, kElements * element), other(device, kElements * element);
-    CollectPlan all(device, type, kElements, {true, true, true, true}), variance(device, type, kElements, {false, true, true, false}),
-        squares(device, type, kElements, {false, false, true, false});
-    DotPlan dots(device, type, kElements);
+    Plan all(device, Fields{true, true, true, true}, type, kElements), variance(device, Fields{false, true, true, false}, type, kElements),
+        squares(device, Fields{false, false, true, false}, type, kElements), dots(device, ops::dot, type, kElements);
     for (unsigned launch = 0; launch < 6; ++launch) {
       const hard::Data a = elements_of(type, kElements, launch), b = elements_of(type, kElements, launch + 100);
       buffer.write(a.view().data(), a.view().bytes());
@@ -50,20 +50,20 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
         const std::string what = device.info().selector + ", launch " + std::to_string(launch) + ", " + std::to_string(size) + " elements";
         const Array host = a.view().part(first, size), second = b.view().part(first, size);
         const Array view(buffer, size, type, first * element);
-        all.launch(view);
-        variance.launch(view);
-        squares.launch(view);
-        dots.launch(view, {other, size, type, first * element});
-        ASSERT_EQ(all.result(), collect(host, {true, true, true, true}, {.device = cpu})) << what;
-        ASSERT_EQ(variance.result(), collect(host, {false, true, true, false}, {.device = cpu})) << what;
-        ASSERT_EQ(squares.result().squares(), collect(host, {false, false, true, false}, {.device = cpu}).squares()) << what;
-        ASSERT_EQ(dots.result(), dot(host, second, {.device = cpu})) << what;
+        all.enqueue(view);
+        variance.enqueue(view);
+        squares.enqueue(view);
+        dots.enqueue(view, {other, size, type, first * element});
+        ASSERT_EQ(all.result<Statistics>(), collect(host, {true, true, true, true}, {.device = cpu})) << what;
+        ASSERT_EQ(variance.result<Statistics>(), collect(host, {false, true, true, false}, {.device = cpu})) << what;
+        ASSERT_EQ(squares.result<Statistics>().squares(), collect(host, {false, false, true, false}, {.device = cpu}).squares()) << what;
+        ASSERT_EQ(dots.result<ProductAccumulator>(), dot(host, second, {.device = cpu})) << what;
       }
       const std::uint64_t half = kElements / 2;  // every other element, from the last one on
       const auto stride = -2 * static_cast<std::int64_t>(element);
-      dots.launch({buffer, half, type, (kElements - 1) * element, stride}, {other, half, type});
+      dots.enqueue({buffer, half, type, (kElements - 1) * element, stride}, {other, half, type});
       const Array backwards(static_cast<const std::byte*>(a.view().data()) + (kElements - 1) * element, half, type, stride);
-      ASSERT_EQ(dots.result(), dot(backwards, b.view().part(0, half), {.device = cpu})) << device.info().selector;
+      ASSERT_EQ(dots.result<ProductAccumulator>(), dot(backwards, b.view().part(0, half), {.device = cpu})) << device.info().selector;
     }
     EXPECT_FALSE(all.configuration().empty());
   }
@@ -72,16 +72,18 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
 INSTANTIATE_TEST_SUITE_P(Types, PlansOf, testing::Values(DType::float32, DType::float64, DType::bfloat16),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
-TEST(CollectPlan, RefusesWhatItCannotDo) {
+TEST(PlansOfSeveralFields, RefusesWhatItCannotDo) {
   for (const Device& device : devices()) {
-    CollectPlan plan(device, DType::float32, 10);
-    DotPlan dots(device, DType::float32, 10);
+    Plan plan(device, Fields(), DType::float32, 10), dots(device, ops::dot, DType::float32, 10);
     const Buffer buffer(device, 80);
-    EXPECT_THROW(plan.launch({buffer, 10, DType::float64}), Error);
-    EXPECT_THROW(plan.launch({buffer, CollectPlan::kMostElements + 1, DType::float32, 0, 0}), Error);
-    EXPECT_THROW(dots.launch({buffer, 10, DType::float32}, {buffer, 9, DType::float32}), Error);
-    EXPECT_THROW(dots.launch({buffer, 10, DType::float64}, {buffer, 10, DType::float64}), Error);
-    EXPECT_THROW(static_cast<void>(plan.result()), Error) << "nothing was launched";
+    EXPECT_THROW(plan.enqueue({buffer, 10, DType::float64}), Error);
+    EXPECT_THROW(plan.enqueue({buffer, Plan::kMaxElements + 1, DType::float32, 0, 0}), Error);
+    EXPECT_THROW(dots.enqueue({buffer, 10, DType::float32}, {buffer, 9, DType::float32}), Error);
+    EXPECT_THROW(dots.enqueue({buffer, 10, DType::float64}, {buffer, 10, DType::float64}), Error);
+    EXPECT_THROW(static_cast<void>(plan.result()), Error) << "nothing was enqueued";
+    EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, buffer), Error) << "it leaves no record";
+    EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, Array(buffer, 10, DType::float32)), Error) << "it takes one array";
+    EXPECT_THROW(dots.enqueue({buffer, 10, DType::float32}), Error) << "it takes two";
   }
 }
 

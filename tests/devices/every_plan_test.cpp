@@ -2,11 +2,10 @@
 // time.
 #include <samesum/bench_reduce.hpp>
 #include <samesum/buffer.hpp>
-#include <samesum/collect_plan.hpp>
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
 #include <samesum/inspect.hpp>
 #include <samesum/pairs.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/sum.hpp>
 
 #include "support/listing_device.hpp"
@@ -33,41 +32,37 @@ const std::vector<Device>& devices() {
 
 constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, false}, kSquares{false, false, true, false};
 
-// A plan of any class: what launches it, with a place for a record or without, and what asks for its result.
-struct AnyPlan {
+// A plan by name, with what it can do.
+struct NamedPlan {
   std::string name;
-  bool takes_strides = true;
-  std::function<void(const Array&)> launch;
-  std::function<void(const Array&, const Buffer&)> launch_to;  // empty: there is no such thing
-  std::function<void()> result;
+  bool takes_strides;
+  bool leaves_record;
+  Plan plan;
+
+  void enqueue(const Array& data) { name == "dot" ? plan.enqueue(data, data) : plan.enqueue(data); }
 };
 
-template <class Plan>
-AnyPlan any_plan(std::string name, bool takes_strides, Plan plan) {
-  AnyPlan any{std::move(name), takes_strides, {}, {}, [plan] { static_cast<void>(plan.result()); }};
-  if constexpr (std::is_same_v<Plan, DotPlan>) {
-    any.launch = [plan](const Array& data) mutable { plan.launch(data, data); };
-  } else {
-    any.launch = [plan](const Array& data) mutable { plan.launch(data); };
-  }
-  if constexpr (std::is_same_v<Plan, SumPlan> || std::is_same_v<Plan, ExtremesPlan>) {
-    any.launch_to = [plan](const Array& data, const Buffer& to) mutable { plan.launch(data, to); };
-  }
-  return any;
+const Bins& some_bins() {
+  static const Bins bins = Bins::even(0, 3, 100);
+  return bins;
 }
 
-std::vector<AnyPlan> plans_for(const Device& device, DType type, std::uint64_t size, bool all = true) {
-  std::vector<AnyPlan> plans{
-      any_plan("sum", false, SumPlan(device, type, size)), any_plan("extremes", false, ExtremesPlan(device, type, size)),
-      any_plan("collected", true, CollectPlan(device, type, size)), any_plan("dot", true, DotPlan(device, type, size))};
+std::vector<NamedPlan> plans_for(const Device& device, DType type, std::uint64_t size, bool all = true) {
+  std::vector<NamedPlan> plans{{"sum", false, true, Plan(device, ops::sum, type, size)},
+                               {"extrema", false, true, Plan(device, ops::extrema, type, size)},
+                               {"fields", true, false, Plan(device, Fields(), type, size)},
+                               {"dot", true, false, Plan(device, ops::dot, type, size)},
+                               {"histogram", false, true, Plan(device, some_bins(), type, size)}};
   if (!all) return plans;
-  plans.push_back(any_plan("sum, strided", true, SumPlan(device, type, size, {}, Layout::strided)));
-  plans.push_back(any_plan("extremes, strided", true, ExtremesPlan(device, type, size, {}, {}, Layout::strided)));
-  plans.push_back(any_plan("least", false, ExtremesPlan(device, type, size, {}, {true, false, false})));
-  for (const Fields fields : {kExtremes, kSum, kSquares})
-    plans.push_back(any_plan("field", true, CollectPlan(device, type, size, {fields})));
+  plans.push_back({"sum, strided", true, true, Plan(device, ops::sum, type, size, {}, Layout::strided)});
+  plans.push_back({"extrema, strided", true, true, Plan(device, ops::extrema, type, size, {}, Layout::strided)});
+  plans.push_back({"min", false, true, Plan(device, ops::Extrema{.max = false, .indices = false}, type, size)});
+  for (const Fields fields : {kExtremes, kSum, kSquares}) plans.push_back({"field", true, false, Plan(device, fields, type, size)});
   return plans;
 }
+
+// Room for any plan's record.
+std::uint64_t record_bytes() { return 8 * (some_bins().count() + 3); }
 
 ErrorKind kind_of(const std::function<void()>& action, std::string* message = nullptr) {
   try {
@@ -86,8 +81,8 @@ TEST(EveryPlan, CompilesAndAllocatesWhenItIsMade) {
     for (const std::uint64_t size : {1000, 40'000, 10'000'000}) {
       const auto counted = std::make_shared<test::ListingDevice>();
       const Device device(counted);
-      const Buffer buffer(device, (4 * size + 8) * size_of(type)), record(device, sizeof(ExtremesRecord));
-      for (const AnyPlan& plan : plans_for(device, type, size)) {
+      const Buffer buffer(device, (4 * size + 8) * size_of(type)), record(device, record_bytes());
+      for (NamedPlan plan : plans_for(device, type, size)) {
         const int compilations = counted->compilations, loads = counted->loads, allocations = counted->allocations;
         const int launches = counted->launches;
         for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{17}, size - 1, size, 4 * size}) {
@@ -95,9 +90,9 @@ TEST(EveryPlan, CompilesAndAllocatesWhenItIsMade) {
             std::vector<Array> arrays{{buffer, count, type, first * size_of(type)}};
             if (plan.takes_strides) arrays.push_back({buffer, count / 4, type, first * size_of(type), 3 * element});
             for (const Array& array : arrays) {
-              plan.launch(array);
-              if (plan.launch_to) plan.launch_to(array, record);
-              plan.result();
+              plan.enqueue(array);
+              if (plan.leaves_record) plan.plan.enqueue(array, record);
+              static_cast<void>(plan.plan.result());
             }
           }
         }
@@ -116,37 +111,38 @@ TEST(EveryPlan, RefusesStridesThatItWasNotMadeFor) {
     const Buffer buffer(device, 80);
     const std::vector<float> values(20, 2);
     buffer.write(values.data(), 80);
-    for (const AnyPlan& plan : plans_for(device, DType::float32, 10, false)) {
+    for (NamedPlan plan : plans_for(device, DType::float32, 10, false)) {
       const Array strided(buffer, 10, DType::float32, 0, 8);
-      plan.launch({buffer, 1, DType::float32, 0, 8});  // of one element a stride says nothing
+      plan.enqueue({buffer, 1, DType::float32, 0, 8});  // of one element a stride says nothing
       if (plan.takes_strides) {
-        EXPECT_NO_THROW(plan.launch(strided)) << plan.name;
+        EXPECT_NO_THROW(plan.enqueue(strided)) << plan.name;
         continue;
       }
       std::string message;
-      EXPECT_EQ(kind_of([&] { plan.launch(strided); }, &message), ErrorKind::usage) << plan.name;
+      EXPECT_EQ(kind_of([&] { plan.enqueue(strided); }, &message), ErrorKind::usage) << plan.name;
       EXPECT_NE(message.find("Layout::strided"), std::string::npos) << message;
-      EXPECT_NO_THROW(plan.result()) << "the launch before is still there";
+      EXPECT_NO_THROW(static_cast<void>(plan.plan.result())) << "the launch before is still there";
     }
   }
 }
 
 TEST(EveryPlan, HasNoResultBeforeALaunch) {
   for (const Device& device : devices()) {
-    const Buffer buffer(device, 80), record(device, sizeof(ExtremesRecord));
+    const Buffer buffer(device, 80), record(device, record_bytes());
     const std::vector<float> values(20, 2);
     buffer.write(values.data(), 80);
     const Array data(buffer, 20, DType::float32);
-    for (const AnyPlan& plan : plans_for(device, DType::float32, 20, false)) {
+    for (NamedPlan plan : plans_for(device, DType::float32, 20, false)) {
       std::string message;
-      EXPECT_EQ(kind_of(plan.result, &message), ErrorKind::usage) << device.info().selector << ", " << plan.name;
-      EXPECT_NE(message.find("launch"), std::string::npos) << message;
-      if (plan.name == "extremes") {  // which go to the record alone
-        plan.launch_to(data, record);
-        EXPECT_EQ(kind_of(plan.result), ErrorKind::usage) << device.info().selector;
+      EXPECT_EQ(kind_of([&] { static_cast<void>(plan.plan.result()); }, &message), ErrorKind::usage)
+          << device.info().selector << ", " << plan.name;
+      EXPECT_NE(message.find("enqueue"), std::string::npos) << message;
+      if (plan.name == "extrema") {  // which go to the record alone
+        plan.plan.enqueue(data, record);
+        EXPECT_EQ(kind_of([&] { static_cast<void>(plan.plan.result()); }), ErrorKind::usage) << device.info().selector;
       }
-      plan.launch(data);
-      EXPECT_NO_THROW(plan.result()) << device.info().selector << ", " << plan.name;
+      plan.enqueue(data);
+      EXPECT_NO_THROW(static_cast<void>(plan.plan.result())) << device.info().selector << ", " << plan.name;
     }
   }
 }
@@ -197,23 +193,23 @@ class HeldPage {
 TEST(EveryPlan, OnTheCpuWorksWhileAnotherDoes) {
   const Device cpu = Device::open("cpu");
   const float values[] = {1, 2, 3};
-  const Buffer few(cpu, sizeof values), record(cpu, sizeof(ExtremesRecord));
+  const Buffer few(cpu, sizeof values), record(cpu, record_bytes());
   few.write(values, sizeof values);
   const Array small(few, 3, DType::float32);
   const std::size_t kinds = plans_for(cpu, DType::float32, 3, false).size();
   for (std::size_t kind = 0; kind < kinds; ++kind) {
-    const AnyPlan slow = plans_for(cpu, DType::float32, 2000, false)[kind];
+    NamedPlan slow = plans_for(cpu, DType::float32, 2000, false)[kind];
     const HeldPage page;
     const Buffer buffer = Buffer::wrap(cpu, page.memory(), page.bytes());
-    auto first = std::async(std::launch::async, [&] { slow.launch({buffer, page.bytes() / 4, DType::float32}); });
+    auto first = std::async(std::launch::async, [&] { slow.enqueue({buffer, page.bytes() / 4, DType::float32}); });
     page.wait_for_touch();
     auto second = std::async(std::launch::async, [&] {
-      for (const AnyPlan& quick : plans_for(cpu, DType::float32, 3, false)) {
-        quick.launch(small);
-        if (quick.launch_to) quick.launch_to(small, record);
-        quick.result();
+      for (NamedPlan quick : plans_for(cpu, DType::float32, 3, false)) {
+        quick.enqueue(small);
+        if (quick.leaves_record) quick.plan.enqueue(small, record);
+        static_cast<void>(quick.plan.result());
       }
-      slow.launch(small);  // another launch of the same plan
+      slow.enqueue(small);  // another launch of the same plan
     });
     EXPECT_EQ(second.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "waits for another launch: " << slow.name;
     page.release();

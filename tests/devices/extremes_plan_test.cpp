@@ -1,7 +1,7 @@
 // Extremes, statistics and dot products of arrays that lie on a device: at any place of any buffer, with any stride, again and again.
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
@@ -53,9 +53,9 @@ TEST_P(Arrays, AreSearchedWhereverTheyLie) {
   const std::vector<std::byte> bytes = elements_of(type, kElements);
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
-    const Buffer records(device, 2 * sizeof(ExtremesRecord));
+    const Buffer records(device, 2 * sizeof(ExtremaRecord));
     buffer.write(bytes.data(), bytes.size());
-    ExtremesPlan plan(device, type, kElements, {}, {}, Layout::strided);
+    Plan plan(device, ops::extrema, type, kElements, {}, Layout::strided);
     for (const std::int64_t stride : {element, 3 * element, std::int64_t{0}, -element}) {
       for (const std::uint64_t size : {0, 1, 2, 17, 255, 4099}) {
         for (const std::uint64_t offset : {0, 1, 3, 8}) {
@@ -65,10 +65,10 @@ TEST_P(Arrays, AreSearchedWhereverTheyLie) {
           const Array view(buffer, size, type, first, stride);
           const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) +
                                    " elements every " + std::to_string(stride) + " bytes from " + std::to_string(first);
-          plan.launch(view, records, sizeof(ExtremesRecord));
-          plan.launch(view);
-          ASSERT_EQ(plan.result(), expected) << what;
-          ExtremesRecord record;
+          plan.enqueue(view, records, sizeof(ExtremaRecord));
+          plan.enqueue(view);
+          ASSERT_EQ(plan.result<Statistics>(), expected) << what;
+          ExtremaRecord record;
           records.read(&record, sizeof record, sizeof record);
           ASSERT_EQ(record, statistics::record_of(expected.contents(), host)) << what;
         }
@@ -106,18 +106,18 @@ INSTANTIATE_TEST_SUITE_P(Types, Arrays,
                          testing::Values(DType::float32, DType::float64, DType::bfloat16, DType::int8, DType::uint32, DType::int64),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
-TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
+TEST(PlansOfExtrema, CanBeLaunchedAgainAndAgain) {
   const std::vector<std::byte> bytes = elements_of(DType::float32, 300000);
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
-    const Buffer records(device, 50 * sizeof(ExtremesRecord));
+    const Buffer records(device, 50 * sizeof(ExtremaRecord));
     buffer.write(bytes.data(), bytes.size());
-    ExtremesPlan plan(device, DType::float32, 300000);
+    Plan plan(device, ops::extrema, DType::float32, 300000);
     const auto part = [](std::uint64_t i) { return 300000 - 5999 * i; };
-    for (std::uint64_t i = 0; i < 50; ++i) plan.launch({buffer, part(i), DType::float32, 4 * i}, records, i * sizeof(ExtremesRecord));
+    for (std::uint64_t i = 0; i < 50; ++i) plan.enqueue({buffer, part(i), DType::float32, 4 * i}, records, i * sizeof(ExtremaRecord));
     for (std::uint64_t i = 0; i < 50; ++i) {
       const Array host(bytes.data() + 4 * i, part(i), DType::float32);
-      ExtremesRecord record;
+      ExtremaRecord record;
       records.read(&record, sizeof record, i * sizeof record);
       ASSERT_EQ(record, statistics::record_of(collect(host, {}, {.device = Device::open("cpu")}).contents(), host))
           << device.info().selector << " " << i;
@@ -126,23 +126,22 @@ TEST(ExtremesPlan, CanBeLaunchedAgainAndAgain) {
 }
 
 // A group that is alone draws tiles, too.
-TEST(ExtremesPlan, OneGroupCanBeLaunchedAgain) {
+TEST(PlansOfExtrema, OneGroupCanBeLaunchedAgain) {
   const std::vector<std::byte> bytes = elements_of(DType::float32, 30000);
   const Array host(bytes.data(), 30000, DType::float32);
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
     buffer.write(bytes.data(), bytes.size());
-    Tuning options;
-    options.groups = 1;
-    ExtremesPlan plan(device, DType::float32, 30000, options);
+    Plan plan(device, ops::extrema, DType::float32, 30000, {.tuning = {.groups = 1}});
     for (int turn = 0; turn < 3; ++turn) {
-      plan.launch({buffer, 30000, DType::float32});
-      ASSERT_EQ(plan.result(), collect(host, {true, false, false, false}, {.device = Device::open("cpu")})) << device.info().selector;
+      plan.enqueue({buffer, 30000, DType::float32});
+      ASSERT_EQ(plan.result<Statistics>(), collect(host, {true, false, false, false}, {.device = Device::open("cpu")}))
+          << device.info().selector;
     }
   }
 }
 
-TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
+TEST(PlansOfExtrema, LooksForOneEndOrValuesAlone) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> numbers(5000, 0.5f);
   numbers[700] = numbers[4000] = -3;
@@ -151,32 +150,32 @@ TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
   std::vector<float> mixed = numbers;
   mixed[17] = mixed[2500] = nan;
   for (const Device& device : devices()) {
-    for (const Ends ends : {Ends{false, true, false}, Ends{true, false, true}, Ends{true, true, false}}) {
-      ExtremesPlan plan(device, DType::float32, 5000, {}, ends);
+    for (const ops::Extrema ends : {ops::Extrema{false, true, false}, ops::Extrema{true, false, true}, ops::Extrema{true, true, false}}) {
+      Plan plan(device, ends, DType::float32, 5000);
       for (const auto* values : std::initializer_list<const std::vector<float>*>{&numbers, &none, &nans, &mixed}) {
         const Array host{std::span<const float>(*values)};
-        const Buffer buffer(device, host.bytes() + 4), records(device, sizeof(ExtremesRecord));
+        const Buffer buffer(device, host.bytes() + 4), records(device, sizeof(ExtremaRecord));
         if (host.size() != 0) buffer.write(host.data(), host.bytes());
         const Statistics all = collect(host, {}, {.device = Device::open("cpu")});
-        plan.launch({buffer, host.size(), DType::float32}, records);
-        ExtremesRecord record;
+        plan.enqueue({buffer, host.size(), DType::float32}, records);
+        ExtremaRecord record;
         records.read(&record, sizeof record, 0);
-        const ExtremesRecord expected = statistics::record_of(all.contents(), host, ends);
-        ASSERT_EQ(record, expected) << device.info().selector << " " << host.size() << " " << ends.least << ends.greatest << ends.places;
-        ASSERT_EQ(expected.at_least == ExtremesRecord::kNowhere, !ends.least || host.size() == all.nan_count());
-        plan.launch({buffer, host.size(), DType::float32});
-        const Statistics found = plan.result();
+        const ExtremaRecord expected = statistics::record_of(all.contents(), host, ends);
+        ASSERT_EQ(record, expected) << device.info().selector << " " << host.size() << " " << ends.min << ends.max << ends.indices;
+        ASSERT_EQ(expected.min_index == ExtremaRecord::kNowhere, !ends.min || host.size() == all.nan_count());
+        plan.enqueue({buffer, host.size(), DType::float32});
+        const Statistics found = plan.result<Statistics>();
         ASSERT_EQ(found.nan_count(), all.nan_count());
         if (values == &none || values == &nans) continue;
-        if (ends.greatest) {
+        if (ends.max) {
           ASSERT_EQ(found.max(NanPolicy::skip).value, all.max(NanPolicy::skip).value);
-          ASSERT_EQ(found.max(NanPolicy::skip).index, ends.places ? 1234u : ExtremesRecord::kNowhere);
+          ASSERT_EQ(found.max(NanPolicy::skip).index, ends.indices ? 1234u : ExtremaRecord::kNowhere);
         }
-        if (ends.least) {
+        if (ends.min) {
           ASSERT_EQ(found.min(NanPolicy::skip).value, all.min(NanPolicy::skip).value);
-          ASSERT_EQ(found.min(NanPolicy::skip).index, ends.places ? 700u : ExtremesRecord::kNowhere);
+          ASSERT_EQ(found.min(NanPolicy::skip).index, ends.indices ? 700u : ExtremaRecord::kNowhere);
         }
-        if (values == &mixed && ends.greatest) {
+        if (values == &mixed && ends.max) {
           ASSERT_TRUE(std::isnan(found.max().value.as_double()));
         }
       }
@@ -185,33 +184,33 @@ TEST(ExtremesPlan, LooksForOneEndOrValuesAlone) {
 }
 
 // An end that is not looked for is nowhere, of integers too, whose worst keys are elements.
-TEST(ExtremesPlan, LooksForOneEndOfIntegers) {
+TEST(PlansOfExtrema, LooksForOneEndOfIntegers) {
   std::vector<std::uint8_t> values(999, 17);
   values[400] = 3;
   values[500] = 250;
   const Array host{std::span<const std::uint8_t>(values)};
   const Statistics all = collect(host, {}, {.device = Device::open("cpu")});
   for (const Device& device : devices()) {
-    const Buffer buffer(device, 999), records(device, sizeof(ExtremesRecord));
+    const Buffer buffer(device, 999), records(device, sizeof(ExtremaRecord));
     buffer.write(values.data(), 999);
-    for (const Ends ends : {Ends{false, true, true}, Ends{true, false, true}}) {
-      ExtremesPlan(device, DType::uint8, 999, {}, ends).launch({buffer, 999, DType::uint8}, records);
-      ExtremesRecord record;
+    for (const ops::Extrema ends : {ops::Extrema{false, true, true}, ops::Extrema{true, false, true}}) {
+      Plan(device, ends, DType::uint8, 999).enqueue({buffer, 999, DType::uint8}, records);
+      ExtremaRecord record;
       records.read(&record, sizeof record, 0);
-      ASSERT_EQ(record, statistics::record_of(all.contents(), host, ends)) << device.info().selector << " " << ends.least;
+      ASSERT_EQ(record, statistics::record_of(all.contents(), host, ends)) << device.info().selector << " " << ends.min;
     }
   }
 }
 
-TEST(ExtremesPlan, RefusesWhatItCannotDo) {
+TEST(PlansOfExtrema, RefusesWhatItCannotDo) {
   const Device device = Device::open("cpu");
-  ExtremesPlan plan(device, DType::float32, 10);
+  Plan plan(device, ops::extrema, DType::float32, 10);
   const Buffer buffer(device, 80);
-  EXPECT_THROW(plan.launch({buffer, 10, DType::float64}), Error);
-  EXPECT_THROW(plan.launch({buffer, 10, DType::float32}, buffer, 40), Error);
-  EXPECT_THROW(plan.launch({buffer, 10, DType::float32}, buffer, 4), Error);
-  plan.launch({buffer, 0, DType::float32});
-  EXPECT_THROW(static_cast<void>(plan.result().min()), Error);
+  EXPECT_THROW(plan.enqueue({buffer, 10, DType::float64}), Error);
+  EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, buffer, 40), Error);
+  EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, buffer, 4), Error);
+  plan.enqueue({buffer, 0, DType::float32});
+  EXPECT_THROW(static_cast<void>(plan.result<Statistics>().min()), Error);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "reduce/few_exponents.hpp"
 
 #include <samesum/buffer.hpp>
-#include <samesum/sum.hpp>
+#include <samesum/plan.hpp>
 
 #include "selftest/cases.hpp"
 #include "support/informative.hpp"
@@ -68,12 +68,12 @@ TEST(FewExponents, ChangeNoBit) {
   const Accumulator expected[] = {test::add_each(data[0].view()), test::add_each(data[1].view())};
   for (const Accumulator& sum : expected) ASSERT_TRUE(test::informative(sum));
   for (const Device& device : open_devices("all", 0)) {
-    SumPlan plan(device, DType::float32, kSize);
+    Plan plan(device, ops::sum, DType::float32, kSize);
     Buffer buffer(device, 4 * kSize);
     for (const int kind : {0, 0, 0, 1, 0, 1, 1, 1, 0}) {
       buffer.write(data[kind].view().data(), 4 * kSize);
-      plan.launch({buffer, kSize, DType::float32});
-      ASSERT_EQ(plan.result(), expected[kind]) << device.info().selector << ", " << plan.configuration();
+      plan.enqueue({buffer, kSize, DType::float32});
+      ASSERT_EQ(plan.result<Accumulator>(), expected[kind]) << device.info().selector << ", " << plan.configuration();
     }
   }
 }

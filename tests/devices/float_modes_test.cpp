@@ -308,23 +308,27 @@ const std::vector<EntryPoint>& entry_points() {
            const Array there = in_memory(device, data);
            Report report;
            bits << accumulate(there, {.report = &report}) << sum(there) << collect(there) << dot(there, there) << min(there).index;
-           SumPlan plan(device, data.type(), data.size());
+           Plan plan(device, ops::sum, data.type(), data.size());
            const Buffer record(device, sizeof(SumRecord));
-           plan.launch(there);
-           bits << plan.result();
-           plan.launch(there, record);
+           plan.enqueue(there);
+           bits << plan.result<Accumulator>();
+           plan.enqueue(there, record);
            SumRecord got{};
            record.read(&got, sizeof got);
            bits << got.value << got.value32;
-           ExtremesPlan extremes(device, data.type(), data.size());
-           extremes.launch(there);
-           bits << extremes.result().min() << extremes.result().max();
-           CollectPlan collecting(device, data.type(), data.size());
-           collecting.launch(there);
-           bits << collecting.result();
-           DotPlan dots(device, data.type(), data.size());
-           dots.launch(there, there);
-           bits << dots.result().round();
+           Plan extrema(device, ops::extrema, data.type(), data.size());
+           extrema.enqueue(there);
+           bits << extrema.result<Statistics>().min() << extrema.result<Statistics>().max();
+           Plan collecting(device, Fields(), data.type(), data.size());
+           collecting.enqueue(there);
+           bits << collecting.result<Statistics>();
+           Plan dots(device, ops::dot, data.type(), data.size());
+           dots.enqueue(there, there);
+           bits << dots.result<ProductAccumulator>().round();
+           const Bins bins = Bins::even(0, 1, 10);
+           Plan counting(device, bins, data.type(), data.size());
+           counting.enqueue(there);
+           bits << counting.result<Histogram>();
          }
        }},
       {"sum on several devices", on_host,

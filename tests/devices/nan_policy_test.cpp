@@ -128,25 +128,25 @@ TEST(NanPolicyOn, PlansIsObeyed) {
     const Buffer buffer(device, view().bytes()), place(device, sizeof(SumRecord));
     buffer.write(view().data(), view().bytes());
     const Array data(buffer, 3, DType::float32);
-    SumPlan sums(device, DType::float32, 3);
     for (const NanPolicy nan : {kSkip, NanPolicy::propagate, kSkip}) {
-      sums.launch(data, place, 0, nan);
+      Plan sums(device, ops::sum, DType::float32, 3, {.nan = nan});
+      sums.enqueue(data, place);
       SumRecord record;
       place.read(&record, sizeof record);
       EXPECT_EQ(std::isnan(record.value), nan != kSkip);
       EXPECT_EQ(std::isnan(record.value32), nan != kSkip);
       EXPECT_TRUE(nan != kSkip || (record.value == 3 && record.value32 == 3)) << record.value;
-      expect_exact(sums.result(), 3, "SumPlan");
+      expect_exact(sums.result<Accumulator>(), 3, "a plan");
     }
-    ExtremesPlan extremes(device, DType::float32, 3);
-    extremes.launch(data);
-    expect_extremes(extremes.result(), "ExtremesPlan");
-    CollectPlan all(device, DType::float32, 3);
-    all.launch(data);
-    expect_statistics(all.result(), "CollectPlan");
-    DotPlan products(device, DType::float32, 3);
-    products.launch(data, data);
-    expect_exact(products.result(), 5, "DotPlan");
+    Plan extrema(device, ops::extrema, DType::float32, 3);
+    extrema.enqueue(data);
+    expect_extremes(extrema.result<Statistics>(), "a plan of extrema");
+    Plan all(device, Fields(), DType::float32, 3);
+    all.enqueue(data);
+    expect_statistics(all.result<Statistics>(), "a plan of statistics");
+    Plan products(device, ops::dot, DType::float32, 3);
+    products.enqueue(data, data);
+    expect_exact(products.result<ProductAccumulator>(), 5, "a plan of a dot product");
   }
 }
 

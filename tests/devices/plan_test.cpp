@@ -3,7 +3,7 @@
 #include <samesum/barrier.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/sum.hpp>
 
 #include "device/cuda/driver_api.hpp"
@@ -59,7 +59,7 @@ TEST(Plan, SumsAnyArrayInABuffer) {
       // Each type's kernel for strides is a compilation of seconds where the compiler is slow.
       const bool strides = !device.info().is_cpu || !device.info().has(Capability::kernels) || type == DType::uint8 ||
                            type == DType::float16 || type == DType::float32 || type == DType::float64;
-      SumPlan plan(device, type, 1000, {}, strides ? Layout::strided : Layout::contiguous);
+      Plan plan(device, ops::sum, type, 1000, {}, strides ? Layout::strided : Layout::contiguous);
       for (const std::int64_t stride : {element, 2 * element, 7 * element, std::int64_t{0}, -element, -3 * element}) {
         if (stride != element && !strides) continue;
         for (const std::uint64_t size : {0, 1, 2, 5, 255, 1031, 1785}) {
@@ -68,10 +68,10 @@ TEST(Plan, SumsAnyArrayInABuffer) {
             const Array host(bytes.data() + first, size, type, stride);
             const Accumulator expected = test::add_each(host);
             const Array view(buffer, size, type, first, stride);
-            plan.launch(view, records, sizeof(SumRecord));
+            plan.enqueue(view, records, sizeof(SumRecord));
             const std::string what = device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) +
                                      " elements every " + std::to_string(stride) + " bytes from " + std::to_string(first);
-            ASSERT_EQ(plan.result(), expected) << what;
+            ASSERT_EQ(plan.result<Accumulator>(), expected) << what;
             expect_record(records, sizeof(SumRecord), expected, type);
             ASSERT_FALSE(testing::Test::HasFailure()) << what;
             if (size == 255) {
@@ -102,9 +102,9 @@ TEST(Plan, CanBeLaunchedAgainAndAgain) {
     const Buffer buffer(device, bytes.size());
     const Buffer records(device, 100 * sizeof(SumRecord));
     buffer.write(bytes.data(), bytes.size());
-    SumPlan plan(device, DType::float32, 20000);
+    Plan plan(device, ops::sum, DType::float32, 20000);
     for (std::uint64_t i = 0; i < 100; ++i) {
-      plan.launch({buffer, 20000 - 7 * i, DType::float32, 4 * i}, records, i * sizeof(SumRecord));
+      plan.enqueue({buffer, 20000 - 7 * i, DType::float32, 4 * i}, records, i * sizeof(SumRecord));
     }
     for (std::uint64_t i = 0; i < 100; ++i) {
       expect_record(records, i * sizeof(SumRecord), test::add_each({bytes.data() + 4 * i, 20000 - 7 * i, DType::float32}), DType::float32);
@@ -121,21 +121,22 @@ TEST(Plan, ReadsWhatLaunchesAheadOfItWrote) {
       std::mt19937_64 random(count);
       for (double& value : values) value = std::ldexp(static_cast<double>(random() >> 11), -53);
       const std::uint64_t last = 8 * (count - 1), behind = last + sizeof(SumRecord);
-      const Buffer buffer(device, behind + sizeof(ExtremesRecord));
+      const Buffer buffer(device, behind + sizeof(ExtremaRecord));
       buffer.write(values.data(), 8 * count);
       const Array data(buffer, count, DType::float64);
-      SumPlan sum(device, DType::float64, count);
-      ExtremesPlan extremes(device, DType::float64, count);
+      Plan sum(device, ops::sum, DType::float64, count);
+      Plan extremes(device, ops::extrema, DType::float64, count);
       for (int i = 0; i < 50; ++i) {
-        sum.launch(data, buffer, last);
-        if (i % 3 == 0) extremes.launch(data, buffer, behind);
+        sum.enqueue(data, buffer, last);
+        if (i % 3 == 0) extremes.enqueue(data, buffer, behind);
         values.back() = test::add_each({values.data(), count, DType::float64}).round();
       }
-      extremes.launch(data);
+      extremes.enqueue(data);
       double found = 0;
       buffer.read(&found, sizeof found, last);
       ASSERT_EQ(found, values.back()) << device.info().selector << ", " << count << " elements";
-      ASSERT_EQ(extremes.result().max().value.as_double(), values.back()) << device.info().selector << ", " << count << " elements";
+      ASSERT_EQ(extremes.result<Statistics>().max().value.as_double(), values.back())
+          << device.info().selector << ", " << count << " elements";
     }
   }
 }
@@ -145,8 +146,8 @@ TEST(Plan, IsRecorded) {
   for (const Device& device : devices()) {
     const Buffer buffer(device, bytes.size());
     const Buffer records(device, sizeof(SumRecord));
-    SumPlan plan(device, DType::float32, 1000);
-    const auto recording = record(device, [&] { plan.launch({buffer, 1000, DType::float32}, records); });
+    Plan plan(device, ops::sum, DType::float32, 1000);
+    const auto recording = record(device, [&] { plan.enqueue({buffer, 1000, DType::float32}, records); });
     if (!recording) continue;
     for (const int shift : {0, 1}) {
       buffer.write(bytes.data() + 4 * shift, bytes.size() - 4);
@@ -173,18 +174,18 @@ TEST(Plan, RefusesWhatDoesNotFit) {
     refused(~std::uint64_t{0}, 0, std::int64_t{1} << 62);
     refused(2, ~std::uint64_t{3}, 4);
     EXPECT_NO_THROW(Array(buffer, ~std::uint64_t{0}, DType::float32, 996, 0));
-    SumPlan plan(device, DType::float32, 250);
-    EXPECT_THROW(plan.launch({buffer, 125, DType::float64}), Error);
-    EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 980), Error);
-    EXPECT_THROW(plan.launch({buffer, 250, DType::float32}, buffer, 4), Error);
+    Plan plan(device, ops::sum, DType::float32, 250);
+    EXPECT_THROW(plan.enqueue({buffer, 125, DType::float64}), Error);
+    EXPECT_THROW(plan.enqueue({buffer, 250, DType::float32}, buffer, 980), Error);
+    EXPECT_THROW(plan.enqueue({buffer, 250, DType::float32}, buffer, 4), Error);
     Tuning unknown;
     unknown.variant = "none such";
-    EXPECT_THROW(SumPlan(device, DType::float32, 1, unknown), Error);
+    EXPECT_THROW(Plan(device, ops::sum, DType::float32, 1, {.tuning = unknown}), Error);
   }
   for (const Device& other : devices()) {
     if (&other.implementation() == &devices().front().implementation()) continue;
-    SumPlan plan(devices().front(), DType::float32, 1);
-    EXPECT_THROW(plan.launch({Buffer(other, 4), 1, DType::float32}), Error);
+    Plan plan(devices().front(), ops::sum, DType::float32, 1);
+    EXPECT_THROW(plan.enqueue({Buffer(other, 4), 1, DType::float32}), Error);
   }
   EXPECT_THROW(Buffer::wrap(devices().front(), nullptr, 1), Error);
   EXPECT_THROW(Device::on_opencl_queue(nullptr), Error);
@@ -254,8 +255,8 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
     {
       const Device device = Device::on_opencl_queue(own.queue);
       const Buffer buffer = Buffer::wrap(device, data, host.size());
-      SumPlan plan(device, DType::float32, 10000);
-      plan.launch({buffer, 9900, DType::float32, 400}, Buffer::wrap(device, place, sizeof(SumRecord)));
+      Plan plan(device, ops::sum, DType::float32, 10000);
+      plan.enqueue({buffer, 9900, DType::float32, 400}, Buffer::wrap(device, place, sizeof(SumRecord)));
       EXPECT_EQ(accumulate(Array(buffer, 9900, DType::float32, 400)), expected);
       EXPECT_THROW(Buffer::wrap(device, data, host.size() + 1), Error);
       EXPECT_THROW(Buffer::wrap(device, nullptr, 4), Error);
@@ -280,6 +281,46 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
     api.clReleaseMemObject(data);
     api.clReleaseMemObject(place);
   }
+}
+
+// What one queue enqueues waits for another's work, and the other way round, without the host waiting in between.
+TEST(Plan, WaitsForEventsOfOtherOpenclQueues) {
+  const auto& api = device::opencl::api();
+  if (opencl_devices().empty()) GTEST_SKIP() << "no OpenCL device";
+  void* const library = dlopen("libOpenCL.so.1", RTLD_NOW);
+  ASSERT_NE(library, nullptr);
+  const auto create_event = reinterpret_cast<decltype(&clCreateUserEvent)>(dlsym(library, "clCreateUserEvent"));
+  const auto set_status = reinterpret_cast<decltype(&clSetUserEventStatus)>(dlsym(library, "clSetUserEventStatus"));
+  for (const cl_device_id id : opencl_devices()) {
+    const OpenclQueue own(id, 0);
+    const Device device = Device::on_opencl_queue(own.queue);
+    const std::vector<float> zeros(1000), ones(1000, 1);
+    const Buffer buffer(device, 4000), record(device, sizeof(SumRecord));
+    buffer.write(zeros.data(), 4000);
+    Plan plan(device, ops::sum, DType::float32, 1000);
+    cl_event gate = create_event != nullptr && set_status != nullptr ? create_event(own.context, nullptr) : nullptr;
+    if (gate != nullptr) device.wait_for(gate);
+    plan.enqueue({buffer, 1000, DType::float32}, record);
+    auto* const done = static_cast<cl_event>(device.record());
+    ASSERT_NE(done, nullptr);
+    EXPECT_THROW(device.record(done), Error) << "OpenCL records no event of the caller's";
+    if (gate != nullptr) {
+      cl_int status = CL_COMPLETE;
+      const auto info = reinterpret_cast<decltype(&clGetEventInfo)>(dlsym(library, "clGetEventInfo"));
+      ASSERT_EQ(info(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), CL_SUCCESS);
+      EXPECT_NE(status, CL_COMPLETE) << "the sum did not wait for the event";
+      ASSERT_EQ(set_status(gate, CL_COMPLETE), CL_SUCCESS);
+    }
+    const OpenclQueue other(id, 0);
+    ASSERT_EQ(api.clWaitForEvents(1, &done), CL_SUCCESS);
+    EXPECT_EQ(plan.result<Accumulator>().count(), 1000u);
+    EXPECT_THROW(device.wait_for(nullptr), Error);
+    if (gate != nullptr) api.clReleaseEvent(gate);
+    api.clReleaseEvent(done);
+  }
+  int event = 0;
+  EXPECT_THROW(Device::open("cpu").wait_for(&event), Error) << "the CPU has no queue";
+  EXPECT_THROW(Device::open("cpu").record(), Error);
 }
 
 TEST(Plan, WorksOnACudaStreamOfTheCallers) {
@@ -311,14 +352,14 @@ TEST(Plan, WorksOnACudaStreamOfTheCallers) {
     {
       const Device device = Device::on_cuda_stream(stream);
       const Buffer place(device, 3 * sizeof(SumRecord));
-      SumPlan plan(device, DType::float32, 1'000'000);
+      Plan plan(device, ops::sum, DType::float32, 1'000'000);
       // At a misaligned address, too: the first element is not at a multiple of 16 bytes.
       void* const addresses[] = {reinterpret_cast<void*>(on_device + 4), reinterpret_cast<void*>(shared + 4),
                                  static_cast<char*>(pinned) + 4};
       for (void* const address : addresses) {
         const Buffer buffer = Buffer::wrap(device, address, 4'000'000);
-        plan.launch({buffer, 1'000'000, DType::float32}, place);
-        EXPECT_EQ(plan.result(), expected);
+        plan.enqueue({buffer, 1'000'000, DType::float32}, place);
+        EXPECT_EQ(plan.result<Accumulator>(), expected);
         expect_record(place, 0, expected, DType::float32);
         EXPECT_EQ(accumulate(Array(buffer, 1'000'000, DType::float32)), expected);
       }
@@ -326,13 +367,22 @@ TEST(Plan, WorksOnACudaStreamOfTheCallers) {
       EXPECT_THROW(Buffer::wrap(device, reinterpret_cast<void*>(on_device), std::uint64_t{1} << 40), Error);
       EXPECT_THROW(Array(Buffer::wrap(device, reinterpret_cast<void*>(on_device + 1), 4), 1, DType::float32), Error);
 
+      // Another stream's work waits for the plan's, and the plan's for it.
+      device::cuda::CUevent given = nullptr;
+      ASSERT_EQ(driver->cuEventCreate(&given, 0), 0);
+      EXPECT_EQ(device.record(given), given);
+      device.wait_for(given);
+      auto* const fresh = static_cast<device::cuda::CUevent>(device.record());
+      EXPECT_EQ(driver->cuEventSynchronize(fresh), 0);
+      EXPECT_EQ(driver->cuEventDestroy(fresh), 0);
+      EXPECT_EQ(driver->cuEventDestroy(given), 0);
       if (!default_stream) {  // the legacy default stream cannot be captured
         device::cuda::CUgraph graph = nullptr;
         device::cuda::CUgraphExec executable = nullptr;
         const Buffer buffer = Buffer::wrap(device, addresses[0], 4'000'000);
         ASSERT_EQ(driver->cuStreamBeginCapture(stream, 0), 0);
-        plan.launch({buffer, 1'000'000, DType::float32}, place, sizeof(SumRecord));
-        plan.launch({buffer, 999'999, DType::float32, 4}, place, 2 * sizeof(SumRecord));
+        plan.enqueue({buffer, 1'000'000, DType::float32}, place, sizeof(SumRecord));
+        plan.enqueue({buffer, 999'999, DType::float32, 4}, place, 2 * sizeof(SumRecord));
         ASSERT_EQ(driver->cuStreamEndCapture(stream, &graph), 0);
         ASSERT_EQ(driver->cuGraphInstantiateWithFlags(&executable, graph, 0), 0);
         for (int i = 0; i < 3; ++i) ASSERT_EQ(driver->cuGraphLaunch(executable, stream), 0);

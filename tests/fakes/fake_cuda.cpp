@@ -230,6 +230,12 @@ EXPORT int cuEventRecord(CUevent event, CUstream stream) {
   return kOk;
 }
 
+EXPORT int cuStreamWaitEvent(CUstream, CUevent event, unsigned) {
+  ENTER(kContext);
+  if (event->stream != nullptr) run_until(event->stream, event->position);  // streams run one after the other here
+  return kOk;
+}
+
 EXPORT int cuEventSynchronize(CUevent event) {
   ENTER(kContext);
   if (event->stream != nullptr) run_until(event->stream, event->position);

@@ -29,14 +29,14 @@ void check(const ExtremesKernel& kernel) {
                                        last && kernel.thorough ? 300 * tile + 77 : std::uint64_t{4999}}) {
       const auto data = hard::make(hard_case, kernel.type, length);
       const Array view = data.view();
-      const ExtremesRecord expected =
+      const ExtremaRecord expected =
           statistics::record_of(statistics::collect_cpu(view, {{true, false, false, false}}).contents(), view, kernel.ends);
       for (int turn = 0; turn < 2; ++turn) {
         const Placed place(view, anyhow(kernel.type, kernel.strided, turns++));
         const unsigned head = kernel.strided ? 0 : place.head();
         const std::uint64_t loads = kernel.strided ? length : (length - head) / kernel.elements_per_load;
         const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMostGroups));
-        ExtremesRecord found{0, ExtremesRecord::kNowhere, 0, ExtremesRecord::kNowhere, 0, 0};
+        ExtremaRecord found{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, 0, 0};
         const bool little = turn == 1 && kernel.little != nullptr && loads != 0;  // as it is launched
         const auto little_groups = static_cast<std::uint32_t>((loads + kernel.tile - 1) / kernel.tile);
         dialect::emulation().run(little ? little_groups : groups, kernel.group_size, [&] {

@@ -211,7 +211,8 @@ void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     ListingDevice device;
     for (const bool places : {false, true}) {
-      for (const Ends ends : {Ends{true, true, places}, Ends{true, false, places}, Ends{false, true, places}}) {
+      for (const ops::Extrema ends :
+           {ops::Extrema{true, true, places}, ops::Extrema{true, false, places}, ops::Extrema{false, true, places}}) {
         for (const std::uint64_t bytes : sizes) {
           statistics::DeviceExtremes(device, type, {}, bytes / size_of(type), ends).prepare_all(true);
         }

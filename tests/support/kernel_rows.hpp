@@ -1,7 +1,7 @@
 // The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) leave a row for each.
 #pragma once
 
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/types.hpp>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct ExactKernel : KernelRow {
 
 /// extremes.cl, and extremes_little.cl.
 struct ExtremesKernel : KernelRow {
-  Ends ends;
+  ops::Extrema ends;
   std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes, or elements where `strided`
   std::uint64_t record_words;
   bool polled;   ///< the last group waits for the others' records, and clears them

@@ -2,7 +2,7 @@
 #include "support/parts.hpp"
 
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 
 #include <gtest/gtest.h>
 
@@ -238,7 +238,7 @@ TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
 
   contents = collect(std::vector<double>{kNan}, {true, false, false, false}).contents();
   ASSERT_EQ(outcome(contents), "accepted");
-  constexpr std::uint64_t kNowhere = ExtremesRecord::kNowhere;
+  constexpr std::uint64_t kNowhere = ExtremaRecord::kNowhere;
   contents.least = Extreme{{2.0, DType::float64}, kNowhere};
   EXPECT_EQ(outcome(contents), contradiction) << "an extreme of NaNs alone";
   contents.count = 2;

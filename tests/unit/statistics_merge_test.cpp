@@ -1,6 +1,6 @@
 // What is known of two parts, and what is not.
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/statistics.hpp>
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(StatisticsMerge, APartOfNaNsLosesNoEnd) {
 }
 
 TEST(StatisticsMerge, AnUnknownIndexStaysUnknown) {
-  constexpr std::uint64_t kNowhere = ExtremesRecord::kNowhere;
+  constexpr std::uint64_t kNowhere = ExtremaRecord::kNowhere;
   Statistics all = extremes(10, at(4, 3), at(5, 2));
   all += extremes(10, at(1, kNowhere), at(9, kNowhere));
   EXPECT_EQ(all, extremes(20, at(1, kNowhere), at(9, kNowhere)));

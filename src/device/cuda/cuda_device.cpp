@@ -302,6 +302,21 @@ void CudaDevice::replay(const Recording& recording) {
   context_->check(driver().cuGraphLaunch(static_cast<CUgraphExec>(recording.handle.get()), stream_), "cuGraphLaunch");
 }
 
+void CudaDevice::wait_for(void* event) {
+  const Current current(*context_);
+  context_->check(driver().cuStreamWaitEvent(stream_, static_cast<CUevent>(event), 0), "cuStreamWaitEvent");
+}
+
+void* CudaDevice::record(void* event) {
+  const Current current(*context_);
+  auto* recorded = static_cast<CUevent>(event);
+  if (event == nullptr) context_->check(driver().cuEventCreate(&recorded, kEventDefault), "cuEventCreate");
+  const CUresult code = driver().cuEventRecord(recorded, stream_);
+  if (code != 0 && event == nullptr) driver().cuEventDestroy(recorded);
+  context_->check(code, "cuEventRecord");
+  return recorded;
+}
+
 Mark CudaDevice::mark() {
   const Current current(*context_);
   CUevent created = nullptr;

@@ -39,6 +39,8 @@ class CudaDevice final : public Device {
   Recording end_recording() override;
   void replay(const Recording& recording) override;
 
+  void wait_for(void* event) override;
+  void* record(void* event) override;
   Mark mark() override;
   double seconds_between(const Mark& from, const Mark& to) override;
   void finish() override;

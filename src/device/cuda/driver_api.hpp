@@ -104,6 +104,7 @@ struct CUlaunchConfig {
   X(cuStreamGetCtx, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                                                         \
   X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                                         \
   X(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                                    \
+  X(cuStreamWaitEvent, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))                                         \
   X(cuEventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                                                                \
   X(cuEventDestroy, "cuEventDestroy_v2", (CUevent event))                                                                             \
   X(cuEventRecord, "cuEventRecord", (CUevent event, CUstream stream))                                                                 \

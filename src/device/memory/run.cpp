@@ -116,7 +116,7 @@ Run planned_run(const Array& data, core::Order order, const samesum::Device& dev
   if (!run) {
     throw Error(ErrorKind::usage,
                 fmt::format("the array's {} axes do not lie so that its elements are a single run with one stride, which is "
-                            "what a plan takes: call the function, which copies, or launch the plan for parts of it",
+                            "what a plan takes: call the function, which copies, or enqueue parts of it",
                             data.rank()));
   }
   if (layout == Layout::strided || run->count <= 1 || run->stride == static_cast<std::int64_t>(size_of(type))) return *run;
@@ -128,7 +128,7 @@ Run planned_run(const Array& data, core::Order order, const samesum::Device& dev
 
 void refuse_result() {
   throw Error(ErrorKind::usage,
-              "the plan has no result yet: call launch(data) before result(); what launch() left in a buffer is read there");
+              "the plan has no result yet: call enqueue(data) before result(); what enqueue() left in a buffer is read there");
 }
 
 Place place_in(const Buffer& to, std::uint64_t offset, std::string_view record, std::size_t bytes, const samesum::Device& device) {

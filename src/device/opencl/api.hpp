@@ -13,18 +13,19 @@
 
 namespace samesum::device::opencl {
 
-#define SAMESUM_OPENCL_FUNCTIONS(X)                                                                                                        \
-  X(clGetPlatformIDs)                                                                                                                      \
-  X(clGetPlatformInfo)                                                                                                                     \
-  X(clGetDeviceIDs)                                                                                                                        \
-  X(clGetDeviceInfo)                                                                                                                       \
-  X(clCreateContext)                                                                                                                       \
-  X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueWriteBuffer)     \
-      X(clEnqueueReadBuffer) X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clReleaseProgram)               \
-          X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo) X(clGetKernelWorkGroupInfo) \
-              X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clEnqueueMarkerWithWaitList) X(clFinish) X(clFlush) X(clEnqueueMapBuffer)      \
-                  X(clWaitForEvents) X(clReleaseEvent) X(clGetEventProfilingInfo) X(clGetCommandQueueInfo) X(clRetainCommandQueue)         \
-                      X(clRetainContext) X(clRetainMemObject) X(clGetMemObjectInfo)
+#define SAMESUM_OPENCL_FUNCTIONS(X)                                                                                                       \
+  X(clGetPlatformIDs)                                                                                                                     \
+  X(clGetPlatformInfo)                                                                                                                    \
+  X(clGetDeviceIDs)                                                                                                                       \
+  X(clGetDeviceInfo)                                                                                                                      \
+  X(clCreateContext)                                                                                                                      \
+  X(clReleaseContext)                                                                                                                     \
+  X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) \
+      X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clReleaseProgram) X(clGetProgramInfo)                 \
+          X(clGetProgramBuildInfo) X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo) X(clGetKernelWorkGroupInfo) X(clSetKernelArg)  \
+              X(clEnqueueNDRangeKernel) X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrierWithWaitList) X(clFinish) X(clFlush)             \
+                  X(clEnqueueMapBuffer) X(clWaitForEvents) X(clReleaseEvent) X(clGetEventProfilingInfo) X(clGetCommandQueueInfo)          \
+                      X(clRetainCommandQueue) X(clRetainContext) X(clRetainMemObject) X(clGetMemObjectInfo)
 
 struct Api {
 #define SAMESUM_DECLARE(function) decltype(&::function) function = nullptr;

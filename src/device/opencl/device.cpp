@@ -1,11 +1,11 @@
 // An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
-#include "device/kernels/hash.hpp"
 #include "device/in_driver.hpp"
+#include "device/kernels/hash.hpp"
+#include "device/memory/room.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
 #include "device/opencl/staging.hpp"
-#include "device/memory/room.hpp"
 
 #include <fmt/format.h>
 
@@ -237,6 +237,20 @@ class OpenClDevice final : public Device {
   std::optional<std::uint32_t> resident_groups(const Kernel&, std::uint32_t) override {
     if (info_.is_cpu) return info_.compute_units;  // a group runs on one thread to its end
     return std::nullopt;
+  }
+
+  void wait_for(void* event) override {
+    auto* const other = static_cast<cl_event>(event);
+    check(api().clEnqueueBarrierWithWaitList(queue_.get(), 1, &other, nullptr), "wait for an event of another queue", context());
+  }
+
+  void* record(void* event) override {
+    if (event != nullptr)
+      throw Error(ErrorKind::usage, "OpenCL records no event of the caller's: give none, and take the new one", context());
+    cl_event recorded = nullptr;
+    check(api().clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &recorded), "record an event", context());
+    check(api().clFlush(queue_.get()), "send the work to the device", context());
+    return recorded;
   }
 
   Mark mark() override {

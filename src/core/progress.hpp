@@ -1,0 +1,68 @@
+// Long work in parts, between which the caller is told how far it has come, and may end it.
+#pragma once
+
+#include "core/view.hpp"
+
+#include <samesum/options.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace samesum::core {
+
+class ProgressParts {
+ public:
+  /// Elements of a part have so many bytes: some milliseconds of work on a CPU; on devices with kernels so many that what a part takes by
+  /// itself is little beside its upload.
+  static constexpr std::uint64_t kPartBytes = std::uint64_t{32} << 20, kKernelPartBytes = std::uint64_t{256} << 20;
+
+  ProgressParts(const Options& options, std::uint64_t total, bool on_kernels = false)
+      : told_(options.progress), total_(total), part_bytes_(on_kernels ? kKernelPartBytes : kPartBytes) {}
+
+  /// Whether somebody is to be told.
+  bool wanted() const noexcept { return static_cast<bool>(told_); }
+  /// Tells that so many bytes more are done. What the caller's function throws comes out.
+  void add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (told_) told_({done_, total_});
+  }
+
+  /// Calls body(View) for all of `data`, part by part where somebody is to be told: at least once.
+  template <class Body>
+  void for_parts(View data, const Body& body) {
+    if (!wanted()) return body(data);
+    const std::uint64_t part = part_bytes_ / size_of(data.type());
+    for (std::uint64_t first = 0; first == 0 || first < data.size(); first += part) {
+      const View now = data.part(first, std::min(part, data.size() - first));
+      body(now);
+      add(now.bytes());
+    }
+  }
+  /// The same of two, which have the same elements: body(View, View).
+  template <class Body>
+  void for_parts(View a, View b, const Body& body) {
+    if (!wanted()) return body(a, b);
+    const std::uint64_t part = part_bytes_ / size_of(a.type());
+    for (std::uint64_t first = 0; first == 0 || first < a.size(); first += part) {
+      const std::uint64_t count = std::min(part, a.size() - first);
+      body(a.part(first, count), b.part(first, count));
+      add(2 * count * size_of(a.type()));
+    }
+  }
+
+  /// The options for a chunk of what comes from a source: its progress counts from where the chunks before it ended.
+  Options of_chunk(Options options) const {
+    if (told_) options.progress = [this](const Progress& chunk) { told_({done_ + chunk.done, total_}); };
+    return options;
+  }
+  /// After a chunk, whose progress has been told.
+  void skip(std::uint64_t bytes) noexcept { done_ += bytes; }
+
+ private:
+  const std::function<void(const Progress&)>& told_;
+  std::uint64_t total_;
+  std::uint64_t part_bytes_;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace samesum::core
