@@ -36,7 +36,8 @@ ProductAccumulator dot(const Array& a, const Array& b, const Options& options = 
 /// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
 ProductAccumulator dot(Source& a, Source& b, const Options& options = {});
 
-/// The product of the elements, in C order. An array on a device comes to the host, by parts of 16 MiB.
+/// The product of the elements, in C order. An array on a device is worked on where it lies, but for what begins or
+/// ends between two whole tiles; one whose elements have strides, or that begins at no multiple of 16 bytes, comes to the host by parts.
 ///
 /// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
 /// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as

@@ -60,10 +60,10 @@ FN REAL product_of_load(uint4 v) {
 #endif
 
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
+void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar* results) {
   LOCAL_VAR REAL subtrees[SUBTREES];
   after_launches();
-  GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)(bytes + offset);  // a multiple of 16
   GLOBAL REAL* products = (GLOBAL REAL*)results;
   const ulong rounds = (tiles + group_count() - 1) / group_count(), kept = kept_loads(tiles * TILE);
   for (ulong round = 0; round < rounds; ++round) {
@@ -153,12 +153,12 @@ FN PRODUCT multiply(PRODUCT product, ulong factor, uint negative) {
 
 // Records: flags (zero, negative, too large), magnitude.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* data, ulong count, GLOBAL ulong* records) {
+void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong* records) {
   LOCAL_VAR ulong magnitudes[GROUP_SIZE];
   LOCAL_VAR uint flags[GROUP_SIZE];
   after_launches();
-  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)data;
-  GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
+  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
   const ulong whole = count / ELEMENTS_PER_LOAD;
   PRODUCT product;
   product.magnitude = 1;

@@ -121,6 +121,14 @@ struct Product::State {
     if (!is_integer(data.type())) report.variant = "tree";
     report.bytes += data.bytes();
     core::ProgressParts progress(options, data.bytes(), on_kernels());
+    if (data.on_device() && on_kernels() && !mixed) {
+      note(data.type());
+      device::for_runs(data, core::Order::index, [&](const device::Run& run) {
+        append_run(run, data.type());
+        progress.add(run.count * size_of(data.type()));
+      });
+      return;
+    }
     device::for_host_blocks(data, core::Order::index, [&](View block) {
       progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, [&](View piece) { append_piece(piece); }); });
     });
@@ -170,9 +178,60 @@ struct Product::State {
                 fmt::format("a product of {} and {} mixed has no type", name_of(type.value_or(DType::float64)), name_of(given)));
   }
 
+  void note(DType given) { (!is_integer(given) ? reals : is_signed(given) ? signed_integers : unsigned_integers) = true; }
+
+  // Elements on the device: those that are no whole tiles come to the host. What lies apart, or begins at no multiple of 16 bytes, too.
+  void append_run(const device::Run& run, DType given) {
+    if (run.count == 0) return;
+    if (is_integer(given)) return append_integers_there(run, given);
+    given == DType::float64 ? append_floats_there(run, given, doubles) : append_floats_there(run, given, floats);
+  }
+
+  bool lies_in_loads(const device::Run& run, DType given) const {
+    const bool together = run.count <= 1 || run.stride == static_cast<std::int64_t>(size_of(given));
+    return together && (device.implementation().misalignment(run.memory) + run.offset) % 16 == 0;
+  }
+
+  // Reads elements to the host, a bounded number at once: body(View), contiguous.
+  template <class Body>
+  void for_host_parts(const device::Run& run, DType given, const Body& body) {
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
+    std::vector<std::byte> bytes;
+    for (std::uint64_t first = 0; first < run.count; first += kPart) {
+      const View part = device::read_run(device, run.part(first, std::min(kPart, run.count - first)), given, bytes);
+      core::for_contiguous_pieces(part, body);
+    }
+  }
+
+  void append_integers_there(const device::Run& run, DType given) {
+    if (lies_in_loads(run, given)) return product_tree::multiply_on_device(run, given, device, options.tuning, integer, report);
+    for_host_parts(run, given, [&](View piece) { append_integers(piece); });
+  }
+
+  template <class T>
+  void append_floats_there(const device::Run& run, DType given, product_tree::Tree<T>& tree) {
+    const auto on_host = [&](std::uint64_t first, std::uint64_t count) {
+      for_host_parts(run.part(first, count), given, [&](View piece) { append_floats(piece, tree, false); });
+    };
+    const auto product = [&] {
+      const device::Lock lock(device.implementation().mutex());
+      return product_tree::DeviceProduct(device.implementation(), given, skip(), options.tuning);
+    };
+    product_tree::DeviceProduct tiles = product();
+    const std::uint64_t unit = std::uint64_t{1} << tiles.level();
+    const std::uint64_t head = std::min((unit - tree.size() % unit) % unit, run.count);
+    const std::uint64_t whole = lies_in_loads(run.part(head, run.count - head), given) ? (run.count - head) / unit * unit : 0;
+    on_host(0, head);
+    if (whole != 0) {
+      const device::Lock lock(device.implementation().mutex());
+      product_tree::append_on_device(run.part(head, whole), device.implementation(), tiles, tree, report);
+    }
+    on_host(head + whole, run.count - head - whole);
+  }
+
   void append_piece(View data) {
     if (data.size() == 0) return;
-    (!is_integer(data.type()) ? reals : is_signed(data.type()) ? signed_integers : unsigned_integers) = true;
+    note(data.type());
     if (is_integer(data.type())) {
       if (!reals) append_integers(data);
       if (mixed) append_as_doubles(data);

@@ -4,6 +4,7 @@
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "product/integer_product.hpp"
 #include "product/tree.hpp"
 
@@ -31,9 +32,10 @@ class DeviceProduct {
   DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options);
 
   int level() const noexcept;  ///< of a tile
-  /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and
+  /// Enqueues the products of `tiles` whole tiles of `data` from byte `offset` on, a multiple of 16 by its address; they begin at leaf
+  /// `position`, a multiple of a tile. Where they are many and
   /// the position allows it, their products are reduced in the same way.
-  void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position);
+  void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position, std::uint64_t offset = 0);
   /// Waits for the last launch, and appends what it left.
   template <class T>
   void collect(Tree<T>& tree);
@@ -64,10 +66,17 @@ class DeviceProduct {
 template <class T>
 void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
 
+/// Appends whole tiles of an array on the device, which follow one another from a multiple of 16 bytes on.
+template <class T>
+void append_on_device(const device::Run& data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
+
 /// Multiplies `product` by integers in host memory, by so many threads.
 void multiply(View data, std::uint32_t threads, IntegerProduct& product);
 /// The same on a device, which has 64 bits: what leaves them is worked out here.
 void multiply_on_device(View data, device::Device& device, const Tuning& options, IntegerProduct& product, Report& report);
+/// Of an array on the device, whose elements follow one another from a multiple of 16 bytes on.
+void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& options, IntegerProduct& product,
+                        Report& report);
 
 /// What the kernels are made from; for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);

@@ -147,6 +147,58 @@ TEST(Product, OfSeveralPiecesIsOneTree) {
   }
 }
 
+// Worked on where it lies, from any element on, behind others that came from the host: one tree over all.
+TEST(Product, OfAnArrayInDeviceMemoryIsTheTrees) {
+  const auto values = near_one<float>(150011);
+  const Array host = values;
+  for (const Device& device : devices()) {
+    if (!multiplies(device, DType::float32)) continue;
+    const Buffer buffer(device, host.bytes());
+    buffer.write(host.data(), host.bytes());
+    for (const std::uint64_t first : {0, 1, 4, 8191}) {
+      for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{8192}, std::uint64_t{70000}, 150011 - first}) {
+        const Array there(buffer, count, DType::float32, 4 * first);
+        const std::vector<float> part(values.begin() + static_cast<std::ptrdiff_t>(first),
+                                      values.begin() + static_cast<std::ptrdiff_t>(first + count));
+        const std::string what = device.info().selector + ", " + std::to_string(count) + " from " + std::to_string(first);
+        ASSERT_EQ(bits(product(there).as_double()), expected_bits(part)) << what;
+        Product running({.device = device}, DType::float32);
+        running.append(host.part(0, first));
+        running.append(there);
+        const std::vector<float> all(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(first + count));
+        ASSERT_EQ(bits(running.value().as_double()), expected_bits(all)) << what;
+      }
+    }
+    const Array every_third(buffer, 50000, DType::float32, 0, 12);
+    std::vector<float> third;
+    for (std::size_t i = 0; i < 150000; i += 3) third.push_back(values[i]);
+    ASSERT_EQ(bits(product(every_third).as_double()), expected_bits(third)) << device.info().selector;
+  }
+}
+
+TEST(IntegerProductInDeviceMemory, IsExact) {
+  std::vector<std::int32_t> values(100003, -1);
+  for (std::size_t i = 0; i < 30; ++i) values[i * 3331 + 5] = 2 + static_cast<std::int32_t>(i % 3);
+  const Array host = values;
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, host.bytes());
+    buffer.write(host.data(), host.bytes());
+    for (const std::uint64_t first : {0, 3, 4}) {
+      const Array there(buffer, 100003 - first, DType::int32, 4 * first);
+      EXPECT_EQ(product(there), product(host.part(first, 100003 - first), {.device = Device::open("cpu")})) << device.info().selector;
+    }
+    std::vector<std::int32_t> large(100003, 3);
+    buffer.write(large.data(), host.bytes());
+    const Array three(buffer, 100003, DType::int32);
+    EXPECT_THROW(product(three), Error) << device.info().selector;  // 3^100003
+    Product running({.device = device}, DType::int32);
+    running.append(three.part(0, 200));
+    Product on_host({.device = Device::open("cpu")}, DType::int32);
+    on_host.append(Array(large).part(0, 200));
+    EXPECT_EQ(running.digits(), on_host.digits()) << device.info().selector;
+  }
+}
+
 TEST(Product, OfFewerElementsThanATileIsMeasured) {
   const auto values = near_one<float>(10);
   bench::ReduceBenchOptions options;
