@@ -88,6 +88,8 @@ class Histogram {
   /// `slots`: the samples below all bins, in each bin, above all bins, and the NaNs: bins.count() + 3 numbers.
   /// @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1 samples.
   Histogram(Bins bins, std::span<const std::uint64_t> slots);
+  /// The same from the counts of the bins, and those of the other samples.
+  Histogram(Bins bins, std::vector<std::uint64_t> counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan);
 
   const Bins& bins() const noexcept { return bins_; }
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
@@ -129,6 +131,8 @@ class Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
+  void check_total() const;
+
   Bins bins_;
   std::vector<std::uint64_t> counts_;
   std::uint64_t under_ = 0, over_ = 0, nan_ = 0;

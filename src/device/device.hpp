@@ -25,6 +25,7 @@ namespace samesum::device {
 struct Memory {
   std::shared_ptr<void> handle;
   std::uint64_t bytes = 0;
+  const void* on_host = nullptr;  ///< where the host reads it, of allocate_result() where kernels write to the host's memory
 };
 
 /// A kernel of a loaded program, and the program with it.
@@ -94,6 +95,9 @@ class Device {
 
   // memory
   virtual Memory allocate(std::uint64_t bytes) = 0;
+  /// For the few words that a kernel leaves and the host reads next: where the device can, in the host's memory, so that no copy follows
+  /// the kernel. Kernels write there; atomics, and what kernels read again, belong elsewhere.
+  virtual Memory allocate_result(std::uint64_t bytes) { return allocate(bytes); }
   /// The caller's own memory, which stays the caller's; throws Error (usage) where it cannot be used.
   virtual Memory wrap(void* memory, std::uint64_t bytes);
   /// By how many bytes `memory` begins behind a multiple of 16.

@@ -143,12 +143,33 @@ Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots) : bins_(st
     refuse(fmt::format("a histogram over {} bins is made of {} counts: those below, in, and above all bins, and of NaNs; here are {}",
                        bins_.count(), bins_.count() + 3, slots.size()));
   }
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : slots) total = exact::counted(total, count);
   counts_.assign(slots.begin() + 1, slots.end() - 2);
   under_ = slots.front();
   over_ = slots[slots.size() - 2];
   nan_ = slots.back();
+  check_total();
+}
+
+Histogram::Histogram(Bins bins, std::vector<std::uint64_t> counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan)
+    : bins_(std::move(bins)), counts_(std::move(counts)), under_(under), over_(over), nan_(nan) {
+  if (counts_.size() != bins_.count()) {
+    refuse(fmt::format("a histogram over {} bins is made of as many counts; here are {}", bins_.count(), counts_.size()));
+  }
+  check_total();
+}
+
+// The halves of all counts apart, as neither of their sums can overflow, and a compiler makes vectors of them.
+void Histogram::check_total() const {
+  std::uint64_t low = 0, high = 0;
+  for (const std::uint64_t count : counts_) {
+    low += count & 0xffffffff;
+    high += count >> 32;
+  }
+  high += low >> 32;
+  std::uint64_t total = exact::counted(exact::counted(under_, over_), nan_);
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  exact::counted(total, high >> 32 == 0 ? high << 32 | (low & 0xffffffff) : kMost);
+  if (high >> 32 != 0) exact::counted(kMost, 1);  // throws
 }
 
 std::uint64_t Histogram::inside() const noexcept { return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}); }

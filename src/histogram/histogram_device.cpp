@@ -340,9 +340,25 @@ void DeviceHistogram::export_to(const device::Place& to) {
   device_.launch(export_, grid(counted), std::array<device::Argument, 5>{counts_, counted, slot_of, to.memory, to.offset});
 }
 
-void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
+std::span<const std::uint32_t> DeviceHistogram::read() {
   counted_.resize(problem_.slots());
   device_.read(counts_, 0, counted_.data(), 4 * counted_.size());
+  return counted_;
+}
+
+Histogram DeviceHistogram::result(const Bins& bins) {
+  const std::span<const std::uint32_t> counted = read();
+  if (problem_.plan->by_value()) {
+    const std::vector<std::uint64_t> patterns(counted.begin(), counted.end());
+    return Histogram(bins, problem_.plan->fold(patterns));
+  }
+  const std::size_t over = counted.size() - 2;
+  return Histogram(bins, std::vector<std::uint64_t>(counted.begin() + 1, counted.end() - 2), counted.front(), counted[over],
+                   counted.back());
+}
+
+void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
+  read();
   for (std::size_t i = 0; i < counted_.size(); ++i) slots[i] += counted_[i];
 }
 
@@ -438,17 +454,27 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   const std::string name = fmt::format("histogram {} {} {} {}", name_of(data.type()), size, bins.count(), options.group_size);
   auto kept = device.plans().take<Kept>(name);
   if (!kept || kept->bins != bins) kept = std::make_shared<Kept>(device, bins, data.type(), size, options.group_size);
-  Total total(kept->histogram, kept->slots);
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
+  const auto tell = [&] {
+    if (report == nullptr) return;
+    report->configuration = kept->histogram.configuration().text();
+    report->seconds = device.seconds_between(start, device.mark());
+  };
+  if (run && data.size() <= DeviceHistogram::kMostCounted) {
+    kept->histogram.clear();
+    kept->histogram.launch(run->memory, run->count, run->offset);
+    tell();
+    Histogram result = kept->histogram.result(bins);
+    device.plans().give_back(name, std::move(kept));
+    return result;
+  }
+  Total total(kept->histogram, kept->slots);
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
     const device::Run part = run ? run->part(first, count) : gather->part(first, count, lock);
     total.add(part.memory, count, part.offset);
   }
-  if (report != nullptr) {
-    report->configuration = kept->histogram.configuration().text();
-    report->seconds = device.seconds_between(start, device.mark());
-  }
+  tell();
   total.finish();
   Histogram result = kept->plan.by_value() ? Histogram(bins, kept->plan.fold(kept->slots)) : Histogram(bins, kept->slots);
   device.plans().give_back(name, std::move(kept));

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,8 @@ class DeviceHistogram {
   void prepare_export();
   /// Enqueues: the counts since clear() go to `to`, as 64-bit numbers: one for each slot of the plan, which there must be.
   void export_to(const device::Place& to);
+  /// What was counted since clear(), which it waits for: over the bins that the plan was made for.
+  Histogram result(const Bins& bins);
   /// Adds what was counted since clear() to `slots`; waits for it.
   void add_to(std::vector<std::uint64_t>& slots);
 
@@ -86,6 +89,7 @@ class DeviceHistogram {
 
  private:
   void prepare();
+  std::span<const std::uint32_t> read();
   template <class Key, class Real>
   void launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, std::uint32_t head, device::Grid grid);
 

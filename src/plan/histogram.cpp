@@ -4,8 +4,6 @@
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
 
-#include <vector>
-
 namespace samesum::planning {
 namespace {
 
@@ -31,9 +29,7 @@ class PlannedHistogram : public Planned {
 
   Result result() override {
     if (!launched_) device::refuse_result();
-    std::vector<std::uint64_t> slots(histogram_.slots());
-    histogram_.add_to(slots);
-    return plan_.by_value() ? Histogram(bins_, plan_.fold(slots)) : Histogram(bins_, slots);
+    return histogram_.result(bins_);
   }
 
   std::string configuration() const override { return histogram_.configuration().text(); }

@@ -130,6 +130,18 @@ Memory CudaDevice::allocate(std::uint64_t bytes) {
   return {std::shared_ptr<void>(reinterpret_cast<void*>(allocated), free), bytes};
 }
 
+Memory CudaDevice::allocate_result(std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const Current current(*context_);
+  void* pinned = nullptr;
+  if (driver().cuMemHostAlloc(&pinned, bytes, kHostAllocDeviceMap) != CUDA_SUCCESS) return allocate(bytes);
+  const auto free = [context = context_, pinned](void*) { quietly(*context, [=](const Driver& driver) { driver.cuMemFreeHost(pinned); }); };
+  CUdeviceptr there = 0;  // the same address, as a rule
+  const bool mapped = driver().cuPointerGetAttribute(&there, kPointerDevicePointer, reinterpret_cast<CUdeviceptr>(pinned)) == CUDA_SUCCESS;
+  Memory memory{std::shared_ptr<void>(reinterpret_cast<void*>(there), free), bytes, pinned};
+  return mapped ? memory : allocate(bytes);
+}
+
 Memory CudaDevice::wrap(void* memory, std::uint64_t bytes) {
   if (bytes == 0) return {};
   const Current current(*context_);
@@ -166,6 +178,12 @@ void CudaDevice::read(const Memory& from, std::uint64_t offset, void* to, std::u
   check_range(*context_, from, offset, bytes);
   if (bytes == 0) return;
   const Current current(*context_);
+  if (from.on_host != nullptr) {
+    const InDriver call("cuStreamSynchronize", context_->label());
+    context_->check(driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
+    std::memcpy(to, static_cast<const char*>(from.on_host) + offset, bytes);
+    return;
+  }
   const InDriver call("cuMemcpyDtoHAsync", context_->label());
   staging_->read(pointer(from) + offset, to, bytes);
 }

@@ -57,6 +57,7 @@ constexpr unsigned kEventDefault = 0;
 // CUlaunchAttributeID
 constexpr int kLaunchCooperative = 2;
 constexpr int kLaunchClusterDimension = 4;
+constexpr unsigned kHostAllocDeviceMap = 2;
 constexpr int kLaunchProgrammaticSerialization = 6;
 constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on while a stream is captured, too
 constexpr int kHopper = 90;                              // the compute capability that has this, and clusters

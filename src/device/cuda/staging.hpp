@@ -15,6 +15,8 @@ class Staging {
   static constexpr std::uint64_t kSlotBytes = std::uint64_t{16} << 20;
   /// Under this size the driver's own way is as fast.
   static constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{1} << 20;
+  /// Reads of at most so many bytes go through a pinned buffer of their own: a copy to ordinary memory costs the driver microseconds.
+  static constexpr std::uint64_t kSmallBytes = std::uint64_t{128} << 10;
 
   Staging(std::shared_ptr<const Context> context, CUstream stream) : context_(std::move(context)), stream_(stream) {}
   ~Staging();  // nothing may be travelling
@@ -37,6 +39,7 @@ class Staging {
   std::shared_ptr<const Context> context_;
   CUstream stream_;
   std::array<Slot, 2> slots_{};
+  void* small_ = nullptr;  // pinned, of kSmallBytes
 };
 
 }  // namespace samesum::device::cuda
