@@ -125,7 +125,7 @@ Accumulator sum_on_its_device(const Array& data, const AccumulateOptions& option
     }
     reports.add();
     queue.plans().give_back(name, std::move(sum));
-  });
+  }, true);
   return total;
 }
 

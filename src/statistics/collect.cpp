@@ -145,7 +145,7 @@ Statistics collect(const Array& data, const Device& device, const CollectOptions
   if (data.on_device()) {
     device::require_on(data, device);
     if (!on_kernels) return collect(device::on_host(data), device, wanted, report);
-    if (const auto run = device::single_run(data, order)) return of_run(*run, report);
+    if (const auto run = device::run_of_rows(data, order)) return of_run(*run, report);
     device::for_runs(data, order, [&](const device::Run& run) { parts.add(of_run(run, parts.report())); });
   } else {
     if (const auto view = core::single_view(data, order); view && view->contiguous()) return of_piece(*view, report);

@@ -4,7 +4,7 @@
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
-#include "reduce/sum_device.hpp"
+#include "device/run.hpp"
 
 #include <samesum/extremes.hpp>
 #include <samesum/reduce.hpp>
