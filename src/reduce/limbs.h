@@ -7,12 +7,12 @@
 #define MOST_GROUPS 1024
 #define RECEIVER (CLUSTER - 1)  // of a cluster, the group that sums meet in
 #define SLOT 8                   // words of a slot, of two limbs each
-#define WIDE (LIMBS + COUNTERS)  // words of what does not fit
+#define WIDE (LIMBS + SUM_COUNTERS)  // words of what does not fit
 
 // What a group has in local memory.
 #define STORAGE_LIMBS 0
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
-#define STORAGE_OTHER (STORAGE_COUNTERS + COUNTERS)  // whether there was anything but -0.0 and NaN
+#define STORAGE_OTHER (STORAGE_COUNTERS + SUM_COUNTERS)  // whether there was anything but -0.0 and NaN
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
 #define STORAGE_FAILED (STORAGE_WIDE + 1)            // whether any group's fixed-point number, or their sum, has failed
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
@@ -20,7 +20,7 @@
 #define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)   // what it has of them at the second attempt
 #define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups are wide
 #define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
-#define STORAGE (STORAGE_COLUMNS + (COUNTERS + LIMBS) * COLUMNS)
+#define STORAGE (STORAGE_COLUMNS + (SUM_COUNTERS + LIMBS) * COLUMNS)
 
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
 // nothing; of squares zero, whose sign nobody asks for. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a
@@ -31,7 +31,7 @@ typedef struct {
   long stride;
 } ARRAY;
 
-// Whether loads of the tile from element `first` on may stay in the cache (kept.h); of two arrays half as many of each.
+// Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
 #define IS_KEPT(first) (!STREAM || ALONE || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 
 #if !STRIDED
@@ -82,7 +82,7 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
 
 // Adds the tile to the work-item's column; says whether there was anything but -0.0 and NaN.
 FN uint add_to_columns(LOCAL uint* storage, const REAL* v) {
-  LOCAL uint* column = storage + STORAGE_COLUMNS + COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
+  LOCAL uint* column = storage + STORAGE_COLUMNS + SUM_COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
   // Little code: a loop, and terms that move up.
   REAL left[REALS];
 #pragma unroll
@@ -145,17 +145,17 @@ FN void spread(double* sums, LOCAL uint* storage) {
 // Adds up the columns, into limbs and counters.
 FN void add_up(LOCAL uint* storage) {
   const uint lane = local_id() & (SUBGROUP - 1);
-  for (uint row = local_id() / SUBGROUP; row < COUNTERS + LIMBS; row += SUBGROUPS) {
+  for (uint row = local_id() / SUBGROUP; row < SUM_COUNTERS + LIMBS; row += SUBGROUPS) {
     const int part = (int)storage[STORAGE_COLUMNS + row * COLUMNS + lane];
     if (subgroup_ballot(part != 0) == 0) continue;
     const int low = subgroup_add_s32(part & 0xffff), high = subgroup_add_s32(part >> 16);
     if (lane != 0) continue;
-    if (row < COUNTERS) {
-      storage[STORAGE_COUNTERS + COUNTERS - 1 - row] = (uint)low + ((uint)high << 16);
+    if (row < SUM_COUNTERS) {
+      storage[STORAGE_COUNTERS + SUM_COUNTERS - 1 - row] = (uint)low + ((uint)high << 16);
       storage[STORAGE_WIDE] = 1;
     } else {
-      atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS], (uint)low);
-      atomic_add_local32(&storage[STORAGE_LIMBS + row - COUNTERS + 1], (uint)high);
+      atomic_add_local32(&storage[STORAGE_LIMBS + row - SUM_COUNTERS], (uint)low);
+      atomic_add_local32(&storage[STORAGE_LIMBS + row - SUM_COUNTERS + 1], (uint)high);
     }
   }
 }
@@ -175,7 +175,7 @@ FN uint used_limbs(LOCAL const uint* storage) {
 // What the group knows, as entries.
 FN long entry_of(LOCAL const uint* storage, uint i) {
   LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
-  if (i >= DIGITS) return i - DIGITS == OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - DIGITS];
+  if (i >= DIGITS) return i - DIGITS == COUNTER_OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - DIGITS];
   return limbs[2 * i] + (long)((ulong)(long)limbs[2 * i + 1] << 16);
 }
 

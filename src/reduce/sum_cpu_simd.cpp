@@ -116,7 +116,7 @@ HWY_INLINE bool add_block_in_window(const Block<count>& block, PartialSum<T>& pa
   if constexpr (Format<T>::kEnd < Format<T>::kAllEnd) {
     if (partial.window.scales) return add_block_as<T, kMinSlices, FastCheck<T>, true>(block, partial);
   }
-  return partial.window.zeros ? add_block_checked<T, WholeCheck<T>>(block, partial) : add_block_checked<T, FastCheck<T>>(block, partial);
+  return partial.window.zeros ? add_block_checked<T, WholeCheck<T> >(block, partial) : add_block_checked<T, FastCheck<T> >(block, partial);
 }
 
 template <class T, std::size_t count>

@@ -6,7 +6,7 @@
 // as in sum_window.cl; ALONE (there is one group, and one tile). There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
-// Whether loads of the tile from element `first` on may stay in the cache (kept.h); of two arrays half as many of each.
+// Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
 #define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 // A term is cut into pieces of 32 bits, the highest with the sign; of each there is a sum.
 #define TERM_BITS (PRODUCTS ? 2 * INTEGER_BITS : INTEGER_BITS)
@@ -286,7 +286,7 @@ FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const ulong bits64 = (ulong)known_here((uint)(as_ulong(float64) >> 32)) << 32 | known_here((uint)as_ulong(float64));
   const ulong bits32 = (ulong)overflow << 32 | known_here(as_uint(float32));
   const uint lane = local_id();
-  ulong word_of_lane = lane == DIGITS + OTHERS && any;
+  ulong word_of_lane = lane == DIGITS + COUNTER_OTHERS && any;
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) word_of_lane = lane == p ? (ulong)sums[p] : word_of_lane;
   word_of_lane = lane == ENTRIES ? bits64 : lane == ENTRIES + 1 ? (overflow ? 0 : low) : lane == ENTRIES + 2 ? bits32 : word_of_lane;

@@ -109,7 +109,7 @@ FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
   for (uint i = lane; i < WIDE; i += SUBGROUP) {
     const uint value =
         i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0)
-        : i == LIMBS + OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - LIMBS];
+        : i == LIMBS + COUNTER_OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - LIMBS];
     atomic_store_global64(&place[i], PRESENT | value);
   }
 }
@@ -186,7 +186,7 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE, place = at % WIDE;
       if (at >= all || (uint)words[i] == 0) continue;
-      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : place == LIMBS + OTHERS ? STORAGE_OTHER : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
+      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : place == LIMBS + COUNTER_OTHERS ? STORAGE_OTHER : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
     }
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {

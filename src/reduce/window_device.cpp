@@ -1,5 +1,7 @@
 #include "reduce/window_device.hpp"
 
+#include "core/float_format.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,14 +15,13 @@ namespace {
 
 // These were the fastest on an H200 or H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone.
 // Beyond, kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last
-// size, nor with float32 of few exponents. From 16 MiB on (float64 8), groups of 512 are up to a twentieth behind, but up to twice as fast
+// size. From 16 MiB on (float64 8), groups of 512 are up to a twentieth behind, but up to twice as fast
 // on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
   WindowShape shape;
   Width width = Width::any;
-  bool few_exponents = false;  // the fastest only for these
 };
 constexpr WindowShape in_cluster(std::uint32_t group_size, std::uint32_t loads, std::uint32_t resident) {
   return {group_size, loads, resident, true, true, 8};
@@ -42,7 +43,6 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 4, 2, true}},
                          {32_MiB, {512, 4, 1, true}},
-                         {64_MiB, {512, 4, 2, true}, Width::narrow, true},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares. Clusters are
 // for devices that have them.
@@ -135,10 +135,11 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
 }
 
 std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster) {
-  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/elements.h"};
+  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/elements.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
-    add({"reduce/elements_integer.cl", "device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/sum_integers.cl"});
+    add({"reduce/elements_integer.cl", "device/cache_policy.h", "reduce/loads.h", "reduce/sum_record.h", "reduce/sum_finish.h",
+         "reduce/sum_integers.cl"});
     return files;
   }
   if (terms == Terms::elements && type == DType::float32) {
@@ -150,7 +151,7 @@ std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster)
   } else {
     add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/products_float32.cl"});
   }
-  add({"device/kept.h", "reduce/loads.h", "reduce/sum_finish.h", "reduce/limbs.h"});
+  add({"device/cache_policy.h", "reduce/loads.h", "reduce/sum_record.h", "reduce/sum_finish.h", "reduce/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
   if (terms == Terms::elements) {
     add({type == DType::float32 ? "reduce/quick_float32.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
@@ -191,12 +192,11 @@ void WindowEntries::unfold(std::span<std::int64_t> words) const {
 }
 
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
-  const int fraction_bits = type == DType::float16 ? 10 : type == DType::bfloat16 ? 7 : type == DType::float32 ? 23 : 52;
   const std::uint32_t cluster = strided ? 1 : shape.cluster;
   return {files_of(type, terms, cluster > 1),
           {{"PRODUCTS", terms != Terms::elements ? "1" : "0"},
            {"DOT", terms == Terms::products ? "1" : "0"},
-           {"FRACTION_BITS", std::to_string(fraction_bits)},
+           {"FRACTION_BITS", std::to_string(core::float_format(type).fraction_bits)},
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"LOADS", std::to_string(shape.loads)},
            {"RESIDENT", std::to_string(shape.resident)},
@@ -205,8 +205,6 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
            {"CLUSTER", std::to_string(cluster)},
            {"STRIDED", strided ? "1" : "0"},
            {"COLUMN_BITS", "5"},
-           {"IN_FLOAT64", "0"},
-           {"IN_FLOAT32", "0"},
            {"INTEGERS", is_integer(type) ? "1" : "0"},
            {"INTEGER_BITS", std::to_string(8 * size_of(type))},
            {"INTEGER_SIGNED", is_signed(type) ? "1" : "0"}}};
@@ -220,7 +218,6 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
     if (elements * size_of(type) > row.bytes || (row.width != Width::any && row.width != width)) continue;
     if (row.shape.cluster > 1 && !device.has_clusters()) continue;
     std::optional<DeviceWindow> window = make(device, type, terms, row.shape, row.bytes);
-    if (window) window->few_exponents_ = row.few_exponents;
     if (window || row.shape.cluster == 1) return window;
   }
   return {};
@@ -255,7 +252,7 @@ void DeviceWindow::prepare_strided() {
 
 bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result,
                           const device::Memory& to, std::uint64_t to_offset) {
-  if (a.count > most_elements_) return false;
+  if (a.count > most_elements_ || a.rows() > 1 || b.rows() > 1) return false;
   const auto in_loads = [&](const device::Run& array) {
     const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
     return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;

@@ -2,9 +2,9 @@
 // products.
 #pragma once
 
-#include "device/memory/run.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/types.hpp>
 
@@ -60,9 +60,6 @@ class DeviceWindow {
 
   void prepare_strided();
 
-  /// Whether it is the fastest way only where elements have few exponents.
-  bool is_for_few_exponents() const { return few_exponents_; }
-
   std::uint64_t most_elements() const { return most_elements_; }
 
   /// The kernel's.
@@ -81,7 +78,6 @@ class DeviceWindow {
   DType type_;
   Terms terms_;
   WindowShape shape_;
-  bool few_exponents_ = false;
   std::uint32_t groups_ = 0;  // at most
   std::uint64_t tile_elements_ = 0, most_elements_ = 0;
   device::Kernel kernel_{};

@@ -4,33 +4,24 @@
 // Digits are cut into pieces of 16 bits, which are added to 32-bit bins by their weight; the product of two floats is that of their digits.
 // A group has COLUMNS columns of bins, so that lanes seldom meet. Bins are collected in 64-bit rows before they can overflow.
 
-// Row r of the sum weighs 2^(SUM_ROW_BITS r) in units of the least positive number, row r of the products 2^(PRODUCT_ROW_BITS r) in units
-// of its square. Squares need no row between those of 16 bits.
-#if !FLOATS
-#define SUM_ROW_BITS 16
-#define PRODUCT_ROW_BITS 16
-#define SUM_ROWS 8
-#define PRODUCT_ROWS 12
-#else
-#define SUM_ROW_BITS 8
-#define PRODUCT_ROW_BITS (DOT ? 8 : 16)
-#define MOST_POSITION ((1 << EXPONENT_BITS) - 3)
+#define SUM_ROW_BITS SUM_ROW_BITS_OF(EXPONENT_BITS)
+#define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
+#if FLOATS
 #define DIGIT_BITS (FRACTION_BITS + 8)
 #define SUM_PIECES ((DIGIT_BITS + 15) / 16)
 #define PRODUCT_PIECES ((2 * DIGIT_BITS + 15) / 16)
-// Some more than elements need, for the pieces of running sums.
-#define SUM_ROWS (MOST_POSITION / SUM_ROW_BITS + 16)
-#define PRODUCT_ROWS (2 * MOST_POSITION / PRODUCT_ROW_BITS + (DOT ? 32 : 16))
 #endif
-#define FIRST_PRODUCT_ROW (SUM ? SUM_ROWS : 0)
-#define ALL_ROWS (FIRST_PRODUCT_ROW + (PRODUCTS ? PRODUCT_ROWS : 0))
+#define SUM_ROWS (SUM ? SUM_ROWS_OF(EXPONENT_BITS) : 0)
+#define PRODUCT_ROWS (PRODUCTS ? PRODUCT_ROWS_OF(EXPONENT_BITS, DOT) : 0)
+#define FIRST_PRODUCT_ROW SUM_ROWS
+#define ALL_ROWS (SUM_ROWS + PRODUCT_ROWS)
 
 #define COLUMNS (1 << COLUMN_BITS)
 #define PART 8
 #define PARTS (COLUMNS / PART)
 // Elements that a work-item adds between collections: a bin takes 2^15 pieces of 16 bits, and one of each element; with running sums that
-// are emptied now and then, up to two.
-#define ROOM (32768u / (WINDOWS ? 2 : 1) / ((GROUP_SIZE + COLUMNS - 1) / COLUMNS))
+// are emptied now and then, up to two. Integers are added up in registers, where 2^31 of them have room.
+#define ROOM (FLOATS ? 32768u / (WINDOWS ? 2 : 1) / ((GROUP_SIZE + COLUMNS - 1) / COLUMNS) : 1u << 28)
 
 // Adds the pieces of a number of 64 bits in two's complement to every `step`th row; the last of them has the sign.
 FN void add_pieces(LOCAL uint* bin, ulong number, int pieces, int step) {
@@ -99,10 +90,14 @@ FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude,
   }
 }
 
-// Adds the columns of each row up, and clears them. All work-items of the group come here.
-FN void collect_bins(LOCAL uint* bins, LOCAL long* rows) {
-#if ALL_ROWS > 0
+// Adds the columns of each row up, and clears them; and the group's counters, to words behind the rows. All work-items of the group come
+// here.
+FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* rows) {
   barrier_local();
+  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) {
+    rows[ALL_ROWS + i] += counters[i];
+    counters[i] = 0;
+  }
 #if LANES > 1 && COLUMNS >= PART
   // PART columns are a work-item's; the parts of a row are neighbours'.
   LOCAL uint4* parts = (LOCAL uint4*)bins;
@@ -131,5 +126,20 @@ FN void collect_bins(LOCAL uint* bins, LOCAL long* rows) {
   }
 #endif
   barrier_local();
-#endif
+}
+
+// Digit i of what the rows add up to: each row reaches three.
+FN long digit_of_rows(LOCAL const long* rows, int row_count, int row_bits, int digit) {
+  const int rows_to_a_digit = 32 / row_bits;
+  long sum = 0;
+#pragma unroll
+  for (int i = 0; i < 3 * rows_to_a_digit; ++i) {
+    const int row = (digit - 2) * rows_to_a_digit + i, shift = row_bits * (i % rows_to_a_digit);
+    if (row < 0 || row >= row_count) continue;
+    const ulong low = ((ulong)rows[row] & 0xffffffffu) << shift;
+    const long high = (long)((ulong)(rows[row] >> 32) << shift);
+    const int below = 2 - i / rows_to_a_digit;  // digits from the row's first one
+    sum += below == 0 ? (long)(low & 0xffffffffu) : below == 1 ? (long)(low >> 32) + (high & 0xffffffffL) : high >> 32;
+  }
+  return sum;
 }

@@ -147,7 +147,7 @@ Statistics collect(const Array& data, const Fields& wanted, const Options& all) 
   if (data.on_device()) {
     device::require_on(data, device);
     if (!on_kernels) return collect(device::on_host(data), wanted, device::on(device, all));
-    if (const auto run = device::single_run(data, order); run && !progress.wanted()) return of_run(*run, report);
+    if (const auto run = device::run_of_rows(data, order); run && !progress.wanted()) return of_run(*run, report);
     device::for_runs(data, order, [&](const device::Run& run) {
       parts.add(of_run(run, parts.report()));
       progress.add(run.count * size_of(data.type()));

@@ -1,7 +1,9 @@
 #include "statistics/collect_device.hpp"
 
+#include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "statistics/collect.hpp"
+#include "statistics/walk.hpp"
 
 #include <samesum/error.hpp>
 
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,58 +21,16 @@
 namespace samesum::statistics {
 namespace {
 
-// Words of a record, as in extremes.h and statistics.cl.
-enum Word { kGreatest, kLeast, kPlaces, kFoundNans, kNans, kPositiveInfinities, kNegativeInfinities, kOthers, kNonzeros, kRows };
-constexpr std::uint32_t kSpacing = 16;
 constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among places
 constexpr std::uint32_t kEndBytes = 40;                // local memory of a work-item, at most, after the bins
+constexpr std::uint32_t kRoundBytes = 640;             // and of the rounding
 constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
 
-struct Format {
-  int exponent_bits, fraction_bits;
-  int lowest_bit;  // 2^-lowest_bit is the least positive number
-};
-
-constexpr Format format_of(DType type) {
-  switch (type) {
-    case DType::float16:
-      return {5, 10, 24};
-    case DType::bfloat16:
-      return {8, 7, 133};
-    case DType::float32:
-      return {8, 23, 149};
-    case DType::float64:
-      return {11, 52, 1074};
-    default:
-      return {0, 0, 0};
-  }
-}
-
-// As in bins.h.
-struct Rows {
-  std::uint32_t sum, products;
-  std::uint32_t sum_bits, product_bits;  // from one row to the next
-};
-
-constexpr Rows rows_of(const KernelShape& shape) {
-  Rows rows{8, 12, 16, 16};
-  if (!is_integer(shape.type)) {
-    const std::uint32_t most = (1u << format_of(shape.type).exponent_bits) - 3;
-    rows.sum_bits = 8;
-    rows.product_bits = shape.dot ? 8 : 16;
-    rows.sum = most / rows.sum_bits + 16;
-    rows.products = 2 * most / rows.product_bits + (shape.dot ? 32 : 16);
-  }
-  if (!shape.fields.sum) rows.sum = 0;
-  if (!shape.fields.squares) rows.products = 0;
-  return rows;
-}
-
-std::uint32_t record_words(const KernelShape& shape) { return kRows + rows_of(shape).sum + rows_of(shape).products; }
-
 std::uint64_t local_bytes(const KernelShape& shape) {
-  const std::uint64_t rows = std::max(rows_of(shape).sum + rows_of(shape).products, 1u);
-  return std::max(rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size) + rows * 8 + kCounterBytes;
+  const reduce::RecordLayout layout = shape.layout();
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows, words = rows + layout.added_words();
+  return std::max({rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
+         kCounterBytes;
 }
 
 // On an H100: large groups, but for sums and squares that no windows take.
@@ -81,6 +42,7 @@ constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
 // On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
 std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint64_t elements) {
@@ -126,6 +88,7 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   shape.columns = kColumns;
   if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
   shape.steps = choose_steps(info, shape, elements);
+  shape.kept = !info.is_cpu && elements * size_of(type) <= kKeptBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
@@ -138,16 +101,22 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
 
 std::string KernelShape::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
 
-device::Source pass_source(const KernelShape& shape) {
+device::Source pass_source(const KernelShape& shape, bool strided) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  const Format format = format_of(shape.type);
-  return {{"statistics/elements.h", "statistics/extremes.h", "statistics/bins.h", "statistics/window.h", "statistics/sums.h",
-           "statistics/statistics.cl"},
+  const core::FloatFormat format = core::float_format(shape.type);
+  std::vector<std::string_view> files;
+  if (shape.rounds()) files = {"exact/exact.h", "exact/exact_lanes.h"};
+  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "statistics/elements.h", "statistics/walk.h",
+                             "statistics/extremes.h", "statistics/bins.h", "statistics/window.h", "statistics/sums.h"});
+  if (shape.rounds()) files.emplace_back("reduce/sum_record.h");
+  files.emplace_back("statistics/statistics.cl");
+  return {std::move(files),
           {{"BITS", std::to_string(8 * size_of(shape.type))},
            {"FLOATS", flag(!is_integer(shape.type))},
            {"SIGNED", flag(is_signed(shape.type))},
            {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
            {"FRACTION_BITS", std::to_string(format.fraction_bits)},
+           {"LOWEST_BIT", std::to_string(format.lowest_bit())},
            {"LEAST", "1"},
            {"GREATEST", "1"},
            {"PLACES", "1"},
@@ -159,6 +128,9 @@ device::Source pass_source(const KernelShape& shape) {
            {"PRODUCTS", flag(shape.fields.squares)},
            {"NONZEROS", flag(shape.fields.nonzeros)},
            {"DOT", flag(shape.dot)},
+           {"ROUND", flag(shape.rounds())},
+           {"STRIDED", flag(strided)},
+           {"KEPT", flag(shape.kept && !strided)},
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
            {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
@@ -186,68 +158,111 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   }
 }
 
-void DevicePass::prepare() {
-  const device::Source source = pass_source(shape_);
-  kernel_ = device::build(device_, source, kEntry);
+bool DevicePass::is_counted() const {
   const DeviceInfo& info = device_.info();
-  const bool merged = info.has(Capability::device_fence) && info.has(Capability::int64_atomics);
-  if (!merged) combine_ = device::build(device_, source, "statistics_combine");
-  const std::uint32_t resident =
-      device_.resident_groups(kernel_, shape_.group_size).value_or(info.compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
-  shape_.groups = std::max(groups_ != 0 ? groups_ : resident, 1u);
-  records_ = device_.allocate(std::uint64_t{8} * (merged ? std::uint32_t{kNans} : record_words(shape_)) * shape_.groups);
-  const std::vector<std::uint64_t> zeros(merged ? kSpacing * (record_words(shape_) - kNans) : 1);
+  return info.has(Capability::int64_atomics) && (!shape_.fields.extremes || info.has(Capability::device_fence));
+}
+
+void DevicePass::prepare() {
+  const device::Source source = pass_source(shape_, false);
+  kernel_ = device::build(device_, source, kEntry);
+  const bool counted = is_counted();
+  if (!counted) combine_ = device::build(device_, source, "statistics_combine");
+  const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
+                                     .value_or(device_.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
+  shape_.groups = std::clamp(groups_ != 0 ? groups_ : resident, 1u, std::uint32_t{MAX_GROUPS});
+  const reduce::RecordLayout layout = shape_.layout();
+  records_ = device_.allocate(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
+  const std::vector<std::uint64_t> zeros(counted ? SPACING * layout.added_words() : 1);
   merged_ = device_.allocate(8 * zeros.size());
   device_.write(merged_, 0, zeros.data(), 8 * zeros.size());
-  result_ = device_.allocate(std::uint64_t{8} * record_words(shape_));
+  result_ = device_.allocate(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
   schedule_ = device_.allocate(sizeof(std::uint64_t));
   device_.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
 }
 
-void DevicePass::prepare_all() {
-  if (extremes_) return extremes_->prepare_all(true);
-  if (window_) window_->prepare_strided();
+void DevicePass::prepare_all(bool strided) {
+  if (extremes_) return extremes_->prepare_all(strided);
+  if (window_) window_->prepare_strided();  // which takes misaligned arrays as well
   if (kernel_.handle == nullptr) prepare();
+  if (strided) kernel_for(true);
 }
 
-void DevicePass::launch(const device::Run& a, const device::Run& b) {
+// Strides are rare: their kernel is built when one is met, or announced.
+const device::Kernel& DevicePass::kernel_for(bool strided) {
+  if (kernel_.handle == nullptr) prepare();
+  if (strided && strided_kernel_.handle == nullptr) strided_kernel_ = device::build(device_, pass_source(shape_, true), kEntry);
+  return strided ? strided_kernel_ : kernel_;
+}
+
+void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy nan, const device::Place* record) {
   count_ = a.count;
   if (extremes_) return extremes_->launch(a);
-  const std::uint64_t beyond_entries = window_ ? window_result_.bytes - sizeof(SumRecord) : 0;
-  in_window_ = window_ && window_->launch(a, shape_.dot ? b : a, false, window_result_, window_result_, beyond_entries);
-  if (in_window_) return;
-  if (kernel_.handle == nullptr) prepare();
-  const std::uint64_t element = size_of(shape_.type);
-  const auto beyond = [&](const device::Run& array) { return (device_.misalignment(array.memory) + array.offset) % 16; };
-  const auto is_plain = [&](const device::Run& array) { return array.stride == static_cast<std::int64_t>(element); };
-  const bool in_loads = is_plain(a) && (!shape_.dot || (is_plain(b) && beyond(a) == beyond(b)));
-  // Elements before the first whole 16 bytes.
-  const auto head = static_cast<std::uint32_t>(in_loads ? std::min<std::uint64_t>((16 - beyond(a)) % 16 / element, count_) : 0);
-  const auto loads = static_cast<std::uint32_t>(in_loads ? (count_ - head) * element / 16 : 0);
-  const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads * shape_.steps;
-  const std::uint64_t work = in_loads ? loads : count_ / shape_.loads;
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + tile - 1) / tile, 1, shape_.groups));
+  const std::int32_t skip = nan == NanPolicy::skip;
+  if (window_) {
+    const std::uint64_t offset = record != nullptr ? record->offset : window_result_.bytes - sizeof(SumRecord);
+    const device::Memory& to = record != nullptr ? record->memory : window_result_;
+    in_window_ = window_->launch(a, shape_.dot ? b : a, skip != 0, window_result_, to, offset);
+    if (in_window_) return;
+  }
+  const Walk walk = walk_of(device_, a, shape_.dot ? b : a, shape_.type, shape_.fields.extremes);
+  const device::Kernel& kernel = kernel_for(walk.strided);
+  const std::uint64_t step = std::uint64_t{shape_.group_size} * shape_.loads, tile = step * shape_.steps;
+  if (walk.loads / step + shape_.groups > UINT32_MAX) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} elements are too many for groups of {} work-items: take larger groups", count_, shape_.group_size));
+  }
+  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((walk.loads + tile - 1) / tile, 1, shape_.groups));
+  const device::Memory& to = record != nullptr ? record->memory : result_;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : result_.bytes - sizeof(SumRecord);
   const device::Argument arguments[] = {
-      a.memory, a.offset, a.stride,  b.memory, b.offset, b.stride, head, loads, static_cast<std::uint32_t>(count_),
-      records_, merged_,  schedule_, result_};
-  device_.launch(kernel_, {groups, shape_.group_size}, arguments);
+      a.memory,       a.offset,   a.stride, a.row_stride, b.memory, b.offset,  b.stride, b.row_stride, walk.row_length, walk.head,
+      walk.row_loads, walk.loads, count_,   records_,     merged_,  schedule_, result_,  to,           to_offset,       skip};
+  device_.launch(kernel, {groups, shape_.group_size}, arguments);
   if (combine_.handle == nullptr || groups == 1) return;
-  const device::Argument combine_arguments[] = {records_, groups, schedule_, result_};
+  const device::Argument combine_arguments[] = {records_, groups, schedule_, result_, to, to_offset, count_, skip};
   device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
+}
+
+// Of integers the counters say nothing of the sums.
+void DevicePass::set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base,
+                          std::span<const std::int64_t> products, int product_base, std::span<const std::int64_t> counters) const {
+  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
+  const std::uint64_t nans = count(COUNTER_NANS), positive = count(COUNTER_POSITIVE_INFINITIES),
+                      negative = count(COUNTER_NEGATIVE_INFINITIES);
+  const bool integers = is_integer(shape_.type), only_negative_zeros = count(COUNTER_OTHERS) == 0;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    if (sum[i] != 0) contents.sum.add_scaled(sum[i], sum_base + static_cast<int>(32 * i));
+  }
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    if (products[i] != 0) contents.squares.add_scaled(products[i], product_base + static_cast<int>(32 * i));
+  }
+  if (shape_.fields.sum) {
+    integers ? contents.sum.add_integer_count(count_, is_signed(shape_.type))
+             : contents.sum.add_counts(count_, nans, positive, negative, only_negative_zeros);
+  }
+  if (shape_.fields.squares && shape_.dot) {
+    contents.squares.add_counts(count_, nans, positive, negative, count_ == 0 || (!integers && only_negative_zeros));
+  } else if (shape_.fields.squares) {
+    contents.squares.add_counts(count_, nans, positive + negative, 0, count_ == nans);
+  }
 }
 
 Statistics::Contents DevicePass::result() {
   if (extremes_) return contents_of(extremes_->result(), count_, shape_.type);
   if (in_window_) return sum_of_window();
-  std::vector<std::uint64_t> words(record_words(shape_));
-  device_.read(result_, 0, words.data(), 8 * words.size());
-  const Rows rows = rows_of(shape_);
+  std::vector<std::int64_t> words(result_.bytes / 8);
+  device_.read(result_, 0, words.data(), result_.bytes);
+  const reduce::RecordLayout layout = shape_.layout();
+  std::memcpy(&record_, &words[layout.words()], sizeof record_);
+  const std::span<const std::int64_t> sums = std::span(words).subspan(RECORD_EXTREMES),
+                                      counters = sums.subspan(layout.sum_digits + layout.product_digits);
+  const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(words[i]); };
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  contents.nans = shape_.fields.sum || shape_.fields.squares ? words[kNans] : words[kFoundNans] >> 32;
-  contents.nonzeros = words[kNonzeros];
-  const int shift = is_integer(shape_.type) ? 1074 : 1074 - format_of(shape_.type).lowest_bit;
+  contents.nans = shape_.fields.sum || shape_.fields.squares ? static_cast<std::uint64_t>(counters[COUNTER_NANS]) : word(RECORD_NANS) >> 32;
+  contents.nonzeros = static_cast<std::uint64_t>(counters[COUNTER_NONZEROS]);
   if (shape_.fields.extremes) {
     const auto extreme = [&](std::uint64_t key, std::uint64_t place) -> std::optional<Extreme> {
       place &= kNowhere;
@@ -258,33 +273,13 @@ Statistics::Contents DevicePass::result() {
       const auto number = static_cast<std::int64_t>(key) + (shape_.type == DType::uint32 ? std::int64_t{1} << 31 : 0);
       return Extreme{value_of(number, shape_.type), place};
     };
-    contents.least = extreme(~words[kLeast], words[kPlaces]);
-    contents.greatest = extreme(words[kGreatest], words[kPlaces] >> 32);
-    const std::uint64_t first_nan = words[kFoundNans] & kNowhere;
+    contents.least = extreme(~word(RECORD_MIN_KEY), word(RECORD_INDICES));
+    contents.greatest = extreme(word(RECORD_MAX_KEY), word(RECORD_INDICES) >> 32);
+    const std::uint64_t first_nan = word(RECORD_NANS) & kNowhere;
     if (first_nan != kNowhere) contents.first_nan = first_nan;
   }
-  const std::uint64_t* row = words.data() + kRows;
-  for (std::uint32_t i = 0; i < rows.sum; ++i)
-    contents.sum.add_scaled(static_cast<std::int64_t>(*row++), shift + static_cast<int>(rows.sum_bits * i));
-  for (std::uint32_t i = 0; i < rows.products; ++i) {
-    contents.squares.add_scaled(static_cast<std::int64_t>(*row++), 2 * shift + static_cast<int>(rows.product_bits * i));
-  }
-  const std::uint64_t positive = words[kPositiveInfinities], negative = words[kNegativeInfinities];
-  if (shape_.fields.sum) {
-    if (is_integer(shape_.type)) {
-      contents.sum.add_integer_count(count_, is_signed(shape_.type));
-    } else {
-      contents.sum.add_counts(count_, contents.nans, positive, negative, words[kOthers] == 0);
-    }
-  }
-  if (shape_.fields.squares) {
-    if (shape_.dot) {
-      contents.squares.add_counts(count_, contents.nans, positive, negative,
-                                  count_ == 0 || (!is_integer(shape_.type) && words[kOthers] == 0));
-    } else {
-      contents.squares.add_counts(count_, contents.nans, positive + negative, 0, count_ == contents.nans);
-    }
-  }
+  set_sums(contents, sums.first(layout.sum_digits), layout.sum_base, sums.subspan(layout.sum_digits, layout.product_digits),
+           2 * layout.sum_base, counters);
   return contents;
 }
 
@@ -294,28 +289,18 @@ reduce::Terms DevicePass::terms() const {
 
 Statistics::Contents DevicePass::sum_of_window() {
   const reduce::WindowEntries entries = reduce::window_entries(shape_.type, terms());
-  std::vector<std::int64_t> words(entries.words());
-  device_.read(window_result_, 0, words.data(), 8 * words.size());
-  entries.unfold(words);
-  const auto counters = std::span(words).subspan(entries.digits, 4);
-  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
+  std::vector<std::int64_t> words(window_result_.bytes / 8);
+  device_.read(window_result_, 0, words.data(), window_result_.bytes);
+  std::memcpy(&record_, &words[entries.words()], sizeof record_);
+  entries.unfold(std::span(words).first(entries.words()));
+  const std::span<const std::int64_t> digits = std::span(words).first(entries.digits), counters = std::span(words).subspan(entries.digits);
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  contents.nans = count(0);
-  for (std::uint32_t i = 0; i < entries.digits; ++i) {
-    const int position = entries.base + static_cast<int>(32 * i);
-    if (words[i] == 0) continue;
-    shape_.fields.sum ? contents.sum.add_scaled(words[i], position) : contents.squares.add_scaled(words[i], position + 1074);
-  }
-  const bool only_negative_zeros = shape_.fields.sum || shape_.dot ? counters[3] == 0 : count_ == contents.nans;
-  if (!shape_.fields.sum) {
-    contents.squares.add_counts(count_, count(0), count(1), count(2), only_negative_zeros);
-  } else if (is_integer(shape_.type)) {
-    contents.sum.add_integer_count(count_, is_signed(shape_.type));
-  } else {
-    contents.sum.add_counts(count_, count(0), count(1), count(2), only_negative_zeros);
-  }
+  contents.nans = static_cast<std::uint64_t>(counters[COUNTER_NANS]);
+  const std::span<const std::int64_t> none;
+  shape_.fields.sum ? set_sums(contents, digits, entries.base, none, 0, counters)
+                    : set_sums(contents, none, 0, digits, entries.base + 1074, counters);
   return contents;
 }
 
@@ -368,15 +353,11 @@ void for_parts(const device::Run& a, const device::Run& b, DType type, bool two,
   auto pass = device.plans().take<DevicePass>(name);
   if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
   const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
-  const auto part = [](device::Run array, std::uint64_t first, std::uint64_t count) {
-    array.offset += first * static_cast<std::uint64_t>(array.stride);
-    array.count = count;
-    return array;
-  };
-  for (std::uint64_t first = 0; first == 0 || first < a.count; first += DevicePass::kMostElements) {
-    const std::uint64_t count = std::min(DevicePass::kMostElements, a.count - first);
+  const std::uint64_t most = a.part_size(DevicePass::kMostElements);
+  for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
+    const std::uint64_t count = std::min(most, a.count - first);
     const device::Mark start = mark();
-    pass->launch(part(a, first, count), part(b, first, count));
+    pass->launch(a.part(first, count), b.part(first, count));
     const device::Mark done = mark();
     take(pass->result());
     add_times(device, report, start, start, done);

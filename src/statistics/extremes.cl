@@ -4,7 +4,7 @@
 // record, and one chooses among these: the one that draws the last ticket, or, where POLLED, the last one, which waits for the others.
 //
 // Defined by the host, beside what elements.h and extremes.h take: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16
-// bytes, in flight), STRIDED (elements do not follow one another), DRAWN (groups draw their tiles one by one, in the order of memory: worth
+// bytes, in flight), STRIDED (walk.h), DRAWN (groups draw their tiles one by one, in the order of memory: worth
 // 3% over equal shares where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
@@ -53,29 +53,32 @@ FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) 
 #define TICKETS 0
 #define TILES 1  // that were drawn, beyond the one that each group starts with
 
-// Of the `count` elements from byte `offset` of `data` on, under 2^32; `head` of them lie before the first whole 16 bytes.
+// Of `count` elements, under 2^31. For the other arguments see walk.h and layout.h.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, uint count, GLOBAL ulong* records, GLOBAL uint* schedule,
-              GLOBAL uchar* results, ulong result_offset, ulong base) {
+void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stride, ulong row_length, uint head, ulong row_loads, ulong all_loads,
+              uint count, GLOBAL ulong* records, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, ulong base) {
   LOCAL_VAR BEST best;
 #if DRAWN
   LOCAL_VAR uint drawn[2];
 #endif
   after_launches();
   GLOBAL ulong* result = (GLOBAL ulong*)(results + result_offset);
-  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
-  EXTREMES_STATE state = empty_extremes();
+  const ARRAY array = {data + offset, stride, row_stride};
+  WALK walk;
+  walk.head = head;
+  walk.kept = 0;
 #if STRIDED
-  for (ulong i = global_id(); i < count; i += global_size()) {
-    const ELEMENT x = *(GLOBAL const ELEMENT*)(data + (offset + (ulong)((long)i * stride)));
-    state = take_load(state, load_of((WORD)x), (uint)i, 1);
-  }
-#else
-  GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
-  const uint loads = (count - head) / ELEMENTS_PER_LOAD;
-  const uint tiles = loads / TILE;
+  walk.elements = rows_of(row_length);
+  walk.loads = rows_of(row_loads);
+#endif
+  EXTREMES_STATE state = empty_extremes();
+  const uint loads = (uint)all_loads, tiles = loads / TILE;
   // In the order of memory, as of equal elements the first counts.
-  for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) state = take_load(state, load_of((WORD)elements[i]), i, 1);
+#if !STRIDED
+  for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
+    state = take_load(state, load_of((WORD)element_at(array, walk, i)), i, 1);
+  }
+#endif
 #if DRAWN
   const uint more = tiles > group_count();
   uint turn = 0;
@@ -86,11 +89,17 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 #endif
     const uint first = tile * TILE + local_id();
     uint4 v[LOADS];
+#if STRIDED
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) v[k] = load_at(array, walk, first + k * GROUP_SIZE);
+#else
+    GLOBAL const uint4* aligned = (GLOBAL const uint4*)(array.first + head * sizeof(ELEMENT));
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) v[k] = IS_KEPT(tile) ? aligned[first + k * GROUP_SIZE] : load_once(&aligned[first + k * GROUP_SIZE]);
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
-      state = take_load(state, v[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
+      state = take_load(state, v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD);
     }
 #if DRAWN
     barrier_local();
@@ -101,12 +110,13 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
 #endif
   }
   for (uint i = tiles * TILE + (uint)global_id(); i < loads; i += (uint)global_size()) {
-    state = take_load(state, load_once(&aligned[i]), head + i * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
+    state = take_load(state, load_at(array, walk, i), (uint)index_of_load(walk, i), ELEMENTS_PER_LOAD);
   }
-  for (uint i = head + loads * ELEMENTS_PER_LOAD + (uint)global_id(); i < count; i += (uint)global_size()) {
-    state = take_load(state, load_of((WORD)elements[i]), i, 1);
+  const uint rest = count - (STRIDED ? 0 : head) - loads * ELEMENTS_PER_LOAD;
+  for (uint i = (uint)global_id(); i < rest; i += (uint)global_size()) {
+    const uint at = (uint)index_of_rest(walk, loads, loads, i);
+    state = take_load(state, load_of((WORD)element_at(array, walk, at)), at, 1);
   }
-#endif
 
   FOUND found = found_by(state);
 #if POLLED
@@ -123,7 +133,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   }
 #if POLLED
   if (group_id() != group_count() - 1) {
-    leave(records + group_id() * EXTREMES_WORDS, found);
+    leave(records + group_id() * RECORD_EXTREMES, found);
     return;
   }
   if (local_id() == 0) write_result(result, found, count, base);
@@ -131,7 +141,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   if (local_id() == 0) schedule[TILES] = 0;
 #endif
 #else
-  if (local_id() == 0) write_record(records + group_id() * EXTREMES_WORDS, found);
+  if (local_id() == 0) write_record(records + group_id() * RECORD_EXTREMES, found);
 #if SAMESUM_DEVICE_FENCE
   uint ticket = 0;
   if (local_id() == 0) ticket = atomic_add_ordered_global32(&schedule[TICKETS], 1);
@@ -142,7 +152,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, uint head, ui
   if (ticket != group_count() - 1) return;
   if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
   found = nothing();
-  for (uint i = local_id(); i < group_count(); i += LANES) found = combine(found, read_record(records + i * EXTREMES_WORDS));
+  for (uint i = local_id(); i < group_count(); i += LANES) found = combine(found, read_record(records + i * RECORD_EXTREMES));
   found = combine_lanes(found);
   if (local_id() == 0) write_result(result, found, count, base);
 #endif
@@ -155,7 +165,7 @@ void extremes_finish(GLOBAL const ulong* records, uint groups, GLOBAL uint* sche
                      uint count, ulong base) {
   after_launches();
   FOUND found = nothing();
-  for (uint i = 0; i < groups; ++i) found = combine(found, read_record(records + i * EXTREMES_WORDS));
+  for (uint i = 0; i < groups; ++i) found = combine(found, read_record(records + i * RECORD_EXTREMES));
   schedule[TILES] = 0;
   write_result((GLOBAL ulong*)(results + result_offset), found, count, base);
 }

@@ -224,27 +224,6 @@ FN FOUND found_by(EXTREMES_STATE state) {
   return found;
 }
 
-// Where loads were not kept, places are those of loads until one work-item reads them again, among `count` elements, one every `stride`
-// bytes.
-FN uint place_again(KEY key, uint place, uint least, GLOBAL const uchar* data, long stride, uint count) {
-  uint at = place;
-#pragma unroll
-  for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
-    const uint next = place != NOWHERE && place + i < count ? place + i : 0;
-    const KEY found = key_of(*(GLOBAL const ELEMENT*)(data + (long)next * stride));
-    at = next >= place && (least ? turned(found) : found) == key ? next : at;
-  }
-  return at;
-}
-FN FOUND with_places(FOUND found, GLOBAL const uchar* data, long stride, uint count) {
-#if !KEEP_LOADS && !KNOWN_PLACES
-  if (count == 0) return found;
-  found.at_greatest = place_again(found.greatest, found.at_greatest, 0, data, stride, count);
-  found.at_least = place_again(found.least, found.at_least, 1, data, stride, count);
-#endif
-  return found;
-}
-
 // What a group's sub-groups found, or its work-items, where there are no sub-groups.
 #define MEMBERS (GROUP_SIZE / LANES)
 typedef struct {
@@ -357,27 +336,21 @@ FN FOUND combine_group(LOCAL BEST* best, FOUND found) {
 #endif
 }
 
-// The words of a record: what one launch found of its elements, which may be a part of the array.
-#define GREATEST_KEY 0
-#define LEAST_KEY 1
-#define BOTH_PLACES 2  // at_greatest in the upper half
-#define BOTH_NANS 3    // their number in the upper half, the first in the lower
-#define EXTREMES_WORDS 4
-
+// A record (layout.h): what one launch found of its elements, which may be a part of the array.
 FN void write_record(GLOBAL ulong* record, FOUND found) {
-  record[GREATEST_KEY] = (ulong)(long)found.greatest;
-  record[LEAST_KEY] = (ulong)(long)found.least;
-  record[BOTH_PLACES] = (ulong)found.at_greatest << 32 | found.at_least;
-  record[BOTH_NANS] = (ulong)found.nans << 32 | found.first_nan;
+  record[RECORD_MAX_KEY] = (ulong)(long)found.greatest;
+  record[RECORD_MIN_KEY] = (ulong)(long)found.least;
+  record[RECORD_INDICES] = (ulong)found.at_greatest << 32 | found.at_least;
+  record[RECORD_NANS] = (ulong)found.nans << 32 | found.first_nan;
 }
 FN FOUND read_record(GLOBAL const ulong* record) {
   FOUND found;
-  found.greatest = (KEY)(long)record[GREATEST_KEY];
-  found.least = (KEY)(long)record[LEAST_KEY];
-  found.at_greatest = (uint)(record[BOTH_PLACES] >> 32);
-  found.at_least = (uint)record[BOTH_PLACES];
-  found.nans = (uint)(record[BOTH_NANS] >> 32);
-  found.first_nan = (uint)record[BOTH_NANS];
+  found.greatest = (KEY)(long)record[RECORD_MAX_KEY];
+  found.least = (KEY)(long)record[RECORD_MIN_KEY];
+  found.at_greatest = (uint)(record[RECORD_INDICES] >> 32);
+  found.at_least = (uint)record[RECORD_INDICES];
+  found.nans = (uint)(record[RECORD_NANS] >> 32);
+  found.first_nan = (uint)record[RECORD_NANS];
   return found;
 }
 
@@ -402,7 +375,7 @@ FN void leave(GLOBAL ulong* slot, FOUND found) {
          : lane == 1 ? polled_word((uint)found.least, found.at_least)
                      : polled_word(found.nans, found.first_nan);
 #endif
-  if (lane < EXTREMES_WORDS) atomic_store_global64(&slot[lane], word);
+  if (lane < RECORD_EXTREMES) atomic_store_global64(&slot[lane], word);
 }
 FN FOUND found_by_words(ulong word0, ulong word1, ulong word2, ulong word3) {
   FOUND found;
@@ -428,8 +401,8 @@ FN FOUND found_by_words(ulong word0, ulong word1, ulong word2, ulong word3) {
 FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
   const uint others = group_count() - 1, lane = local_id() & (LANES - 1);
   for (uint first = local_id() - lane; first < others; first += GROUP_SIZE) {
-    GLOBAL ulong* slot = slots + min_u32(first + lane, others - 1) * EXTREMES_WORDS;
-    ulong words[EXTREMES_WORDS];
+    GLOBAL ulong* slot = slots + min_u32(first + lane, others - 1) * RECORD_EXTREMES;
+    ulong words[RECORD_EXTREMES];
     do {  // together, as what comes next is done together
       atomic_load_pair_global64(slot, &words[0], &words[1]);
       atomic_load_pair_global64(slot + 2, &words[2], &words[3]);

@@ -1,7 +1,10 @@
 #include "statistics/extremes_device.hpp"
 
+#include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "core/visit.hpp"
+#include "reduce/layout.h"
+#include "statistics/walk.hpp"
 
 #include <samesum/error.hpp>
 
@@ -19,8 +22,8 @@
 namespace samesum::statistics {
 namespace {
 
-constexpr std::uint32_t kRecordBytes = 32;               // of a group, as in extremes.cl
-constexpr std::uint64_t kMostElements = INT32_MAX - 63;  // of a launch, whose places are 31 bits wide; whole loads
+constexpr std::uint32_t kRecordBytes = 8 * RECORD_EXTREMES;  // of a group
+constexpr std::uint64_t kMostElements = INT32_MAX - 63;      // of a launch, whose places are 31 bits wide; whole loads
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kCpuGroupSize = 64;
 
@@ -105,9 +108,9 @@ Value value_of_bits(std::uint64_t bits, DType type) {
 std::string ExtremesShape::text() const { return fmt::format("groups={} group_size={} loads={}", groups, group_size, loads); }
 
 device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extrema ends, bool strided) {
-  const int exponent_bits = type == DType::float64 ? 11 : type == DType::float16 ? 5 : 8;
-  const int fraction_bits = static_cast<int>(8 * size_of(type)) - 1 - exponent_bits;
-  std::vector<std::string_view> files{"device/kept.h", "statistics/elements.h", "statistics/extremes.h", "statistics/extremes.cl"};
+  const core::FloatFormat format = core::float_format(type);
+  std::vector<std::string_view> files{"reduce/layout.h",   "device/cache_policy.h", "statistics/elements.h",
+                                      "statistics/walk.h", "statistics/extremes.h", "statistics/extremes.cl"};
   if (shape.little && !strided) files.emplace_back("statistics/extremes_little.cl");
   return {std::move(files),
           {{"LEAST", ends.min ? "1" : "0"},
@@ -116,10 +119,12 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extr
            {"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},
-           {"EXPONENT_BITS", std::to_string(exponent_bits)},
-           {"FRACTION_BITS", std::to_string(fraction_bits)},
+           {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
+           {"FRACTION_BITS", std::to_string(format.fraction_bits)},
            {"KEEP_LOADS", "1"},
            {"COUNT_NANS", "1"},
+           {"DOT", "0"},
+           {"KEPT", "0"},
            {"DRAWN", shape.drawn ? "1" : "0"},
            {"POLLED", shape.polled ? "1" : "0"},
            {"STRIDED", strided ? "1" : "0"},
@@ -172,29 +177,27 @@ void DeviceExtremes::prepare_all(bool strided) {
 }
 
 void DeviceExtremes::launch(const device::Run& data, const device::Place* record) {
-  const std::uint64_t element = size_of(type_);
-  const bool strided = data.count > 1 && data.stride != static_cast<std::int64_t>(element);
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : 0;
-  for (std::uint64_t base = 0; base == 0 || base < data.count; base += kMostElements) {
-    const auto count = static_cast<std::uint32_t>(std::min(data.count - base, kMostElements));
-    const std::uint64_t offset = data.offset + base * static_cast<std::uint64_t>(data.stride);
-    // Elements before the first whole 16 bytes.
-    const std::uint64_t beyond = (device_.misalignment(data.memory) + offset) % 16;
-    const auto head = static_cast<std::uint32_t>(strided ? 0 : std::min<std::uint64_t>((16 - beyond) % 16 / element, count));
-    const std::uint64_t loads = strided ? count : (count - head) * element / 16;
+  const std::uint64_t most = data.part_size(kMostElements);
+  for (std::uint64_t base = 0; base == 0 || base < data.count; base += most) {
+    const device::Run part = data.part(base, std::min(data.count - base, most));
+    const auto count = static_cast<std::uint32_t>(part.count);
+    const Walk walk = walk_of(device_, part, part, type_, true);
     const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads;
-    const std::uint64_t tiles = (loads + tile - 1) / tile;
+    const std::uint64_t tiles = (walk.loads + tile - 1) / tile;
     const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, shape_.groups));
-    if (shape_.little && !strided && tiles == groups) {
-      const device::Argument arguments[] = {data.memory, offset, head, count, records_, to, to_offset};
+    if (shape_.little && !walk.strided && tiles == groups) {
+      const device::Argument arguments[] = {part.memory, part.offset, walk.head, count, records_, to, to_offset};
       device_.launch(little_, {groups, shape_.group_size}, arguments);
       entry_ = kLittle;
       return;
     }
-    const Kernels& kernels = kernels_for(strided);
+    const Kernels& kernels = kernels_for(walk.strided);
     entry_ = kSearch;
-    const device::Argument arguments[] = {data.memory, offset, data.stride, head, count, records_, schedule_, to, to_offset, base};
+    const device::Argument arguments[] = {part.memory,    part.offset, part.stride, part.row_stride, walk.row_length, walk.head,
+                                          walk.row_loads, walk.loads,  count,       records_,        schedule_,       to,
+                                          to_offset,      base};
     device_.launch(kernels.search, {groups, shape_.group_size}, arguments);
     if (kernels.finish.handle == nullptr || groups == 1) continue;
     const device::Argument finish_arguments[] = {records_, groups, schedule_, to, to_offset, count, base};

@@ -4,7 +4,7 @@
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
-#include "reduce/sum_device.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/plan.hpp>
 #include <samesum/reduce.hpp>

@@ -91,6 +91,6 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
   if (is_last) {
     write_words(to, found, count);
   } else {
-    leave(slots + group_id() * EXTREMES_WORDS, found);
+    leave(slots + group_id() * RECORD_EXTREMES, found);
   }
 }

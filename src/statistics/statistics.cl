@@ -1,24 +1,26 @@
-// What one asks of an array, in one pass and one launch: extremes with their indices, exact sums of elements and of products, counts.
+// What one asks of an array, in one pass: extremes with their indices, exact sums of elements and of products, counts. In one launch where
+// the device adds 64-bit integers atomically.
 //
-// Extremes are kept in registers, as keys (extremes.h). Exact sums are histograms (bins.h), as the exact sum's are (reduce/sum_exact.cl);
-// where the device has doubles, most floats are added up in registers before (window.h). Where all groups can add to the same words, each
-// adds its rows in use to those of all, and the one that draws the last ticket takes them; else each writes a record, for a second launch.
+// Extremes are kept in registers, as keys (extremes.h). Exact sums are histograms of mantissas by exponent, in local memory (bins.h): no
+// branch depends on a finite element. Where the device has doubles, most floats are added up in registers before (window.h). Each group
+// makes digits of its rows (layout.h) and adds them to those of all groups; the one that draws the last ticket takes them, and, where ROUND,
+// rounds them. Else each writes a record, and a second launch adds the records up.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
-// squares), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of LOADS, to a tile), COLUMN_BITS, WINDOWS.
+// squares), ROUND (the sum goes to a SumRecord too), STRIDED, KEPT (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
+// LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
-#define MERGED (SAMESUM_INT64_ATOMICS && SAMESUM_DEVICE_FENCE)
+// Whether groups add to words of all. Words count their groups, so that no fence is needed; records of extremes do not.
+#define COUNTED (SAMESUM_INT64_ATOMICS && (!EXTREMES || SAMESUM_DEVICE_FENCE))
 
-// Words of a record: what extremes.h writes, counters, the rows of bins.h. Of the latter two, those of all groups lie SPACING words apart, as a
-// device adds to one line of memory one after the other.
-#define COUNTERS EXTREMES_WORDS
-#define OTHERS 3  // behind those of sums.h: work-items that saw anything but -0.0 and NaN
-#define COUNTED_NONZEROS 4
-#define COUNTER_WORDS 5
-#define FIRST_ROW (COUNTERS + COUNTER_WORDS)
-#define RECORD (FIRST_ROW + ALL_ROWS)
-#define SPACING 16
-#define WORDS_EACH ((COUNTER_WORDS + ALL_ROWS + GROUP_SIZE - 1) / GROUP_SIZE)
+// Words that are added up, in this order: digits of the sum, digits of the products, counters. In a record they follow the extremes.
+#define SUM_DIGITS (SUM ? DIGITS_OF(SUM_ROWS, SUM_ROW_BITS) : 0)
+#define PRODUCT_DIGITS (PRODUCTS ? DIGITS_OF(PRODUCT_ROWS, PRODUCT_ROW_BITS) : 0)
+#define FIRST_COUNTER (SUM_DIGITS + PRODUCT_DIGITS)
+#define WORDS (FIRST_COUNTER + RECORD_COUNTERS)
+#define RECORD (RECORD_EXTREMES + WORDS)
+#define WORDS_EACH ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE)
+#define ONE_GROUP ((ulong)1 << GROUP_SHIFT)
 
 // Ends a group early, where barriers may follow (PoCL takes none behind a condition).
 #if LANES > 1
@@ -29,11 +31,16 @@
 #endif
 
 #define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group takes in one go
-// Local memory: bins, or, after them, what the group's choice takes (in loads of 16 bytes).
+// Local memory: bins; after them what the group's choice of extremes takes, or the rounding (in loads of 16 bytes).
 #define BIN_LOADS ((ALL_ROWS * COLUMNS + 3) / 4)
 #define BEST_LOADS (GROUP_SIZE / LANES * 2)
-#define STORAGE_LOADS (BIN_LOADS > BEST_LOADS ? BIN_LOADS : BEST_LOADS)
-#define ROOMY_ROWS (ALL_ROWS > 0 ? ALL_ROWS : 1)
+#if ROUND
+#define SCRATCH_LOADS ((EXACT_DIGITS + 3) / 2)
+#else
+#define SCRATCH_LOADS 1
+#endif
+#define MOST_LOADS (BIN_LOADS > BEST_LOADS ? BIN_LOADS : BEST_LOADS)
+#define STORAGE_LOADS (MOST_LOADS > SCRATCH_LOADS ? MOST_LOADS : SCRATCH_LOADS)
 #define ROOM_TILES (ROOM / (STEPS * LOADS * ELEMENTS_PER_LOAD) - 1)  // tiles between collections
 #if WINDOWS
 #define FLUSH_STEPS (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
@@ -69,36 +76,81 @@ FN STATE see_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, ui
   return state;
 }
 
-// Words of `schedule`: zero before the first launch, and again after each.
-#define TICKETS 0
-#define TILES 1  // that were drawn, beyond the one that each group starts with
+// Where loads were not kept, places are those of loads until one work-item reads them again.
+#if EXTREMES
+FN uint place_again(KEY key, uint place, uint least, ARRAY a, WALK walk, ulong count) {
+  uint at = place;
+#pragma unroll
+  for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
+    const uint next = place != NOWHERE && place + i < count ? place + i : 0;
+    const KEY found = key_of(element_at(a, walk, next));
+    at = next >= place && (least ? turned(found) : found) == key ? next : at;
+  }
+  return at;
+}
+FN FOUND with_places(FOUND found, ARRAY a, WALK walk, ulong count) {
+#if !KNOWN_PLACES
+  if (count == 0) return found;
+  found.at_greatest = place_again(found.greatest, found.at_greatest, 0, a, walk, count);
+  found.at_least = place_again(found.least, found.at_least, 1, a, walk, count);
+#endif
+  return found;
+}
+#endif
 
-// Where an array lies: element i at byte `offset + i * stride` of `data`.
-FN ELEMENT element_at(GLOBAL const uchar* data, ulong offset, long stride, ulong i) {
-  return *(GLOBAL const ELEMENT*)(data + (offset + (ulong)((long)i * stride)));
+// Word i of those that are added up, of a group.
+FN long word_of_rows(LOCAL const long* rows, uint i) {
+#if SUM
+  if (i < SUM_DIGITS) return digit_of_rows(rows, SUM_ROWS, SUM_ROW_BITS, (int)i);
+#endif
+#if PRODUCTS
+  if (i < FIRST_COUNTER) return digit_of_rows(rows + FIRST_PRODUCT_ROW, PRODUCT_ROWS, PRODUCT_ROW_BITS, (int)i - SUM_DIGITS);
+#endif
+  return rows[ALL_ROWS + i - FIRST_COUNTER];
 }
 
-// Of `count` elements, under 2^32. From element `head` on there are `loads` whole ones of 16 bytes, of both arrays; other elements are
-// taken one by one. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for
-// a slower one.
+#if ROUND
+#define SUM_BASE (FLOATS ? 1074 - LOWEST_BIT : 1074)
+FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int skip_nans, LOCAL const long* words, LOCAL uint4* storage) {
+  write_sum_record((GLOBAL ulong*)(record + record_offset), count, skip_nans, FLOATS ? 0 : SIGNED ? 2 : 1, words, SUM_DIGITS, SUM_BASE,
+                   words + FIRST_COUNTER, (LOCAL long*)storage);
+}
+#endif
+
+// Words of `schedule`: zero before the first launch, and again after each.
+#define TICKETS 0  // groups that have added their words
+#define TILES 1    // tiles that were drawn, beyond the one that each group starts with
+
+// Of `count` elements; with extremes under 2^32. There are `loads` loads of 16 bytes; other elements are taken one by one. For the other
+// arguments see walk.h. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group
+// waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, uint head,
-                uint loads, uint count, GLOBAL ulong* records, GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result) {
+void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row_stride, GLOBAL const uchar* b, ulong b_offset,
+                long b_stride, long b_row_stride, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count,
+                GLOBAL ulong* records, GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record,
+                ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[STORAGE_LOADS];
-  LOCAL_VAR long rows[ROOMY_ROWS];
-  LOCAL_VAR uint counters[COUNTER_WORDS];
+  LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
+  LOCAL_VAR long words[WORDS];
+  LOCAL_VAR uint counters[RECORD_COUNTERS];
   LOCAL_VAR uint drawn[2];
   LOCAL uint* bins = (LOCAL uint*)storage;
-  LOCAL BEST* best = (LOCAL BEST*)storage;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
-  GLOBAL const uint4* a_loads = (GLOBAL const uint4*)(a + (a_offset + head * sizeof(ELEMENT)));
-  GLOBAL const uint4* b_loads = (GLOBAL const uint4*)(b + (b_offset + head * sizeof(ELEMENT)));
-  const uint steps = loads / STEP;
+  const ARRAY left = {a + a_offset, a_stride, a_row_stride};
+  const ARRAY right = {b + b_offset, b_stride, b_row_stride};
+  WALK walk;
+#if STRIDED
+  walk.elements = rows_of(row_length);
+  walk.loads = rows_of(row_loads);
+#endif
+  walk.head = head;
+  walk.kept = KEPT ? (uint)kept_loads(loads) / (DOT ? 2 : 1) : 0;
+  const uint steps = (uint)(loads / STEP);
   const uint tiles = (steps + STEPS - 1) / STEPS;
 
   for (uint i = local_id(); i < ALL_ROWS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
-  for (uint i = local_id(); i < ALL_ROWS; i += GROUP_SIZE) rows[i] = 0;
-  for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
+  for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
+  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) counters[i] = 0;
   after_launches();
   barrier_local();
 
@@ -114,22 +166,24 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   uint begun = 0;
 #endif
   // Elements before the first load, then loads, then what is left: in this order, as of equal elements the first counts.
+#if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
-    const uint4 x = load_of((WORD)element_at(a, a_offset, a_stride, i));
-    state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(b, b_offset, b_stride, i)) : x, i, 1, state);
+    const uint4 x = load_of((WORD)element_at(left, walk, i));
+    state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, i)) : x, i, 1, state);
   }
+#endif
   for (;;) {
     uint room = ROOM_TILES;
     for (; room > 0 && tile < tiles; --room) {
       if (local_id() == 0) drawn[room & 1] = tiles > group_count() ? atomic_add_global32(&schedule[TILES], 1) + group_count() : tiles;
       for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {
-        const uint first = step * STEP + local_id();
+        const ulong first = (ulong)step * STEP + local_id();
         uint4 v[LOADS];
         uint4 w[LOADS];
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
-          v[k] = load_once(&a_loads[first + k * GROUP_SIZE]);
-          w[k] = DOT ? load_once(&b_loads[first + k * GROUP_SIZE]) : v[k];
+          v[k] = load_at(left, walk, first + k * GROUP_SIZE);
+          w[k] = DOT ? load_at(right, walk, first + k * GROUP_SIZE) : v[k];
         }
 #if WINDOWS
         if (!begun) state.sums.window = guess_window(v, w);
@@ -137,7 +191,8 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
 #endif
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
-          state = see_load(column, counters, v[k], w[k], head + (first + k * GROUP_SIZE) * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD, state);
+          const uint place = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
+          state = see_load(column, counters, v[k], w[k], place, ELEMENTS_PER_LOAD, state);
         }
 #if WINDOWS
         state.sums.window = move_window(column, state.sums.window);
@@ -151,96 +206,139 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
       tile = drawn[room & 1];
     }
     if (tile >= tiles && room >= ROOM_TILES / 2) break;  // there is room for what is left
-    collect_bins(bins, rows);
+#if !FLOATS
+    state.sums = flush_integers(column, state.sums);
+#endif
+    collect_bins(bins, counters, rows);
     if (tile >= tiles) break;
   }
 #if WINDOWS
   flush_together(column, state.sums.window);
 #endif
-  // What is left: less than a step; or everything, of arrays that do not lie in loads.
-  uint left = count - head - steps * (STEP * ELEMENTS_PER_LOAD);
-  uint next = count - left + (uint)global_id();
+  // What is left: less than a step, and what rows have before and behind their loads; or everything, of few elements.
+  const ulong in_steps = (ulong)steps * STEP;
+  ulong rest = count - (STRIDED ? 0 : head) - in_steps * ELEMENTS_PER_LOAD;
+  ulong next = global_id();
   do {
-    const uint round = left < ROOM / 2 * (uint)global_size() ? left : ROOM / 2 * (uint)global_size();
-    for (uint i = (uint)global_id(); i < round; i += (uint)global_size()) {
-      const uint4 x = load_of((WORD)element_at(a, a_offset, a_stride, next));
-      state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(b, b_offset, b_stride, next)) : x, next, 1, state);
-      next += (uint)global_size();
+    const ulong round = rest < ROOM / 2 * global_size() ? rest : ROOM / 2 * global_size();
+    for (ulong i = global_id(); i < round; i += global_size()) {
+      const ulong at = index_of_rest(walk, in_steps, loads, next);
+      const uint4 x = load_of((WORD)element_at(left, walk, at));
+      state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, at)) : x, (uint)at, 1, state);
+      next += global_size();
     }
-    left -= round;
+    rest -= round;
 #if !FLOATS
-    if (left == 0) flush_integers(column, state.sums);
+    state.sums = flush_integers(column, state.sums);
 #endif
-    collect_bins(bins, rows);
-  } while (left != 0);
+    if (rest == 0) {
+      if (state.sums.other != 0) atomic_add_local32(&counters[COUNTER_OTHERS], 1);
+      if (NONZEROS) atomic_add_local32(&counters[COUNTER_NONZEROS], state.nonzeros);
+    }
+    collect_bins(bins, counters, rows);
+  } while (rest != 0);
 
-  GLOBAL ulong* record = group_count() == 1 ? result : records + (ulong)group_id() * (MERGED ? EXTREMES_WORDS : RECORD);
-#if EXTREMES
-  FOUND found = combine_group(best, found_by(state.extremes));
-  if (local_id() == 0) write_record(record, with_places(found, a + a_offset, a_stride, count));
-#endif
-  if (state.sums.other != 0) atomic_add_local32(&counters[OTHERS], 1);
-  if (NONZEROS) atomic_add_local32(&counters[COUNTED_NONZEROS], state.nonzeros);
-  barrier_local();
   const uint alone = group_count() == 1;
+#if EXTREMES
+  LOCAL BEST* best = (LOCAL BEST*)storage;
+  FOUND found = combine_group(best, found_by(state.extremes));
+  GLOBAL ulong* own = alone ? result : records + (ulong)group_id() * (COUNTED ? RECORD_EXTREMES : RECORD);
+  if (local_id() == 0) write_record(own, with_places(found, left, walk, count));
+#endif
   if (alone && local_id() == 0) schedule[TILES] = 0;
-  if (!MERGED || alone) {
-    for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) record[COUNTERS + i] = counters[i];
-    for (uint i = local_id(); i < ALL_ROWS; i += GROUP_SIZE) record[FIRST_ROW + i] = (ulong)rows[i];
+#if COUNTED
+  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
+    words[i] = word_of_rows(rows, i);
+    if (!alone) atomic_add_global64(&merged[i * SPACING], (ulong)words[i] + ONE_GROUP);
   }
-#if MERGED
-  RETURN_IF(alone);
-  for (uint i = local_id(); i < COUNTER_WORDS + ALL_ROWS; i += GROUP_SIZE) {
-    const ulong word = i < COUNTER_WORDS ? counters[i] : (ulong)rows[i - COUNTER_WORDS];
-    if (word != 0 && !alone) atomic_add_global64(&merged[i * SPACING], word);
-  }
+#if EXTREMES
   barrier_all();
   if (local_id() == 0) drawn[0] = !alone && atomic_add_ordered_global32(&schedule[TICKETS], 1) == group_count() - 1;
+#else
+  if (local_id() == 0) drawn[0] = !alone && atomic_add_global32(&schedule[TICKETS], 1) == group_count() - 1;
+#endif
   barrier_local();
   const uint last = drawn[0];
-  RETURN_IF(!last);
-  fence_device();
-  if (last && local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
-  ulong words[WORDS_EACH];  // all on their way at once
+  RETURN_IF(!last && !alone);
+  if (last) {
+    // All groups have drawn tickets: what they add is on its way, as they wait for nothing in between.
+    const ulong all = (ulong)group_count() << GROUP_SHIFT;
+    ulong sums[WORDS_EACH];  // all on their way at once
 #pragma unroll
-  for (uint k = 0; k < WORDS_EACH; ++k) {
-    const uint i = local_id() + k * GROUP_SIZE;
-    words[k] = last && i < COUNTER_WORDS + ALL_ROWS ? merged[i * SPACING] : 0;
-  }
+    for (uint k = 0; k < WORDS_EACH; ++k) {
+      const uint i = local_id() + k * GROUP_SIZE;
+      sums[k] = i < WORDS ? atomic_load_global64(&merged[i * SPACING]) : 0;
+    }
 #pragma unroll
-  for (uint k = 0; k < WORDS_EACH; ++k) {
-    const uint i = local_id() + k * GROUP_SIZE;
-    if (last && i < COUNTER_WORDS + ALL_ROWS) {
-      result[COUNTERS + i] = words[k];
-      merged[i * SPACING] = 0;
+    for (uint k = 0; k < WORDS_EACH; ++k) {
+      const uint i = local_id() + k * GROUP_SIZE;
+      if (i >= WORDS) continue;
+      while (((sums[k] + ONE_GROUP / 2) ^ all) >> GROUP_SHIFT != 0) sums[k] = atomic_load_global64(&merged[i * SPACING]);
+      store_settled_global64(&merged[i * SPACING], 0);
+      words[i] = (long)(sums[k] - all);
+    }
+    if (local_id() == 0) {
+      store_settled_global32(&schedule[TICKETS], 0);
+      store_settled_global32(&schedule[TILES], 0);
     }
   }
+  if (last || alone) {
+    for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) result[RECORD_EXTREMES + i] = (ulong)words[i];
+  }
 #if EXTREMES
+  RETURN_IF(alone);
+  if (last) fence_device();
   found = nothing();
   for (uint i = local_id(); i < (last ? group_count() : 0); i += GROUP_SIZE) {
-    found = combine(found, read_record(records + i * EXTREMES_WORDS));
+    found = combine(found, read_record(records + i * RECORD_EXTREMES));
   }
   found = combine_group(best, found);
   if (last && local_id() == 0) write_record(result, found);
+#endif
+#if ROUND
+  barrier_local();
+  if ((last || alone) && local_id() < LANES) round_words(record, record_offset, count, skip_nans, words, storage);
+#endif
+#else
+  GLOBAL ulong* to = alone ? result : records + (ulong)group_id() * RECORD;
+  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
+    words[i] = word_of_rows(rows, i);
+    to[RECORD_EXTREMES + i] = (ulong)words[i];
+  }
+#if ROUND
+  barrier_local();
+  if (alone && local_id() < LANES) round_words(record, record_offset, count, skip_nans, words, storage);
 #endif
 #endif
 }
 
 // The second launch, where groups cannot add to the same words: a work-item for each of them.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result) {
-  LOCAL_VAR BEST best;
+void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record,
+                        ulong record_offset, ulong count, int skip_nans) {
+#if ROUND
+  LOCAL_VAR long words[WORDS];
+#endif
   after_launches();
   if (local_id() == 0) schedule[TILES] = 0;
 #if EXTREMES
+  LOCAL_VAR BEST best;
   FOUND found = nothing();
   for (uint i = local_id(); i < groups; i += GROUP_SIZE) found = combine(found, read_record(records + (ulong)i * RECORD));
   found = combine_group(&best, found);
   if (local_id() == 0) write_record(result, found);
 #endif
-  for (uint word = COUNTERS + local_id(); word < RECORD; word += GROUP_SIZE) {
+  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
     ulong sum = 0;
-    for (uint i = 0; i < groups; ++i) sum += records[(ulong)i * RECORD + word];
-    result[word] = sum;
+    for (uint group = 0; group < groups; ++group) sum += records[(ulong)group * RECORD + RECORD_EXTREMES + i];
+#if ROUND
+    words[i] = (long)sum;
+#endif
+    result[RECORD_EXTREMES + i] = sum;
   }
+#if ROUND
+  LOCAL_VAR uint4 storage[SCRATCH_LOADS];
+  barrier_local();
+  if (local_id() < LANES) round_words(record, record_offset, count, skip_nans, words, storage);
+#endif
 }

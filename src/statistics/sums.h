@@ -1,11 +1,6 @@
 // Exact sums of elements and of their products, as a work-item carries them along: to bins (bins.h), or in registers where that is exact
 // (window.h); those of integers always.
 
-// Counters of a group, in local memory, of what is rare.
-#define COUNTED_NANS 0  // among the elements, or the products
-#define POSITIVE_INFINITIES 1
-#define NEGATIVE_INFINITIES 2
-
 typedef struct {
   uint other;  // not 0: saw anything but -0.0 and NaN
 #if !FLOATS
@@ -60,7 +55,7 @@ FN SUMS_STATE count_special(LOCAL uint* counters, WORD x, WORD y, SUMS_STATE sta
   const uint special = is_special(x);
   const uint negative = sign_of(x) & 1;
 #endif
-  if (special) atomic_add_local32(&counters[nan ? COUNTED_NANS : negative ? NEGATIVE_INFINITIES : POSITIVE_INFINITIES], 1);
+  if (special) atomic_add_local32(&counters[nan ? COUNTER_NANS : negative ? COUNTER_NEGATIVE_INFINITIES : COUNTER_POSITIVE_INFINITIES], 1);
   state.other |= special && !nan;
   return state;
 }
@@ -195,8 +190,8 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
 #endif
 
 #if !FLOATS
-// Adds what is in registers to the bins.
-FN void flush_integers(LOCAL uint* column, SUMS_STATE state) {
+// Moves what is in registers to the bins.
+FN SUMS_STATE flush_integers(LOCAL uint* column, SUMS_STATE state) {
   const long words[6] = {state.sum0, state.sum1, state.product0, state.product1, state.product2, state.product3};
 #pragma unroll
   for (uint i = 0; i < 6; ++i) {
@@ -204,5 +199,6 @@ FN void flush_integers(LOCAL uint* column, SUMS_STATE state) {
     const ulong magnitude = words[i] < 0 ? 0 - (ulong)words[i] : (ulong)words[i];
     if (i < 2 ? SUM : PRODUCTS) add_number(column, i < 2 ? 2 * i : FIRST_PRODUCT_ROW + 2 * (i - 2), 16, magnitude, 0, sign);
   }
+  return empty_sums();
 }
 #endif

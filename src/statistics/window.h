@@ -25,7 +25,6 @@
 #define LEAST_TOP 600          // from where on no product's lowest bit, nor a sum's spacing, is denormal
 #define MOST_TOP 1528          // up to where no sum of products overflows
 #define ELEMENTS_A_WINDOW 128  // two numbers of each product go into one sum
-#define LOWEST_BIT 1074
 #else
 #define SUMS 1
 #define PRODUCT_SUMS 2
@@ -34,15 +33,12 @@
 #if BITS == 32
 #define WINDOW_SPAN 19  // 27 - HEADROOM by the sum, (55 - 2 HEADROOM) / 2 by the products
 #define LEAST_TOP 21
-#define LOWEST_BIT 149
 #elif EXPONENT_BITS == 8
 #define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
 #define LEAST_TOP 37
-#define LOWEST_BIT 133
 #else  // all finite numbers: the spacing of the sums is that of the least of them, and of its square
 #define WINDOW_SPAN 29
 #define LEAST_TOP MOST_TOP
-#define LOWEST_BIT 24
 #endif
 #endif
 

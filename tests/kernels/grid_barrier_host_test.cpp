@@ -182,8 +182,8 @@ TEST(GridBarrierOnHost, LeavesOutWhoComesLate) {
   std::vector<unsigned> found(3, 99);
   for (unsigned group = 0; group < 3; ++group) {
     run(
-        state, 3, 1,
-        [&](unsigned* s, unsigned*) { grid_discover(s, &found[current.group]); }, [&](unsigned other) { return other == group ? 0 : -1; });
+        state, 3, 1, [&](unsigned* s, unsigned*) { grid_discover(s, &found[current.group]); },
+        [&](unsigned other) { return other == group ? 0 : -1; });
   }
   EXPECT_EQ(found, (std::vector<unsigned>{1, 0, 0}));
   EXPECT_EQ(state[GRID_BARRIER_GROUPS], 1u);
@@ -191,7 +191,8 @@ TEST(GridBarrierOnHost, LeavesOutWhoComesLate) {
   state.assign(GRID_BARRIER_STATE_WORDS, 0);
   state[GRID_BARRIER_DISCOVER] = 1;
   state[GRID_BARRIER_WANTED] = 2;
-  run(state, 3, 1, [&](unsigned* s, unsigned*) { grid_discover(s, &found[0]); }, [](unsigned other) { return other == 0 ? 0 : -1; });
+  run(
+      state, 3, 1, [&](unsigned* s, unsigned*) { grid_discover(s, &found[0]); }, [](unsigned other) { return other == 0 ? 0 : -1; });
   EXPECT_EQ(found[0], 0u);
   EXPECT_EQ(state[GRID_BARRIER_FAILED], GRID_BARRIER_TOO_FEW);
 }

@@ -73,7 +73,7 @@ class CompilingDevice final : public Device {
   // rounds them, once at a kernel's end; as a function of its own that cost every sum 0.2 µs on an H100, called or not.
   static int most_spilled(const std::string& name) {
     static const std::set<std::string> none{"pairs_blocks", "pairs_combine", "pairs_exact", "barriers", "neighbour_sums"};
-    return name == "sum_exact" ? 128 : name == "sum_window" ? 256 : none.count(name) != 0 ? 0 : 64;
+    return name == "statistics" ? 128 : name == "sum_window" ? 256 : none.count(name) != 0 ? 0 : 64;
   }
 
   // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled.

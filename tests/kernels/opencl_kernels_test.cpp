@@ -1,9 +1,9 @@
 // Every kernel, as the library builds it for a driver that names every extension, through the front end of a compiler that has them all:
 // clang's. Drivers are built on it, PoCL's too, and none of them is needed for most of what could be wrong with a kernel.
-#include "device/kernels/conformance.hpp"
 #include "device/device.hpp"
-#include "device/opencl/opencl.hpp"
+#include "device/kernels/conformance.hpp"
 #include "device/kernels/program.hpp"
+#include "device/opencl/opencl.hpp"
 #include "support/every_kernel.hpp"
 #include "support/process.hpp"
 

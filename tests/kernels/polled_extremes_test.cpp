@@ -18,7 +18,7 @@ namespace {
 /// The hard cases, by so many groups that lanes take several slots, and fewer; each twice, as slots are cleared.
 void check(const ExtremesKernel& kernel) {
   constexpr std::uint64_t kMostGroups = 302;
-  const std::uint64_t tile = kernel.tile * (kernel.strided ? 1 : kernel.elements_per_load);
+  const std::uint64_t tile = kernel.tile * kernel.elements_per_load;
   std::vector<unsigned long> slots(kMostGroups * kernel.record_words);
   std::uint32_t schedule[2] = {0, 0};
   int turns = 0;
@@ -34,7 +34,7 @@ void check(const ExtremesKernel& kernel) {
       for (int turn = 0; turn < 2; ++turn) {
         const Placed place(view, anyhow(kernel.type, kernel.strided, turns++));
         const unsigned head = kernel.strided ? 0 : place.head();
-        const std::uint64_t loads = kernel.strided ? length : (length - head) / kernel.elements_per_load;
+        const std::uint64_t loads = (length - head) / kernel.elements_per_load;
         const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMostGroups));
         ExtremaRecord found{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, 0, 0};
         const bool little = turn == 1 && kernel.little != nullptr && loads != 0;  // as it is launched
@@ -42,7 +42,8 @@ void check(const ExtremesKernel& kernel) {
         dialect::emulation().run(little ? little_groups : groups, kernel.group_size, [&] {
           auto* const to = reinterpret_cast<unsigned char*>(&found);
           if (little) return kernel.little(place.base, place.offset, head, static_cast<std::uint32_t>(length), slots.data(), to, 0);
-          kernel.search(place.base, place.offset, place.stride, head, static_cast<std::uint32_t>(length), slots.data(), schedule, to, 0, 0);
+          kernel.search(place.base, place.offset, place.stride, 0, length, head, kernel.strided ? 0 : loads, loads,
+                        static_cast<std::uint32_t>(length), slots.data(), schedule, to, 0, 0);
         });
         ASSERT_EQ(found, expected) << hard_case.name << ", " << length << " elements, turn " << turn;
         ASSERT_EQ(schedule[0] | schedule[1], 0u) << hard_case.name;

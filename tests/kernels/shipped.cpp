@@ -1,7 +1,6 @@
 #include "kernels/shipped.hpp"
 
 #include "product/product.hpp"
-#include "reduce/sum_device.hpp"
 #include "reduce/window_device.hpp"
 #include "statistics/collect_device.hpp"
 #include "statistics/extremes_device.hpp"
@@ -37,14 +36,16 @@ const std::set<std::string> kThorough{
     "squares_bfloat16_loads2",
     "squares_bfloat16_loads2_cluster",
     "squares_float64_loads4_stream",
-    "exact_float32_loads2_kept",
-    "exact_int16_loads2_kept",
     "extremes_float32_both_placed_loads1_little",
     "extremes_float64_both_placed_loads1_little",
     "extremes_float64_greatest_loads2_little",
     "extremes_float32_least_loads1_little",
-    "statistics_float32_moments_loads1_steps1_columns3",
-    "statistics_float64_moments_loads1_steps1_columns3",
+    "statistics_float32_moments_kept_loads1_steps1_columns3",
+    "statistics_float64_moments_kept_loads1_steps1_columns3",
+    "statistics_float32_sum_loads4_steps1_columns5_strided",
+    "statistics_float64_sum_kept_loads4_steps1_columns5",
+    "statistics_bfloat16_sum_kept_loads1_steps1_columns3",
+    "statistics_int16_sum_kept_loads4_steps1_columns5",
 };
 
 // Sizes of arrays between which no table has a row: every power of two, and half as much again.
@@ -185,28 +186,6 @@ void add_windows(Collection& kernels, std::span<const std::uint64_t> sizes) {
   }
 }
 
-void add_exact_sums(Collection& kernels, std::span<const std::uint64_t> sizes) {
-  for (const DType type : kDTypes) {
-    ListingDevice device;
-    for (const std::uint32_t group_size : {0, 256}) {
-      for (const std::uint64_t bytes : sizes) {
-        Tuning options;
-        options.group_size = group_size;  // else little data are not for this kernel
-        reduce::DeviceSum(device, type, options, bytes / size_of(type)).prepare_all(true);
-      }
-    }
-    for (const std::string& text : device.texts) {
-      ShippedKernel kernel = parse(text);
-      if (kernel.files.back() != "reduce/sum_exact.cl") continue;
-      kernel.family = "exact";
-      kernel.type = kernel.about = name_of(type);
-      name(kernel, "exact",
-           {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "KEPT", "kept"), flag(kernel, "STRIDED", "strided")});
-      kernels.add(std::move(kernel));
-    }
-  }
-}
-
 void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     ListingDevice device;
@@ -261,17 +240,20 @@ void add_products(Collection& kernels) {
 
 void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
-    if (is_integer(type)) continue;  // whose sums take no sub-groups
     for (const bool extremes : {false, true}) {
       for (const bool nonzeros : {false, true}) {
         for (const auto& [sum, squares, dot] :
              {std::array{true, true, false}, {true, false, false}, {false, true, false}, {false, true, true}}) {
           if (dot && (extremes || nonzeros)) continue;
+          const bool sum_alone = sum && !squares && !extremes && !nonzeros;
+          if (is_integer(type) && !sum_alone) continue;  // which take no sub-groups
           ListingDevice device;
           for (const std::uint64_t bytes : sizes) {
             statistics::CollectOptions options;
             options.fields = {extremes, sum, squares, nonzeros};
             statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
+            options.group_size = 256;  // else little data of one sum are not for this kernel
+            if (sum_alone) statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
           }
           for (const std::string& text : device.texts) {
             ShippedKernel kernel = parse(text);
@@ -285,8 +267,9 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
                   : sum && squares ? "moments"
                   : sum            ? "sum"
                                    : "squares",
-                  flag(kernel, "EXTREMES", "extremes"), flag(kernel, "NONZEROS", "nonzeros"), "loads" + kernel.define("LOADS"),
-                  "steps" + kernel.define("STEPS"), "columns" + kernel.define("COLUMN_BITS")});
+                  flag(kernel, "EXTREMES", "extremes"), flag(kernel, "NONZEROS", "nonzeros"), flag(kernel, "KEPT", "kept"),
+                  "loads" + kernel.define("LOADS"), "steps" + kernel.define("STEPS"), "columns" + kernel.define("COLUMN_BITS"),
+                  flag(kernel, "STRIDED", "strided")});
             kernels.add(std::move(kernel));
           }
         }
@@ -314,15 +297,14 @@ std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
 }
 
 std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes, bool only_pairs) {
-  Collection windows, exact_sums, extremes, statistics, products;
+  Collection windows, extremes, statistics, products;
   add_windows(windows, sizes);
-  add_exact_sums(exact_sums, sizes);
   add_extremes(extremes, sizes);
   add_statistics(statistics, sizes);
   add_products(products);
   std::vector<ShippedKernel> all = windows.all();
   for (const Collection& some : {products}) std::ranges::move(some.all(), std::back_inserter(all));
-  for (const Collection& some : {exact_sums, extremes, statistics}) {
+  for (const Collection& some : {extremes, statistics}) {
     std::ranges::move(only_pairs ? some.pairs() : some.all(), std::back_inserter(all));
   }
   return all;

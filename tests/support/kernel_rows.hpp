@@ -37,25 +37,16 @@ struct WindowKernel : KernelRow {
   bool quick;        ///< sums are tried as integers (quick_sum.h)
 };
 
-/// sum_exact.cl.
-struct ExactKernel : KernelRow {
-  int digits, row_base, entries, spacing;
-  std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
-  bool strided;                           ///< else elements follow one another
-  void (*sum)(const unsigned char* data, unsigned long offset, long stride, unsigned head, unsigned long count, unsigned long* merged,
-              unsigned* schedule, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
-  void (*take_off)(long* entries, unsigned long count);  ///< of signed integers: what so many elements are counted too high
-};
-
 /// extremes.cl, and extremes_little.cl.
 struct ExtremesKernel : KernelRow {
   ops::Extrema ends;
-  std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes, or elements where `strided`
+  std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
   std::uint64_t record_words;
   bool polled;   ///< the last group waits for the others' records, and clears them
   bool strided;  ///< else elements follow one another
-  void (*search)(const unsigned char* data, unsigned long offset, long stride, unsigned head, unsigned count, unsigned long* records,
-                 unsigned* schedule, unsigned char* results, unsigned long result_offset, unsigned long base);
+  void (*search)(const unsigned char* data, unsigned long offset, long stride, long row_stride, unsigned long row_length, unsigned head,
+                 unsigned long row_loads, unsigned long loads, unsigned count, unsigned long* records, unsigned* schedule,
+                 unsigned char* results, unsigned long result_offset, unsigned long base);
   void (*little)(const unsigned char* data, unsigned long offset, unsigned head, unsigned count, unsigned long* slots,
                  unsigned char* results, unsigned long result_offset);
 };
@@ -67,17 +58,16 @@ struct ProductKernel : KernelRow {
   void (*multiply)(const unsigned char* data, unsigned long count, unsigned char* results);
 };
 
-/// statistics.cl of floats.
+/// statistics.cl: of floats, and of integers where it is a sum alone.
 struct StatisticsKernel : KernelRow {
   bool sum, products, dot;  ///< what it adds up; products are squares unless `dot`
+  bool extremes, rounds;    ///< what else it finds; a sum alone is rounded
+  bool strided;             ///< rows and strides; else elements follow one another
   std::uint64_t elements_per_load;
-  int lowest_bit, sum_rows, sum_row_bits, product_rows, product_row_bits;
-  std::uint64_t record_words, merged_words, result_words;
-  int first_row, counters, nans, positive_infinities, negative_infinities,
-      others;  ///< places in the result; of the last, behind `counters`
-  void (*collect)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset,
-                  long b_stride, unsigned head, unsigned loads, unsigned count, unsigned long* records, unsigned long* merged,
-                  unsigned* schedule, unsigned long* result);
+  void (*collect)(const unsigned char* a, unsigned long a_offset, long a_stride, long a_row_stride, const unsigned char* b,
+                  unsigned long b_offset, long b_stride, long b_row_stride, unsigned long row_length, unsigned head,
+                  unsigned long row_loads, unsigned long loads, unsigned long count, unsigned long* records, unsigned long* merged,
+                  unsigned* schedule, unsigned long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
 };
 
 /// All rows of a family, which their translation units fill in before main().

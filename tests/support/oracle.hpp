@@ -2,8 +2,8 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
-#include <samesum/types.hpp>
 #include <samesum/array.hpp>
+#include <samesum/types.hpp>
 
 #include <gmp.h>
 

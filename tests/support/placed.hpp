@@ -3,8 +3,8 @@
 
 #include "core/visit.hpp"
 
-#include <samesum/types.hpp>
 #include <samesum/array.hpp>
+#include <samesum/types.hpp>
 
 #include <cstddef>
 #include <cstdint>

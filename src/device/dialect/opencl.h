@@ -61,6 +61,8 @@ FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBA
 FN void store_settled_global32(GLOBAL uint* p, uint v) { *p = v; }
 FN void store_settled_global64(GLOBAL ulong* p, ulong v) { *p = v; }
 
+FN ulong mul_hi64(ulong a, ulong b) { return mul_hi(a, b); }
+
 // Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed.
 FN void atomic_add_global_f32(GLOBAL float* p, float v) {
   uint expected = 0;  // a guess: the first exchange tells

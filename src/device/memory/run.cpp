@@ -40,6 +40,26 @@ std::optional<Run> single_run(const Array& data, core::Order order) {
   return Run{memory, data.size(), stride, data.offset() + static_cast<std::uint64_t>(data.size() == 0 ? 0 : first)};
 }
 
+std::optional<Run> run_of_rows(const Array& data, core::Order order) {
+  if (std::optional<Run> run = single_run(data, order)) return run;
+  std::int64_t first = 0;
+  const std::vector<core::Axis> axes = core::simplified_axes(data, order, first);
+  constexpr std::uint64_t kMostLength = std::uint64_t{1} << 30;
+  if (axes.size() != 2 || axes[1].extent > kMostLength) return std::nullopt;
+  return Run{data.buffer().state().memory, data.size(), axes[1].stride, data.offset() + static_cast<std::uint64_t>(first), axes[1].extent,
+             axes[0].stride};
+}
+
+bool have_like_rows(Run& a, Run& b) {
+  const auto cut = [](Run& run, std::uint64_t length) {
+    run.row_length = length;
+    run.row_stride = run.stride * static_cast<std::int64_t>(length);
+  };
+  if (a.row_length == 0 && b.row_length != 0) cut(a, b.row_length);
+  if (b.row_length == 0 && a.row_length != 0) cut(b, a.row_length);
+  return a.row_length == b.row_length;
+}
+
 Source gather_source(DType type, bool narrow) {
   return {{"device/memory/gather.cl"}, {{"ELEMENT", std::string(word_of(type))}, {"INDEX", narrow ? "uint" : "ulong"}}};
 }

@@ -17,21 +17,36 @@
 
 namespace samesum::device {
 
-/// `count` elements, one every `stride` bytes, the first at byte `offset`. The element's size divides offset and stride, the memory's own
-/// misalignment included.
+/// `count` elements, one every `stride` bytes, the first at byte `offset`; or whole rows of `row_length` such elements, `row_stride` bytes
+/// apart, for kernels that walk rows. The element's size divides offset and strides, the memory's own misalignment included.
 struct Run {
   Memory memory;
   std::uint64_t count = 0;
   std::int64_t stride = 0;
   std::uint64_t offset = 0;
+  std::uint64_t row_length = 0;  // 0: there is one row
+  std::int64_t row_stride = 0;
 
+  std::uint64_t length() const noexcept { return row_length != 0 ? row_length : count; }
+  std::uint64_t rows() const noexcept { return row_length != 0 ? count / row_length : 1; }
+
+  /// Of whole rows, where there are several.
   Run part(std::uint64_t first, std::uint64_t size) const {
-    return {memory, size, stride, offset + first * static_cast<std::uint64_t>(stride)};
+    const std::uint64_t bytes = row_length != 0 ? first / row_length * static_cast<std::uint64_t>(row_stride) : first * static_cast<std::uint64_t>(stride);
+    return {memory, size, stride, offset + bytes, row_length, row_stride};
   }
+  /// Elements of the largest part of `most` or fewer.
+  std::uint64_t part_size(std::uint64_t most) const noexcept { return row_length != 0 ? most / row_length * row_length : most; }
 };
 
 /// An array on a device as one run, where its elements in this order are one.
 std::optional<Run> single_run(const Array& data, core::Order order);
+
+/// The same, or as rows: where the elements in this order lie along two axes, of which the inner has 2^30 elements at most.
+std::optional<Run> run_of_rows(const Array& data, core::Order order);
+
+/// Makes rows of the one array of those of the other, where it has none. False where both have rows, and of other lengths.
+bool have_like_rows(Run& a, Run& b);
 
 /// Brings elements of an array that is no single run to where they are one: parts of it, in memory of its own.
 class Gather {
@@ -64,18 +79,21 @@ Source gather_source(DType type, bool narrow);
 
 /// Calls body(Run) with the elements of `data`, which lies on a device that runs kernels, run by run in this order: at least once.
 template <class Body>
-void for_runs(const Array& data, core::Order order, const Body& body) {
-  if (const std::optional<Run> run = single_run(data, order)) return body(*run);
+void for_runs(const Array& data, core::Order order, const Body& body, bool with_rows = false) {
+  if (const std::optional<Run> run = with_rows ? run_of_rows(data, order) : single_run(data, order)) return body(*run);
   Gather gather(data, order);
   const std::uint64_t most = Gather::most(data.type());
   for (std::uint64_t first = 0; first < data.size(); first += most) body(gather.part(first, std::min(most, data.size() - first)));
 }
 
-/// The same of two arrays of one shape and type on one device, by the order of their indices: body(Run, Run), of the same elements.
+/// The same of two arrays of one shape and type on one device, by the order of their indices: body(Run, Run), of the same elements, in rows
+/// of one length.
 template <class Body>
 void for_runs_of_both(const Array& a, const Array& b, const Body& body) {
-  const std::optional<Run> one = single_run(a, core::Order::index), other = single_run(b, core::Order::index);
-  if (one && other) return body(*one, *other);
+  std::optional<Run> one = run_of_rows(a, core::Order::index), other = run_of_rows(b, core::Order::index);
+  if (one && other && have_like_rows(*one, *other)) return body(*one, *other);
+  if (one && one->rows() > 1) one.reset();
+  if (other && other->rows() > 1) other.reset();
   std::optional<Gather> a_parts, b_parts;
   if (!one) a_parts.emplace(a, core::Order::index);
   if (!other) b_parts.emplace(b, core::Order::index);

@@ -1,0 +1,35 @@
+// Where the words of results lie, which kernels write and the host reads: one source for both, so macros alone. A float format is an
+// argument, as its exponent bits; integers have none.
+
+// A record of collect.cl, in 64-bit words: what there is to know of the extremes, digits of the sum, digits of the products, counters.
+// What is not asked for has no digits. Records of sums by exponent_window kernels have the digits and the counters of one sum.
+#define RECORD_MAX_KEY 0
+#define RECORD_MIN_KEY 1
+#define RECORD_INDICES 2     // of the maximum in the upper half, of the minimum in the lower
+#define RECORD_NANS 3        // their number in the upper half, the index of the first in the lower
+#define RECORD_EXTREMES 4    // words
+#define COUNTER_NANS 0       // among the elements, or the products
+#define COUNTER_POSITIVE_INFINITIES 1
+#define COUNTER_NEGATIVE_INFINITIES 2
+#define COUNTER_OTHERS 3     // of floats: work-items that met anything but -0.0 and NaN
+#define SUM_COUNTERS 4       // so many counters a sum has
+#define COUNTER_NONZEROS 4
+#define RECORD_COUNTERS 5
+
+// Groups add words to those of all groups: these lie SPACING words apart, as a device adds to one line of memory one after the other, and
+// count in their upper bits the groups that have added. Of MAX_GROUPS groups the words themselves stay under 2^(GROUP_SHIFT - 1).
+#define SPACING 16
+#define GROUP_SHIFT 50
+#define MAX_GROUPS 4095
+
+// Exact sums are kept in rows of 64 bits: row r weighs 2^(row_bits r) in units of the least positive number (of products: of its square).
+// There are some more than elements need, for the pieces of running sums. Squares need no row between those of 16 bits.
+#define FLOAT_POSITIONS(exponent_bits) ((1 << (exponent_bits)) - 3)
+#define SUM_ROW_BITS_OF(exponent_bits) ((exponent_bits) != 0 ? 8 : 16)
+#define SUM_ROWS_OF(exponent_bits) ((exponent_bits) != 0 ? FLOAT_POSITIONS(exponent_bits) / 8 + 16 : 8)
+#define PRODUCT_ROW_BITS_OF(exponent_bits, dot) ((exponent_bits) != 0 && (dot) ? 8 : 16)
+#define PRODUCT_ROWS_OF(exponent_bits, dot) \
+  ((exponent_bits) == 0 ? 12 : (dot) ? FLOAT_POSITIONS(exponent_bits) / 4 + 32 : FLOAT_POSITIONS(exponent_bits) / 8 + 16)
+
+// Rows become digits, of which digit i weighs 2^(32 i) in the same units: two more than the rows begin in, for carries and the sign.
+#define DIGITS_OF(rows, row_bits) ((rows) * (row_bits) / 32 + 2)
