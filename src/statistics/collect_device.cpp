@@ -152,7 +152,7 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   }
   in_window_ = window_.has_value();
   if (window_) {
-    window_result_ = device.allocate(std::uint64_t{8} * reduce::window_entries(type, terms()).words() + sizeof(SumRecord));
+    window_result_ = device.allocate_result(std::uint64_t{8} * reduce::window_entries(type, terms()).words() + sizeof(SumRecord));
   } else {
     prepare();
   }
@@ -176,7 +176,7 @@ void DevicePass::prepare() {
   const std::vector<std::uint64_t> zeros(counted ? SPACING * layout.added_words() : 1);
   merged_ = device_.allocate(8 * zeros.size());
   device_.write(merged_, 0, zeros.data(), 8 * zeros.size());
-  result_ = device_.allocate(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
+  result_ = device_.allocate_result(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
   schedule_ = device_.allocate(sizeof(std::uint64_t));
   device_.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
 }

@@ -150,7 +150,7 @@ DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning&
   records_ = device.allocate(zeros.size());
   device.write(records_, 0, zeros.data(), zeros.size());
   schedule_ = device.allocate(8);
-  result_ = device.allocate(sizeof(ExtremaRecord));
+  result_ = device.allocate_result(sizeof(ExtremaRecord));
   const std::uint64_t zero = 0;
   device.write(schedule_, 0, &zero, sizeof zero);
 }
