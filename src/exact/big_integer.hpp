@@ -26,7 +26,7 @@ class BigInteger {
   BigInteger shifted_right(int bits) const;      ///< rounded towards zero
   bool has_bits_below(int bits) const noexcept;  ///< whether shifted_right(bits) would lose any
   std::string decimal() const;
-  /// O(words of both).
+  /// O(words of both operands).
   friend BigInteger operator-(const BigInteger& a, const BigInteger& b);
   /// O(words of a · words of b).
   friend BigInteger operator*(const BigInteger& a, const BigInteger& b);

@@ -96,7 +96,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
   }
   long digit = first + (int)lane < count ? digits[first + (int)lane] : 0;
   digit = carry_step(carry_step(digit, lane), lane);
-  // Takes the sign of the highest digit; where that was wrong, all lanes are full after carry propagation.
+  // Assumes the sign of the highest digit. If that is wrong, carry propagation fills all lanes, and the sign is flipped below.
   uint negative = 0;
   uint used = subgroup_ballot(digit != 0);
   if (used != 0 && subgroup_shuffle64(digit, 31 - clz32(used)) < 0) {

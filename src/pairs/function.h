@@ -1,8 +1,7 @@
 // f(a, b) for kernels: the same operations as in pairs_cpu_function-inl.hpp for the CPU, so that values have the same bits.
 //
 // Defined by the host: F (one of the numbers below), D (components), WEIGHTED, REAL, REAL_BYTES. VALUE is the type in which f is evaluated:
-// REAL, or
-// a vector of it in kernels shaped for CPUs, which define it and BITS beforehand.
+// REAL, or a vector of it in kernels for CPUs, which define it and BITS before this file.
 
 #define F_PRODUCT 0
 #define F_DIFFERENCE 1

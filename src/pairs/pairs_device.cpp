@@ -223,7 +223,7 @@ device::Argument DevicePairs::real(double value) const {
 
 std::uint64_t DevicePairs::bytes_of_x() const noexcept {
   const std::uint64_t bytes = size_of(problem_.type);
-  if (shape_ == Shape::exact) return 8 * (problem_.type == DType::float32 ? 14 + 1 : 70 + 1);  // DIGITS of pairs_exact.cl, and a word of flags
+  if (shape_ == Shape::exact) return 8 * (problem_.type == DType::float32 ? 14 + 1 : 70 + 1);  // DIGITS of pairs_exact.cl, and flags
   return problem_.accuracy == PairAccuracy::compensated ? 2 * bytes : bytes;
 }
 
