@@ -42,7 +42,7 @@ Style style_of(bench::Verdict verdict) {
   return verdict == bench::Verdict::skipped ? Style::dim : Style::bad;
 }
 
-// A ladder whose rungs are printed as they are measured.
+// Prints the rungs of a ladder as they are measured.
 class PairsPrinter {
  public:
   PairsPrinter(Output& out, const std::vector<std::string>& rungs)

@@ -27,10 +27,10 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
-// The file behind the '@' of --edges; empty where there is none.
+// The file name after the '@' of --edges; empty if there is none.
 std::string edges_file(const std::string& edges) { return edges.starts_with('@') ? edges.substr(1) : ""; }
 
-// The drawing's file. The end of its name says what is drawn.
+// The output file of the plot. Its extension selects the format.
 OutputFile plot_of(const HistOptions& options) {
   const std::string& path = options.plot;
   std::string end = path.size() < 4 ? "" : path.substr(path.size() - 4);
@@ -48,7 +48,7 @@ double parse_number(std::string_view text, const std::string& where) {
   return value;
 }
 
-// Numbers with commas, blanks or line ends between them; from a file, where the text is '@' and its name.
+// Numbers separated by commas, blanks or line ends; from a file, where the text is '@' and its name.
 std::vector<double> parse_edges(const std::string& given) {
   const std::string file = edges_file(given);
   std::string text = file.empty() ? given : read_file(file);
@@ -81,7 +81,7 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
   } else if (const std::optional<Range> found = find_range()) {
     range = *found;
   } else {
-    range = {0, 1};  // as numpy, where there are no numbers
+    range = {0, 1};  // as numpy does without numbers
   }
   if (options.each_value) {
     if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52))
@@ -140,7 +140,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
 
 namespace {
 
-// The name of the input, or how many there are.
+// The name of the input, or the number of inputs.
 std::string title_of(const Input& input) {
   const std::string& first = input.files.front();
   return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : shown_name(first);
@@ -210,7 +210,7 @@ int run_numbers(Output& out, const HistOptions& options) {
       return range;
     }
     const std::optional<Range> range = range_of(*source);
-    source = input.open();  // mapped files: from their start again
+    source = input.open();  // opens mapped files again for the second pass
     return range;
   };
   const Bins bins = make_bins(options, type, find_range);
@@ -234,7 +234,7 @@ int run_image(Output& out, const HistOptions& options, const std::string& path) 
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   options.result.check();
-  plot_of(options);  // before the work
+  plot_of(options);  // fails before the work if it cannot be written
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
     refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }

@@ -14,12 +14,12 @@
 namespace samesum::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 40;  // of bins that have a line each
+constexpr std::size_t kMostLines = 40;  // for bins with one line each
 constexpr std::size_t kHeight = 12;     // of columns, in lines
 constexpr std::array<const char*, 9> kAcross = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 constexpr std::array<const char*, 9> kUp = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-// The length of a bar in eighths of a character: at least one for a count that is not 0.
+// The length of a bar in eighths of a character: at least one for a nonzero count.
 std::size_t eighths(std::uint64_t count, std::uint64_t greatest, std::size_t characters, bool logarithmic) {
   if (count == 0) return 0;
   const auto value = static_cast<double>(count), most = static_cast<double>(greatest);
@@ -51,10 +51,10 @@ void draw_lines(Output& out, const std::vector<std::string>& labels, const std::
   }
 }
 
-// Columns above an axis with the two bounds.
+// Columns above an axis that is labelled with the two bounds.
 void draw_columns(Output& out, const Histogram& histogram, bool logarithmic, std::uint32_t width) {
   std::vector<std::uint64_t> bars = bars_of(histogram, 100000);
-  const std::size_t scale_width = grouped(greatest_of(bars)).size() + 4;  // put together they may be larger
+  const std::size_t scale_width = grouped(greatest_of(bars)).size() + 4;  // merged bins may have larger counts
   const std::size_t room = width > scale_width + 12 ? width - scale_width - 2 : 10;
   bars = bars_of(histogram, room);
   const std::uint64_t greatest = greatest_of(bars);

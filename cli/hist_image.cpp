@@ -19,7 +19,7 @@
 namespace samesum::cli {
 namespace {
 
-// Counts the rows of an image while others are being decoded.
+// Counts decoded rows of an image while further ones are being decoded.
 class BandCounter {
  public:
   BandCounter(const HistOptions& options, const Device& device) : options_(options), device_(device) {}
@@ -33,7 +33,7 @@ class BandCounter {
     if (!worker_.joinable()) worker_ = std::thread([this, image] { count(image); });
     changed_.notify_one();
   }
-  /// What was counted, if anything was.
+  // The histograms, if any rows were counted.
   std::optional<ImagePart> result() {
     stop();
     if (failure_) std::rethrow_exception(failure_);
@@ -54,7 +54,7 @@ class BandCounter {
   void count(const Image& image) try {
     const Bins bins = make_bins(options_, image.type, [] { return std::optional<Range>(); });
     Tuning tuning = options_.tuning;
-    if (tuning.threads == 0) tuning.threads = 1;  // which counts several times as fast as another one decodes
+    if (tuning.threads == 0) tuning.threads = 1;  // one thread counts several times as fast as one decodes
     std::uint64_t done = 0;
     for (;;) {
       std::unique_lock lock(mutex_);
@@ -92,7 +92,7 @@ class BandCounter {
   std::optional<ImagePart> counted_;
   Report report_;
   std::exception_ptr failure_;
-  std::thread worker_;  // last: it uses the others
+  std::thread worker_;  // last: it uses the other members
 };
 
 std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
@@ -100,7 +100,7 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
   return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
 }
 
-// The pages that are wanted, each decoded when its turn comes.
+// The requested pages, each decoded when it is reached.
 class Pages {
  public:
   Pages(const HistOptions& options, const std::string& path, std::string name) : file_(path), options_(options), name_(std::move(name)) {
@@ -145,7 +145,7 @@ class Pages {
   std::string name_;
 };
 
-// Of the channels that are counted.
+// The range of the channels that are counted.
 std::optional<Range> range_of(const HistOptions& options, const Image& image) {
   const std::uint32_t wanted = image.channels - (image.has_alpha() && !options.alpha ? 1 : 0);
   if (wanted == image.channels) return range_of(image.view());
@@ -185,7 +185,7 @@ void parse_tiles(const std::string& tiles, ImageTiles& how) {
 
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name) {
   Pages pages(options, path, name);
-  // Where the CPU counts, and where bins do not wait for the whole image.
+  // Rows are counted during decoding if the CPU counts, and if the bins are known before the whole image is.
   const bool bins_known =
       !options.edges.empty() || !options.range.empty() || (options.bins == 0 && !options.log_bins) || options.each_value;
   std::optional<Device> cpu;

@@ -24,7 +24,7 @@ struct Options {
   ResultOptions result;
 };
 
-// The product of one input; integers with --exact as their digits.
+// The product of one input; for integers with --exact also its digits.
 struct Found {
   std::string name;
   std::optional<Number> number;
@@ -35,7 +35,7 @@ struct Found {
   std::string text(const Options& options) const { return number ? options.result.text(*number) : digits; }
 };
 
-// A part at a time where the filter leaves something out: it copies what it changes.
+// Appends a chunk; in parts where the filter is active, as it copies what it changes.
 void append_in_parts(Array chunk, NodataFilter& filter, Product& product) {
   const std::uint64_t most = filter.active() ? NodataFilter::most(chunk.type()) : std::max<std::uint64_t>(chunk.size(), 1);
   for (std::uint64_t first = 0; first < chunk.size(); first += most) {
@@ -76,7 +76,7 @@ Json json_of(const Found& found) {
   if (found.number) {
     found.number->add_to(object);
   } else {
-    object["value"] = found.digits;  // in a string: few programs read all digits of a number
+    object["value"] = found.digits;  // a string, as few programs read all digits of a number
     object["type"] = "integer";
   }
   return object;

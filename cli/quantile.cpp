@@ -46,13 +46,13 @@ double parse_fraction(const std::string& text) {
   return value;
 }
 
-// What gives its numbers once only is kept, and can be read again.
+// Makes an input that can be read only once readable again, by storing it.
 NamedSource kept(NamedSource input) {
   if (!is_stream(input.name)) return input;
   return {input.name, [spool = std::make_shared<Spool>(*input.open())] { return from_start(spool); }};
 }
 
-// A source that tells how many numbers were missing, once it has been read to its end.
+// A source that records how many numbers were missing.
 class Watched final : public Source {
  public:
   Watched(std::unique_ptr<Source> source, std::optional<DType> type, std::uint64_t& missing)
@@ -71,7 +71,7 @@ class Watched final : public Source {
   std::uint64_t& missing_;
 };
 
-// `type`: of all elements, if they have one.
+// `type`: of all elements, if they have one type.
 Found find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const Options& options) {
   Found found{input.name, {}, {}, 0, 0};
   const auto start = std::chrono::steady_clock::now();
@@ -126,7 +126,7 @@ void print_csv(Output& out, const std::vector<Found>& all, const Options& option
   }
 }
 
-// A line for each quantile of each file: what tells them apart, and the value; with --plain the value alone.
+// A line for each quantile of each file: labels and the value; with --plain only the value.
 void print(Output& out, const std::vector<Found>& all, const Options& options) {
   const bool plain = options.result.plain;
   for (const Found& found : all) {
@@ -161,7 +161,7 @@ int run(Output& out, const Options& options) {
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
   parse_quantile_method(options.method);
-  options.input.resident_bytes();  // a bad file is found before long work is begun
+  options.input.resident_bytes();  // finds a bad file before long work begins
   Input each = options.input;
   each.total = false;
   std::vector<NamedSource> inputs = each.sources();

@@ -23,20 +23,20 @@ namespace {
 using Options = StatisticsOptions;
 
 Number number_of(bool value) { return Number(std::uint64_t{value}); }
-// The same value rounded once to either type.
+// Values that are rounded once to either type.
 Number number_of(double value) { return {value, DType::float64}; }
 Number number_of(float value) { return {value, DType::float32}; }
 
 Number sum_of(const Found& found, const Options& options) {
   const Accumulator& sum = found.all.sum();
   if (found.text && is_integer(sum.result_type()) &&
-      !options.result.float32) {  // a text's integers have no type: it is any that has the sum
+      !options.result.float32) {  // a text's integers have no type: any type that holds the sum
     return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());
   }
   return options.result.round(sum);
 }
 
-// A text's integers have no type: int64 where they can.
+// A text's integers have no type: int64 if it holds the value.
 Number extreme_of(const Found& found, const Extreme& extreme) {
   const auto* const integer = std::get_if<std::uint64_t>(&extreme.value.number);
   if (found.text && integer != nullptr && *integer >> 63 == 0) return Number(static_cast<std::int64_t>(*integer));
@@ -110,7 +110,7 @@ const Statistic& find_statistic(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("no statistic '{}': there are {}", name, known));
 }
 
-// A source that remembers whether all of its elements were integers.
+// A source that records whether all of its elements were integers.
 class TypeNote final : public Source {
  public:
   explicit TypeNote(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -131,16 +131,16 @@ class TypeNote final : public Source {
   std::optional<bool> integers_;
 };
 
-// A column on its way: what was found so far, of how many elements.
+// The intermediate state of a column: results and counts so far.
 struct Running {
   Found found;
   NodataFilter filter;
-  NodataFilter ones;  // for the product, which has 1 for what is left out
+  NodataFilter ones;  // for the product, in which removed elements are 1
   std::uint64_t before = 0;
   std::optional<Product> product;
 };
 
-// Adds a part of the latest chunk of `source`, from its element `first` on.
+// Adds a part of the current chunk of `source`, from its element `first` on.
 void collect_part(Array part, std::uint64_t first, const Source& source, const Device& device, const Options& options, Running& running) {
   Found& found = running.found;
   const std::uint64_t known = found.all.count();
@@ -158,7 +158,7 @@ void collect_part(Array part, std::uint64_t first, const Source& source, const D
   running.before += part.size();
 }
 
-// What an input, or each of its columns, has.
+// Collects the statistics of an input, or of each of its columns.
 std::vector<Found> collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
   const std::unique_ptr<Source> source = input.open();
   const bool text = source->format() == "text";
@@ -208,7 +208,7 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   return all;
 }
 
-// A table without a column of numbers is a mistake, of its separators as a rule.
+// A table without a column of numbers is an error, usually caused by a wrong separator.
 void require_numbers(const std::vector<Found>& columns) {
   const auto has_words = [](const Found& found) { return found.column && found.column->words != 0; };
   if (columns.empty() || !std::ranges::all_of(columns, has_words)) return;
@@ -345,7 +345,7 @@ int run_sums_of_columns(Output& out, const Input& input, const std::string& devi
   }
   Options options;
   options.input = input;
-  options.nodata = std::exchange(options.input.nodata, {});  // counted for each column
+  options.nodata = std::exchange(options.input.nodata, {});  // applied to each column
   options.device = device;
   options.wanted = {"sum"};
   options.result = result;

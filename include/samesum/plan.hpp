@@ -1,4 +1,4 @@
-// Plans: a reduction or a histogram of arrays that lie on a device, prepared once and then enqueued as often as one likes.
+// Plans: a reduction or a histogram of arrays on a device, prepared once and enqueued any number of times.
 //
 //   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
 //   samesum::Plan plan(device, samesum::ops::sum, samesum::DType::float32, n);
@@ -22,18 +22,18 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// What a plan works out, beside Fields (several statistics in one pass) and Bins (a histogram).
+/// The operations of a plan, beside Fields (several statistics in one pass) and Bins (a histogram).
 namespace ops {
 /// The exact sum. Its result is an Accumulator, its record a SumRecord.
 struct Sum {};
 /// The exact sum of the products of two arrays' elements. Its result is a ProductAccumulator.
 struct Dot {};
-/// The least and the greatest element: the less is looked for, the faster where there is little data. The result is a Statistics, the
-/// record an ExtremaRecord.
+/// The least and the greatest element. On small arrays, asking for less is faster. The result is a Statistics, the record an ExtremaRecord.
 struct Extrema {
   bool min = true;
   bool max = true;
-  /// Where they are, and the first NaN. If not, an index in ExtremaRecord is 0 where there is such an element, and in Statistics kNowhere.
+  /// Their indices, and that of the first NaN. If false, an index in ExtremaRecord is 0 where there is such an element, and in Statistics
+  /// kNowhere.
   bool indices = true;
 
   friend bool operator==(const Extrema&, const Extrema&) = default;
@@ -46,23 +46,23 @@ inline constexpr Extrema extrema{}, min{.max = false}, max{.min = false};
 
 using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins>;
 
-/// Of ops::Sum, ops::Dot, of ops::Extrema and Fields, of Bins.
+/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins.
 using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram>;
 
-/// What a sum leaves in a device's memory: 24 bytes, as a C struct.
+/// The record that a sum writes to device memory: 24 bytes, as a C struct.
 struct SumRecord {
   double value;            ///< the sum, rounded once
-  std::int64_t integer;    ///< of integers: the sum itself; of unsigned ones its bits, to be read as uint64. Of floats: 0
+  std::int64_t integer;    ///< of integers: the sum; of unsigned ones its bits, to be read as uint64. Of floats: 0
   float value32;           ///< the sum, rounded once to float32
-  std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits, and `integer` is 0; else 0
+  std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits (`integer` is then 0); else 0
 };
 
-/// What extrema leave in a device's memory: 48 bytes, as a C struct. They are those of the elements that are no NaN, by the order in which
-/// -0.0 < +0.0; where there is none, their indices are kNowhere and they mean nothing.
+/// The record that extrema write to device memory: 48 bytes, as a C struct. NaNs are excluded from both extrema, and -0.0 < +0.0; where
+/// there are no other elements, the indices are kNowhere and the values are undefined.
 struct ExtremaRecord {
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-  std::uint64_t min;        ///< the element itself, in the first bytes; the others are zero
+  std::uint64_t min;        ///< the element, in the first bytes; the others are zero
   std::uint64_t min_index;  ///< the lowest index at which it stands
   std::uint64_t max;        ///< likewise
   std::uint64_t max_index;
@@ -72,44 +72,44 @@ struct ExtremaRecord {
   friend bool operator==(const ExtremaRecord&, const ExtremaRecord&) = default;
 };
 
-/// An operation on arrays of one type, for which everything is compiled and allocated when the plan is made: enqueue() does neither, and
-/// waits for nothing, on a device over the caller's own stream or queue too, where a CUDA graph can capture it.
+/// An operation on arrays of one type. Everything is compiled and allocated when the plan is made: enqueue() does neither and never waits;
+/// on the caller's own stream it can be captured by a CUDA graph.
 ///
-/// A plan's work uses the same scratch memory, and follows each other in its device's queue; for work at the same time take a plan for each
-/// queue. A plan may be used from several threads at once. It is a cheap handle: copies share it. Work may be faster for data like those
-/// before, with the same bits for any.
+/// The operations enqueued by one plan share its scratch memory and run in order in its device's queue; for concurrent work use one plan
+/// for each queue. A plan may be used from several threads at once. It is a cheap handle: copies share it. A plan may adapt to the data of
+/// earlier calls; this affects its speed, never its results.
 ///
-/// On a GPU of compute capability 9.0 or newer a kernel may start before what is ahead of it in the stream has ended, and waits on the
-/// device for that (programmatic dependent launch, CUDA programming guide): it is ordered like any other, and sees what was written. A
-/// kernel of the caller's that is launched with that attribute itself has to wait as well (griddepcontrol.wait) before it looks at a
-/// result.
+/// On a GPU of compute capability 9.0 or newer a kernel may start before preceding work in the stream has ended; it then waits on the
+/// device for that work (programmatic dependent launch, CUDA programming guide), so the order in which memory is written and read is
+/// unchanged. A kernel that the caller launches with that attribute must wait as well (griddepcontrol.wait) before it reads a result.
 class Plan {
  public:
-  /// At most so many elements at once, but for sums, which take any number, and extrema; of more, the results of parts merge.
+  /// The maximum number of elements of one enqueue(), except for sums, which take any number, and extrema; split larger arrays and merge
+  /// the results.
   static constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 31;
 
-  /// For arrays of `type` with `size` elements or about so many: of another size it does as well, only perhaps slower. Arrays whose
-  /// elements lie apart need kernels of their own, which are compiled for Layout::strided alone; a histogram takes none.
-  /// Of `options` a plan takes the policy on NaNs of what is left in device memory, and the tuning.
+  /// For arrays of `type` with about `size` elements: other sizes give the same results, perhaps more slowly. Strided arrays need kernels
+  /// of their own, which are compiled only for Layout::strided; a histogram has none.
+  /// A plan uses only two of `options`: `nan`, for the records in device memory, and `tuning`.
   /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernels cannot be
   /// built.
   Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options = {},
        Layout layout = Layout::contiguous);
 
-  /// Enqueues the operation on `data`, which must stay as it is until that is done. O(n).
+  /// Enqueues the operation on `data`, which must not change until it is complete. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
   void enqueue(const Array& data);
-  /// The same, and leaves the operation's record at byte `offset` of `to`, a multiple of 8: a SumRecord or an ExtremaRecord, or of a
-  /// histogram bins + 3 counts, uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
+  /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord or an ExtremaRecord, or for a
+  /// histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
   /// @throws Error (usage) also for an operation without a record: ops::Dot, Fields.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
-  /// Of two arrays, for ops::Dot: of one shape; faster where they are contiguous and lie alike.
+  /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned.
   void enqueue(const Array& a, const Array& b);
 
-  /// What the latest enqueue() found, which it waits for; of ops::Extrema, the latest that had no place for its record.
-  /// @throws Error (usage) before that.
+  /// The result of the latest enqueue(), for which it waits; for ops::Extrema, of the latest one without a record.
+  /// @throws Error (usage) where there was none.
   Result result() const;
-  /// The same, where the caller knows what it is: `plan.result<Accumulator>()`.
+  /// The same, with the type of the result: `plan.result<Accumulator>()`.
   template <class Expected>
   Expected result() const {
     return std::get<Expected>(result());

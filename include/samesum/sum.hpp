@@ -27,42 +27,40 @@ struct SumVariant {
   std::string_view description;
 };
 
-/// The variants that can run on `device`, the one that "auto" takes first. All give the same bits.
+/// The variants that can run on `device`; "auto" takes the first. All give the same bits.
 std::vector<SumVariant> sum_variants(const Device& device);
 
 /// The exact sum of `data` as an accumulator: merge it with others, serialize it, round it.
-/// O(n) time; O(1) memory on the CPU; on other devices data in host memory goes through in chunks of bounded size. An array on a device is
-/// summed where it lies: nothing is copied, but where its elements are no single run (a slice of a matrix); those are gathered on the
-/// device, by parts of 64 MiB. Where no report is asked for, and the device's kernels are built, a call costs little more than its kernel;
-/// for many such sums see Plan.
-/// May be called from several threads at once; `data` is only read.
+/// O(n) time; O(1) memory on the CPU; other devices process host data in chunks of bounded size. An array on a device is summed in place;
+/// where its elements do not form one strided run (a slice of a matrix), they are gathered on the device first, in parts of 64 MiB. With
+/// the kernels built and no report requested, a call costs little more than its kernel; for many such sums see Plan. May be called from
+/// several threads at once; `data` is only read.
 /// @throws Error (usage) for an unknown variant, a group size that the device cannot run, or an array on another device; Error (device)
 /// where the device fails.
 Accumulator accumulate(const Array& data, const Options& options = {});
 
-/// The same of an array in host memory, shared out over several devices at once, each of which takes the next part when it is done with
-/// one: the same bits as on any of them. `reports`, where given, has one for each device, with the bytes that it took; Options::device and
-/// Options::report are not looked at.
+/// The same for an array in host memory, divided over several devices that work at the same time, each taking the next part when it has
+/// finished one: the same bits as on any of them. `reports`, where given, receives one report for each device, with the bytes that it
+/// processed; Options::device and Options::report are ignored.
 /// @throws Error (device) where one of them fails.
 Accumulator accumulate(const Array& data, std::span<const Device> devices, const Options& options = {},
                        std::vector<Report>* reports = nullptr);
 
-/// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; of none:
-/// +0.0. Of integers, exactly: an int64, or a uint64 where their type is unsigned.
-/// The same bits on every device, with every option. On the CPU it is faster than accumulate() where elements have exponents of all sizes,
-/// but reads the data twice where, moreover, the least of them decide how it rounds.
-/// Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (ACM TOMS 1991).
-/// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() it, which fits any; Error as
-/// accumulate() does.
-/// No set-up cost for small arrays.
+/// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; the empty
+/// sum is +0.0. Of integers, the exact sum: an int64, or a uint64 where their type is unsigned. The same bits on every device, with every
+/// option. On the CPU it is faster than accumulate() where the elements' exponents spread widely; it reads the data a second time where the
+/// smallest elements decide the rounding. Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded
+/// Last Bit (ACM TOMS 1991).
+/// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() holds any sum; otherwise Error as
+/// accumulate(). No set-up cost for small arrays.
 Value sum(const Array& data, const Options& options = {});
 
-/// What sums of elements of such a range are: double, std::int64_t or std::uint64_t.
+/// The type of a sum over such a range: double, std::int64_t or std::uint64_t.
 template <ElementRange Range>
 using SumOf = std::conditional_t<std::floating_point<ElementOf<Range>>, double,
                                  std::conditional_t<std::is_signed_v<ElementOf<Range>>, std::int64_t, std::uint64_t>>;
 
-/// The same of elements whose type the compiler knows: `double total = sum(std::vector{0.1, 0.2})`.
+/// The same for elements whose type is known at compile time: `double total = sum(std::vector{0.1, 0.2})`.
 template <ElementRange Range>
 SumOf<Range> sum(Range&& data, const Options& options = {}) {
   return std::get<SumOf<Range>>(sum(Array(data), options).number);

@@ -1,4 +1,4 @@
-// Long work in parts, between which the caller is told how far it has come, and may end it.
+// Long work in parts, with progress and cancellation between them.
 #pragma once
 
 #include "core/view.hpp"
@@ -12,22 +12,22 @@ namespace samesum::core {
 
 class ProgressParts {
  public:
-  /// Elements of a part have so many bytes: some milliseconds of work on a CPU; on devices with kernels so many that what a part takes by
-  /// itself is little beside its upload.
+  /// The bytes of a part: some milliseconds of work on a CPU; on devices with kernels so large that the overhead of a part is small
+  /// compared with its upload.
   static constexpr std::uint64_t kPartBytes = std::uint64_t{32} << 20, kKernelPartBytes = std::uint64_t{256} << 20;
 
   ProgressParts(const Options& options, std::uint64_t total, bool on_kernels = false)
       : told_(options.progress), total_(total), part_bytes_(on_kernels ? kKernelPartBytes : kPartBytes) {}
 
-  /// Whether somebody is to be told.
+  /// Whether the caller has a progress function.
   bool wanted() const noexcept { return static_cast<bool>(told_); }
-  /// Tells that so many bytes more are done. What the caller's function throws comes out.
+  /// Reports `bytes` more as done. Exceptions of the caller's function propagate.
   void add(std::uint64_t bytes) {
     done_ += bytes;
     if (told_) told_({done_, total_});
   }
 
-  /// Calls body(View) for all of `data`, part by part where somebody is to be told: at least once.
+  /// Calls body(View) for all of `data`, in parts if progress is to be reported: at least once.
   template <class Body>
   void for_parts(View data, const Body& body) {
     if (!wanted()) return body(data);
@@ -38,7 +38,7 @@ class ProgressParts {
       add(now.bytes());
     }
   }
-  /// The same of two, which have the same elements: body(View, View).
+  /// The same for two views with equally many elements: body(View, View).
   template <class Body>
   void for_parts(View a, View b, const Body& body) {
     if (!wanted()) return body(a, b);
@@ -50,12 +50,12 @@ class ProgressParts {
     }
   }
 
-  /// The options for a chunk of what comes from a source: its progress counts from where the chunks before it ended.
+  /// The options for a chunk of a source: its progress continues from the end of the chunks before it.
   Options of_chunk(Options options) const {
     if (told_) options.progress = [this](const Progress& chunk) { told_({done_ + chunk.done, total_}); };
     return options;
   }
-  /// After a chunk, whose progress has been told.
+  /// To be called after a chunk whose progress was reported.
   void skip(std::uint64_t bytes) noexcept { done_ += bytes; }
 
  private:

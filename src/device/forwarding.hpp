@@ -1,12 +1,12 @@
-// A device that hands everything on to another one.
+// A device that forwards all calls to another one.
 #pragma once
 
 #include "device/device.hpp"
 
 namespace samesum::device {
 
-/// For what watches or changes some of a device's functions. It has programs of its own, which are not taken from the disk, and a mutex of
-/// its own: the real device's is for whoever makes this one.
+/// A base for devices that observe or change some functions of another one. It has its own programs, which do not use the disk cache, and
+/// its own mutex: its creator must hold that of the other device.
 class Forwarding : public Device {
  public:
   explicit Forwarding(Device& real) : real_(real) {

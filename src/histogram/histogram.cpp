@@ -1,4 +1,4 @@
-// The plan of a histogram: what is counted, and where.
+// Histograms: choice of the device, and loops over sources.
 #include <samesum/histogram.hpp>
 
 #include "core/array_blocks.hpp"
@@ -28,7 +28,7 @@
 namespace samesum {
 namespace {
 
-// Runs `count` on the CPU, with its time for `report`.
+// Runs `count` on the CPU and records its time in `report`.
 template <class Count>
 std::vector<std::uint64_t> timed(Report* report, const Count& count) {
   std::uint32_t threads = 0;
@@ -41,7 +41,7 @@ std::vector<std::uint64_t> timed(Report* report, const Count& count) {
   return slots;
 }
 
-// As many slots as the plan has.
+// The counts of all slots of the plan.
 std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Device& device, const Tuning& options, Report* report) {
   if (report != nullptr) *report = {device.info().selector, "", "", data.bytes(), 0, 0};
   if (!device.info().has(Capability::kernels)) {
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Dev
   return plan.by_value() ? plan.fold(slots) : slots;
 }
 
-// Whether an integer's nearest double lies above it, or below. That may be 2^63 or 2^64, which no integer of the type is.
+// Whether an integer's nearest double lies above or below it. The double may be 2^63 or 2^64, outside of the type.
 template <class Integer>
 bool is_above(double nearest, Integer integer) {
   const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
@@ -77,8 +77,8 @@ Range chunk_range(const std::byte* from, std::uint64_t count) {
     least = value < least ? value : least;
     greatest = value > greatest ? value : greatest;
   }
-  if (least > greatest) return {1, 0};                                                 // none
-  Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0, whichever of the zeros came first
+  if (least > greatest) return {1, 0};                                                 // no finite number
+  Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0 turns -0.0 into +0.0
   if constexpr (std::is_integral_v<Value> && sizeof(Value) == 8) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (is_above(range.least, least)) range.least = std::nextafter(range.least, -kInfinity);
@@ -145,7 +145,7 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   source.allow_any_order();
   Histogram total(bins);
   core::ProgressParts progress(options, source.resident_bytes(), device.info().has(Capability::kernels));
-  std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
+  std::vector<std::unique_ptr<binning::Plan>> plans;  // one per type: text yields several, in small chunks
   Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {
     auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });

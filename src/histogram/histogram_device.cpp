@@ -18,26 +18,25 @@ namespace samesum::binning {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
-// Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
+// The work-items of a group, and the groups on a compute unit: together the maximum of an H100.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint32_t kHotLoads = 3;    // of 32-bit samples: a fourth would be spilled
-constexpr std::uint64_t kManyTiles = 64;  // for each compute unit: so many that they can be drawn in fours
-constexpr std::uint32_t kFewerGroupSize =
-    768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
-constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
-// More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
+constexpr std::uint32_t kHotLoads = 3;          // of 32-bit samples: a fourth one would be spilled
+constexpr std::uint64_t kManyTiles = 64;        // per compute unit: from this number on, tiles are taken in fours
+constexpr std::uint32_t kFewerGroupSize = 768;  // 80 registers for each; a multiple of 3, so that a work-item always has the same channels
+constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, per group, reserved by the driver
+// More copies would cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
 constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
 constexpr std::uint32_t kMostCopyBits = 2;
-// Where a driver gives a group no more, it keeps some of it for itself; such a driver's compiler needs more loads in flight for bytes.
+// Drivers with this limit for local memory reserve part of it themselves; their compilers need more loads in flight for bytes.
 constexpr std::uint64_t kSmallLocal = 48 << 10, kSmallReservedBytes = 4 << 10;
-// For little data: small groups with few counters to clear and to add up.
-constexpr std::uint64_t kLittleBytes = std::uint64_t{1} << 19;
-constexpr std::uint32_t kLittleGroupSize = 512;
-constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
+// Small data: small groups with few counters to clear and to add up.
+constexpr std::uint64_t kSmallDataBytes = std::uint64_t{1} << 19;
+constexpr std::uint32_t kSmallDataGroupSize = 512;
+constexpr std::uint64_t kSmallDataLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
-constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the numbers of tiles, and what is hot
+constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the tile numbers and the hot slots
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -46,17 +45,17 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
 }
 
 bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
-  // Flushed denormals would give other slots than the host saw.
+  // Flushed denormals would give other slots than those computed on the host.
   return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
 
-// Words of 16-bit counters: as counters.cl has them.
+// Words of 16-bit counters, as in counters.cl.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
-// Words of hot slots, likewise: of 16-bit samples there may be many, of others one.
+// Words of hot slots, as in counters.cl: 16-bit samples may have many, others one.
 std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 * 64 : 0) + 32; }
 
-// What is left of `room` where `taken` of it is not to be had: nothing where that is more.
+// The rest of `room` without `taken` of it, at least 0.
 std::uint64_t left_of(std::uint64_t room, std::uint64_t taken) { return room - std::min(room, taken); }
 
 template <class Key, class T>
@@ -88,7 +87,7 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
   std::uint64_t words = 0;
   if (configuration.counters == Counters::local32) words = slots << configuration.copy_bits;
   if (configuration.counters == Counters::local16) {
-    // Of bytes two channels share a word.
+    // For bytes, two channels share a word.
     words =
         problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
     if (configuration.hot) words += hot_words(problem.type());
@@ -103,14 +102,15 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (small_local) local_bytes = left_of(local_bytes, kSmallReservedBytes);
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
-  const bool little = bytes <= kLittleBytes && !info.is_cpu;
+  const bool small_data = bytes <= kSmallDataBytes && !info.is_cpu;
   const std::uint32_t most = std::min(info.max_group_size, kGroupSize);
   device::check_group_size(info, group_size, most);
-  chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
+  const std::uint32_t preferred = info.is_cpu ? kCpuGroupSize : small_data ? kSmallDataGroupSize : kGroupSize;
+  chosen.group_size = group_size != 0 ? group_size : std::min(most, preferred);
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
-  // What a group may have where `groups` of them share a compute unit.
+  // The local memory of a group where `groups` of them share a compute unit.
   const auto share = [&](std::uint64_t groups) { return left_of((local_bytes + kReservedBytes) / groups, kReservedBytes); };
-  // A driver that gives a group only a part of a unit's memory has that for each of two.
+  // A driver that limits a group to a part of a unit's memory gives that much to each of two groups.
   const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
 
   const auto fits = [&](std::uint64_t room) { return local_bytes_of(problem, chosen, trie) <= room; };
@@ -118,7 +118,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     chosen.guess = Guess::even;
     if (!guesses_evenly(info, *problem.plan)) {
       const bool by_value = info.has(Capability::denormals);
-      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the room
+      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the memory
       chosen.edges_local = true;
       if (!fits(shared)) {
         chosen.edges_local = false;
@@ -127,17 +127,17 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
       chosen.guess = trie.by_value ? Guess::trie_by_value : Guess::trie;
     }
   }
-  chosen.loads = little || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
-  // Arithmetic in double takes more registers than so many work-items have.
+  chosen.loads = small_data || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
+  // Arithmetic in double needs more registers than the full group size leaves.
   if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
     chosen.group_size = kFewerGroupSize;
   if (problem.channels > 1 && !info.is_cpu) {
-    // Where there is no room for all copies of whole words.
+    // Without memory for all copies with whole words, half words are used.
     Configuration whole = chosen;
     whole.copy_bits = kMostCopyBitsOfBytes;
     if (local_bytes_of(problem, whole, trie) > shared) {
       chosen.counters = Counters::local16;
-      if (small_local && group_size == 0 && !little) {
+      if (small_local && group_size == 0 && !small_data) {
         chosen.group_size = std::min(most, kFewerGroupSize);
         chosen.loads = 2;
       }
@@ -145,7 +145,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   }
   if (fits(local_bytes)) {
     const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
-    const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
+    const std::uint64_t room = small_data ? std::min(kSmallDataLocalBytes, shared) : shared;
     for (; chosen.copy_bits < most_bits; ++chosen.copy_bits) {
       Configuration more = chosen;
       ++more.copy_bits;
@@ -162,7 +162,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
   }
   if (chosen.resident == 1 && !info.is_cpu) {
-    // Nobody else has work while this group waits.
+    // With one group on a compute unit, nothing else hides the latency of its loads.
     chosen.ahead = true;
     chosen.loads = kAheadLoads;
   }
@@ -171,7 +171,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (chosen.ahead && tiles >= kManyTiles * info.compute_units) {
     chosen.steps = kAheadSteps;
     Configuration more = chosen;
-    more.hot = chosen.counters == Counters::local16 && (size_of(type) == 2 || size_of(type) == 4);  // of wider ones there is time
+    more.hot = chosen.counters == Counters::local16 && (size_of(type) == 2 || size_of(type) == 4);  // 64-bit: not limited by counters
     if (more.hot && size_of(type) == 4) more.loads = kHotLoads;
     if (local_bytes_of(problem, more, trie) <= local_bytes) chosen = more;
     chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
@@ -215,7 +215,7 @@ void DeviceHistogram::prepare() {
   const device::Source source = count_source(problem_, configuration_);
   count_ = device::build(device_, source, "histogram_count");
   clear_ = device::build(device_, source, "histogram_clear");
-  // One more: the number of tiles drawn.
+  // One more: the tile counter.
   counts_ = device_.allocate(4 * (problem_.slots() + 1));
   spare_ = device_.allocate(4 * (problem_.slots() + 1));
   if (configuration_.guess == Guess::pattern) return;
@@ -262,7 +262,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   } else {
     set(trie_);
   }
-  // A signed integer's key has its sign flipped.
+  // The key of a signed integer is its bits with the sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
                                         offset,
@@ -307,7 +307,7 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
                           .group_size = configuration_.group_size,
                           .local_bytes = configuration_.local_bytes};
   const bool wide = size_of(problem_.type()) == 8;
-  // Without fp64 no kernel has arguments of that type.
+  // Without fp64, kernels have no parameters of that type.
   if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
     launch_typed<std::uint64_t, double>(data, count, offset, head, grid);
   } else if (wide) {
@@ -364,10 +364,10 @@ void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
 
 namespace {
 
-// A histogram of more samples than 32-bit counters hold.
+// The sum of partial histograms, for more samples than 32-bit counters hold.
 class Total {
  public:
-  /// The sum goes to `slots`.
+  /// Adds the counts to `slots`.
   Total(DeviceHistogram& histogram, std::vector<std::uint64_t>& slots) : histogram_(histogram), slots_(slots) {
     slots_.assign(histogram.slots(), 0);
     histogram_.clear();
@@ -389,18 +389,18 @@ class Total {
   std::uint64_t counted_ = 0;  // since the counters were cleared
 };
 
-// What a call over an array on the device leaves to the next one with the same bins.
-struct Kept {
-  Kept(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size)
+// Cached between calls over arrays on the device with the same bins.
+struct CachedHistogram {
+  CachedHistogram(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size)
       : bins(edges), plan(edges, type), histogram(device, {&plan}, samples, group_size) {}
 
   Bins bins;
   Plan plan;
   DeviceHistogram histogram;
-  std::vector<std::uint64_t> slots;  // of the latest call: large ones are not allocated again
+  std::vector<std::uint64_t> slots;  // of the latest call: avoids another large allocation
 };
 
-// So many samples at a time: whole pixels, whatever their channels.
+// The number of samples per chunk: whole pixels for any number of channels.
 std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t samples) {
   const std::uint64_t unit = std::uint64_t{48} / size_of(type);
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(type) / unit * unit;
@@ -452,23 +452,23 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   const device::Lock lock(device.mutex());
   const std::uint64_t size = device::Plans::size_for(data.size());
   const std::string name = fmt::format("histogram {} {} {} {}", name_of(data.type()), size, bins.count(), options.group_size);
-  auto kept = device.plans().take<Kept>(name);
-  if (!kept || kept->bins != bins) kept = std::make_shared<Kept>(device, bins, data.type(), size, options.group_size);
+  auto cached = device.plans().take<CachedHistogram>(name);
+  if (!cached || cached->bins != bins) cached = std::make_shared<CachedHistogram>(device, bins, data.type(), size, options.group_size);
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
   const auto tell = [&] {
     if (report == nullptr) return;
-    report->configuration = kept->histogram.configuration().text();
+    report->configuration = cached->histogram.configuration().text();
     report->seconds = device.seconds_between(start, device.mark());
   };
   if (run && data.size() <= DeviceHistogram::kMostCounted) {
-    kept->histogram.clear();
-    kept->histogram.launch(run->memory, run->count, run->offset);
+    cached->histogram.clear();
+    cached->histogram.launch(run->memory, run->count, run->offset);
     tell();
-    Histogram result = kept->histogram.result(bins);
-    device.plans().give_back(name, std::move(kept));
+    Histogram result = cached->histogram.result(bins);
+    device.plans().give_back(name, std::move(cached));
     return result;
   }
-  Total total(kept->histogram, kept->slots);
+  Total total(cached->histogram, cached->slots);
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
     const device::Run part = run ? run->part(first, count) : gather->part(first, count, lock);
@@ -476,8 +476,8 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   }
   tell();
   total.finish();
-  Histogram result = kept->plan.by_value() ? Histogram(bins, kept->plan.fold(kept->slots)) : Histogram(bins, kept->slots);
-  device.plans().give_back(name, std::move(kept));
+  Histogram result = cached->plan.by_value() ? Histogram(bins, cached->plan.fold(cached->slots)) : Histogram(bins, cached->slots);
+  device.plans().give_back(name, std::move(cached));
   return result;
 }
 

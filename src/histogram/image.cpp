@@ -1,4 +1,4 @@
-// Histograms of an image's channels, whole or by tiles.
+// Histograms of an image's channels, for the whole image or for each tile.
 #include <samesum/error.hpp>
 #include <samesum/image.hpp>
 
@@ -20,7 +20,7 @@ struct Place {
   std::uint64_t x, y, width, height;
 };
 
-// The pixels of a part, one row after the other; of `channel` alone, where it is one.
+// The pixels of a part, row by row; of `channel` alone, if it is set.
 std::vector<std::byte> gather(const Image& image, const Place& place, std::optional<std::uint32_t> channel) {
   const std::size_t sample = size_of(image.type), pixel = sample * image.channels;
   const std::size_t step = channel ? sample : pixel;
@@ -38,7 +38,7 @@ std::vector<std::byte> gather(const Image& image, const Place& place, std::optio
   return result;
 }
 
-// 8 bits: all channels in one pass.
+// 8-bit images: all channels in one pass.
 std::vector<Histogram> of_bytes(View pixels, std::uint32_t channels, std::uint32_t wanted, const binning::Plan& plan, const Bins& bins,
                                 const Device& device, const Tuning& tuning, Report* report) {
   const auto counted = binning::count_bytes(View(pixels.data(), pixels.size(), DType::uint8), channels, device, tuning, report);

@@ -1,4 +1,4 @@
-// Histograms of characters: bytes, counted all, and put into bins afterwards.
+// Histograms of characters: all bytes are counted, then assigned to bins.
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 

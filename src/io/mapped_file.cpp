@@ -29,8 +29,7 @@ std::string_view kind_of(mode_t mode) noexcept {
 
 }  // namespace
 
-// All files that are mapped, for a handler of signals, which may take no lock: a list to which places are added and from which none is ever
-// taken, but used again.
+// All mapped files, for a signal handler, which must not lock: a list whose nodes are added and reused, but never removed.
 struct MappedFile::Place {
   std::atomic<bool> used = true;
   std::atomic<const std::byte*> begin = nullptr, end = nullptr;
@@ -63,7 +62,7 @@ struct MappedFile::Place {
 };
 
 MappedFile::MappedFile(const std::string& path)
-    // Without O_NONBLOCK a named pipe would wait for a writer; for regular files it means nothing.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer; it does not affect regular files.
     : name_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) fail(path, "cannot be opened", errno);
   map();
@@ -94,8 +93,8 @@ void MappedFile::map() {
     }
     data_ = data;
     place_->set(static_cast<const std::byte*>(data), size_, name_.c_str());
-    // A file system that can keeps what it reads for us in large pages from now on. Measured on ext4: 1 GiB from the page cache in
-    // 35 instead of 45 ms, also in later processes; populating the mapping in advance, or advising sequential access, gains nothing.
+    // File systems that support it cache the file in huge pages from now on. Measured on ext4: 1 GiB from the page cache in 35 instead of
+    // 45 ms, also in later processes; populating the mapping in advance, or advising sequential access, has no effect.
     madvise(data_, size_, MADV_HUGEPAGE);
   } catch (...) {
     close(descriptor_);

@@ -1,4 +1,4 @@
-// Made-up data: a counter-based generator, so that any thread can make any part.
+// Generated data: a counter-based generator, so that any thread can generate any part.
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
@@ -58,11 +58,11 @@ Real finite_bits(std::uint64_t bits) {
   constexpr Bits kExponent = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
   constexpr Bits kLowest = kExponent & -kExponent;
   Bits pattern = static_cast<Bits>(bits >> (64 - 8 * sizeof(Bits)));
-  if ((pattern & kExponent) == kExponent) pattern ^= kLowest;  // the highest finite binade gets the infinities' share
+  if ((pattern & kExponent) == kExponent) pattern ^= kLowest;  // patterns of infinities and NaNs become the highest finite binade
   return std::bit_cast<Real>(pattern);
 }
 
-// Reals in an element's type: 16-bit ones are cut off.
+// Converts reals to an element's type; 16-bit ones are truncated.
 template <class Element, class Real>
 Element element_of(Real value) {
   if constexpr (std::is_floating_point_v<Element>) {
@@ -72,7 +72,7 @@ Element element_of(Real value) {
   }
 }
 
-// Elements 2 i and 2 i + 1 are pair(i).
+// Writes pair(i) to elements 2 i and 2 i + 1.
 template <class Element, class Pair>
 void fill(Element* to, std::uint64_t size, const Pair& pair) {
   core::parallel_for(tbb::blocked_range<std::uint64_t>(0, size / 2, 1 << 14), [&](const tbb::blocked_range<std::uint64_t>& range) {

@@ -1,4 +1,4 @@
-// A device that hands everything on to another one and notes what was compiled: so the kernels shown are those that the patterns build.
+// A device that forwards all calls to another one and records what was compiled: so the kernels shown are those that the patterns build.
 #include <samesum/inspect.hpp>
 
 #include <samesum/bench.hpp>
@@ -54,10 +54,10 @@ class NotingDevice final : public device::Forwarding {
   }
 };
 
-// Elements, where the user does not say how many: variants choose their kernels by it.
+// The number of elements where the user does not give one: variants choose their kernels by it.
 constexpr std::uint64_t kElements = std::uint64_t{1} << 28;
 constexpr std::uint64_t kPairsElements = 1 << 16;
-constexpr std::uint64_t kMostPairsElements = 1 << 24;  // which are made up here
+constexpr std::uint64_t kMostPairsElements = 1 << 24;  // which are generated here
 
 std::uint64_t size_of_array(const InspectOptions& options) { return options.size != 0 ? options.size : kElements; }
 
@@ -75,7 +75,7 @@ void build_sum(std::string_view variant, const Device&, NotingDevice& device, co
   }
 }
 
-// The methods' kernels are built where they are measured: this does it once, shortly.
+// The methods' kernels are built when they are measured: this runs a short measurement.
 void build_barrier(std::string_view variant, const Device& device, NotingDevice&, const InspectOptions& options) {
   bench::BarrierLadderOptions ladder;
   ladder.methods = {std::string(variant)};
@@ -136,7 +136,7 @@ void build_reduce(std::string_view variant, const Device&, NotingDevice& device,
   }
 }
 
-// A pattern joins by a row here: what its variants are called, and how one is built on a device.
+// A pattern is added by a row here: its variants, and how one is built on a device.
 struct Pattern {
   std::string_view name;
   std::vector<std::string> (*variants)();

@@ -1,4 +1,4 @@
-// What all ladders do alike.
+// The parts common to all ladders.
 #pragma once
 
 #include <samesum/bench.hpp>
@@ -18,12 +18,12 @@
 
 namespace samesum::bench {
 
-/// Whether `name` is among the rungs asked for: none means all. A reader's own kernel always is, whatever else is.
+/// Whether `name` is among the requested rungs: none means all. A user's kernel always is.
 inline bool wanted(const std::vector<std::string>& rungs, std::string_view name, std::string_view own_kernel = {}) {
   return rungs.empty() || (!name.empty() && name == own_kernel) || std::find(rungs.begin(), rungs.end(), name) != rungs.end();
 }
 
-/// @throws Error (usage) for a rung that is neither `known` nor the reader's own kernel, and for such a kernel where the device runs none.
+/// @throws Error (usage) for a rung that is neither `known` nor the user's kernel, and for such a kernel where the device runs none.
 inline void check_rungs(const std::vector<std::string>& rungs, const std::vector<std::string>& known, const std::string& own_kernel,
                         const DeviceInfo& info) {
   for (const std::string& name : rungs) {
@@ -37,8 +37,8 @@ inline void check_rungs(const std::vector<std::string>& rungs, const std::vector
   }
 }
 
-/// Builds a reader's own kernel before anything is measured: `prepare` makes its rung, for however little data. What the options or the
-/// device do not allow is left to its row. @throws Error (usage) with its name and the compiler's words where it cannot be built.
+/// Builds a user's kernel before anything is measured: `prepare` makes its rung, for any small amount of data. What the options or the
+/// device do not allow is reported in its row. @throws Error (usage) with its name and the compiler's message where it cannot be built.
 template <class Prepare>
 void check_own_kernel(const std::string& name, const Prepare& prepare) {
   try {
@@ -50,7 +50,7 @@ void check_own_kernel(const std::string& name, const Prepare& prepare) {
   }
 }
 
-/// Runs `work`, which fills in the row, and notes in it what keeps it from being measured.
+/// Runs `work`, which fills in the row, and records in it what prevents the measurement.
 template <class Row, class Work>
 void attempt(Row& row, const Work& work) {
   try {
@@ -61,7 +61,7 @@ void attempt(Row& row, const Work& work) {
   }
 }
 
-/// Times a rung, in turns with the reader of where it runs if there is one.
+/// Times a rung, alternately with the reader of its device if there is one.
 template <class Row>
 void time_rung(Row& row, const Timer& rung, const Reader& reader, const Effort& effort) {
   if (!reader.timer) {
@@ -73,7 +73,7 @@ void time_rung(Row& row, const Timer& rung, const Reader& reader, const Effort& 
   row.ceiling_fraction = paired.ratio;
 }
 
-/// The reader of the host's threads, its rate among the ladder's ceilings.
+/// The reader on the host's threads; its rate is added to the ladder's ceilings.
 template <class Ladder>
 Reader host_reader(Ladder& ladder, View data, std::uint32_t threads, const Effort& effort) {
   effort.tell(fmt::format("the ceiling, {}", host_label(threads)));
@@ -82,7 +82,7 @@ Reader host_reader(Ladder& ladder, View data, std::uint32_t threads, const Effor
   return reader;
 }
 
-/// Likewise of a device, whose mutex the caller holds.
+/// The same for a device. Requires that its mutex is held.
 template <class Ladder>
 Reader device_reader(Ladder& ladder, device::Device& device, const device::Memory& memory, std::uint64_t bytes, const Effort& effort) {
   effort.tell(fmt::format("the ceiling, {}", device.info().selector));
@@ -91,7 +91,7 @@ Reader device_reader(Ladder& ladder, device::Device& device, const device::Memor
   return reader;
 }
 
-/// How many times as fast as the first rung each is.
+/// The speed of each relative to the first rung.
 template <class Ladder>
 void rank(Ladder& ladder) {
   for (auto& row : ladder.rungs) {

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The shortest measurement, in seconds: a thousand times what a clock or a launch may be off; less where candidates are sifted.
+// The shortest measurement, in seconds: a thousand times the error of a clock or a launch; shorter where candidates are compared.
 constexpr double kLeastSample = 1e-3;
 constexpr double kLeastSiftingSample = 200e-6;
 constexpr std::uint32_t kMostCalls = 1 << 20;

@@ -1,4 +1,4 @@
-// Robust timing: warm up, many measurements, middle and spread; two things in turns where their ratio is wanted.
+// Robust timing: warm-up, many measurements, median and spread; two things measured alternately for their ratio.
 #pragma once
 
 #include <samesum/bench.hpp>
@@ -12,21 +12,21 @@
 
 namespace samesum::bench {
 
-/// The seconds that so many calls of something take, one right after the other.
+/// The seconds of `calls` successive calls.
 using Timer = std::function<double(std::uint32_t calls)>;
 
-/// Timed by the host's clock; `call` returns when it is done.
+/// Timed by the host's clock; `call` completes its work.
 Timer host_timer(std::function<void()> call);
 /// Timed by the device's marks; `call` enqueues.
 Timer device_timer(device::Device& device, std::function<void()> call);
 
-/// Middle and spread of `samples`, which must not be empty.
+/// Median and spread of `samples`, which must not be empty.
 Statistics summarize(std::vector<double> samples);
 
-/// Seconds of one call. As many calls make one measurement as it takes to be well above the clock's grain.
+/// The seconds of one call. A measurement has enough calls to be well above the clock's resolution.
 Statistics measure(const Timer& timer, const Effort& effort);
 
-/// `work` measured in turns with `reference`, so that both see the same state of the machine.
+/// `work` measured alternately with `reference`, so that both see the same state of the machine.
 struct Paired {
   Statistics work;
   Statistics reference;
@@ -34,8 +34,8 @@ struct Paired {
 };
 Paired measure_in_turns(const Timer& work, const Timer& reference, const Effort& effort);
 
-/// The index of the candidate with the least median: all are measured a little, the better third of them more, and so on.
-/// One that the device refuses to run drops out; where all do, the last one's Error is thrown.
+/// The index of the candidate with the least median: all are measured briefly, the better third of them longer, and so on. Candidates that
+/// the device refuses to run are dropped; if all are, the last one's Error is thrown.
 std::size_t fastest_of(const std::vector<Timer>& candidates);
 
 }  // namespace samesum::bench

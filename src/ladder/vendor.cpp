@@ -28,7 +28,7 @@ void check(int code, const char* call) {
   if (code != 0) throw Error(ErrorKind::device, fmt::format("{} failed with code {}", call, code));
 }
 
-// A library that stays loaded.
+// A library that is never unloaded.
 class Library {
  public:
   explicit Library(const std::vector<std::string>& names) {
@@ -48,7 +48,7 @@ class Library {
   void* handle_ = nullptr;
 };
 
-// cuBLAS works in the context that is the calling thread's.
+// cuBLAS works in the calling thread's current context.
 class PrimaryContext {
  public:
   explicit PrimaryContext(int ordinal) : driver_({"libcuda.so.1"}) {
@@ -64,7 +64,7 @@ class PrimaryContext {
       void* popped = nullptr;
       driver_.call("cuCtxPopCurrent_v2", &popped);
       driver_.call("cuDevicePrimaryCtxRelease_v2", device_);
-    } catch (const Error&) {  // a context that is retained once more does no harm
+    } catch (const Error&) {  // a context with one more reference is harmless
     }
   }
 
@@ -75,7 +75,7 @@ class PrimaryContext {
 
 template <class Real>
 Statistics measure_product(const Library& cublas, int ordinal, const char* symbol, const Effort& effort) {
-  const Device device = Device::on_cuda_stream(nullptr, static_cast<std::uint32_t>(ordinal));  // the stream that cuBLAS takes by itself
+  const Device device = Device::on_cuda_stream(nullptr, static_cast<std::uint32_t>(ordinal));  // cuBLAS's default stream
   device::Device& queue = device.implementation();
   const std::lock_guard lock(queue.mutex());
   const std::vector<Real> ones(std::size_t{kSide} * kSide, 1);

@@ -1,4 +1,4 @@
-// The vendor's own matrix product, which is what a sum of products over all pairs is measured against.
+// The vendor's matrix product, the comparison for sums of products over all pairs.
 #pragma once
 
 #include <samesum/bench.hpp>

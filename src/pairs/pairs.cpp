@@ -1,4 +1,4 @@
-// The public function: checks, and pieces of work of a size that lets progress be told and Ctrl-C be heard.
+// The public function: checks, and division of the work into pieces for progress and cancellation.
 #include <samesum/pairs.hpp>
 
 #include "core/array_blocks.hpp"
@@ -54,7 +54,7 @@ bool parameter_fits(DType type, double value) {
 // Rounded to the type.
 double in_type(DType type, double value) { return type == DType::float32 ? static_cast<double>(static_cast<float>(value)) : value; }
 
-// What the answer's bits need of a device.
+// Checks the capabilities that determine the answer's bits.
 void check_capabilities(const DeviceInfo& info, const PairsProblem& options, DType type) {
   if (!info.has(Capability::kernels)) return;  // the host's own arithmetic
   std::vector<Capability> needed;
@@ -72,7 +72,7 @@ void check_capabilities(const DeviceInfo& info, const PairsProblem& options, DTy
   }
 }
 
-// The elements one behind the other in host memory, where elements of their type may lie: the array's own memory, or a copy.
+// The elements contiguous and aligned in host memory: the array's own memory, or a copy.
 class Packed {
  public:
   explicit Packed(const Array& array) : view_(nullptr, 0, array.type()) {
@@ -95,7 +95,7 @@ class Packed {
   std::vector<double> copy_;
 };
 
-// Runs body(first, count) over the x, in pieces that take a moment each; the first one is small, so that there is soon an estimate.
+// Runs body(first, count) over the x, in pieces of about kMoment; the first one is small, to estimate the time of the others.
 template <class Body>
 void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const Options& options, const Body& body) {
   constexpr double kMoment = 0.25;  // seconds
@@ -122,7 +122,7 @@ void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const Opti
 template <class Value>
 PairsResult run(const all_pairs::Problem& problem, const Device& device, const Options& options) {
   std::vector<Value> c(problem.x_count);
-  if (problem.x_count == 0 || problem.y_count == 0) return c;  // no y: sums of nothing
+  if (problem.x_count == 0 || problem.y_count == 0) return c;  // no y: empty sums
   const all_pairs::Target target{c.data()};
   if (!device.info().has(Capability::kernels)) {
     constexpr std::uint64_t kStep = 1024;
@@ -131,7 +131,7 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const O
     });
     return c;
   }
-  // Between two pieces the device is free: for who is told of the progress, and for others.
+  // The device is unlocked between two pieces: for the progress function and for other threads.
   device::Device& queue = device.implementation();
   auto on_device = [&] {
     const device::Lock lock(queue.mutex());

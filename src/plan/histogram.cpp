@@ -20,7 +20,7 @@ class PlannedHistogram : public Planned {
   void enqueue(const Array& data, const Array*, const device::Place* to) override {
     const device::Run run = device::planned_run(data, core::Order::memory, request_.device, request_.type, Layout::contiguous);
     check_count(data, Plan::kMaxElements);
-    if (to != nullptr) histogram_.prepare_export();  // or says why it cannot
+    if (to != nullptr) histogram_.prepare_export();  // throws where the device cannot export
     histogram_.clear();
     histogram_.launch(run.memory, run.count, run.offset);
     if (to != nullptr) histogram_.export_to(*to);

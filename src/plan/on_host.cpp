@@ -1,4 +1,4 @@
-// Plans on a device without kernels, the CPU: an operation is done when enqueue() returns, and others run at the same time.
+// Plans on the CPU, which runs no kernels: enqueue() completes the operation, and several plans run concurrently.
 #include "plan/planned.hpp"
 
 #include "histogram/plan.hpp"
@@ -21,7 +21,7 @@
 namespace samesum::planning {
 namespace {
 
-// As the kernels leave it.
+// The record, as kernels write it.
 SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
   SumRecord record{sum.round(nan), 0, sum.round_to_float(nan), 0};
   if (!is_integer(type)) return record;

@@ -1,4 +1,4 @@
-// The public class: what all operations have in common.
+// The public class: the parts common to all operations.
 #include <samesum/plan.hpp>
 
 #include "core/float_environment.hpp"
@@ -60,7 +60,7 @@ struct Plan::State {
     return device::place_in(to, offset, record.name, record.bytes, request.device);
   }
 
-  // On the CPU, work goes on at the same time.
+  // On the CPU no lock is needed: work runs concurrently.
   std::optional<device::Lock> locked() const {
     if (!request.device.info().has(Capability::kernels)) return std::nullopt;
     return std::optional<device::Lock>(std::in_place, request.device.implementation().mutex());

@@ -1,4 +1,4 @@
-// What stands behind a Plan: an operation with all that it takes, on a device.
+// The implementation of a Plan: an operation with all its resources, on a device.
 #pragma once
 
 #include "device/memory/run.hpp"
@@ -22,28 +22,28 @@ struct Request {
   Layout layout;
 };
 
-/// The work of one operation. Its functions are called with the device's mutex held where that runs kernels; those on the CPU may be called
-/// at the same time.
+/// The work of one operation. On devices that run kernels its functions are called with the device's mutex held; on the CPU they may be
+/// called concurrently.
 class Planned {
  public:
   virtual ~Planned() = default;
-  /// `b` is null but for operations on two arrays; `to` is null where no record is wanted.
+  /// `b` is null except for operations on two arrays; `to` is null where no record is requested.
   virtual void enqueue(const Array& a, const Array* b, const device::Place* to) = 0;
   virtual Result result() = 0;
   virtual std::string configuration() const = 0;
 };
 
-/// Runs the operation when it is enqueued, on the CPU.
+/// A plan that runs the operation on the CPU when it is enqueued.
 std::unique_ptr<Planned> on_host(const Request& request, const Operation& operation);
 
-/// On a device that runs kernels.
+/// A plan on a device that runs kernels.
 std::unique_ptr<Planned> make(const Request& request, ops::Sum);
 std::unique_ptr<Planned> make(const Request& request, ops::Dot);
 std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrema);
 std::unique_ptr<Planned> make(const Request& request, const Fields& fields);
 std::unique_ptr<Planned> make(const Request& request, const Bins& bins);
 
-/// The record that an operation leaves: its name, and bytes; none: 0.
+/// The record that an operation writes: its name and its size in bytes; 0: none.
 struct RecordKind {
   std::string_view name;
   std::size_t bytes = 0;

@@ -58,7 +58,7 @@ class PlannedExtrema : public Planned {
   Request request_;
   ops::Extrema wanted_;
   statistics::DeviceExtremes extremes_;
-  std::optional<std::uint64_t> count_;  // of the latest launch without a place
+  std::optional<std::uint64_t> count_;  // of the latest launch without a record
 };
 
 // Statistics, or a dot product.

@@ -9,7 +9,7 @@
 namespace samesum::product_tree {
 namespace {
 
-constexpr int kMostToldBits = 1 << 14;  // of a number in a message: nearly 5,000 digits
+constexpr int kMostToldBits = 1 << 14;  // limit for a number in a message: nearly 5,000 digits
 
 std::string limit() { return fmt::format("it has more than {} bits, all that are kept", IntegerProduct::kMostBits); }
 

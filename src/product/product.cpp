@@ -1,4 +1,5 @@
-// The plan of a product: leaves up to the next aligned block one by one, whole blocks by all cores or the device, then what is left.
+// The plan of a product: leaves up to the next aligned block one by one, whole blocks on all cores or the device, then the remaining
+// leaves.
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"
@@ -42,7 +43,7 @@ void append_leaves(View data, bool skip, Tree<T>& tree) {
   });
 }
 
-// Whole blocks, by `threads` threads.
+// The products of whole blocks, on `threads` threads.
 template <class T>
 void append_blocks(View data, bool skip, std::uint32_t threads, Tree<T>& tree) {
   const std::uint64_t blocks = data.size() / kBlock;
@@ -54,7 +55,7 @@ void append_blocks(View data, bool skip, std::uint32_t threads, Tree<T>& tree) {
   for (const T block : products) tree.append(block, kBlockLevel);
 }
 
-// Appends what lies before the next multiple of 2^level leaves, one by one; then whole ones by `append_whole`; then the rest.
+// Appends the leaves before the next multiple of 2^level one by one; then whole blocks by `append_whole`; then the rest.
 template <class T, class AppendWhole>
 void append(View data, bool skip, int level, Tree<T>& tree, const AppendWhole& append_whole) {
   const std::uint64_t unit = std::uint64_t{1} << level;
@@ -103,7 +104,7 @@ void multiply(View data, std::uint32_t threads, IntegerProduct& product) {
 }  // namespace product_tree
 
 struct Product::State {
-  static constexpr const char* kIntegers = "integers";  // in any order, as they are exact
+  static constexpr const char* kIntegers = "integers";  // order does not matter, as they are exact
 
   State(const Options& wanted, std::optional<DType> elements)
       : device(wanted.device ? *wanted.device : Device::open("cpu")),
@@ -157,7 +158,7 @@ struct Product::State {
   Options options;
   std::optional<DType> type;  // of all elements, unless they are mixed
   bool mixed;
-  bool signed_integers = false, unsigned_integers = false, reals = false;  // whether there were any
+  bool signed_integers = false, unsigned_integers = false, reals = false;  // which kinds were appended
   product_tree::Tree<float> floats;
   product_tree::Tree<double> doubles;
   product_tree::IntegerProduct integer;
@@ -256,7 +257,7 @@ struct Product::State {
     on_cpu(data, [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
   }
 
-  // For the case that a number comes that is no integer.
+  // Once a number is not an integer, the product is one of doubles.
   void append_as_doubles(View data) {
     constexpr std::uint64_t kPart = std::uint64_t{1} << 16;
     std::vector<double> converted(std::min(kPart, data.size()));

@@ -1,4 +1,4 @@
-// Products on a device that runs kernels (product.cl).
+// Products on a device by kernels (product.cl).
 #include "core/view.hpp"
 #include "product/product.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 16;
 constexpr std::uint32_t kLoads = 8;
 constexpr std::uint32_t kCpuLoads = 1;
-constexpr std::uint32_t kUnitSize = 1024;  // work-items to a compute unit, where it cannot be asked
+constexpr std::uint32_t kUnitSize = 1024;  // work-items on a compute unit, where the device cannot tell
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 constexpr bool is_wide(DType type) { return type == DType::float64; }
@@ -38,7 +38,7 @@ std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel
   return device.info().is_cpu ? device.resident_groups(kernel, group_size).value_or(device.info().compute_units) : kMost;
 }
 
-// For kernels whose groups leave a record each.
+// For kernels whose groups write a record each.
 std::uint32_t few_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
   if (wanted != 0) return wanted;
   return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
@@ -50,7 +50,7 @@ void require(const DeviceInfo& info, Capability capability) {
                                              info.selector, name_of(capability), info.why_not(capability)));
 }
 
-// The largest piece of data that goes to the device at once: whole tiles.
+// The largest piece of data that is copied to the device at once: whole tiles.
 std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t tile) {
   return std::max<std::uint64_t>(std::min(kChunkBytes, info.max_allocation_bytes) / size_of(type) / tile, 1) * tile;
 }

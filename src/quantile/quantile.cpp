@@ -1,4 +1,4 @@
-// Quantiles: which ranks they take, and the values between two of them.
+// Quantiles: their ranks, and interpolation between two elements.
 #include <samesum/quantile.hpp>
 
 #include "core/float_environment.hpp"
@@ -48,7 +48,7 @@ struct Fraction {
 
 // The shortest decimal number that reads back as `q`.
 Fraction fraction_of(double q) {
-  constexpr double kLeast = 1e-20;  // so that 10^decimals has 128 bits
+  constexpr double kLeast = 1e-20;  // so that 10^decimals fits 128 bits
   if (!(q >= 0 && q <= 1)) throw Error(ErrorKind::usage, fmt::format("a quantile is one of a number from 0 to 1, not of {}", q));
   if (q == 0) return {};
   if (q < kLeast) throw Error(ErrorKind::usage, fmt::format("a quantile of {}: it may be 0, or from {} to 1", q, kLeast));
@@ -67,7 +67,7 @@ Fraction fraction_of(double q) {
   return fraction;
 }
 
-// An index into sorted numbers: below + rest / whole, rest < whole. With a rest, the number at below + 1 counts too.
+// An index into sorted numbers: below + rest / whole, rest < whole. With a nonzero rest, the number at below + 1 is needed too.
 struct Position {
   std::uint64_t below;
   Uint128 rest;
@@ -76,11 +76,11 @@ struct Position {
   std::uint64_t last() const noexcept { return below + (rest != 0 ? 1 : 0); }
 };
 
-// Of the quantile `q` of `count` numbers; one of them or more.
+// The position of the quantile `q` of `count` >= 1 numbers.
 Position position(Fraction q, std::uint64_t count, QuantileMethod method) {
   Uint128 whole = 1;
   for (int i = 0; i < q.decimals; ++i) whole *= 10;
-  const Uint128 index = Uint128{count - 1} * q.digits;  // of 64 and 57 bits
+  const Uint128 index = Uint128{count - 1} * q.digits;  // the factors have 64 and 57 bits
   const auto below = static_cast<std::uint64_t>(index / whole);
   const Uint128 rest = index % whole;
   const auto at = [](std::uint64_t element) { return Position{element, 0, 1}; };
@@ -130,21 +130,21 @@ struct Scaled {
   }
 };
 
-// The same number; zeros of both signs are two.
+// Whether two numbers are equal; zeros of different signs are not.
 bool same(const Value& a, const Value& b) {
   if (a != b) return false;
   const auto* left = std::get_if<double>(&a.number);
   return left == nullptr || std::signbit(*left) == std::signbit(std::get<double>(b.number));
 }
 
-// Where low + (high - low) · rest / whole is an integer, as low and high are: that.
+// low + (high - low) · rest / whole, if that, low and high are integers.
 std::optional<Value> integer_between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) {
   if (std::holds_alternative<double>(low.number) || std::holds_alternative<double>(high.number)) return std::nullopt;
   const auto wide = [](const Value& value) -> Int128 {
     const auto* with_sign = std::get_if<std::int64_t>(&value.number);
     return with_sign != nullptr ? Int128{*with_sign} : Int128{std::get<std::uint64_t>(value.number)};
   };
-  for (Uint128 a = whole, b = rest;;) {  // Euclid's algorithm: b becomes 0, and a what divides both
+  for (Uint128 a = whole, b = rest;;) {  // Euclid's algorithm: b becomes 0, and a the greatest common divisor
     if (b == 0) {
       whole /= a;
       rest /= a;
@@ -218,7 +218,7 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     const Value& low = at(place.below);
     const auto interpolated = rule.to_float ? between<float> : between<double>;
     result.values.push_back(place.rest == 0 ? low : interpolated(low, at(place.last()), place.rest, place.whole));
-    if (rule.to_float) result.values.back() = as_float(result.values.back());  // of integers and elements; others are floats already
+    if (rule.to_float) result.values.back() = as_float(result.values.back());  // for integers and elements; others are floats already
   }
   return result;
 }

@@ -27,7 +27,7 @@ using Counts = std::vector<std::uint64_t>;
   throw Error(ErrorKind::usage, "two passes over the data did not find the same elements: were they changed meanwhile? Run again");
 }
 
-// Calls body(key) for the elements of `part` that are no NaN; returns how many are. Elements whose size is not the key's there are none.
+// Calls body(key) for the elements of `part` that are not NaN; returns how many are NaN. Ignores types whose size is not the key's.
 template <class Key, class Body>
 std::uint64_t for_each_key(View part, const Body& body) {
   return core::visit(part.type(), [&](auto element) {
@@ -77,7 +77,7 @@ class Selection {
     std::uint64_t rank;  // in its bucket
     std::size_t index;   // of the result
   };
-  // The elements whose keys begin with the same digits.
+  // The elements whose keys have the same leading digits.
   struct Bucket {
     Key prefix;
     int digits;
@@ -112,7 +112,7 @@ class Selection {
     }
   }
 
-  // Calls body(task, part) for parts of a piece, in as many tasks as it says.
+  // Calls make_tasks(number of tasks), then body(task, part) in parallel for parts of a piece.
   template <class Tasks, class Body>
   void in_parallel(View piece, const Tasks& make_tasks, const Body& body) const {
     const std::uint32_t threads = core::thread_count(piece.bytes(), threads_);
@@ -127,7 +127,7 @@ class Selection {
     }
   }
 
-  // All keys are kept as long as they are few; then their digits are counted.
+  // Stores all keys while they are few; then counts their digits.
   void count_first_digits() {
     struct Task {
       Counts counts = Counts(kBuckets);
@@ -160,7 +160,7 @@ class Selection {
     }
   }
 
-  // The buckets of `bucket` that have ranks in them, by the counts of its next digit.
+  // The parts of `bucket` that contain ranks, by the counts of its next digit.
   void split(const Bucket& bucket, const Counts& counts) {
     std::uint64_t before = 0;
     auto next = bucket.wanted.begin();
@@ -179,7 +179,7 @@ class Selection {
     if (before != bucket.size) changed();
   }
 
-  // All keys of `bucket`.
+  // Finds the ranks in `bucket`, given all its keys.
   void finish(const Bucket& bucket, std::vector<Key> keys) {
     if (keys.size() != bucket.size) changed();
     constexpr std::size_t kFew = 8;
@@ -196,10 +196,10 @@ class Selection {
     for (const Wanted& wanted : bucket.wanted) found_[wanted.index] = keys[wanted.rank];
   }
 
-  // The buckets that one pass works at: small ones are gathered, and of some others the next digit is counted.
+  // The buckets processed in one pass: small ones are gathered, and for some others the next digit is counted.
   struct Work {
     std::vector<Bucket> gathered, counted;
-    // By the first digit of keys: 1 + the first bucket that begins with it, 0 for none. `next` goes on from there.
+    // By the first digit of keys: 1 + the first bucket that begins with it, 0 for none. `next` links further ones.
     std::vector<std::uint32_t> first = std::vector<std::uint32_t>(kBuckets);
     std::vector<std::uint32_t> next = {};
 
@@ -255,7 +255,7 @@ class Selection {
             const Bucket& bucket = work[i - 1];
             if (key >> bucket.shift() != bucket.prefix) continue;
             if (i <= work.gathered.size()) {
-              // One more than there were shows that the data have changed; memory stays bounded.
+              // One more than expected proves that the data have changed; memory stays bounded.
               if (task.gathered[i - 1].size() <= bucket.size) task.gathered[i - 1].push_back(key);
             } else {
               ++task.counts[i - 1 - work.gathered.size()][digit(key, bucket.digits)];
@@ -290,10 +290,10 @@ class Selection {
   const std::uint32_t threads_;
 
   std::uint64_t count_ = 0, nans_ = 0;
-  bool integers_ = true;   // all elements are
-  bool gathering_ = true;  // all keys are in `gathered_`,
+  bool integers_ = true;   // whether all elements are
+  bool gathering_ = true;  // whether all keys are in `gathered_`,
   std::vector<Key> gathered_;
-  Counts first_digits_;  // or their first digits are counted
+  Counts first_digits_;  // or the counts of their first digits are here
   std::vector<Bucket> open_;
   std::vector<Key> found_;
 };

@@ -27,7 +27,7 @@ constexpr std::uint64_t kLengths[] = {0, 1, 2, 3, 31, 33, 257, 1025, 4097, 65537
 constexpr std::size_t kMaxFailures = 12;
 constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 
-// The bits of both roundings under a policy.
+// The bits of both roundings under one policy.
 struct Rounded {
   std::uint64_t float64;
   std::uint32_t float32;
@@ -77,7 +77,7 @@ class Selftest {
       options.tuning.variant = variant.name;
       const Accumulator sum = accumulate(data, options);
       ++result_.sums;
-      if (!hashed) add_to_hash(sum);  // the first variant is the one that is taken by default; the others have to equal it
+      if (!hashed) add_to_hash(sum);  // the first variant is the default; the others must equal it
       hashed = true;
       if (!(sum == expected)) {
         fail(fmt::format("variant {} gives {}, right is {}", variant.name, Rounded(sum, NanPolicy::propagate).text(),
@@ -87,7 +87,7 @@ class Selftest {
     if (device_.info().has(Capability::kernels)) check_rounding_on_device(data, expected);
   }
 
-  // Results may stay on the device, so it has to round as the host does.
+  // Results may stay on the device, so it must round as the host does.
   void check_rounding_on_device(View data, const Accumulator& expected) {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
@@ -160,7 +160,7 @@ std::string SelftestResult::json() const {
         {"max_allocation_bytes", device.max_allocation_bytes},
         {"missing", missing}}},
   };
-  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);  // drivers' names may be no UTF-8
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);  // drivers' names may be invalid UTF-8
 }
 
 }  // namespace samesum

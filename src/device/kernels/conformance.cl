@@ -1,5 +1,5 @@
-// Does this device compute what IEEE 754 says? One work-item a case; conformance.cpp knows the operations' order and the right bits.
-// Sections are switched by defines, as one that does not compile must not take the others with it.
+// Tests whether this device computes as IEEE 754 specifies. One work-item per case; conformance.cpp has the order of operations and the
+// expected bits. Each section has a define, so that one that does not compile can be left out.
 KERNEL void conformance(GLOBAL const uint* in32, GLOBAL const ulong* in64, GLOBAL uint* out32, GLOBAL ulong* out64, GLOBAL ulong* total,
                         GLOBAL uint* lanes, uint count) {
   uint i = (uint)global_id();

@@ -26,7 +26,7 @@ constexpr std::size_t kOperations = 6;
 constexpr std::uint32_t kSubgroup = 32;
 
 struct Section {
-  Capability capability;  // what is lost where the section does not compile
+  Capability capability;  // removed where the section does not compile
   const char* define;
 };
 
@@ -44,7 +44,7 @@ struct Operands {
   T x, y, z;
 };
 
-// The operations in the kernel's order; `text` with the operands put in is what a reason quotes.
+// The operations in the kernel's order; `text`, with the operands inserted, is quoted in a reason.
 template <typename T>
 struct Operation {
   Capability capability;
@@ -62,7 +62,7 @@ constexpr Operation<T> kArithmetic[kOperations] = {
     {Capability::kernels, "{} * {}", [](Operands<T> o) { return o.x * o.y; }},
 };
 
-// A third of the cases cancel in x*y + z, which shows a fused operation at once, and a third are around the smallest normal number.
+// A third of the cases cancel in x*y + z, which exposes a fused operation, and a third are around the smallest normal number.
 template <typename T>
 std::vector<Operands<T>> make_cases() {
   constexpr int kMinExponent = std::numeric_limits<T>::min_exponent - 1;
@@ -84,7 +84,7 @@ std::vector<Operands<T>> make_cases() {
   return cases;
 }
 
-// One array an operand, as the kernel reads them.
+// One array per operand, as the kernel reads them.
 template <typename T>
 std::vector<Bits<T>> bits_of(const std::vector<Operands<T>>& cases) {
   std::vector<Bits<T>> bits;
@@ -94,14 +94,14 @@ std::vector<Bits<T>> bits_of(const std::vector<Operands<T>>& cases) {
   return bits;
 }
 
-// Whether a case tells of denormals rather than of its operation.
+// Whether a case tests denormals rather than its operation.
 template <typename T>
 bool around_denormals(Operands<T> o, T right) {
   const T values[] = {o.x, o.y, o.z, o.x * o.y, right};
   return std::any_of(std::begin(values), std::end(values), [](T value) { return std::fpclassify(value) == FP_SUBNORMAL; });
 }
 
-// What the results of one operation say against the device: its first wrong one, on ordinary numbers where there is such a one.
+// The reason why the device fails one operation: the first wrong result, on normal numbers if there is one.
 template <typename T>
 void judge(const Operation<T>& operation, const std::vector<Operands<T>>& cases, const Bits<T>* results, std::vector<Missing>& missing) {
   for (const bool denormals : {false, true}) {
@@ -125,7 +125,7 @@ void compare(const std::vector<Operands<T>>& cases, const std::vector<Bits<T>>& 
   for (std::size_t i = 0; i < kOperations; ++i) judge(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
 }
 
-// What the kernel does with sub-groups, in its order, and what is right of it: each work-item has a word of `words`.
+// The kernel's sub-group operations, in its order, and their expected results: each work-item has a word of `words`.
 constexpr const char* kOfLanes[] = {
     "shuffle", "shuffle of 64 bits, low", "shuffle of 64 bits, high", "ballot", "least", "greatest", "greatest of int", "sum of int",
     "sum",     "sum of 64 bits, low",     "sum of 64 bits, high"};
@@ -166,7 +166,7 @@ void compare_lanes(const std::vector<std::uint32_t>& right, const std::vector<st
                                                         kOfLanes[wrong / kCases], wrong % kCases, found[wrong], right[wrong])});
 }
 
-// The host's own arithmetic as IEEE 754 has it, also where a library linked with -ffast-math has set the process to flush denormals.
+// Sets IEEE 754 arithmetic on the host, also where a library linked with -ffast-math has made the process flush denormals.
 class DefaultFloatingPoint {
  public:
   DefaultFloatingPoint() {
@@ -195,7 +195,7 @@ Memory upload(Device& device, const std::vector<T>& values) {
   return memory;
 }
 
-// Runs the sections that `source` switches on.
+// Runs the sections that `source` enables.
 std::vector<Missing> run(Device& device, const Source& source, const std::vector<Section>& sections) {
   const Kernel kernel = build(device, source, "conformance");
   const DefaultFloatingPoint floating_point;
@@ -235,7 +235,7 @@ Source source_of(const std::vector<Section>& sections) {
   return source;
 }
 
-// The line of a failure that says most: the compiler's first error, or else the message.
+// The most useful line of a failure: the compiler's first error, or else the message.
 std::string reason_of(const Error& error) {
   const std::string_view log = error.context().build_log;
   const std::size_t found = std::min(log.find("error"), log.find("fatal"));
@@ -243,7 +243,7 @@ std::string reason_of(const Error& error) {
   return fmt::format("conformance: {}", text.substr(0, text.find('\n')));
 }
 
-// One line a capability: its number and the reason.
+// One line per capability: its number and the reason.
 std::string to_text(const std::vector<Missing>& missing) {
   std::string text;
   for (const Missing& one : missing) text += fmt::format("{} {}\n", static_cast<int>(one.capability), one.reason);
@@ -278,11 +278,11 @@ std::vector<Missing> check_conformance(Device& device) {
   if (const auto cached = find_cached(key)) return keep_known(from_text(cached->bytes));
 
   std::vector<Missing> missing;
-  bool lasting = true;  // a compiler says no again next time; a launch may not
+  bool lasting = true;  // a failed compilation would fail again; a failed launch may succeed later
   try {
     missing = run(device, source_of(sections), sections);
   } catch (const Error&) {
-    // One section at a time tells which it was. A device that cannot do the first one runs no kernels, for now at least.
+    // Running one section at a time finds the failing one. A device that fails the first one runs no kernels, at least for now.
     for (const Section& section : sections) {
       try {
         const auto found = run(device, source_of({section}), {section});

@@ -1,4 +1,4 @@
-// What a device gets wrong, found by asking it: the specification allows a lot, and drivers promise more than they keep.
+// Conformance of a device, by measurement: the specification allows deviations, and drivers report capabilities that do not work.
 #pragma once
 
 #include "device/device.hpp"
@@ -7,9 +7,9 @@
 
 namespace samesum::device {
 
-/// Runs conformance.cl on a device that has just been opened and compares every bit with the host's. What it does not get right
-/// comes back as a missing capability with the reason; capabilities that it lacks already are not tried. The outcome is kept with
-/// the built kernels, so that only a first process pays for it.
+/// Runs conformance.cl on a device that has just been opened and compares every bit with the host's result. A wrong result becomes a
+/// missing capability with the reason; capabilities that the device lacks already are not tested. The outcome is stored in the kernel
+/// cache, so that only the first process runs it.
 std::vector<Missing> check_conformance(Device& device);
 
 }  // namespace samesum::device

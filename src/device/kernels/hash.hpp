@@ -1,4 +1,4 @@
-// Names for things that are equal only where all their parts are.
+// Cache keys made of several fields.
 #pragma once
 
 #include <initializer_list>

@@ -23,7 +23,7 @@
 namespace samesum::device {
 namespace {
 
-// The layout of an entry: this header, the binary, the log. `checksum` covers all of it, with itself taken as zero.
+// The layout of an entry: this header, the binary, the log. `checksum` covers all of it, itself taken as zero.
 struct Header {
   char magic[8];
   char key[32];
@@ -74,7 +74,7 @@ const char* variable(const char* name) noexcept {
   return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
-// The folder's path; empty where there is to be no cache.
+// The folder's path; empty where caching is disabled.
 std::string folder() {
   const char* on = variable("SAMESUM_CACHE");
   if (on != nullptr && std::strcmp(on, "0") == 0) return {};
@@ -84,8 +84,8 @@ std::string folder() {
   return {};
 }
 
-// The folder, open, so that nobody can put another one in its place between a check and a use. Not open where it is not this user's, or
-// where others may write to it.
+// An open descriptor of the folder, so that it cannot be replaced between a check and a use. Not open where another user owns it or may
+// write to it.
 File open_private(const std::string& path) noexcept {
   File in(path.empty() ? -1 : ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
@@ -93,7 +93,7 @@ File open_private(const std::string& path) noexcept {
   return ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? std::move(in) : File(-1);
 }
 
-// Creates `path` and its parents, for the user alone; what is there stays as it is.
+// Creates `path` and its parents with access for the user alone; existing folders are unchanged.
 void create_folders(const std::string& path) {
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     mkdir(path.substr(0, slash).c_str(), 0700);
@@ -105,14 +105,14 @@ std::string entry_name(const std::string& key) { return key + ".kernel"; }
 
 constexpr std::string_view kTemporary = "new.";
 
-// A file that no other thread, process or machine writes to; not open where the folder cannot be written to.
+// A new file with a unique name among threads, processes and machines; not open where the folder is not writable.
 File create_temporary(const File& in, std::string& name) {
   std::random_device random;
   name = fmt::format("{}{:08x}{:08x}", kTemporary, random(), random());
   return File(openat(in.descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-// Processes that were killed while they wrote have left their temporaries: nobody writes for an hour.
+// Removes the temporaries of processes that were killed while writing: files older than an hour, longer than any write takes.
 void remove_old_temporaries(const File& in) {
   constexpr std::time_t kOld = 3600;
   DIR* const listing = fdopendir(openat(in.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -148,7 +148,7 @@ std::string hash_of(std::initializer_list<std::string_view> fields) {
 std::optional<Binary> find_cached(const std::string& key) {
   const File in = open_private(folder());
   if (!in.is_open()) return std::nullopt;
-  // No link to a file that lies elsewhere; and a pipe put there must not block.
+  // O_NOFOLLOW: no link to a file elsewhere. O_NONBLOCK: a pipe in its place must not block.
   File file(openat(in.descriptor(), entry_name(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file.is_open() || fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -192,7 +192,7 @@ void keep_cached(const std::string& key, const Binary& binary) noexcept try {
   const bool whole = file.write(reinterpret_cast<const char*>(&header), sizeof header) && file.write(payload.data(), payload.size());
   const bool kept = file.close() && whole && renameat(in.descriptor(), temporary.c_str(), in.descriptor(), entry_name(key).c_str()) == 0;
   if (!kept) unlinkat(in.descriptor(), temporary.c_str(), 0);
-} catch (const std::exception&) {  // no memory, no random numbers: then it is not kept
+} catch (const std::exception&) {  // out of memory or random numbers: not cached
 }
 
 }  // namespace samesum::device

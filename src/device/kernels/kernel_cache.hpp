@@ -1,8 +1,8 @@
-// What compilers yielded, kept on disk between processes. A cache may forget at any time and never fails: a missing, damaged or
-// unreadable entry is simply not there, and what cannot be written is not kept.
+// Compiled kernels, cached on disk between processes. The cache never fails: a missing, damaged or unreadable entry is a miss, and an entry
+// that cannot be written is dropped.
 //
-// Folder: $SAMESUM_CACHE_DIR, else $XDG_CACHE_HOME/samesum/kernels, else ~/.cache/samesum/kernels; SAMESUM_CACHE=0 turns it off.
-// It is created for the user alone, and used only where no other user owns it or may write to it, as what lies in it is executed.
+// Folder: $SAMESUM_CACHE_DIR, else $XDG_CACHE_HOME/samesum/kernels, else ~/.cache/samesum/kernels; SAMESUM_CACHE=0 disables it. It is
+// created for the user alone, and used only where no other user owns it or may write to it, as its contents are executed.
 #pragma once
 
 #include "device/device.hpp"
@@ -15,7 +15,7 @@ namespace samesum::device {
 /// The entry under `key` (of hash_of()), if there is an undamaged one.
 std::optional<Binary> find_cached(const std::string& key);
 
-/// Keeps `binary` under `key`, replacing what was there. Readers and writers in other processes see an old or the new entry, whole.
+/// Stores `binary` under `key`, replacing an old entry. Readers and writers in other processes see the old or the new entry, complete.
 void keep_cached(const std::string& key, const Binary& binary) noexcept;
 
 }  // namespace samesum::device

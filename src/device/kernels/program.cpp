@@ -18,7 +18,7 @@ using Defines = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::string_view kCacheFormat = "samesum kernel 1";
 
-// The capabilities that decide what a kernel may use, as the names that preludes and kernels test with #if.
+// The capabilities that kernels depend on, as the names that preludes and kernels test with #if.
 constexpr std::pair<Capability, std::string_view> kCapabilityDefines[] = {
     {Capability::fp64, "SAMESUM_FP64"},           {Capability::int64_atomics, "SAMESUM_INT64_ATOMICS"},
     {Capability::subgroups, "SAMESUM_SUBGROUPS"}, {Capability::device_fence, "SAMESUM_DEVICE_FENCE"},
@@ -48,7 +48,7 @@ std::string memory_key(const Source& source) {
   return key + source.text;
 }
 
-// All kernels of a file do, or none; of a user's own nobody knows.
+// Whether a kernel waits for preceding launches: all kernels of a file do, or none; unknown for a user's kernel.
 bool waits_for_launches(const Source& source) {
   return source.text.empty() && std::any_of(source.files.begin(), source.files.end(), [](std::string_view file) {
            return kernel_file(file).find("after_launches()") != std::string_view::npos;
@@ -78,7 +78,7 @@ Kernel load_or_compile(Device& device, const Source& source, std::string_view en
       Kernel kernel = device.load(*cached, name);
       built.binary = std::move(*cached);
       return kernel;
-    } catch (const Error&) {  // whatever is wrong with it, a fresh one is right
+    } catch (const Error&) {  // a damaged entry is compiled anew
     }
   }
   Binary fresh = device.compile(text);
@@ -96,7 +96,7 @@ std::string assemble(Language language, const Source& source) {
   std::string text = "#line 1 \"defines\"\n";
   for (const auto& [name, value] : source.defines) text.append("#define ").append(name).append(" ").append(value).append("\n");
   if (language == Language::cuda) {
-    // Every CUDA device has them: what a mask takes away has been defined as 0 above.
+    // Every CUDA device has these; those that a mask takes away are defined as 0 above.
     for (const auto& [capability, name] : kCapabilityDefines) text += fmt::format("#ifndef {0}\n#define {0} 1\n#endif\n", name);
   }
   append_file(text, language == Language::cuda ? "device/dialect/cuda.h" : "device/dialect/opencl.h");

@@ -1,4 +1,4 @@
-// From kernel files to kernels: assembly of the source, the disk cache of built programs. Written once, for every backend.
+// Building kernels from their files: assembles the source and uses the disk cache, for all backends.
 #pragma once
 
 #include "device/device.hpp"
@@ -11,19 +11,19 @@
 
 namespace samesum::device {
 
-/// What a kernel is made from: `files` in order (embedded; named by their path under src/, "reduce/sum_exact.cl"), preceded by the
-/// prelude of the device's language and a #define for each entry of `defines`; after them `text`, where a user has a kernel of his own.
+/// The parts of a program: `files` in order (embedded; named by their path under src/, "reduce/sum_exact.cl"), preceded by the prelude of
+/// the device's language and a #define for each entry of `defines`, followed by `text`, the source of a user's kernel.
 struct Source {
   std::vector<std::string_view> files;
   std::vector<std::pair<std::string, std::string>> defines;
   std::string text = {};
 };
 
-/// The text that the device's compiler is given for `source`.
+/// The source text that the device's compiler gets for `source`.
 std::string assemble(Language language, const Source& source);
 
 /// The kernel `entry` of `source` for `device`: from memory, from the disk cache, or compiled.
-/// @throws Error (device) with kernel, configuration and build log where it does not compile.
+/// @throws Error (device) with kernel, configuration and build log where compilation fails.
 Kernel build(Device& device, const Source& source, std::string_view entry);
 
 /// An embedded kernel file's text. `path` must be one of kernel_files().

@@ -1,4 +1,4 @@
-// Arrays: axes, slices, and whether they lie within their memory.
+// Arrays: axes, slices, and bounds checks.
 #include <samesum/array.hpp>
 
 #include "core/float_environment.hpp"
@@ -14,7 +14,7 @@
 namespace samesum {
 namespace {
 
-// Of strides and extents that nobody has checked yet.
+// For strides and extents before validation: products of them may overflow 64 bits.
 __extension__ using Wide = __int128;
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
@@ -46,7 +46,7 @@ void Array::set_axes(std::span<const std::uint64_t> extents) {
   auto behind = static_cast<std::int64_t>(size_of(type_));
   for (std::size_t axis = std::min(extents.size(), kMaxRank); axis-- > 0;) {
     strides[axis] = behind;
-    // What overflows has too many elements, which is found below, or none, when strides do not matter.
+    // An overflow means too many elements, an error found below, or none, where strides do not matter.
     behind = static_cast<std::int64_t>(static_cast<std::uint64_t>(behind) * extents[axis]);
   }
   set_axes(extents, std::span(strides).first(std::min(extents.size(), kMaxRank)));
@@ -56,7 +56,7 @@ void Array::check_place() const {
   const core::DefaultFloatEnvironment environment;
   const std::uint64_t element = size_of(type_);
   const std::uint64_t misalignment = buffer_->device().implementation().misalignment(buffer_->state().memory);
-  Wide first = static_cast<Wide>(offset_), last = first;  // bytes of the lowest and the highest element
+  Wide first = static_cast<Wide>(offset_), last = first;  // byte offsets of the lowest and the highest element
   bool aligned = (offset_ + misalignment) % element == 0;
   for (std::size_t axis = 0; axis < rank_; ++axis) {
     aligned &= strides_[axis] % static_cast<std::int64_t>(element) == 0;
@@ -139,7 +139,7 @@ Array Array::slice(std::size_t axis, std::uint64_t first, std::uint64_t count, s
   }
   Array result = *this;
   result.extents_[axis] = count;
-  // An array without elements has no place: `data` may be null.
+  // An array without elements has no address: `data` may be null.
   if (count != 0 && size_ != 0) result.advance(static_cast<std::int64_t>(first) * strides_[axis]);
   if (count > 1) result.strides_[axis] *= step;
   result.size_ = 1;
@@ -166,8 +166,8 @@ Array Array::transposed() const noexcept {
   return result;
 }
 
-// Axes of the old shape and of the new one are matched in groups of the same number of elements; within a group the old ones must lie so
-// that they count as one axis.
+// Axes of the old and the new shape are matched in groups with the same number of elements; the old axes of a group must be equivalent to
+// one strided axis.
 Array Array::reshaped(Shape wanted) const {
   Array result = *this;
   result.set_axes(wanted.extents());
@@ -179,7 +179,7 @@ Array Array::reshaped(Shape wanted) const {
     std::uint64_t old_count = from < rank_ ? extents_[from++] : 1, new_count = to < result.rank_ ? result.extents_[to++] : 1;
     while (old_count != new_count) old_count < new_count ? old_count *= extents_[from++] : new_count *= result.extents_[to++];
     std::int64_t stride = 0;
-    std::uint64_t count = 0;  // elements of the axes so far, from the last one on; 0: there was none but those of one element
+    std::uint64_t count = 0;  // elements of the axes so far, from the last one; 0: only axes of extent 1 so far
     for (std::size_t axis = from; axis-- > from_first;) {
       if (extents_[axis] == 1) continue;
       if (count != 0 && strides_[axis] != stride * static_cast<std::int64_t>(count)) {

@@ -1,4 +1,4 @@
-// What a Buffer is made of.
+// The state of a Buffer.
 #pragma once
 
 #include "device/device.hpp"

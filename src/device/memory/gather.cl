@@ -1,7 +1,7 @@
-// Elements first, first + 1, … of an array by several axes, the last one fastest: one after the other.
+// Gathers elements first, first + 1, … in C order of an array with several axes into contiguous memory.
 //
-// `axes` has two words for each axis, from the last to the first: its extent, and the bytes from one index to the next. INDEX is a type that
-// holds the number of elements; ELEMENT one of their size.
+// `axes` has two words for each axis, from the last to the first: its extent and its stride in bytes. INDEX is a type that holds the number
+// of elements; ELEMENT is one of their size.
 
 KERNEL void gather(GLOBAL const uchar* from, ulong offset, GLOBAL const ulong* axes, uint rank, ulong first, ulong count, GLOBAL ELEMENT* to) {
   for (ulong i = global_id(); i < count; i += global_size()) {

@@ -25,7 +25,7 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view prefix) noex
   return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
 }
 
-// A stream made from another one.
+// A stream that decodes another one.
 class Layer : public ByteStream {
  public:
   explicit Layer(std::unique_ptr<ByteStream> packed) : ByteStream(packed->name()), packed_(std::move(packed)) {}
@@ -33,7 +33,7 @@ class Layer : public ByteStream {
   bool unchanged() const noexcept override { return packed_->unchanged(); }
 
  protected:
-  // Packed bytes that are not used up yet, of which there are none only at their end.
+  // The next compressed bytes; empty only at their end.
   std::span<const std::byte> input() {
     if (left_.empty()) {
       buffer_.resize(kInputBytes);
@@ -54,7 +54,7 @@ class Layer : public ByteStream {
 class Inflated final : public Layer {
  public:
   Inflated(std::unique_ptr<ByteStream> packed, bool gzip) : Layer(std::move(packed)), gzip_(gzip) {
-    constexpr int kGzip = 16;  // to be added to the logarithm of the window's size; that, negated, means neither header nor checksum
+    constexpr int kGzip = 16;  // zlib's flag, added to the window's logarithm, for gzip; a negative logarithm means raw deflate
     if (inflateInit2(&zlib_, gzip_ ? MAX_WBITS + kGzip : -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflated() override { inflateEnd(&zlib_); }
@@ -63,8 +63,8 @@ class Inflated final : public Layer {
   std::size_t read_some(std::span<std::byte> into) override {
     const auto wanted = static_cast<uInt>(std::min<std::size_t>(into.size(), std::numeric_limits<uInt>::max()));
     while (!ended_) {
-      const std::span<const std::byte> packed = input();  // where it has ended, there may be output that found no room before
-      zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));  // which zlib only reads
+      const std::span<const std::byte> packed = input();  // may be empty at the end: zlib may still hold output
+      zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));  // zlib only reads it
       zlib_.avail_in = static_cast<uInt>(packed.size());
       zlib_.next_out = reinterpret_cast<Bytef*>(into.data());
       zlib_.avail_out = wanted;
@@ -82,14 +82,14 @@ class Inflated final : public Layer {
     return 0;
   }
 
-  // Another member may follow, or zeros, which tapes are filled up with.
+  // After a member another one may follow, or zeros, which pad tapes.
   void end_member() {
     ended_ = true;
     if (!gzip_) return;
     for (std::span<const std::byte> packed = input(); !packed.empty(); packed = input()) {
       const auto zeros = std::ranges::find_if(packed, [](std::byte b) { return b != std::byte{0}; }) - packed.begin();
       if (zeros == 0) {
-        ended_ = false;  // a member: or inflate() says that it is none
+        ended_ = false;  // another member; if it is none, inflate() reports an error
         inflateReset(&zlib_);
         return;
       }
@@ -114,7 +114,7 @@ class Zstd final : public Layer {
     ZSTD_outBuffer out{into.data(), into.size(), 0};
     while (out.pos == 0) {
       const std::span<const std::byte> packed = input();
-      // Output that found no room before comes without input, too.
+      // zstd may still hold output when the input has ended.
       ZSTD_inBuffer in{packed.data(), packed.size(), 0};
       const std::size_t left = packed.empty() && !inside_ ? 0 : ZSTD_decompressStream(context_.get(), &out, &in);
       if (ZSTD_isError(left) != 0) {
@@ -132,10 +132,10 @@ class Zstd final : public Layer {
   }
 
   std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
-  bool inside_ = false;  // a frame that has not ended
+  bool inside_ = false;  // inside a frame
 };
 
-// Bytes that have to be as many as expected, and of the checksum expected.
+// Checks the number of bytes and their checksum.
 class Checked final : public Layer {
  public:
   Checked(std::unique_ptr<ByteStream> bytes, std::uint64_t size, std::uint32_t checksum)

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56;
 constexpr std::size_t kMaxComment = 65535;
 constexpr std::uint64_t kMaxDirectory = std::uint64_t{1} << 26;
-constexpr std::uint32_t kIn64 = 0xffffffff;  // the number stands in the zip64 record
+constexpr std::uint32_t kIn64 = 0xffffffff;  // the value is in the zip64 record
 
 struct Entry {
   std::string name;
@@ -29,7 +29,7 @@ struct Entry {
   std::uint64_t packed_size = 0, size = 0, offset = 0;
 };
 
-// Numbers at places of some bytes, little-endian. What lies behind their end is damage.
+// Reads little-endian numbers at offsets; reading beyond the end is reported as damage.
 class Record {
  public:
   Record(std::span<const std::byte> bytes, std::string_view file) : bytes_(bytes), file_(file) {}
@@ -65,7 +65,7 @@ std::vector<std::byte> part_of(const FileStream& file, std::uint64_t offset, std
   return bytes;
 }
 
-// Where the directory lies: its offset and its size.
+// The offset and the size of the central directory.
 std::pair<std::uint64_t, std::uint64_t> find_directory(const FileStream& file) {
   const std::uint64_t tail_bytes = std::min<std::uint64_t>(file.size(), kMaxComment + kEndBytes + kLocatorBytes);
   const std::uint64_t tail_at = file.size() - tail_bytes;
@@ -98,7 +98,7 @@ Entry read_entry(const Record& directory, std::size_t at) {
   entry.offset = directory.u32(at + 42);
   const auto name = directory.bytes(at + kEntryBytes, directory.u16(at + 28));
   entry.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
-  // Fields of a kind, a size and a content each; that of zip64 has those of the three numbers that found no room.
+  // Extra fields: a kind, a size, and contents each. The one of zip64 holds those of the three numbers that do not fit 32 bits.
   std::size_t extra = at + kEntryBytes + name.size();
   const std::size_t extra_end = extra + directory.u16(at + 30);
   while (extra + 4 <= extra_end) {
@@ -129,7 +129,7 @@ std::vector<Entry> read_directory(const FileStream& file) {
   for (std::size_t at = 0; at < bytes.size();) {
     Entry entry = read_entry(directory, at);
     at += kEntryBytes + directory.u16(at + 28) + directory.u16(at + 30) + directory.u16(at + 32);
-    if (!entry.name.ends_with('/')) entries.push_back(std::move(entry));  // else a folder
+    if (!entry.name.ends_with('/')) entries.push_back(std::move(entry));  // names of folders end in '/'
   }
   return entries;
 }

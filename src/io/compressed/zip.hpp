@@ -1,4 +1,4 @@
-// Files in a zip archive, as an .npz is one: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+// Files in a zip archive, such as .npz: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 #pragma once
 
 #include "io/byte_stream.hpp"
@@ -11,11 +11,11 @@
 
 namespace samesum::io {
 
-/// Whether a file begins as a zip archive does.
+/// Whether `start` begins with the signature of a zip archive.
 bool is_zip(std::span<const std::byte> start) noexcept;
 
-/// The file `name` of the archive at `path`, stored or deflated; "x" is "x.npy" too. Empty: the only file that there is.
-/// @throws Error (usage) that lists what there is, where there is no such file, or no name and several files.
+/// The file `name` of the archive at `path`, stored or deflated; "x" also finds "x.npy". Empty: the only file of the archive.
+/// @throws Error (usage) that lists the files, where there is no such file, or no name and several files.
 std::unique_ptr<ByteStream> open_in_zip(const std::string& path, std::string_view name);
 
 }  // namespace samesum::io

@@ -1,4 +1,4 @@
-// Which decoder an image is for.
+// Choice of an image's decoder.
 #include "io/image/image.hpp"
 #include "core/float_environment.hpp"
 
@@ -49,7 +49,7 @@ const Format* format_of(const io::MappedFile& file) {
   return format_of(std::string_view(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()).substr(0, 8));
 }
 
-// work(), with the file's name in front of what it has to say against the file.
+// Calls work(), and puts the file's name in front of its errors.
 template <class Work>
 auto named(const std::string& path, const Work& work) try {
   return work();
@@ -115,8 +115,8 @@ std::shared_ptr<void> make_pixels(const Image& image) {
       static_cast<double>(image.width) * static_cast<double>(image.height) * image.channels * static_cast<double>(size_of(image.type));
   const std::string size = fmt::format("{} x {} pixels of {} channels", image.width, image.height, image.channels);
   if (bytes > 0x1p62) throw Error(ErrorKind::usage, size + ": there is no memory for them");
-  // Not cleared: pages that a damaged file says there are, and has not, are never touched.
-  // Large pages: to be given small ones one by one took a third of the time of decoding 12 megapixels, a tenth of that of 0.6.
+  // Not cleared: pages of memory that a damaged file claims but does not fill are never touched. Huge pages: faulting in small pages took a
+  // third of the time to decode 12 megapixels, a tenth for 0.6.
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + kHugePage - 1) / kHugePage * kHugePage;
   const bool large = bytes >= 0.5 * kHugePage;

@@ -1,4 +1,4 @@
-// JPEG, by libjpeg-turbo.
+// JPEG, decoded by libjpeg-turbo.
 #include "io/image/image.hpp"
 
 #include <samesum/error.hpp>
@@ -15,7 +15,8 @@
 namespace samesum::io {
 namespace {
 
-// libjpeg reports errors by a function that must not return. What it jumps over has no destructors: all that has them lives here.
+// libjpeg reports errors by a function that must not return, so it uses longjmp, which skips destructors: all objects with destructors are
+// members of this struct, outside of the jump.
 struct Reading {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
@@ -30,7 +31,7 @@ void fail(j_common_ptr jpeg) {
   std::longjmp(reading.failed, 1);
 }
 
-// Where data are missing or wrong, libjpeg warns and makes grey of them. Nobody wants to count that.
+// Where data are missing or wrong, libjpeg warns and fills in grey; that is made an error, as the pixels would be counted.
 void warn(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   const int code = jpeg->err->msg_code;
@@ -50,7 +51,7 @@ bool read_header(Reading& reading, std::span<const std::byte> file) {
 bool begin(Reading& reading, Image& image) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
-  jpeg.out_color_space = jpeg.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;  // an error where that cannot be
+  jpeg.out_color_space = jpeg.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;  // an error where libjpeg cannot convert
   jpeg_start_decompress(&jpeg);
   image.width = jpeg.output_width;
   image.height = jpeg.output_height;
@@ -58,7 +59,7 @@ bool begin(Reading& reading, Image& image) {
   return true;
 }
 
-// Up to so many rows.
+// Reads at most `rows` rows.
 bool read_rows(Reading& reading, JSAMPROW pixels, std::uint64_t rows) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
@@ -84,7 +85,7 @@ Image decode_jpeg(std::span<const std::byte> file, const ImageRequest& request) 
   image.format = "jpeg";
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a JPEG image that cannot be read: {}", reading.message)); };
   if (!read_header(reading, file)) refuse();
-  // Huffman's code takes a bit at least for each 8 x 8 pixels; arithmetic coding may take much less.
+  // Huffman coding takes at least a bit for each 8 x 8 pixels; arithmetic coding may take much less.
   const double most = (reading.jpeg.arith_code != 0 ? 0x1p15 : 512) * static_cast<double>(file.size());
   judge_size(reading.jpeg.image_width, reading.jpeg.image_height, most, file.size(), request.max_pixels);
   if (!begin(reading, image)) refuse();

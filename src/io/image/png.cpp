@@ -1,4 +1,4 @@
-// PNG, by libpng.
+// PNG, decoded by libpng.
 #include "io/image/image.hpp"
 
 #include <samesum/error.hpp>
@@ -15,7 +15,8 @@
 namespace samesum::io {
 namespace {
 
-// libpng reports errors by a function that must not return. What it jumps over has no destructors: all that has them lives here.
+// libpng reports errors by a function that must not return, so it uses longjmp, which skips destructors: all objects with destructors are
+// members of this struct, outside of the jump.
 struct Reading {
   std::span<const std::byte> left;
   std::jmp_buf failed;
@@ -42,14 +43,13 @@ void read(png_structp png, png_bytep to, std::size_t count) {
   left = left.subspan(count);
 }
 
-// The colours of an image that has indices of them: three or, with alpha, four bytes each. libpng would take those behind the last one for
-// black.
+// The palette of an indexed image: three or, with alpha, four bytes for each colour. libpng would map indices beyond its end to black.
 struct Palette {
   std::vector<std::uint8_t> colours;
   std::uint32_t channels = 0;
 
   std::size_t size() const noexcept { return colours.size() / channels; }
-  /// Makes `count` pixels from the indices at `from`, which may be the last bytes of the place for the pixels.
+  /// Makes `count` pixels from the indices at `from`, which may be the last bytes of the memory for the pixels.
   void expand(const std::uint8_t* from, std::size_t count, std::uint8_t* to) const {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t index = from[i];
@@ -61,7 +61,7 @@ struct Palette {
   }
 };
 
-// Of an image whose header was read; empty where it has none.
+// The palette of an image whose header was read; empty where it has none.
 Palette palette_of(const Reading& reading) {
   Palette palette;
   if (png_get_color_type(reading.png, reading.info) != PNG_COLOR_TYPE_PALETTE) return palette;
@@ -89,9 +89,9 @@ bool read_header(Reading& reading) {
 bool begin(Reading& reading, const Palette& palette, Image& image, bool& interlaced) {
   if (setjmp(reading.failed) != 0) return false;
   if (palette.colours.empty()) {
-    png_set_expand(reading.png);  // fewer bits to 8, a transparent colour to alpha
+    png_set_expand(reading.png);  // expands fewer bits to 8, and a transparent colour to alpha
   } else {
-    png_set_packing(reading.png);  // a byte an index
+    png_set_packing(reading.png);  // one byte per index
   }
   png_set_swap(reading.png);  // 16 bits are big-endian
   interlaced = png_set_interlace_handling(reading.png) > 1;
@@ -134,7 +134,7 @@ Image decode_png(std::span<const std::byte> file, const ImageRequest& request) {
   image.format = "png";
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a damaged PNG image: {}", reading.message)); };
   if (!read_header(reading)) refuse();
-  // No deflated byte stands for more than 1032; a bit a pixel is the least.
+  // Deflate's ratio is at most 1032; a pixel has at least one bit.
   constexpr double kMostRatio = 1032 * 8;
   judge_size(png_get_image_width(reading.png, reading.info), png_get_image_height(reading.png, reading.info),
              kMostRatio * static_cast<double>(file.size()), file.size(), request.max_pixels);
@@ -145,7 +145,7 @@ Image decode_png(std::span<const std::byte> file, const ImageRequest& request) {
   const std::shared_ptr<void> pixels_memory = make_pixels(image);
   std::vector<png_bytep> rows(image.height);
   auto* const first = static_cast<png_bytep>(pixels_memory.get());
-  // Indices are read to where the last pixels will be, and make pixels from the first on.
+  // Indices are read into the end of the memory for the pixels, and expanded from its start.
   const std::size_t row_bytes = image.width * (indexed ? 1 : image.channels * size_of(image.type));
   png_bytep const first_row = first + (indexed ? image.width * image.height * (image.channels - 1) : 0);
   for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = first_row + y * row_bytes;

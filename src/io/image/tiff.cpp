@@ -1,4 +1,5 @@
-// TIFF, by libtiff: strips or tiles, channels interleaved or apart, any type of samples that this library has, 1, 2 or 4 bits, palettes.
+// TIFF, decoded by libtiff: strips or tiles, channels interleaved or separate, samples of any type of this library, 1, 2 or 4 bits,
+// palettes.
 #include "io/image/image.hpp"
 #include "io/image/tiff_library.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, "a TIFF image that cannot be read: " + message); }
 
-// A file in memory, as libtiff reads it.
+// A file in memory, for libtiff's callbacks.
 struct Stream {
   std::span<const std::byte> file;
   std::uint64_t at = 0;
@@ -46,21 +47,21 @@ int close(thandle_t) { return 0; }
 toff_t size(thandle_t handle) { return static_cast<Stream*>(handle)->file.size(); }
 int map(thandle_t handle, void** base, toff_t* bytes) {
   const auto& file = static_cast<Stream*>(handle)->file;
-  *base = const_cast<std::byte*>(file.data());  // which libtiff only reads
+  *base = const_cast<std::byte*>(file.data());  // libtiff only reads it
   *bytes = file.size();
   return 1;
 }
 void unmap(thandle_t, void*, toff_t) {}
 
-// The first of its complaints.
+// Records libtiff's first error.
 int keep_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
   auto& message = *static_cast<std::string*>(user);
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
   if (message.empty()) message = text;
-  return 1;  // not to be passed on
+  return 1;  // handled: not passed on
 }
-// A tag that lies behind the file's end is no more than a warning to libtiff, which does without: a palette would become grey.
+// Turns a warning into an error: for a tag beyond the file's end libtiff uses a default, so that a palette would become grey.
 int keep_cut_off(TIFF*, void* user, const char*, const char* format, va_list arguments) {
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
@@ -88,7 +89,7 @@ std::optional<DType> type_of(std::uint16_t bits, std::uint16_t format) {
   return std::nullopt;
 }
 
-// A file that is open, and what it complained of.
+// An open file, and the errors that libtiff has reported.
 class Tiff {
  public:
   explicit Tiff(std::span<const std::byte> file) : stream_{file} {
@@ -102,7 +103,7 @@ class Tiff {
   }
 
   TIFF* get() const noexcept { return opened_.get(); }
-  // @throws where the description of the page that was read last is not all there.
+  // @throws where the description of the current page is incomplete.
   void check() const {
     if (cut_off_) refuse("it ends early");
   }
@@ -112,21 +113,21 @@ class Tiff {
   Stream stream_;
   std::string message_;
   bool cut_off_ = false;
-  std::unique_ptr<TIFF, Closer> opened_;  // last: it uses the others
+  std::unique_ptr<TIFF, Closer> opened_;  // last: it uses the other members
 };
 
-// How samples lie in a strip or a tile.
+// The layout of samples in a strip or a tile.
 struct Layout {
   std::uint32_t bits = 8;      // of a sample
-  std::uint32_t together = 1;  // samples of a pixel that lie one after the other
-  std::uint32_t passes = 1;    // over the image, for channels that lie apart
+  std::uint32_t together = 1;  // adjacent samples of a pixel
+  std::uint32_t passes = 1;    // over the image, one per channel if channels are separate
   std::uint16_t compression = COMPRESSION_NONE;
-  std::vector<std::uint16_t> palette;  // red, green and blue of each index, one after the other; empty: there is none
+  std::vector<std::uint16_t> palette;  // red, green and blue of each index; empty: none
 
   std::uint64_t row_bytes(std::uint64_t pixels) const noexcept { return (pixels * together * bits + 7) / 8; }
 };
 
-// How many pixels so many bytes can stand for. Of codes that may take next to nothing for any number of pixels nothing is known.
+// The maximum of pixels that `file_bytes` bytes can encode; unlimited for codes that need almost no bytes per pixel.
 double most_pixels(const Layout& layout, std::size_t file_bytes) {
   const double bits = static_cast<double>(layout.bits) * layout.together * layout.passes;
   const auto ratio = [&](double most) { return most * 8 * static_cast<double>(file_bytes) / bits; };
@@ -136,18 +137,19 @@ double most_pixels(const Layout& layout, std::size_t file_bytes) {
     case COMPRESSION_PACKBITS:
       return ratio(64);
     case COMPRESSION_LZW:
-      return ratio(4096);  // the longest string that a code may stand for
+      return ratio(4096);  // the longest string of a code
     case COMPRESSION_ADOBE_DEFLATE:
     case COMPRESSION_DEFLATE:
       return ratio(1032);
     case COMPRESSION_JPEG:
-      return 512 * static_cast<double>(file_bytes);  // a bit for 8 x 8 pixels
+      return 512 * static_cast<double>(file_bytes);  // at least a bit for 8 x 8 pixels
     default:
       return HUGE_VAL;
   }
 }
 
-// The palette, in 8 bits where those are all that its 16 have: most files write 8 of them twice, or zeros behind, and old ones 8 alone.
+// The palette, with 8 bits where its 16-bit entries contain no more: most files repeat the 8 bits or pad with zeros, and old ones store
+// only 8.
 std::vector<std::uint16_t> read_palette(const Tiff& tiff, std::uint32_t bits, DType& type) {
   std::uint16_t* colours[3] = {};
   if (tiff_library().TIFFGetField(tiff.get(), TIFFTAG_COLORMAP, &colours[0], &colours[1], &colours[2]) == 0)
@@ -167,7 +169,7 @@ std::vector<std::uint16_t> read_palette(const Tiff& tiff, std::uint32_t bits, DT
   return palette;
 }
 
-// What the image is: its size is judged, and no memory taken.
+// Reads the image's properties and checks its size, without allocating memory.
 Layout read_layout(const Tiff& tiff, Image& image, std::span<const std::byte> file, std::uint64_t max_pixels) {
   image.format = "tiff";
   image.width = field<std::uint32_t>(tiff.get(), TIFFTAG_IMAGEWIDTH);
@@ -208,12 +210,12 @@ Layout read_layout(const Tiff& tiff, Image& image, std::span<const std::byte> fi
   return layout;
 }
 
-// Puts rows of samples to their place in the image.
+// Writes rows of samples to their position in the image.
 class Placing {
  public:
   Placing(const Layout& layout, const Image& image, std::byte* pixels) : layout_(layout), image_(image), pixels_(pixels) {}
 
-  // `row` has the pixels of row y from column x on, so many of them; of one channel where they lie apart.
+  // `row` has `columns` pixels of row y from column x on; of one channel where channels are separate.
   void put(const std::byte* row, std::uint64_t x, std::uint64_t y, std::uint64_t columns, std::uint32_t channel) const {
     const std::size_t sample = size_of(image_.type);
     std::byte* const to = pixels_ + ((y * image_.width + x) * image_.channels + channel) * sample;
@@ -257,7 +259,7 @@ class Placing {
   std::byte* pixels_;
 };
 
-// Strips row by row: one may be as large as the image, or say that it is.
+// Reads strips row by row, as a strip may be as large as the image, or claim to be.
 void read_rows(const Tiff& tiff, const Layout& layout, const Image& image, const Placing& placing) {
   const TiffLibrary& library = tiff_library();
   const tmsize_t row_bytes = library.TIFFScanlineSize(tiff.get());

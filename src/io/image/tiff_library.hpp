@@ -1,5 +1,5 @@
-// libtiff's functions, from the library that is opened when the first TIFF is read: it brings nine libraries of its own, and to load those
-// took half of the time in which the program starts.
+// libtiff's functions, loaded when the first TIFF is read: libtiff depends on nine other libraries, and loading them took half of the
+// program's start-up time.
 #pragma once
 
 #include <tiffio.h>
@@ -24,10 +24,10 @@ struct TiffLibrary {
 #undef SAMESUM_DECLARE
 };
 
-/// Opens the library of that name, which then stays loaded. @throws Error (usage) where there is none, or none with these functions.
+/// Loads the library of that name, for good. @throws Error (usage) where it is missing or lacks these functions.
 TiffLibrary open_tiff_library(const char* name);
 
-/// The functions of libtiff.so.6, opened at the first call. @throws Error as open_tiff_library() does.
+/// The functions of libtiff.so.6, loaded at the first call. @throws Error as open_tiff_library() does.
 const TiffLibrary& tiff_library();
 
 }  // namespace samesum::io

@@ -18,7 +18,7 @@ namespace {
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Adds the integer `digits`, where it has 64 bits at most.
+// Adds the integer `digits`, if it fits 64 bits.
 bool add_integer(std::string_view digits, int base, bool negative, Numbers& numbers) {
   std::uint64_t magnitude = 0;
   const char* const end = digits.data() + digits.size();
@@ -36,13 +36,13 @@ bool add_integer(std::string_view digits, int base, bool negative, Numbers& numb
   return true;
 }
 
-// What a hexadecimal number beyond the range of doubles rounds to: it is far above 1, or far below.
+// The rounded value of a hexadecimal number beyond the range of doubles: infinity or zero, by its exponent.
 double out_of_range(std::string_view word) noexcept {
   const std::size_t mark = std::min(word.find_first_of("pP"), word.size());
   const std::string_view digits = word.substr(0, mark);
   const std::size_t point = std::min(digits.find('.'), digits.size());
   const std::size_t first = std::min(digits.find_first_not_of("0."), digits.size());
-  const auto position = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);  // of the first digit that counts
+  const auto position = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);  // of the first significant digit
   std::string_view power = mark < word.size() ? word.substr(mark + 1) : "0";
   if (power.starts_with('+')) power.remove_prefix(1);
   std::int64_t exponent = 0;
@@ -64,11 +64,11 @@ bool parse_hexadecimal(std::string_view word, bool negative, const NumberRules& 
   return true;
 }
 
-// `word` as C writes numbers: no separators of thousands, a decimal point. Nothing where a separator stands anywhere but between groups of
-// three digits, or a point where there are none.
+// `word` in C's form: no separators of thousands, a decimal point. No value where a separator stands anywhere but between groups of three
+// digits, or a point where the decimal separator is another one.
 std::optional<std::string> in_c_form(std::string_view word, const NumberRules& rules) {
   std::string text(word);
-  if (rules.thousands == ' ') {  // and those that are not broken at the end of a line: U+00A0, U+202F, U+2009
+  if (rules.thousands == ' ') {  // also no-break and thin spaces: U+00A0, U+202F, U+2009
     for (const std::string_view space : {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"}) {
       for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos;) text.replace(at, space.size(), " ");
     }
@@ -116,7 +116,7 @@ void Numbers::grow() {
   reallocate(std::max(2 * capacity_, kFirst), size());
 }
 
-// With the first `kept` numbers. Pages that are not written to take no memory.
+// Keeps the first `kept` numbers. Pages that are not written to take no memory.
 void Numbers::reallocate(std::size_t capacity, std::size_t kept) {
   const auto move = [&](auto& from, auto*& end) {
     using T = std::remove_reference_t<decltype(*end)>;
@@ -156,8 +156,8 @@ void Numbers::finish(bool in_order) {
   if (in_order && chunks_.size() > 1) put_in_order();
 }
 
-// A chunk is as long as there is a type that has all of its numbers: int64 before uint64 before float64, which is taken among doubles
-// alone.
+// A chunk extends as long as one type can represent all of its numbers: int64 before uint64 before float64, which is used only where the
+// chunk has doubles.
 void Numbers::put_in_order() {
   constexpr unsigned kInt64 = 1, kUint64 = 2, kFloat64 = 4;
   chunks_.clear();
@@ -169,8 +169,8 @@ void Numbers::put_in_order() {
     return std::bit_width(magnitude) - std::countr_zero(magnitude) <= 53 ? kFloat64 : 0;
   };
   std::size_t first = 0;
-  unsigned types = kInt64 | kUint64 | kFloat64;  // that have all numbers from `first` on
-  bool reals = false;                            // there are doubles among them
+  unsigned types = kInt64 | kUint64 | kFloat64;  // that can represent all numbers from `first` on
+  bool reals = false;                            // whether there are doubles among them
   const auto end_chunk = [&](std::size_t end) {
     const DType type = (types & kInt64) != 0 ? DType::int64 : (types & kUint64) != 0 ? DType::uint64 : DType::float64;
     for (std::size_t i = first; type == DType::float64 && i < end; ++i) {
@@ -221,7 +221,7 @@ bool parse_number(std::string_view word, const NumberRules& rules, Numbers& numb
   if (word.size() > 2 && word[0] == '0' && lower(word[1]) == 'x') return parse_hexadecimal(word.substr(2), negative, rules, numbers);
 
   const char first = lower(word[0]);
-  if (first == 'i' || first == 'n') {  // of the words that begin like this, no other form than these, as in "nan(7)"
+  if (first == 'i' || first == 'n') {  // other words that begin like this, such as "nan(7)", are not numbers
     const auto same = [&](std::string_view other) { return std::ranges::equal(word, other, {}, lower); };
     if (!same("inf") && !same("infinity") && !same("nan")) return false;
   } else if (!is_digit(first) && first != '.') {
@@ -232,7 +232,7 @@ bool parse_number(std::string_view word, const NumberRules& rules, Numbers& numb
   double value = 0;
   const char* const end = word.data() + word.size();
   const auto result = fast_float::from_chars(word.data(), end, value);
-  // Some versions report what is out of range, and give the rounded value all the same: infinity or zero.
+  // Some versions report a number out of range, yet return the rounded value: infinity or zero.
   if (result.ptr != end || result.ec == std::errc::invalid_argument) return false;
   numbers.add(negative ? -value : value);
   return true;

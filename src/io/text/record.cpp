@@ -12,7 +12,7 @@ const char* skip_blanks(const char* at, const char* end, char delimiter) noexcep
   return at;
 }
 
-// The quote that closes the field whose text begins at `at`; null where there is none.
+// The closing quote of the field whose text begins at `at`; null where there is none.
 const char* closing_quote(const char* at, const char* end) noexcept {
   for (;;) {
     at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));

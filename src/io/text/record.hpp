@@ -1,4 +1,4 @@
-// Records of text: fields divided by a delimiter, quoted or not.
+// Records of text: fields separated by a delimiter, quoted or not.
 #pragma once
 
 #include <optional>
@@ -8,34 +8,34 @@
 
 namespace samesum::io {
 
-/// A field, without the blanks around it.
+/// A field, without surrounding blanks.
 struct Field {
-  std::string_view text;  ///< between the quotes, where it is quoted; doubled quotes in it are still doubled
+  std::string_view text;  ///< without the outer quotes; doubled quotes in it are not unescaped
   bool quoted = false;
   bool closed = true;  ///< false: the closing quote is missing, or something follows it
 };
 
-/// Reads the field that begins at `at`, and returns where it ends: at its delimiter, at the line's end, or at `end`, where a '\n' has to
-/// stand. `delimiter` 0: fields are divided by runs of blanks. A quoted field may have delimiters and line ends in it (RFC 4180); one whose
-/// quote is not closed ends at `end`.
+/// Reads the field that begins at `at`, and returns its end: its delimiter, the line's end, or `end`, where there must be a '\n'.
+/// `delimiter` 0: fields are separated by runs of blanks. A quoted field may contain delimiters and line ends (RFC 4180); one without a
+/// closing quote ends at `end`.
 const char* read_field(const char* at, const char* end, char delimiter, Field& field);
 
-/// The beginning of the next field after the end of one; null where the record is over.
+/// The beginning of the next field after the end of one; null at the record's end.
 const char* next_field(const char* field_end, const char* end, char delimiter) noexcept;
 
-/// What the line at `at` is: empty where it has blanks alone that are no delimiters.
+/// The kind of the line at `at`: empty where it has only blanks that are not delimiters.
 enum class LineKind { record, empty, comment };
 LineKind line_kind(const char* at, const char* end, char delimiter) noexcept;
 
-/// The end of the record (or the empty line, or the comment) at `at`, behind its '\n'; null where that does not lie before `end`.
+/// The end of the record (or empty line, or comment) at `at`, after its '\n'; null where that is not before `end`.
 const char* record_end(const char* at, const char* end, char delimiter);
 
-/// All fields of the record that begins at `at`, as text: quotes are gone.
+/// All fields of the record that begins at `at`, unquoted.
 std::vector<std::string> split_record(const char* at, const char* end, char delimiter);
 
 /// The first of tab, semicolon and comma outside quotes in the record at `at`; 0 where there is none. A quote opens where a field could
-/// begin, by whatever delimiter. Nothing where the record goes on behind `end`, unless the text is `whole`. With `decimal_commas` a comma
-/// is none.
+/// begin, for any delimiter. No value where the record continues after `end`, unless the text is `whole`. With `decimal_commas` commas are
+/// not delimiters.
 std::optional<char> find_delimiter(const char* at, const char* end, bool whole, bool decimal_commas = false);
 
 }  // namespace samesum::io

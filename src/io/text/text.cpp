@@ -1,4 +1,4 @@
-// A text as a stream: where it is cut into blocks, and its numbers where all of them are read. Columns are text_column.cpp's.
+// Text as a stream: cutting it into blocks, and reading the numbers without columns. Columns are in text_table.cpp.
 #include "io/text/text.hpp"
 
 #include "core/float_environment.hpp"
@@ -20,7 +20,7 @@ const char* skip_line(const char* at, const char* end) noexcept {
   return std::find_if(at, end, [](char c) { return c == '\n' || c == '\r'; });
 }
 
-// The state behind a piece of a line.
+// The state after a piece of a line.
 LineState state_behind(std::string_view piece, LineState state, const NumberRules& rules) noexcept {
   const auto is_blank = [&](char c) { return rules.class_of(c) == CharClass::blank; };
   const auto first = std::ranges::find_if_not(piece, is_blank);
@@ -34,7 +34,7 @@ bool begins_as_number(const std::string& word) noexcept {
   return !word.empty() && std::string_view("-.,0123456789").find(word[0]) != std::string_view::npos;
 }
 
-// What stands between numbers where there are no columns, beside blanks.
+// The separators of numbers without columns, beside blanks.
 std::string separators(const TextOptions& options) {
   if (options.separator == ' ') return "";
   std::string found = options.separator != 0 ? std::string(1, options.separator) : ",;";
@@ -68,8 +68,8 @@ void require_sound(const TextOptions& options, Layout layout) {
   }
 }
 
-// The bytes of the character of UTF-8 that `text` begins with, if it can be printed; else 0. Not printed are controls, and what changes the
-// direction of the characters around it.
+// The size of the UTF-8 character at the start of `text`, if it is printable; else 0. Control characters and changes of the writing
+// direction are not printable.
 std::size_t printable_size(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return first >= ' ' && first != 0x7f ? 1 : 0;
@@ -157,7 +157,7 @@ void TextReader::cut_at(TextBlock& block, std::size_t position) {
   block.end = position;
 }
 
-// Whether all lines that are to be skipped have been.
+// Skips lines; returns whether all lines to be skipped have been.
 bool TextReader::skip_lines(TextBlock& block) {
   while (lines_to_skip_ != 0) {
     const std::size_t line_end = block.view().find('\n');
@@ -173,7 +173,7 @@ void TextReader::refuse(TextBlock& block, std::size_t offset, std::string messag
   ended_ = true;
 }
 
-// Behind the last line end; in a longer line, behind the last character that is not part of a number.
+// Cuts after the last line end; in a longer line, after the last character that is not part of a number.
 void TextReader::cut_anywhere(TextBlock& block) {
   if (ended_) return;
   const std::string_view text = block.view();
@@ -187,7 +187,7 @@ void TextReader::cut_anywhere(TextBlock& block) {
   if (state_ == LineState::comment) return;
   std::size_t size = text.size();
   while (size > 0 && rules_.class_of(text[size - 1]) == CharClass::other) --size;
-  if (size == 0 && block.begin != 0) {  // behind lines that were skipped there was little room
+  if (size == 0 && block.begin != 0) {  // skipped lines have used up the block
     state_ = block.state;
     block.skipped = true;
     return cut_at(block, block.begin);

@@ -1,4 +1,4 @@
-// Text in blocks: cutting a stream of characters where no number and no record is divided, and reading the numbers of a block.
+// Text in blocks: cutting a stream of characters without dividing numbers or records, and reading the numbers of a block.
 #pragma once
 
 #include "io/text/number.hpp"
@@ -18,73 +18,73 @@
 
 namespace samesum::io {
 
-/// What the characters so far leave behind for the next ones, where a text is read without columns.
+/// The state of a text without columns between two characters.
 enum class LineState : std::uint8_t {
-  start,            ///< of a line: nothing yet, or blanks
-  after_number,     ///< or after a missing one
-  after_separator,  ///< a number, or a missing one, comes next
+  start,            ///< at the start of a line, or after blanks there
+  after_number,     ///< or a missing one
+  after_separator,  ///< a number, or a missing one, must follow
   comment,          ///< up to the end of the line
 };
 
-/// Where a text is wrong, and what is wrong.
+/// The position and the description of an error in a text.
 struct TextError {
   std::size_t offset;  ///< in the block
   std::string message;
 };
 
-/// What a text is read as.
+/// The interpretation of a text.
 enum class Layout : std::uint8_t {
-  sequence,      ///< numbers with anything between
+  sequence,      ///< numbers with separators between
   table,         ///< records of fields
   by_first_line  ///< a table where the first line has names with a separator between them
 };
 
-/// What a block has of a column; without columns, all there is.
+/// The numbers of one column in a block; without columns, all numbers.
 struct TextColumn {
   Numbers numbers;
-  std::uint64_t words = 0;                         ///< fields that are neither numbers nor missing, where such are counted
+  std::uint64_t words = 0;                         ///< fields that are neither numbers nor missing, where they are counted
   std::size_t first_word = 0, first_word_end = 0;  ///< offsets in the block
 };
 
-/// A piece of a text, and the numbers in it.
+/// A piece of a text, and its numbers.
 struct TextBlock {
-  // Of the piece: what TextReader::fill() makes.
+  // Set by TextReader::fill():
   std::unique_ptr<char[]> text;
   std::size_t capacity = 0;
-  std::size_t begin = 0, end = 0;      ///< of what is to be read; a line end and kTextPadding bytes follow
+  std::size_t begin = 0, end = 0;      ///< of the text to read; a line end and kTextPadding bytes follow
   LineState state = LineState::start;  ///< at its beginning
-  bool last = false;                   ///< nothing follows
-  bool quotes = false;                 ///< there are some
-  bool skipped = false;                ///< there is nothing to be read in it
-  // Of the numbers: what TextReader::parse() makes.
+  bool last = false;                   ///< no block follows
+  bool quotes = false;                 ///< it contains quotes
+  bool skipped = false;                ///< it contains nothing to read
+  // Set by TextReader::parse():
   std::vector<TextColumn> columns;
   std::uint64_t line_ends = 0;
-  std::optional<std::size_t> comma, semicolon;  ///< offset of the first that divides numbers, without columns
-  std::optional<TextError> error;               ///< `columns` have what is before it
+  std::optional<std::size_t> comma, semicolon;  ///< offset of the first one between numbers, without columns
+  std::optional<TextError> error;               ///< `columns` have the numbers before it
 
   std::string_view view() const noexcept { return {text.get() + begin, end - begin}; }
 };
 
 inline constexpr std::size_t kTextBlockBytes = std::size_t{1} << 18;  ///< of text: with its numbers it fits a second-level cache
-inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 21;  ///< of a record with columns
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 21;  ///< limit for a record with columns
 
-/// Columns of a table are numbered by 14 bits, as in spreadsheets.
+/// Column numbers have 14 bits, as in spreadsheets.
 inline constexpr std::size_t kMaxColumns = 16384;
 
-/// Reads text. Independent of the way in which the characters arrive, and of the size of the blocks.
+/// Reads text. The result does not depend on how the characters arrive, nor on the size of the blocks.
 class TextReader {
  public:
   /// Fills its argument with characters; fewer only at the end.
   using Read = std::function<std::size_t(std::span<char>)>;
 
-  /// Numbers of over `block_bytes` characters are refused, as are records of over `max_record_bytes`.
-  /// @throws Error (usage) for options that make no sense, or not together.
+  /// Numbers of more than `block_bytes` characters are refused, as are records of more than `max_record_bytes`.
+  /// @throws Error (usage) for options that are invalid or contradict each other.
   TextReader(Read read, const TextOptions& options, Layout layout, std::size_t block_bytes = kTextBlockBytes,
              std::size_t max_record_bytes = kMaxRecordBytes);
-  /// Reads the next piece into `block`. True where it is the last one, which may be empty. Blocks are filled one after the other.
+  /// Reads the next piece into `block`; true if it is the last one, which may be empty. Blocks must be filled one after the other.
   bool fill(TextBlock& block);
 
-  /// Reads the numbers of a piece. Several blocks at a time may be parsed, in any order.
+  /// Reads the numbers of a piece. Several blocks may be parsed concurrently, in any order.
   void parse(TextBlock& block) const;
 
   /// The columns of a table, once the first block that is not skipped is filled; empty where there are none.
@@ -120,7 +120,7 @@ class TextReader {
   NumberRules rules_;
 
   Layout layout_;
-  std::vector<char> rest_;  // of the last piece: where the next one begins
+  std::vector<char> rest_;  // the end of the last piece, which the next one begins with
   LineState state_ = LineState::start;
   bool started_ = false;
   bool ended_ = false;
@@ -129,13 +129,13 @@ class TextReader {
   bool columns_found_ = false;
   char delimiter_ = 0;  // 0: runs of blanks
   std::vector<Column> columns_;
-  std::vector<std::uint32_t> places_;  // of each field in columns_, or kNoPlace
+  std::vector<std::uint32_t> places_;  // the index in columns_ of each field, or kNoPlace
 };
 
 /// "column 3 ('price')".
 std::string text_of(const Column& column);
 
-/// `text` in UTF-8, cut off after `most` characters; those that cannot be printed, and bytes that are no UTF-8, as '?'.
+/// `text` in UTF-8, truncated to `most` characters; unprintable characters and invalid bytes become '?'.
 std::string printable(std::string_view text, std::size_t most = 40);
 
 }  // namespace samesum::io

@@ -57,7 +57,7 @@ class TextSource final : public Source {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", stream_->name(), message));
   }
 
-  // The next chunk of the block; false where there is none.
+  // Advances to the next chunk of the block; false where there is none.
   bool next_chunk() {
     for (; column_ < block_->columns.size(); ++column_, next_ = 0, before_chunk_ = 0) {
       const std::span<const View> chunks = block_->columns[column_].numbers.chunks();
@@ -74,7 +74,7 @@ class TextSource final : public Source {
     return line_ + static_cast<std::uint64_t>(std::count(block.text.get(), block.text.get() + offset, '\n'));
   }
 
-  // "x.txt:3:7: …", by the place of a character of `block`.
+  // "x.txt:3:7: …", for the position of a character of `block`.
   [[noreturn]] void refuse(const TextBlock& block, std::size_t offset, std::string_view message) const {
     const std::string_view before(block.text.get(), offset);
     const std::size_t line_end = before.rfind('\n');
@@ -98,7 +98,7 @@ class TextSource final : public Source {
   }
 
   void take(const TextBlock& block) {
-    // Which separators a text has is known only once all of it has been read.
+    // The separators of a text are known only once all of it has been read.
     comma_ = comma_ || block.comma;
     semicolon_ = semicolon_ || block.semicolon;
     if (comma_ && semicolon_) {
@@ -119,19 +119,19 @@ class TextSource final : public Source {
 
   std::unique_ptr<ByteStream> stream_;
   const bool allow_empty_;
-  bool any_ = false;  // there was a number
+  bool any_ = false;  // whether there was a number
   TextReader reader_;
   std::vector<Column> columns_;
   const TextBlock* block_ = nullptr;
   View chunk_{nullptr, 0, DType::float64};
-  std::size_t column_ = 0, next_ = 0;      // of the block: the column that is given, and its next chunk
-  std::uint64_t before_chunk_ = 0;         // numbers of the column in the block
-  std::vector<std::uint64_t> missing_of_;  // of each column, with the block
-  std::uint64_t line_ = 1;                 // in which the next block begins,
-  std::uint64_t line_offset_ = 0;          // and characters of it that came before
+  std::size_t column_ = 0, next_ = 0;      // in the block: the current column, and its next chunk
+  std::uint64_t before_chunk_ = 0;         // numbers of the column in the block before the chunk
+  std::vector<std::uint64_t> missing_of_;  // for each column, up to the block's end
+  std::uint64_t line_ = 1;                 // the line in which the next block begins,
+  std::uint64_t line_offset_ = 0;          // and how many of its characters come before the block
   std::uint64_t missing_ = 0;
   bool comma_ = false, semicolon_ = false;
-  Pipeline<TextBlock> pipeline_;  // last: its threads use the others
+  Pipeline<TextBlock> pipeline_;  // last: its threads use the other members
 };
 
 }  // namespace

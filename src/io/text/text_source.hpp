@@ -10,7 +10,7 @@
 
 namespace samesum::io {
 
-/// `allow_empty`: a text may have no numbers.
+/// `allow_empty`: a text without numbers is not an error.
 std::unique_ptr<Source> text_source(std::unique_ptr<ByteStream> stream, const TextOptions& options, Layout layout, std::uint32_t threads,
                                     bool allow_empty);
 

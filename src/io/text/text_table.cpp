@@ -14,7 +14,7 @@
 namespace samesum::io {
 namespace {
 
-// The number of a column, from 1 on; nothing where `text` is a name.
+// The number of a column, counted from 1; no value where `text` is a name.
 std::optional<std::size_t> column_number(std::string_view text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -43,7 +43,7 @@ std::string counted_fields(std::size_t count) { return count == 1 ? "1 field" : 
 
 }  // namespace
 
-// Whether the line has to be read on where it ends in `block`, in which case there is room for more of it.
+// Whether the line that `block` ends in must be read further; enlarges the block in that case.
 bool TextReader::wants_more(TextBlock& block) {
   if (ended_) return false;
   if (block.capacity >= max_record_bytes_) {
@@ -69,7 +69,7 @@ void TextReader::cut_after_record(TextBlock& block) {
   }
 }
 
-// Behind the last record that is whole; block.begin where there is none.
+// The end of the last complete record; block.begin where there is none.
 std::size_t TextReader::records_end(TextBlock& block) const {
   const char* const text = block.text.get();
   if (!block.quotes) {
@@ -82,13 +82,13 @@ std::size_t TextReader::records_end(TextBlock& block) const {
   return static_cast<std::size_t>(at - text);
 }
 
-// What divides the fields of the first record, at `at`: nothing where more has to be read to tell.
+// The delimiter of the first record, at `at`; no value where more text is needed to decide.
 std::optional<char> TextReader::delimiter_of(const char* at, const char* end) const {
   if (options_.separator != 0) return options_.separator == ' ' ? '\0' : options_.separator;
   return find_delimiter(at, end, ended_, options_.decimal == ',');
 }
 
-// Whether there are words among the first record's fields, and numbers.
+// Whether the first record has words among its fields; sets `numbers` if it has numbers.
 bool TextReader::has_names(const std::vector<std::string>& fields, bool& numbers) const {
   Numbers unused;
   bool words = false;
@@ -100,7 +100,7 @@ bool TextReader::has_names(const std::vector<std::string>& fields, bool& numbers
   return words;
 }
 
-// Whether the first line has names, with a separator between them; nothing where more has to be read to tell.
+// Whether the first line has names, with a separator between them; no value where more text is needed to decide.
 std::optional<bool> TextReader::is_table(const TextBlock& block) const {
   const char* at = block.text.get() + block.begin;
   const char* const end = block.text.get() + block.end;
@@ -137,7 +137,7 @@ void TextReader::take_delimiter(char delimiter) {
   }
 }
 
-// Looks for the first record. False where the text has to be read on for that.
+// Finds the first record. False where more text is needed.
 bool TextReader::find_columns(TextBlock& block) {
   const char* const text = block.text.get();
   const char* at = text + block.begin;
@@ -157,7 +157,7 @@ bool TextReader::find_columns(TextBlock& block) {
     at = next;
   }
   if (!ended_) return false;
-  for (const std::string& wanted : options_.columns) {  // without a record there is nothing to be said against numbers
+  for (const std::string& wanted : options_.columns) {  // without a record, column numbers cannot be checked
     const std::optional<std::size_t> number = column_number(wanted);
     if (!number) refuse(block, block.end, "there is no line with the names of the columns");
     columns_.push_back(numbered(number.value_or(0)));
@@ -165,7 +165,7 @@ bool TextReader::find_columns(TextBlock& block) {
   return true;
 }
 
-// Takes the record that is the first one, which may have the names of the columns.
+// Reads the first record, which may have the names of the columns.
 void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t end) {
   columns_found_ = true;
   if (delimiter_ == 0 && options_.thousands == ' ') {
@@ -207,7 +207,7 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
   if (header) block.begin = end;
 }
 
-// Adds one column by its number or name. False where there is none.
+// Adds one column by its number or name; false where there is none.
 bool TextReader::take_column(TextBlock& block, std::size_t begin, const std::string& wanted, const std::vector<std::string>& fields) {
   const auto fail = [&](std::string message) {
     refuse(block, begin, std::move(message));
@@ -241,7 +241,7 @@ bool TextReader::parse_field(TextBlock& block, TextColumn& column, std::string_v
   if (!quoted && !rules_.missing_first) {
     const char* const stop = parse_common_number(word.data(), rules_, column.numbers);
     if (stop == word.data() + word.size()) return true;
-    if (stop != nullptr) column.numbers.remove_last();  // it begins with a number, or goes on behind the field as one
+    if (stop != nullptr) column.numbers.remove_last();  // the field only begins with a number, or the number continues after it
   }
   return parse_word(block, column, word);
 }

@@ -1,4 +1,4 @@
-// The grid barrier's ladder: the methods at the textbook's benchmark, then alone.
+// The grid barrier's ladder: the methods in the textbook's benchmark, then alone.
 #include "barrier/grid.hpp"
 #include "ladder/timing.hpp"
 #include "core/float_environment.hpp"
@@ -21,14 +21,14 @@ namespace {
 constexpr std::uint32_t kItems = 2048;
 constexpr std::uint32_t kRounds = 500000;
 constexpr std::uint32_t kRoundsOfCpu = 100;
-constexpr std::uint32_t kBarriers = 20000;  // of the shapes
+constexpr std::uint32_t kBarriers = 20000;  // per measurement of a shape
 constexpr std::uint32_t kBarriersOfCpu = 200;
 
-// As methods.cl numbers them.
+// Numbered as in methods.cl.
 constexpr std::string_view kMethods[] = {"none", "every_item", "group_leader", "leader_group", "ticket", "best"};
 constexpr std::string_view kLaunches = "launches";
 
-// Full compute units are what the shapes of barriers alone ask for: 2048 work-items.
+// Barriers alone are measured with full compute units: 2048 work-items.
 device::Source method_source(std::size_t method, std::uint32_t group_size, bool one_each) {
   std::vector<std::pair<std::string, std::string>> defines = {{"METHOD", std::to_string(method)},
                                                               {"ONE_EACH", one_each ? "1" : "0"},
@@ -85,7 +85,7 @@ class BarrierLadderRun {
     if (options_.progress) options_.progress(what);
   }
 
-  // Runs `action` for a row; what it throws is the row's verdict.
+  // Runs `action` for a row; an exception becomes the row's verdict.
   template <class Action>
   void judge(BarrierRow& row, const Action& action) const {
     tell(fmt::format("{}, {} groups of {}", row.method, row.groups, row.group_size));
@@ -122,7 +122,7 @@ class BarrierLadderRun {
 
   std::uint32_t groups_for(std::uint32_t group_size) const {
     const std::uint32_t groups = (kItems + group_size - 1) / group_size;
-    return cpu_ ? std::min(groups, ladder_.device.compute_units) : groups;  // a CPU's groups take more elements each
+    return cpu_ ? std::min(groups, ladder_.device.compute_units) : groups;  // on a CPU each group has more elements
   }
 
   BarrierRow sums_row(std::size_t method, std::uint32_t group_size) {
@@ -180,7 +180,7 @@ class BarrierLadderRun {
     };
     const std::uint32_t units = ladder_.device.compute_units;
     std::vector<Shape> shapes = {{2, 1024}, {units, 256}, {2 * units, 1024}, {4 * units, 256}, {8 * units, 256}};
-    if (cpu_) shapes = {{units, 64}};  // each is a second of compiling for each method
+    if (cpu_) shapes = {{units, 64}};  // each takes a second to compile for each method
     for (const Shape shape : shapes) {
       for (std::size_t method = 0; method < std::size(kMethods); ++method) {
         if (wanted(kMethods[method])) add(ladder_.shapes, shape_row(method, shape.groups, shape.group_size));
@@ -249,7 +249,7 @@ std::vector<std::string> barrier_methods() {
 
 std::vector<std::uint32_t> neighbour_sums(std::vector<std::uint32_t> start, std::uint32_t rounds) {
   const std::size_t n = start.size();
-  // A copy of either end beside the other, so that the loop has no condition.
+  // Each end is padded with a copy of the other, so that the loop has no condition.
   std::vector<std::uint32_t> x(n + 2), y(n + 2);
   std::copy(start.begin(), start.end(), x.begin() + 1);
   for (std::uint32_t round = 0; round < rounds; ++round) {

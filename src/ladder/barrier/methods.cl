@@ -1,5 +1,5 @@
-// The ladder's ways to wait for all groups, one at a time: METHOD says which. All of them count up and are never reset, which is what the
-// textbook's lacked (docs/barrier.md), and all stand under the watchdog of grid_barrier.h, whose waiting they use.
+// The ladder's barriers over all groups; METHOD selects one. All of them count up and are never reset, unlike the textbook's
+// (docs/barrier.md), and all wait by the functions of grid_barrier.h, with its watchdog.
 //
 // Defined by the host: METHOD, GROUP_SIZE, RESIDENT (groups of it to a compute unit), ONE_EACH (whether every work-item has one element).
 
@@ -10,7 +10,7 @@
 #define TICKET 4
 #define BEST 5
 
-// Counters are where grid_barrier()'s is, as it matters to which half of a cache they belong. `words`: two flags for each group.
+// Counters are at the same addresses as grid_barrier()'s, as their half of the cache matters. `words`: two flags for each group.
 
 #if METHOD == NONE
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
@@ -26,7 +26,7 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   grid_group_barrier();
 #if METHOD == EVERY_ITEM
   grid_add(counter, 1);
-  grid_group_barrier();  // work-items of a group may run one after the other: all must have arrived before the first one waits
+  grid_group_barrier();  // work-items of a group may run sequentially: all must arrive before the first one waits
   grid_wait(grid, counter, round * grid->groups * group_size());
 #elif METHOD == GROUP_LEADER
   if (local_id() == 0) {
@@ -52,7 +52,7 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
 }
 #endif
 
-// `rounds` times x[i] = x[i - 1] + x[i] + x[i + 1] around a circle of n, with two barriers each. `sums` has n elements.
+// `rounds` times x[i] = x[i - 1] + x[i] + x[i + 1] on a ring of n, with two barriers each. `sums` has n elements.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void neighbour_sums(GLOBAL uint* state, GLOBAL uint* words, GLOBAL uint* x, GLOBAL uint* sums, uint n, uint rounds) {
   LOCAL_VAR uint scratch[GRID_BARRIER_LOCAL_WORDS];
@@ -79,7 +79,7 @@ void neighbour_sums(GLOBAL uint* state, GLOBAL uint* words, GLOBAL uint* x, GLOB
 #endif
 }
 
-// Barriers and nothing else.
+// Only barriers.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void barriers(GLOBAL uint* state, GLOBAL uint* words, uint rounds) {
   LOCAL_VAR uint scratch[GRID_BARRIER_LOCAL_WORDS];
@@ -90,7 +90,7 @@ void barriers(GLOBAL uint* state, GLOBAL uint* words, uint rounds) {
   }
 }
 
-// One round of the neighbour sums, from one array to the other: a launch a step.
+// One round of the neighbour sums, from one array to the other: one launch per step.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void neighbour_step(GLOBAL const uint* x, GLOBAL uint* sums, uint n) {
   const uint i = (uint)global_id();

@@ -16,7 +16,7 @@
 namespace samesum::bench {
 namespace {
 
-// Slow enough that the chains stay apart for thousands of steps, and without overflow: they all tend to 1.
+// The iteration converges to 1 so slowly that the chains stay different for thousands of steps, and never overflows.
 template <class Real>
 constexpr Real kTerm = Real{1} / (1 << 16);
 template <class Real>

@@ -1,4 +1,4 @@
-// Multiply-adds and nothing else: the ceiling of arithmetic.
+// The arithmetic ceiling: only multiply-adds.
 #pragma once
 
 #include "ladder/timing.hpp"
@@ -10,18 +10,18 @@
 
 namespace samesum::bench {
 
-/// Something to time that keeps every multiply-add unit busy from registers. What it computes has been checked.
+/// A computation that keeps every multiply-add unit busy from registers. Its results have been checked.
 struct Arithmetic {
-  std::string where;  ///< as ArithmeticRate has it
+  std::string where;  ///< as in ArithmeticRate
   DType type = DType::float32;
   double operations = 0;  ///< multiplications and additions of one call
   Timer timer;
   std::string configuration;
 };
 
-/// By `threads` threads of the host.
+/// On `threads` threads of the host.
 Arithmetic host_arithmetic(DType type, std::uint32_t threads);
-/// By a kernel on all of the device. The caller holds the device's lock, also when it times.
+/// By a kernel on the whole device. Requires that the device's mutex is held, also while timing.
 Arithmetic device_arithmetic(device::Device& device, DType type);
 
 ArithmeticRate rate_of(const Arithmetic& arithmetic, const Effort& effort);

@@ -1,9 +1,9 @@
-// What a device can do at best, in kernels that do nothing else: read memory, multiply and add, start.
+// A device's limits, by kernels that only read memory, only multiply and add, or do nothing.
 // Defined by the host: GROUP (work-items of a group).
 
-// Reads `count` units and folds all their bits into one word, which is stored in the one case of 2^32 in which it equals `unlikely`: so no
-// load can be left out, and nothing else is written. With chunk = 0 the groups walk through the data side by side, a tile of group size x
-// UNROLL units each; otherwise each group reads a run of `chunk` units, a multiple of its tile, of its own.
+// Reads `count` units and folds all their bits into one word, which is stored only in the one case of 2^32 in which it equals `unlikely`:
+// so compilers cannot remove a load, and nothing else is written. With chunk = 0 the groups process the data in adjacent tiles of group
+// size x UNROLL units; otherwise each group reads its own run of `chunk` units, a multiple of its tile.
 #define READ_KERNEL(name, UNIT, FOLD, UNROLL)                                                                                      \
   KERNEL FIXED_GROUP(GROUP, 1) void name(GLOBAL const UNIT* data, ulong count, ulong chunk, uint unlikely, GLOBAL uint* sink) {           \
     ulong tile = (ulong)group_size() * UNROLL;                                                                                     \

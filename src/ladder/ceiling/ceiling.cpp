@@ -1,4 +1,4 @@
-// What a device can do at best.
+// The limits of a device.
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
@@ -28,7 +28,7 @@ void tell(const Effort& effort, const std::string& what) {
 }
 
 std::vector<std::uint64_t> sizes_for(const DeviceInfo& info, const CeilingOptions& options) {
-  // A quarter of the memory at most, and no more than tells something.
+  // At most a quarter of the memory, and no more than is informative.
   const std::uint64_t most = std::uint64_t{info.is_cpu ? 1u : 4u} << 30;
   const std::uint64_t room = std::min(info.memory_bytes / 4, info.max_allocation_bytes);
   std::vector<std::uint64_t> sizes = options.sizes;
@@ -101,7 +101,7 @@ void measure_kernels(device::Device& device, const CeilingOptions& options, Ceil
 
 // --- the host
 
-// The time from handing a task to a thread of the pool until it runs there; before it the pool idles so long.
+// The time from passing a task to a thread of the pool until it runs there; the pool idles for `idle` before.
 Statistics wake_up(std::chrono::microseconds idle, const Effort& effort) {
   tbb::task_arena arena(1, 0);  // no slot for this thread
   const Timer timer = [&](std::uint32_t calls) {

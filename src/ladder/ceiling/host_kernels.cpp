@@ -19,7 +19,7 @@ template <std::uint32_t kStreams>
 std::uint64_t read_streams(const std::uint64_t* words, std::uint64_t length, std::uint64_t stride, std::uint32_t prefetch) {
   const hn::ScalableTag<std::uint64_t> d;
   const std::size_t lanes = hn::Lanes(d);
-  const std::size_t step = 8 / kStreams * lanes;  // of each stream: eight loads in flight together
+  const std::size_t step = 8 / kStreams * lanes;  // per stream: eight loads in flight in total
   const std::size_t ahead = prefetch / sizeof(std::uint64_t);
   auto b0 = hn::Zero(d), b1 = b0, b2 = b0, b3 = b0, b4 = b0, b5 = b0, b6 = b0, b7 = b0;
   std::uint64_t i = 0;

@@ -14,7 +14,7 @@
 namespace samesum::bench {
 namespace {
 
-// Candidates are compared on a part of the buffer that is still far larger than the caches.
+// Candidates are compared on a part of the buffer that still is far larger than the caches.
 constexpr std::uint64_t kHostSweepBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kDeviceSweepBytes = std::uint64_t{1} << 30;
 
@@ -34,8 +34,8 @@ Reader fastest(std::string where, std::uint64_t bytes, std::uint64_t sweep_bytes
   return {std::move(where), bytes, best.timer(bytes), best.configuration};
 }
 
-// Every thread reads one slice, or blocks of 1 MiB in turn; the slices that a thread of the sums' arena would be dealt, so that each finds
-// in its core's cache what the other left there.
+// Every thread reads one slice, or blocks of 1 MiB cyclically. The slices are those of the sums' threads, so that each finds in its core's
+// cache what the other has left there.
 void read_in_parallel(const std::byte* data, std::uint64_t bytes, std::uint32_t threads, bool blocks, ReadShape shape) {
   constexpr std::uint64_t kBlock = 1 << 20;
   const std::uint64_t part = blocks ? kBlock : ceil_div(ceil_div(bytes, threads), 64) * 64;
@@ -44,7 +44,7 @@ void read_in_parallel(const std::byte* data, std::uint64_t bytes, std::uint32_t 
   });
 }
 
-// With `threads` threads; for a small buffer one of them may be faster than all.
+// With `threads` threads; for a small buffer one thread may be faster.
 std::vector<Candidate> host_candidates(const std::byte* data, std::uint64_t bytes, std::uint32_t threads) {
   constexpr std::uint64_t kSmall = 8 << 20;
   std::vector<Candidate> candidates;
@@ -68,7 +68,7 @@ std::vector<Candidate> host_candidates(const std::byte* data, std::uint64_t byte
   return candidates;
 }
 
-// How the groups of a GPU share the data: so many groups walk through it tile by tile, or each reads one run.
+// How the groups of a GPU share the data: they process it tile by tile, or each reads one run.
 struct Sharing {
   std::uint32_t groups;
   bool runs;
@@ -115,7 +115,7 @@ std::vector<Candidate> gpu_candidates(device::Device& device, const device::Memo
   return candidates;
 }
 
-// Kernels for CPUs: a run for each work-item.
+// Kernels for CPUs: one run per work-item.
 std::vector<Candidate> cpu_candidates(device::Device& device, const device::Memory& memory, const device::Memory& sink) {
   std::vector<Candidate> candidates;
   for (const std::uint32_t unroll : {1u, 2u, 4u, 8u}) {

@@ -1,12 +1,12 @@
-// The textbook's histograms of bytes, from the wrong one up. counts has 256 counters; the last rung is count.cl.
+// The textbook's histograms of bytes, from the incorrect one up. counts has 256 counters; the last rung is count.cl.
 // Defined by the host: GROUP.
 
-// Two work-items read one counter, both add one, both write: one is lost.
+// A data race: two work-items read one counter, both add one, both write, and one count is lost.
 KERNEL FIXED_GROUP(GROUP, 1) void racy(GLOBAL const uchar* data, ulong n, GLOBAL volatile uint* counts) {
   for (ulong i = global_id(); i < n; i += global_size()) counts[data[i]] = counts[data[i]] + 1;
 }
 
-// A contiguous section a work-item: neighbours read far from each other.
+// A contiguous section for each work-item: neighbouring work-items read distant addresses.
 KERNEL FIXED_GROUP(GROUP, 1) void block_partition(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts) {
   ulong section = (n + global_size() - 1) / global_size();
   ulong begin = global_id() * section;
@@ -14,12 +14,12 @@ KERNEL FIXED_GROUP(GROUP, 1) void block_partition(GLOBAL const uchar* data, ulon
   for (ulong i = begin; i < end; ++i) atomic_add_global32(&counts[data[i]], 1);
 }
 
-// Neighbours read neighbours.
+// Neighbouring work-items read neighbouring bytes.
 KERNEL FIXED_GROUP(GROUP, 1) void interleaved(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts) {
   for (ulong i = global_id(); i < n; i += global_size()) atomic_add_global32(&counts[data[i]], 1);
 }
 
-// Counters of the group's own, in local memory.
+// Each group has its own counters, in local memory.
 KERNEL FIXED_GROUP(GROUP, 1) void privatized(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts) {
   LOCAL_VAR uint own[256];
   for (uint i = local_id(); i < 256; i += GROUP) own[i] = 0;

@@ -41,7 +41,7 @@ std::uint64_t random_bits(std::uint64_t i) {
   return z ^ (z >> 31);
 }
 
-// Words as they come, in lines: what a text looks like to a counter of bytes.
+// Words in lines, as a sample of a text's bytes.
 constexpr std::string_view kText =
     "A histogram counts how often each value occurs. Of a text it counts letters, and finds that blanks, e, t, a, o, i and n are\n"
     "most of it; of a picture of the sky, that four shades of blue are. Whoever counts with many hands at once will find that all\n"
@@ -52,7 +52,7 @@ std::uint8_t byte_of(std::string_view kind, std::uint64_t i, std::uint64_t size)
   if (kind == "equal") return 'e';
   if (kind == "sky") return static_cast<std::uint8_t>(bits % 100 < 85 ? 200 + (bits >> 20 & 3) : bits >> 56);
   if (kind == "sorted") return static_cast<std::uint8_t>(static_cast<double>(i) / static_cast<double>(size) * 256);
-  // Each block of 64 bytes begins somewhere else.
+  // Each block of 64 bytes begins at another position.
   if (kind == "text") return static_cast<std::uint8_t>(kText[(random_bits(i / 64) % kText.size() + i % 64) % kText.size()]);
   return static_cast<std::uint8_t>(bits >> 56);
 }
@@ -92,7 +92,7 @@ class HistogramLadderRun {
       rung.call();
       row.verdict = Verdict::right;
       judge(rung, row);
-      // What is wrong is timed too: that is what it buys.
+      // Incorrect variants are timed too, to show what they gain.
       time_rung(row, rung.timer, reader, options_.effort);
       row.samples_per_second = static_cast<double>(data_.size()) / row.seconds.median;
       judge(rung, row);
@@ -147,7 +147,7 @@ class HistogramLadderRun {
       add_row(name, reader, [&](HistogramLadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
     add_row(kBest, reader, [&](HistogramLadderRow& row) { return best_rung(device, memory, row); });
-    // The last one: what it does to the device meets no other.
+    // Run last: whatever it does to the device affects no other rung.
     if (!options_.kernel_source.empty()) {
       add_row(options_.kernel_name, reader,
               [&](HistogramLadderRow& row) { return textbook_rung("histogram", device, memory, row, options_.kernel_source); });
@@ -161,7 +161,7 @@ class HistogramLadderRun {
     check_own_kernel(options_.kernel_name, [&] { textbook_rung("histogram", device, device.allocate(16), row, options_.kernel_source); });
   }
 
-  // `text`: of a reader's own kernel.
+  // `text`: the source of the user's kernel.
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, HistogramLadderRow& row,
                      const std::string& text = {}) const {
     const std::uint32_t size = std::min(options_.group_size != 0 ? options_.group_size : kGroupSize, device.info().max_group_size);

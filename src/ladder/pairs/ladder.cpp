@@ -45,7 +45,7 @@ double operations_of(const PairsProblem& pairs) {
     case PairFunction::absdiff:
       return 2 * d;
     case PairFunction::sqdist:
-      return 3 * d;  // D - 1 additions, and then that to the sum, or the comparison
+      return 3 * d;  // D - 1 additions, and one to the sum, or the comparison
     case PairFunction::gaussian:
       return 3 * d + 2;
     case PairFunction::invdist:
@@ -58,7 +58,7 @@ struct PairsRung {
   std::function<void()> call;
   std::function<void(Target)> read;
   Timer timer;
-  std::uint64_t x_count;  // that it does
+  std::uint64_t x_count;  // that one call processes
 };
 
 class PairsLadderRun {
@@ -150,7 +150,7 @@ class PairsLadderRun {
     ladder_.no_matrix_product = error.what();
   }
 
-  // The tutorial's serial loop: products alone.
+  // The tutorial's serial loop: only products.
   void serial(const Problem& problem, Target c) const {
     if (problem.f != PairFunction::product || !summing() || problem.components != 1) {
       throw Error(ErrorKind::usage, "the textbook adds up products of scalars");
@@ -161,13 +161,13 @@ class PairsLadderRun {
   template <class Call>
   void add_host(std::string_view name, std::uint32_t threads, const Call& call, PairAccuracy accuracy = PairAccuracy::fast) {
     add_row(name, host_label(threads), accuracy, name == kSerial, [&](PairsRow& row) {
-      // Where there are many x, a part of them does: the rate tells.
+      // Where there are many x, only some are timed: the rate is the same.
       const std::uint64_t enough = name == kSerial ? kSerialPairs : kHostPairs;
       const std::uint64_t count = std::min(x_count_, std::max<std::uint64_t>(enough / y_count_, 1));
       row.configuration = fmt::format("threads={}{}", threads, count < x_count_ ? fmt::format(", {} of the x", count) : "");
       const auto c = std::make_shared<std::vector<char>>(x_count_ * 8);
       const auto work = [this, c, count, call] { call(problem_.part(0, count), Target{c->data()}); };
-      // Checked at all samples, also where only a part is timed.
+      // Checked at all samples, also where only some x are timed.
       const auto read = [this, c, count, call](Target to) {
         for (const std::uint64_t x : reference_.samples()) {
           const std::size_t bytes = all_pairs::result_bytes(problem_);
@@ -208,7 +208,7 @@ class PairsLadderRun {
             device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
       });
     }
-    // The last one: what it does to the device meets no other.
+    // Run last: whatever it does to the device affects no other rung.
     if (!options_.kernel_source.empty()) {
       add_textbook(options_.kernel_name, device, options_.group_size, options_.kernel_source, options_.kernel_items);
     }
@@ -239,7 +239,7 @@ class PairsLadderRun {
     });
   }
 
-  // vec4 with the group size that suits it best.
+  // vec4 with its best group size.
   void add_best_group(device::Device& device) {
     add_row(kBestVec4, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
       const std::lock_guard lock(device.mutex());
@@ -258,7 +258,7 @@ class PairsLadderRun {
     });
   }
 
-  // `in_sequence`: all additions of an x one after the other, as the textbook has it.
+  // `in_sequence`: all additions of an x are sequential, as in the textbook.
   template <class Prepare>
   void add_row(std::string_view name, const std::string& where, PairAccuracy accuracy, bool in_sequence, const Prepare& prepare) {
     if (!wanted(options_.rungs, name, options_.kernel_name)) return;
@@ -280,7 +280,7 @@ class PairsLadderRun {
     if (options_.measured) options_.measured(ladder_);
   }
 
-  // In turns with the ceiling of where it runs.
+  // Timed alternately with the ceiling of its device.
   void time(const PairsRung& rung, PairsRow& row) const {
     const double pairs = static_cast<double>(rung.x_count) * static_cast<double>(y_count_);
     const auto ceiling = std::find_if(ceilings_.begin(), ceilings_.end(), [&](const Arithmetic& c) { return c.where == row.where; });

@@ -59,7 +59,7 @@ double PairsReference::judge(const std::vector<char>& c, double depth, PairsRow&
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     const double value = value_at(c, samples_[i]);
     const double error = std::abs(value - right_[i]);
-    // f's own error: of gaussian, that of its argument t counts |t| exp(t), which is 1/e at most.
+    // f's own error: for gaussian, the error of its argument t contributes |t| exp(t), which is at most 1/e.
     double bound = u * (depth + 2 * d + 8) * magnitudes_[i] * 1.01;
     if (problem_.f == PairFunction::gaussian) bound += u * (d + 5) * y / 2.718;
     const double ratio = error == 0 ? 0 : error / bound;

@@ -1,4 +1,4 @@
-// What a rung's results are held against: C at some of the x.
+// The reference for a rung's results: C for some of the x.
 #pragma once
 
 #include <samesum/bench_pairs.hpp>
@@ -14,14 +14,14 @@ class PairsReference {
  public:
   PairsReference(const all_pairs::Problem& problem, const PairsProblem& pairs);
 
-  /// The x that are looked at.
+  /// The x that are checked.
   const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }
 
-  /// The largest of error/bound, which is under 1 where all is well, of sums in float64 and compensated. `depth`: additions one after the
-  /// other.
+  /// The largest error/bound of sums in float64 and compensated, which is below 1 for correct results. `depth`: the number of sequential
+  /// additions.
   double judge(const std::vector<char>& c, double depth, PairsRow& row) const;
 
-  /// Whether the samples have the bits of the CPU's, where those are promised.
+  /// Whether the samples equal the CPU's bits, for problems where that is guaranteed.
   bool same_bits(const std::vector<char>& c, PairAccuracy accuracy) const;
 
  private:

@@ -1,8 +1,8 @@
-// Sums of products over all pairs as the tutorial climbs them, from the naive one up: rungs of the ladder, checked against an error bound
-// and never chosen by pairs() (docs/pairs.md). A reader's own kernel (`samesum bench pairs --kernel`) has the same parameters.
+// Sums of products over all pairs in the steps of the tutorial, from the naive one up: rungs of the ladder, checked against an error bound
+// and never chosen by pairs() (docs/pairs.md). A user's kernel (`samesum bench pairs --kernel`) has the same parameters.
 //
-// Defined by the host: REAL, GROUP (work-items of a group), WIDTH (x of a work-item, 1 where it has only one), TILE (y that a group brings to
-// local memory at once). `a` and `c` are padded to whole groups, so that no work-item need ask whether its x is there.
+// Defined by the host: REAL, GROUP (work-items of a group), WIDTH (x of a work-item, 1 where it has only one), TILE (y that a group copies
+// to local memory at once). `a` and `c` are padded to whole groups, so that work-items need no bounds checks.
 
 #if defined(__OPENCL_VERSION__) && WIDTH > 1
 #define JOIN_AGAIN(a, b) a##b
@@ -11,7 +11,7 @@ typedef JOIN(REAL, WIDTH) VECTOR;
 FN VECTOR zero(void) { return (VECTOR)((REAL)0); }
 FN VECTOR multiply_add(VECTOR a, REAL b, VECTOR sum) { return fma(a, (VECTOR)(b), sum); }
 #elif WIDTH > 1
-// What CUDA has no operators for, or no type of its own.
+// Types and operators that CUDA lacks.
 typedef struct __align__(16) {
   REAL s[WIDTH];
 } VECTOR;
@@ -48,7 +48,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void local_all(GLOBAL const REAL* a, GLOBAL const R
   c[global_id()] = sum;
 }
 
-// B comes to local memory tile by tile.
+// B is copied to local memory tile by tile.
 KERNEL FIXED_GROUP(GROUP, 1) void local_tiled(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {
   LOCAL_VAR REAL tile[TILE];
   const REAL x = a[global_id()];

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kTile = 1024;
-constexpr std::uint64_t kMostLocalAll = 48 << 10;  // what kernels of a static size may have anywhere
+constexpr std::uint64_t kMostLocalAll = 48 << 10;  // the portable limit for static local memory
 
 struct Rung {
   std::string_view name;

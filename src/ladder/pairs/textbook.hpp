@@ -1,4 +1,4 @@
-// The textbook's rungs of the ladder of pairs (textbook.cl), and a reader's own kernel in their place.
+// The textbook's rungs of the ladder of pairs (textbook.cl), and a user's kernel in their place.
 #pragma once
 
 #include "device/device.hpp"
@@ -12,15 +12,15 @@
 namespace samesum::all_pairs {
 
 struct TextbookOptions {
-  std::uint32_t group_size = 0;  ///< 0: 256, or what the device allows
-  std::string source = {};       ///< of a reader's own kernel `pairs`: takes the place of the rung
+  std::uint32_t group_size = 0;  ///< 0: 256, or the device's maximum if that is less
+  std::string source = {};       ///< of a user's kernel `pairs`, which replaces the rung
   std::uint32_t items = 1;       ///< x of a work-item there
 };
 
-/// One rung, prepared for one problem: float32 or float64 scalars, product, sum. The caller holds the device's mutex.
+/// One rung, prepared for one problem: float32 or float64 scalars, product, sum. Requires that the device's mutex is held.
 class TextbookPairs {
  public:
-  /// `name`: one of textbook_variants(), or anything with a source.
+  /// `name`: one of textbook_variants(), or any name where a source is given.
   /// @throws Error (usage) where the device or the problem does not allow it, saying why.
   TextbookPairs(std::string_view name, device::Device& device, const Problem& problem, const TextbookOptions& options);
 

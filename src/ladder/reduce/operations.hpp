@@ -1,4 +1,4 @@
-// The reductions by name: what `bench reduce` measures, and `kernel reduce` shows.
+// The reductions by name, for `bench reduce` and `kernel reduce`.
 #pragma once
 
 #include <samesum/statistics.hpp>

@@ -30,7 +30,7 @@ namespace {
 
 using Operation = ReduceOperation;
 
-// What is measured: a call that is done on return, or enqueued, and whether its result is right.
+// A measurement: a call that is complete on return, or enqueues, and a check of its result.
 struct Candidate {
   std::function<void()> call;
   std::function<bool()> is_right;
@@ -95,7 +95,7 @@ class Run {
   statistics::CollectOptions collect_options(const Operation& operation) const {
     return {operation.fields, options_.group_size, options_.groups, threads_};
   }
-  // As seen from the other end: what a product of pairs is of.
+  // The reference that results are compared with: the CPU's statistics.
   const samesum::Statistics& expected(const Operation& operation) {
     auto& entry = expected_[&operation - kReduceOperations];
     if (!entry) entry = statistics::collect_cpu(data_, {operation.fields, 0, 0, options_.host ? 1 : threads_});
@@ -108,7 +108,7 @@ class Run {
       return samesum::product(data_, options);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::no_answer) throw;
-      return std::nullopt;  // integers that do not fit: that is an answer, too
+      return std::nullopt;  // integers that do not fit: a valid result
     }
   }
 
@@ -136,7 +136,7 @@ class Run {
     for (std::uint64_t i = 0; i < data_.size(); ++i) result = !max ? result * values[i] : result < values[i] ? values[i] : result;
     return result;
   }
-  // A maximum is exact. A product's n - 1 roundings may come in any order: relative to the one by the tree, twice their bound.
+  // A maximum is exact. A product's n - 1 roundings may happen in any order: relative to the tree's product, twice their bound.
   bool is_textbook_result(double found) {
     if (!textbook_expected_) {
       const Device cpu = Device::open("cpu");
@@ -178,7 +178,7 @@ class Run {
         if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
         reduce::TextbookOptions how{options_.group_size, options_.groups};
         how.operation = textbook_operation();
-        // As near to a square as powers of two allow.
+        // As close to a square as powers of two allow.
         std::uint64_t rows = 1;
         while (data_.size() % (2 * rows) == 0 && 4 * rows * rows <= data_.size()) rows *= 2;
         const auto variant = std::make_shared<reduce::TextbookSum>(name, device, data_.type(), memory_, rows, data_.size() / rows, how);
@@ -215,7 +215,7 @@ class Run {
     return candidate;
   }
 
-  // Another array of the same kind for dot products: the same elements, half an array on.
+  // The second array of dot products: the same elements, rotated by half an array.
   View reversed() {
     if (other_.empty() && data_.size() != 0) {
       const auto* bytes = static_cast<const std::byte*>(data_.data());
@@ -266,7 +266,7 @@ class Run {
     return candidate;
   }
 
-  // Whole tiles alone: what is left is the host's, and in no row's time.
+  // Only whole tiles: the host computes the rest, which is in no row's time.
   Candidate device_product(ReduceBenchRow& row, device::Device& device) {
     if (is_integer(data_.type())) throw Error(ErrorKind::usage, "products of integers stop at 64 bits: nothing to measure");
     Tuning options;

@@ -46,7 +46,7 @@ BySign sum_by_sign(View data) {
   return sums[0];
 }
 
-constexpr double kSlack = 1 + 0x1p-40;  // more than the roundings in a bound's own computation
+constexpr double kSlack = 1 + 0x1p-40;  // exceeds the rounding errors in computing the bound
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What a ladder's values are checked against: the exact sum, found in the slowest and surest way, and the error bounds of the textbook.
+// The reference for a ladder's values: the exact sum, computed in the slowest and simplest way, and the textbook's error bounds.
 #pragma once
 
 #include <samesum/accumulator.hpp>
@@ -8,21 +8,21 @@
 
 namespace samesum::bench {
 
-/// The exact sum of an array, every element added on its own.
+/// The exact sum of an array, each element added separately.
 struct Reference {
   Accumulator sum;
   double magnitude = 0;  ///< the sum of |x|, rounded up
 
   explicit Reference(View data);
 
-  /// |value - sum|, rounded once; NaN where `value` is no finite number.
+  /// |value - sum|, rounded once; NaN where `value` is not finite.
   double error_of(double value) const;
 };
 
-/// What the error of a plain sum in `type` cannot exceed, whatever the order, where no element takes part in more than `depth` additions:
+/// An upper bound of the error of a plain sum in `type`, in any order, where no element takes part in more than `depth` additions:
 /// gamma(depth) * sum |x| with gamma(k) = k u / (1 - k u), u = 2^-24 or 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 /// edition, section 4.2); where k u is too large for that, (count - 1) u * sum |x| (Rump, Error estimation of floating-point summation and
-/// dot product, BIT 52, 2012). Infinity where an addition may overflow: then nothing is promised. `flushed`: denormals count as zero.
+/// dot product, BIT 52, 2012). Infinity where an addition may overflow: then there is no bound. `flushed`: denormals count as zero.
 double error_bound(DType type, std::uint64_t count, std::uint64_t depth, double magnitude, bool flushed = false);
 
 }  // namespace samesum::bench

@@ -32,14 +32,14 @@ constexpr std::string_view kAccumulator = "accumulator";  // the exact sum befor
 
 std::string host_exact_rung() { return std::string(sum_variants(Device::open("cpu")).front().name); }
 
-// What a rung is made of, whatever it runs on.
+// A rung, on any device.
 struct Rung {
-  std::function<void()> call;             // one sum: done on return, or enqueued
-  std::function<bool(LadderRow&)> check;  // the last sum's value into the row; whether it is right
+  std::function<void()> call;             // one sum: complete on return, or enqueued
+  std::function<bool(LadderRow&)> check;  // writes the last sum's value to the row; whether it is right
   Timer timer;
 };
 
-// Rows of elements, one after the other.
+// Contiguous rows of elements.
 struct Matrix {
   View data;
   std::uint64_t rows, columns;
@@ -67,7 +67,7 @@ class LadderRun {
  private:
   View data() const { return matrix_.data; }
 
-  // Writes `value` into the row and judges it as a plain sum of such a depth.
+  // Writes `value` to the row and checks it as a plain sum of that depth.
   bool within_bound(LadderRow& row, double value, std::uint64_t depth, bool flushed = false) const {
     row.value = value;
     row.error = reference_.error_of(value);
@@ -86,7 +86,7 @@ class LadderRun {
     return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(ladder_.exact_sum);
   }
 
-  // Makes one row: `prepare` yields the rung. Checked before and after it is timed.
+  // Makes one row: `prepare` returns the rung. Checked before and after it is timed.
   template <class Prepare>
   void add_row(std::string_view name, const Reader& reader, bool exact, const Prepare& prepare) {
     if (!wanted(options_.rungs, name, options_.kernel_name)) return;
@@ -119,7 +119,7 @@ class LadderRun {
     return right;
   }
 
-  // What is wrong is not ranked.
+  // Wrong variants are not ranked.
   static void forget_times(LadderRow& row) {
     row.seconds = row.ceiling_fraction = {};
     row.bytes_per_second = 0;
@@ -143,7 +143,7 @@ class LadderRun {
     }
 
     const Reader one = host_reader(ladder_, data(), 1, options_.effort);
-    const std::uint64_t depth = data().size();  // n - 1 additions, in whatever order
+    const std::uint64_t depth = data().size();  // n - 1 additions, in any order
     add_row(kSequential, one, false, [&](LadderRow&) {
       check_textbook_type();
       return host_rung<double>([this] { return reduce::plain_sum_forward(data()); },
@@ -194,7 +194,7 @@ class LadderRun {
     for (const SumVariant& variant : sum_variants(device_)) {
       add_row(variant.name, reader, true, [&](LadderRow& row) { return exact_rung(variant.name, device, memory, row); });
     }
-    // The last one: what it does to the device meets no other.
+    // Run last: whatever it does to the device affects no other rung.
     if (!options_.kernel_source.empty()) {
       add_row(options_.kernel_name, reader, false,
               [&](LadderRow& row) { return textbook_rung(options_.kernel_name, device, memory, row, options_.kernel_source); });
@@ -211,7 +211,7 @@ class LadderRun {
     });
   }
 
-  // `source`: of a reader's own kernel in the rung's place.
+  // `source`: of a user's kernel that replaces the rung.
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row,
                      const std::string& source = {}) const {
     check_textbook_type();

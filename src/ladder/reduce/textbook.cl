@@ -1,5 +1,6 @@
-// The sum, the product and the maximum as textbooks teach them, from the naive to the fast and careless: sums and products are rounded at
-// every step, so their value depends on the order in which these happen. Rows of kind `textbook`: checked against an error bound, never chosen by auto (docs/ladder-sum.md).
+// The sum, the product and the maximum as in textbooks, from the naive to the fast and careless: sums and products are rounded at every
+// step, so their value depends on the order of the steps. Rows of kind `textbook`: checked against an error bound, never chosen by auto
+// (docs/ladder-sum.md).
 //
 // Defined by the host: OPERATION (0: sum, 1: product, 2: maximum), REAL (float, double), REAL_BYTES (4, 8), GROUP (work-items of a group),
 // UNROLL (loads in flight).
@@ -43,7 +44,7 @@ FN float add_lanes(float4 v) { return combine(combine(v.x, v.y), combine(v.z, v.
 #else
 // By compare-and-swap.
 FN void atomic_combine(GLOBAL float* p, float value) {
-  uint expected = as_uint(IDENTITY);  // a guess: the first exchange tells
+  uint expected = as_uint(IDENTITY);  // a guess, corrected by the first exchange
   for (;;) {
     const uint found = atomic_cas_global32((GLOBAL uint*)p, expected, as_uint(combine(as_float(expected), value)));
     if (found == expected) return;
@@ -53,8 +54,8 @@ FN void atomic_combine(GLOBAL float* p, float value) {
 #endif
 #endif
 
-// Halves `count` values that lie `step` apart, `mine` of them this work-item's, until the first holds their sum. Any count; all work-items
-// of the group call it.
+// Halves `count` values at intervals of `step`, of which this work-item has number `mine`, until the first holds their sum. Any count; must
+// be called by all work-items of the group.
 FN void tree(LOCAL REAL* values, uint count, uint mine, uint step) {
   while (count > 1) {
     uint upper = (count + 1) / 2;
@@ -64,7 +65,7 @@ FN void tree(LOCAL REAL* values, uint count, uint mine, uint step) {
   }
 }
 
-// The sum of every work-item's `value`. The scratch may be written again after the next barrier.
+// The sum of every work-item's `value`. The scratch may be reused after the next barrier.
 FN REAL group_sum(LOCAL REAL* scratch, REAL value) {
   scratch[local_id()] = value;
   barrier_local();
@@ -72,9 +73,9 @@ FN REAL group_sum(LOCAL REAL* scratch, REAL value) {
   return scratch[0];
 }
 
-// One round of tree_passes: a group sums a tile of tile_columns x (group size / tile_columns) elements, one a work-item, first along the
-// rows, then down the first column. Groups beyond the 32-bit limit's worth of tiles are walked with a stride of group_count() tiles, given as
-// step_rows and step_columns, which saves the 64-bit divisions.
+// One round of tree_passes: a group sums a tile of tile_columns x (group size / tile_columns) elements, one per work-item, first along the
+// rows, then down the first column. If there are more tiles than the 32-bit limit of groups, groups stride by group_count() tiles, given as
+// step_rows and step_columns, which saves 64-bit divisions.
 KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_columns,
                                            ulong step_rows, ulong step_columns) {
   LOCAL_VAR REAL scratch[GROUP];
@@ -103,7 +104,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, 
   }
 }
 
-// One round of tile_passes: each work-item adds up its own tile x tile elements, one after the other.
+// One round of tile_passes: each work-item adds up its own tile x tile elements sequentially.
 KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile) {
   ulong out_columns = (columns + tile - 1) / tile;
   ulong tiles = (rows + tile - 1) / tile * out_columns;
@@ -120,7 +121,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, 
   }
 }
 
-// One of grid_stride_two_pass: neighbours in a group read neighbours in memory; out[group] is the group's sum.
+// A round of grid_stride_two_pass: neighbouring work-items read neighbouring elements; out[group] is the group's sum.
 KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
   REAL sum = IDENTITY;
@@ -129,7 +130,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GL
   if (local_id() == 0) out[group_id()] = sum;
 }
 
-// The same, but the groups add to one result, which set_identity prepared: the order, and so the value, may be another in every run.
+// The same, but the groups add to one result, initialized by set_identity: the order, and so the value, may differ in every run.
 #if REAL_BYTES == 4 || (OPERATION == 0 && SAMESUM_INT64_ATOMICS)
 KERNEL void set_identity(GLOBAL REAL* out) { out[0] = IDENTITY; }
 
@@ -142,8 +143,8 @@ KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulon
 }
 #endif
 
-// One launch: 16-byte loads, UNROLL of them in flight, and the group that draws the last ticket adds the partial sums. `in` is aligned to
-// 16 bytes; the ticket is 0 before, and again afterwards.
+// One launch: 16-byte loads, UNROLL of them in flight, and the last group to finish, found by a ticket counter, adds the partial sums. `in`
+// is aligned to 16 bytes; the counter is 0 before and after.
 #if SAMESUM_DEVICE_FENCE
 KERNEL FIXED_GROUP(GROUP, 1) void single_pass(GLOBAL const REAL* in, ulong n, GLOBAL REAL* partials, GLOBAL uint* ticket,
                                             GLOBAL REAL* out) {
@@ -172,7 +173,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void single_pass(GLOBAL const REAL* in, ulong n, GL
     drawn[0] = atomic_add_global32(ticket, 1);
   }
   barrier_local();
-  if (drawn[0] != group_count() - 1) return;  // the whole group leaves
+  if (drawn[0] != group_count() - 1) return;  // the whole group returns
   fence_device();
   sum = IDENTITY;
   for (uint i = local_id(); i < group_count(); i += group_size()) sum = combine(sum, partials[i]);

@@ -23,7 +23,7 @@ std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b
 // The height of a balanced tree over `count` values.
 std::uint64_t height(std::uint64_t count) { return count <= 1 ? 0 : static_cast<std::uint64_t>(std::bit_width(count - 1)); }
 
-// The columns of the tile that a group of `size` work-items sums: its divisor nearest above the square root, so that tiles are nearly
+// The columns of the tile that a group of `size` work-items sums: its divisor closest above the square root, so that tiles are nearly
 // square.
 std::uint32_t tile_columns(std::uint32_t size) {
   auto columns = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(size)));
@@ -58,8 +58,8 @@ struct Planner {
     return device::build(device, source, entry);
   }
 
-  // As many groups as the device holds at once, but no more than there is work for. Where the device cannot tell: groups of so many
-  // work-items together on a compute unit, as far as the kernel's registers go.
+  // As many groups as can be resident, but no more than there is work for. Where the device cannot tell: `unit_items` work-items on a
+  // compute unit, as far as the kernel's registers allow.
   std::uint32_t resident_groups(const device::Kernel& kernel, std::uint64_t work_items, std::uint32_t unit_items) const {
     const std::uint32_t guess = device.info().compute_units * std::max(1u, unit_items / group_size);
     const std::uint32_t resident = options.groups != 0 ? options.groups : device.resident_groups(kernel, group_size).value_or(guess);
@@ -71,7 +71,7 @@ struct Planner {
     plan.rounds.push_back({kernel, {groups, group_size}, std::move(arguments), rows, columns, result_rows, result_columns});
   }
 
-  // Repeated passes over two swapped buffers, each of which leaves one element of a tile, until one is left.
+  // Repeated passes between two buffers, each of which reduces a tile to one element, until one is left.
   template <class Shape, class Add>
   void passes(const Shape& shape, const Add& add_round) {
     plan.result = data;
@@ -93,7 +93,7 @@ struct Planner {
     if (group_size < 2) throw Error(ErrorKind::usage, "tree_passes needs groups of 2 work-items or more: one alone has nothing to add");
     const device::Kernel tree = kernel("tree_round");
     const std::uint32_t width = tile_columns(group_size);
-    // A single row or column is summed by tiles of its own shape.
+    // A single row or column is summed by tiles of the same shape.
     const auto shape = [&] {
       const std::uint32_t fitting = columns == 1 ? 1 : rows == 1 ? group_size : width;
       return std::pair(group_size / fitting, fitting);
@@ -121,7 +121,7 @@ struct Planner {
     plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, tile, tile);
   }
 
-  // What a group that walks through `count` values adds to each of them, its tree included.
+  // The additions per value in a group that strides through `count` values, its tree included.
   std::uint64_t strided_depth(std::uint64_t count, std::uint64_t groups) const {
     return ceil_div(count, groups * group_size) + height(group_size);
   }
@@ -139,7 +139,7 @@ struct Planner {
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
 
-  // A reader's own: what is known of it is that it adds up all elements, in whatever order.
+  // A user's kernel: the only assumption is that it adds up all elements, in any order.
   void own_kernel() {
     const device::Kernel own = kernel("sum");
     const std::uint32_t groups = resident_groups(own, size(), 2048);
@@ -173,7 +173,7 @@ struct Planner {
     device.write(ticket, 0, &zero, sizeof zero);
     plan.result = allocate(1);
     add(single, groups, {data, size(), partials, ticket, plan.result}, 1, 1);
-    // Loads of whole tiles, then of what is left of them, then of single elements; the lanes; the trees.
+    // Loads of whole tiles, then of the rest of the loads, then of single elements; the lanes; the trees.
     const std::uint64_t tile = std::uint64_t{group_size} * kUnroll * lanes;
     const std::uint64_t loads = ceil_div(ceil_div(size(), tile), groups) * kUnroll + kUnroll + lanes;
     plan.depth = loads + height(lanes) + height(group_size) + strided_depth(groups, 1);

@@ -13,25 +13,25 @@
 
 namespace samesum::reduce {
 
-/// What is worked out: the textbooks' variants are the same for all of these. (The numbers are textbook.cl's.)
+/// The operation: all of them have the same textbook variants. (Numbered as in textbook.cl.)
 enum class TextbookOperation { sum = 0, product = 1, max = 2 };
 
-/// How a textbook variant is to be launched. 0: the variant's own choice.
+/// The launch parameters of a textbook variant. 0: the variant's default.
 struct TextbookOptions {
   std::uint32_t group_size = 0;
   std::uint32_t groups = 0;
   std::uint32_t tile = 8;
-  std::string source = {};  ///< of a reader's own kernel `sum`: takes the place of a variant (LadderOptions)
+  std::string source = {};  ///< of a user's kernel `sum`, which replaces a variant (LadderOptions)
   TextbookOperation operation = TextbookOperation::sum;
 };
 
-/// One pass over the data, or over the last pass's result.
+/// One pass over the data, or over the previous pass's result.
 struct TextbookRound {
   device::Kernel kernel;
   device::Grid grid;
   std::vector<device::Argument> arguments;
-  std::uint64_t rows, columns;                ///< of what it reads
-  std::uint64_t result_rows, result_columns;  ///< of what it leaves
+  std::uint64_t rows, columns;                ///< of its input
+  std::uint64_t result_rows, result_columns;  ///< of its output
 };
 
 /// All launches of a variant for one matrix.
@@ -42,7 +42,7 @@ struct TextbookPlan {
   std::uint64_t depth = 0;  ///< no element takes part in more additions than this
 };
 
-/// A textbook variant prepared for a matrix in device memory; launched as often as one likes, one launch at a time.
+/// A textbook variant prepared for a matrix in device memory; launched any number of times, one launch at a time.
 class TextbookSum {
  public:
   /// `name` is one of textbook_variants(). The data are rows x columns elements of `type` from the start of `data`.
