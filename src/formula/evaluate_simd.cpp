@@ -344,8 +344,8 @@ OPERATION2(OrU64, ulong, ulong, a | b)
 OPERATION2(XorU64, ulong, ulong, a ^ b)
 OPERATION2(MinU64, ulong, ulong, min_u64(a, b))
 OPERATION2(MaxU64, ulong, ulong, max_u64(a, b))
-OPERATION1(PopcountU64, ulong, ulong, popcount_u64(a))
-OPERATION1(ClzU64, ulong, ulong, clz_u64(a))
+OPERATION1(PopcountU64, long, ulong, popcount_u64(a))
+OPERATION1(ClzU64, long, ulong, clz_u64(a))
 OPERATION2(GcdU64, ulong, ulong, gcd_u64(a, b))
 struct NegateU64 {
   using Result = ulong;

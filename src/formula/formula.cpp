@@ -78,7 +78,7 @@ Error failed(const Formula& formula, std::uint64_t position, std::span<const std
   const std::string text = formula.to_string();
   return {ErrorKind::no_answer,
           fmt::format("{} at index {} of the formula {}{}", faults == 0 ? "an integer operation failed" : name_of_fault(faults), place,
-                      text.substr(0, 100), text.size() > 100 ? "…" : "")};
+                      text.substr(0, 100), text.size() > 100 ? "..." : "")};
 }
 
 }  // namespace formula

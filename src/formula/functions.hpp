@@ -92,6 +92,7 @@ enum class Signature : std::uint8_t {
   floats,      ///< the same; integers count as float64
   integers,    ///< the same, of integers alone
   bits,        ///< the same as integers
+  count,       ///< an integer; gives an int64
   rounding,    ///< numbers; of integers the number itself
   comparison,  ///< numbers of one type; gives a bool
   logic,       ///< of bools; gives a bool

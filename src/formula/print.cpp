@@ -159,7 +159,8 @@ class Printer {
       results += fmt::format("  result.r{} = v{};\n", k, node);
       add_fault(wanted, node);
     }
-    if (!wanted.empty()) text_ += fmt::format("  *error |= {};\n", fmt::join(wanted, " | "));
+    text_ += wanted.empty() ? "  (void)error;\n" : fmt::format("  *error |= {};\n", fmt::join(wanted, " | "));
+    if (unused_) text_ = "  uint unused = 0;\n" + text_;
     const bool tuple = program_.results.size() > 1;
     if (tuple) {
       text_ += fmt::format("  {}_result result;\n{}  return result;\n", name_, results);
@@ -212,7 +213,7 @@ class Printer {
     text_ += fmt::format("  const {} v{} = {};\n", dialect_name(node.type), number, value(number, node));
   }
 
-  std::string value(std::uint32_t number, const Node& node) const {
+  std::string value(std::uint32_t number, const Node& node) {
     const auto v = [&](std::size_t i) { return fmt::format("v{}", node.from[i]); };
     const Scalar from = node.operands == 0 ? node.type : program_.nodes[node.from[node.operands - 1]].type;
     const std::string error = node.checked ? fmt::format(", &e{}", number) : "";
@@ -250,7 +251,7 @@ class Printer {
   }
 
   template <class Operand>
-  std::string call(std::uint32_t number, const Node& node, Scalar from, const Operand& v) const {
+  std::string call(std::uint32_t number, const Node& node, Scalar from, const Operand& v) {
     std::string operands = v(0);
     for (std::size_t i = 1; i < node.operands; ++i) operands += ", " + v(i);
     const std::string_view name = function(node.op);
@@ -268,13 +269,15 @@ class Printer {
     }
     if (node.checked) return fmt::format("{}_{}({}, &e{})", name, suffix(from), operands, number);
     // It cannot fail, and has no variable that would say so; the function has one for all.
+    unused_ = true;
     return fmt::format("{}_{}({}, &unused)", name, suffix(from), operands);
   }
 
   const Program& program_;
   std::string_view name_;
   std::vector<std::string> faults_;
-  std::string text_ = "  uint unused = 0;\n  (void)unused;\n  (void)error;\n";
+  std::string text_;
+  bool unused_ = false;
 };
 
 }  // namespace

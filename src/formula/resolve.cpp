@@ -184,7 +184,7 @@ class Resolver {
       const Kind other = a == Kind::real ? b : a;
       return is_integer(other) ? Kind::float64 : other;
     }
-    if (is_integer(a) && is_integer(b)) fail(part, "int64 and uint64 have no common type: write int64(…) or uint64(…) around one of them");
+    if (is_integer(a) && is_integer(b)) fail(part, "int64 and uint64 have no common type: write int64(x) or uint64(x) for one of them");
     return Kind::float64;
   }
 
@@ -204,10 +204,11 @@ class Resolver {
         return kind == Kind::whole ? Kind::real : is_integer(kind) ? Kind::float64 : kind;
       }
       case Signature::integers:
-      case Signature::bits: {
+      case Signature::bits:
+      case Signature::count: {
         const Kind kind = joined(0);
         if (!is_integer(kind)) fail(part, fmt::format("'{}' takes integers, not {}", function.name, name_of(kind)));
-        return kind;
+        return function.signature == Signature::count ? Kind::int64 : kind;
       }
       case Signature::comparison:
         joined(0);
@@ -233,7 +234,7 @@ class Resolver {
     if (const std::optional<std::int64_t> whole = whole_exponent(part)) {
       if (*whole >= 0 || !is_integer(base)) return base;
       if (base == Kind::whole) return Kind::real;
-      fail(part, "a negative power of an integer is none: write float64(…) around it");
+      fail(part, "a negative power of an integer is none: write float64(x) for the base");
     }
     const Kind kind = join(part, base, exponent);
     if (kind == Kind::whole) return Kind::real;
@@ -418,6 +419,8 @@ class Resolver {
         return all(function.op, common(part, k), Scalar::boolean);
       case Signature::rounding:
         return is_float(type) ? all(function.op, type, type) : operand(0, type);
+      case Signature::count:
+        return all(function.op, common(part, k), Scalar::int64);
       case Signature::integers:
       case Signature::bits: {
         // Whole numbers alone stay integers whatever they meet.
