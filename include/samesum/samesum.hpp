@@ -20,6 +20,7 @@
 #include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
 #include <samesum/extremes.hpp>
+#include <samesum/formula.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 #include <samesum/product_accumulator.hpp>
