@@ -19,6 +19,7 @@
 #include <samesum/device.hpp>
 #include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
+#include <samesum/formula.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 #include <samesum/options.hpp>

@@ -4,6 +4,8 @@
 #include "device/kernels/conformance.hpp"
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
+#include "formula/bound.hpp"
+#include "formula/map_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/textbook.hpp"
@@ -100,11 +102,32 @@ void build_pairs(device::Device& device) {
   }
 }
 
+// A map with every operation.
+void build_formulas(device::Device& device) {
+  const Formula formula(
+      "(x + 1, x - y, x/3, x % 0.7, -x, abs(x), floor(x), ceil(x), trunc(x), round(x), rsqrt(x), min(x, 2), max(x, y), fma(x, x, 1), x^5, x^0.5, exp(x), log(y), log1p(x),"
+      " expm1(y), sin(x), cos(y), tan(x), tanh(y), atan2(x, y), hypot(x, x), isnan(x) || x < y && x <= 1, xor(n, ~n) | n & i, clz(u), popcount(n), gcd(n, m), gcd(u, u),"
+      " mulmod(m, m, n), mulmod(u, u, u), m % n, u % u, m/n, u/u, m << n, u << u, m >> n, u >> u, m*m - m + -n, u*u - u + -u, abs(m), uint64(m), int64(u), int64(x), uint64(x),"
+      " int64(y), uint64(y), float32(y), select(m > 0 && m/n == 3, m + 1, n*n), min(m, n), max(u, u), h*x, float64(h)*y, k*m)");
+  const std::vector<double> place(1);
+  const auto of = [&](DType type) { return Array(place.data(), 1, type); };
+  const std::vector<FormulaInput> inputs{
+      {"x", of(DType::float32)}, {"y", of(DType::float64)}, {"n", of(DType::int8)}, {"m", of(DType::int64)}, {"u", of(DType::uint64)}};
+  const formula::Program program = formula::resolve(formula.tree(), inputs, {{"h", 0.5}, {"k", 2}});
+  std::vector<DType> types;
+  for (const formula::InputComponent& input : program.inputs) types.push_back(inputs[input.input].array.type());
+  device::build(device, formula::map_source(program, types), "map");
+  const formula::Program halves = formula::resolve(Formula("x*n").tree(), {{"x", of(DType::float16)}, {"n", of(DType::bfloat16)}}, {});
+  const DType narrow[] = {DType::float16, DType::bfloat16};
+  device::build(device, formula::map_source(halves, narrow), "map");
+}
+
 }  // namespace
 
 void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
   build_gathers(device);
+  build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {
     for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
