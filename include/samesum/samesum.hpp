@@ -22,6 +22,7 @@
 #include <samesum/formula.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
+#include <samesum/map_source.hpp>
 #include <samesum/options.hpp>
 #include <samesum/plan.hpp>
 #include <samesum/product_accumulator.hpp>

@@ -75,7 +75,7 @@ struct InputOptions {
   std::optional<std::uint64_t> count = {};  ///< of raw numbers: how many are read; unset: all up to the end
   TextOptions text = {};                    ///< the input is text, if any of these but `integers`, `in_order` and `table` is set
   std::uint32_t threads = 0;                ///< to read and convert; 0: one for each core, 16 at most
-  bool allow_empty = false;  ///< an empty input, or a text without numbers, has no elements, and is not an error
+  bool allow_empty = false;                 ///< an empty input, or a text without numbers, has no elements, and is not an error
 };
 
 /// A column of a table, as read so far.
@@ -126,6 +126,9 @@ class Source {
   virtual std::uint64_t missing_before(std::uint64_t index) const { return static_cast<void>(index), 0; }
   virtual std::uint64_t bytes() const noexcept { return 0; }       ///< of the whole input; 0: unknown
   virtual std::uint64_t bytes_read() const noexcept { return 0; }  ///< so far
+
+  /// The device in whose memory the chunks lie; nothing: host memory.
+  virtual std::optional<Device> device() const { return std::nullopt; }
 
   /// Bytes of elements that lie in memory completely, ready for any device; 0 where they are read or converted chunk by chunk.
   virtual std::uint64_t resident_bytes() const noexcept { return 0; }

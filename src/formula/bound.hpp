@@ -45,12 +45,13 @@ class Walk {
   std::vector<Axis> axes_;  // those that count as one are one
 };
 
-/// map() where all arrays lie in host memory.
+/// map() where all arrays lie in host memory. Of the positions of `shape`, those from number `first` on, as many as a result has elements;
+/// the index `i` of the first is `index`.
 void map_on_host(const Formula& formula, const Program& program, std::span<const Value> parameters, std::span<const Array> inputs,
-                 std::span<const Array> results, std::span<const std::uint64_t> shape);
+                 std::span<const Array> results, std::span<const std::uint64_t> shape, std::uint64_t first = 0, std::uint64_t index = 0);
 /// The same where they lie on a device that runs kernels.
 void map_on_device(const Formula& formula, const Program& program, std::span<const Value> parameters, std::span<const Array> inputs,
-                   std::span<const Array> results, std::span<const std::uint64_t> shape);
+                   std::span<const Array> results, std::span<const std::uint64_t> shape, std::uint64_t first = 0, std::uint64_t index = 0);
 
 /// @throws Error (device) where a program computes in float64 and the device cannot.
 void require_types(const Program& program, const DeviceInfo& info);

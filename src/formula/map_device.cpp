@@ -1,7 +1,7 @@
 // Formulas of arrays on a device that runs kernels: a kernel that is written for the formula.
 #include "formula/map_device.hpp"
-#include "device/memory/buffer.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "formula/print.hpp"
@@ -80,7 +80,7 @@ device::Source map_source(const Program& program, std::span<const DType> inputs)
 }
 
 void map_on_device(const Formula& formula, const Program& program, std::span<const Value> parameters, std::span<const Array> inputs,
-                   std::span<const Array> results, std::span<const std::uint64_t> shape) {
+                   std::span<const Array> results, std::span<const std::uint64_t> shape, std::uint64_t begin, std::uint64_t index) {
   const Device handle = results[0].buffer().device();
   device::Device& device = handle.implementation();
   require_types(program, device.info());
@@ -115,7 +115,7 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
     };
     std::vector<device::Run> runs;
     for (std::size_t k = 0; k < from.size(); ++k) {
-      runs.push_back(from[k].part(first, count, lock));
+      runs.push_back(from[k].part(begin + first, count, lock));
       add(runs.back(), types[k]);
     }
     for (const ParameterUse& use : program.parameters) {
@@ -135,7 +135,7 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
       }
     }
     for (std::size_t k = 0; k < to.size(); ++k) add(to[k].part(first, count, lock), results[k].type());
-    arguments.emplace_back(first);
+    arguments.emplace_back(index + first);
     arguments.emplace_back(count);
     arguments.emplace_back(failed_at);
     const std::uint64_t groups =
@@ -155,8 +155,8 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
       device.read(one.memory, one.offset, &words[i], size_of(types[i]));
       columns.push_back({reinterpret_cast<const std::byte*>(&words[i]), types[i], 0});
     }
-    const std::optional<Failure> failure = evaluator.run(columns, first + k, 1);
-    throw failed(formula, first + k, shape, failure ? failure->faults : 0);
+    const std::optional<Failure> failure = evaluator.run(columns, index + first + k, 1);
+    throw failed(formula, index + first + k, shape, failure ? failure->faults : 0);
   }
   device.finish();
 }

@@ -59,8 +59,8 @@ void store(Scalar type, const void* values, std::size_t count, std::byte* to, st
 }  // namespace
 
 void map_on_host(const Formula& formula, const Program& program, std::span<const Value> parameters, std::span<const Array> inputs,
-                 std::span<const Array> results, std::span<const std::uint64_t> shape) {
-  const Walk from(inputs, shape), into(results, shape);
+                 std::span<const Array> results, std::span<const std::uint64_t> shape, std::uint64_t begin, std::uint64_t index) {
+  const Walk from(inputs, shape), into(results, results[0].shape());
   const std::uint64_t size = results[0].size();
   std::uint64_t bytes = 0;
   for (const Array& array : inputs) bytes += array.bytes();
@@ -80,10 +80,11 @@ void map_on_host(const Formula& formula, const Program& program, std::span<const
     std::vector<const std::byte*> places(inputs.size()), targets(results.size());
     std::vector<Column> columns(inputs.size());
     alignas(64) std::byte block[Evaluator::kBlock * 8];
-    for (const std::uint64_t end = first + count; first < end && first < failed_at.load(std::memory_order_relaxed);) {
-      const std::uint64_t run = into.at(first, from.at(first, std::min<std::uint64_t>(end - first, Evaluator::kBlock), places), targets);
+    for (const std::uint64_t end = first + count; first < end && index + first < failed_at.load(std::memory_order_relaxed);) {
+      const std::uint64_t run =
+          into.at(first, from.at(begin + first, std::min<std::uint64_t>(end - first, Evaluator::kBlock), places), targets);
       for (std::size_t k = 0; k < columns.size(); ++k) columns[k] = {places[k], inputs[k].type(), from.stride(k)};
-      if (const std::optional<Failure> failure = evaluator.run(columns, first, run)) {
+      if (const std::optional<Failure> failure = evaluator.run(columns, index + first, run)) {
         const std::lock_guard lock(mutex);
         if (failure->position < first_failure.position) first_failure = *failure;
         failed_at.store(first_failure.position, std::memory_order_relaxed);

@@ -141,13 +141,23 @@ Histogram histogram(const Array& data, const Bins& bins, const Options& options)
 
 Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  const Device device = device::device_for(source.resident_bytes(), options);
+  const Device device = device::device_for(source, options);
   source.allow_any_order();
   Histogram total(bins);
   core::ProgressParts progress(options, source.resident_bytes(), device.info().has(Capability::kernels));
   std::vector<std::unique_ptr<binning::Plan>> plans;  // one per type: text yields several, in small chunks
   Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {
+    if (view->on_device()) {
+      Options of_chunk = device::on(device, options);
+      of_chunk.report = &chunk;
+      of_chunk.progress = {};
+      total += histogram(*view, bins, of_chunk);
+      sum += chunk;
+      sum.configuration = chunk.configuration;
+      progress.add(view->bytes());
+      continue;
+    }
     auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
     if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
     core::for_blocks(*view, core::Order::memory, [&](View block) {

@@ -309,7 +309,7 @@ Value product(const Array& data, const Options& options) {
 }
 
 Value product(Source& source, const Options& options) {
-  Product product(device::on(device::device_for(source.resident_bytes(), options), options), source.type());
+  Product product(device::on(device::device_for(source, options), options), source.type());
   while (const std::optional<Array> view = source.next()) product.append(*view);
   require_one_column(source);
   if (options.report != nullptr) *options.report = product.report();

@@ -258,7 +258,8 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
     if (source == nullptr) source = open();
     core::ProgressParts progress(options, 0);
     while (const std::optional<Array> view = source->next()) {
-      progress.for_parts(*view, [&](View part) { core::for_contiguous_pieces(part, body); });
+      device::for_host_blocks(*view, core::Order::memory,
+                              [&](View block) { progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, body); }); });
     }
     source.reset();
   };

@@ -12,7 +12,7 @@ namespace samesum {
 std::vector<Accumulator> accumulate_columns(Source& source, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   core::ProgressParts progress(options, source.resident_bytes());
-  Options of_chunk = progress.of_chunk(device::on(device::device_for(source.resident_bytes(), options), options));
+  Options of_chunk = progress.of_chunk(device::on(device::device_for(source, options), options));
   source.allow_any_order();
   std::vector<Accumulator> totals;
   Report sum, chunk;

@@ -167,7 +167,7 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
   std::vector<Statistics> all;
   core::Reports reports(options.report);
   core::ProgressParts progress(options, source.resident_bytes());
-  Options of_part = progress.of_chunk(device::on(device::device_for(source.resident_bytes(), options), options));
+  Options of_part = progress.of_chunk(device::on(device::device_for(source, options), options));
   const auto collect_part = [&](const Array& part) {
     of_part.report = reports.next();
     Statistics found = collect(part, fields, of_part);
@@ -265,7 +265,8 @@ ProductAccumulator dot(Source& a, Source& b, const Options& options) {
   ProductAccumulator total;
   core::Reports reports(options.report);
   core::ProgressParts progress(options, a.resident_bytes() + b.resident_bytes());
-  Options of_part = progress.of_chunk(device::on(device::device_for(a.resident_bytes() + b.resident_bytes(), options), options));
+  Options of_part = progress.of_chunk(device::on(
+      a.device() ? device::device_for(a, options) : device::device_for(a.resident_bytes() + b.resident_bytes(), options), options));
   const auto add_part = [&](const Array& left, const Array& right) {
     of_part.report = reports.next();
     total.merge(dot(left, right, of_part));

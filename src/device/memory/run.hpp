@@ -8,6 +8,7 @@
 
 #include <samesum/array.hpp>
 #include <samesum/options.hpp>
+#include <samesum/source.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +33,8 @@ struct Run {
 
   /// Of whole rows, where there are several.
   Run part(std::uint64_t first, std::uint64_t size) const {
-    const std::uint64_t bytes = row_length != 0 ? first / row_length * static_cast<std::uint64_t>(row_stride) : first * static_cast<std::uint64_t>(stride);
+    const std::uint64_t bytes =
+        row_length != 0 ? first / row_length * static_cast<std::uint64_t>(row_stride) : first * static_cast<std::uint64_t>(stride);
     return {memory, size, stride, offset + bytes, row_length, row_stride};
   }
   /// Elements of the largest part of `most` or fewer.
@@ -110,6 +112,10 @@ samesum::Device device_for(const Array& data, std::uint64_t bytes, const Options
 /// The same of what comes from a source, of which so many bytes lie in memory.
 inline samesum::Device device_for(std::uint64_t resident_bytes, const Options& options) {
   return options.device ? *options.device : choose_device("auto", resident_bytes);
+}
+inline samesum::Device device_for(const Source& source, const Options& options) {
+  const std::optional<samesum::Device> there = source.device();
+  return !options.device && there ? *there : device_for(source.resident_bytes(), options);
 }
 /// The options with this device.
 inline Options on(const samesum::Device& device, Options options) {
