@@ -1,4 +1,4 @@
-// What plans of large sums learn from the sums that were read.
+// How plans of large sums adapt to the sums that were read.
 #include "reduce/few_exponents.hpp"
 
 #include <samesum/buffer.hpp>
@@ -53,7 +53,7 @@ TEST(FewExponents, AreNotExpectedAgainWhereThatWasInVain) {
   EXPECT_FALSE(data.expected());
 }
 
-// Sums of an array so large that the choice is made: the same bits whatever the plan has learned.
+// Sums of an array so large that the choice is made: the same bits for any state of the plan.
 TEST(FewExponents, ChangeNoBit) {
   constexpr std::uint64_t kSize = (std::uint64_t{1} << 23) + 5;
   hard::Random random(3);
