@@ -1,5 +1,5 @@
-// statistics.cl for sums, squares and products of floats, run on the host: of the kernels that ship, so many that any two settings come
-// together.
+// statistics.cl for sums, squares and products of floats, run on the host: a subset of the kernels that ship that covers all pairs of
+// settings.
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/kernel_rows.hpp"
@@ -17,14 +17,14 @@
 namespace samesum::test {
 namespace {
 
-/// A launch, its exact sums against accumulators that add one after the other, and the memory that it shares with the next, which it leaves
-/// clean.
+/// Checks the exact sums of a launch against accumulators that add sequentially, and that the memory shared with the next launch is
+/// cleared.
 class Moments {
  public:
   explicit Moments(const StatisticsKernel& kernel) : kernel_(kernel), merged_(kernel.merged_words) {}
 
   void check(Array view, std::uint32_t groups, const std::string& what) {
-    // Contiguous arrays go in loads, where two lie alike.
+    // Contiguous arrays are read in vector loads, two arrays where they are equally aligned.
     const bool in_loads = launches_ % 2 == 0;
     const Placed a(view, anyhow(kernel_.type, !in_loads, launches_)),
         b(view, anyhow(kernel_.type, !in_loads, in_loads ? launches_ : launches_ + 1));
@@ -84,7 +84,7 @@ class Moments {
     }
   }
 
-  /// Exponents that drift: windows of the work-items of a sub-group are alike, or not, or some hold nothing.
+  /// Exponents that drift: the windows of a sub-group's work-items are equal, or differ, or some are empty.
   void check_windows() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(3);

@@ -1,4 +1,4 @@
-// sum_exact.cl run on the host: of the kernels that ship, so many that any two settings come together.
+// sum_exact.cl run on the host: a subset of the kernels that ship that covers all pairs of settings.
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/kernel_rows.hpp"
@@ -20,7 +20,7 @@ class ExactSum {
  public:
   explicit ExactSum(const ExactKernel& kernel) : kernel_(kernel), merged_(kernel.entries * kernel.spacing) {}
 
-  /// A launch of `groups` against the oracle; the memory that groups meet in is clean again after it.
+  /// Compares a launch of `groups` groups with the oracle; the memory shared by groups is cleared after it.
   void check(Array data, unsigned groups, const std::string& what) {
     const Placed place(data, anyhow(kernel_.type, kernel_.strided, launches_++));
     std::vector<long> result(kernel_.entries, -1);
@@ -43,7 +43,7 @@ class ExactSum {
     ASSERT_EQ(schedule_[0] | schedule_[1], 0u) << what;
   }
 
-  /// The hard cases, by groups that draw more tiles than there are groups and fewer.
+  /// The hard cases, with fewer groups than tiles, and with more.
   void check_hard_cases() {
     const std::uint64_t tile = kernel_.tile * kernel_.elements_per_load;
     unsigned turn = 0;
@@ -82,7 +82,7 @@ TEST_P(ConcurrentSumExact, IsRight) {
   ExactSum(GetParam()).check_hard_cases();
 }
 
-// No test has the time for 2^32 elements; their number is an argument.
+// 2^32 elements would take too long; their number is an argument.
 struct SumExactOffsets : testing::TestWithParam<ExactKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, SumExactOffsets, testing::ValuesIn(rows_where<ExactKernel>(has_offsets)), RowName());
 TEST_P(SumExactOffsets, AreTakenOffForAnyNumberOfElements) {
