@@ -14,7 +14,7 @@
 namespace samesum::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 40;  // for bins with one line each
+constexpr std::size_t kMaxLines = 40;  // for bins with one line each
 constexpr std::size_t kHeight = 12;     // of columns, in lines
 constexpr std::array<const char*, 9> kAcross = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 constexpr std::array<const char*, 9> kUp = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -117,7 +117,7 @@ void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width
   for (const Series& series : chart.series) {
     const Histogram& histogram = series.histogram;
     if (!series.name.empty()) out.print("{}\n", out.bold(series.name));
-    if (histogram.bins().count() <= kMostLines) {
+    if (histogram.bins().count() <= kMaxLines) {
       std::vector<std::string> labels;
       const auto edges = histogram.bins().edges();
       for (std::size_t i = 0; i < histogram.bins().count(); ++i) {

@@ -15,11 +15,11 @@ namespace {
 constexpr double kWidth = 800, kHeight = 480;
 constexpr double kLeft = 86, kRight = 40, kTop = 60, kBottom = 64;
 constexpr double kFrom = kLeft, kTo = kWidth - kRight, kFloor = kHeight - kBottom;
-constexpr std::size_t kMostSteps = 2048;  // of an outline: more are not visible
-constexpr std::size_t kMostTitle = 60;    // bytes
+constexpr std::size_t kMaxSteps = 2048;  // of an outline: more are not visible
+constexpr std::size_t kMaxTitle = 60;    // bytes
 
 // Text escaped for XML, for any bytes in a file's name; keeps the end of text that is too long.
-std::string escape(const std::string& text, std::size_t most = kMostTitle) {
+std::string escape(const std::string& text, std::size_t most = kMaxTitle) {
   const std::string valid = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
   std::size_t begin = valid.size() > most ? valid.size() - most : 0;
   while (begin < valid.size() && (valid[begin] & 0xc0) == 0x80) ++begin;  // begins with a whole character
@@ -128,7 +128,7 @@ class Page {
 std::string svg_of(const Chart& chart, bool logarithmic) {
   const Bins& bins = chart.series.front().histogram.bins();
   const auto edges = bins.edges();
-  const std::size_t each = (bins.count() + kMostSteps - 1) / kMostSteps;
+  const std::size_t each = (bins.count() + kMaxSteps - 1) / kMaxSteps;
   const bool log_x = bins.kind() == "logarithmic";
   const auto place = [&](double value) { return log_x ? std::log10(value) : value / 2; };  // halved, so that differences do not overflow
   const double from = place(bins.low()), to = place(bins.high());
@@ -136,7 +136,7 @@ std::string svg_of(const Chart& chart, bool logarithmic) {
 
   std::uint64_t greatest = 1;
   for (const Series& series : chart.series) {
-    for (const std::uint64_t bar : bars_of(series.histogram, kMostSteps)) greatest = std::max(greatest, bar);
+    for (const std::uint64_t bar : bars_of(series.histogram, kMaxSteps)) greatest = std::max(greatest, bar);
   }
   const std::string note = chart.series.size() == 1 ? summary_of(chart.series.front().histogram) : "";
   Page page(chart.title, note, greatest, logarithmic);
@@ -155,7 +155,7 @@ std::string svg_of(const Chart& chart, bool logarithmic) {
 
   double legend = kTo;
   for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series) {
-    const std::vector<std::uint64_t> bars = bars_of(series->histogram, kMostSteps);
+    const std::vector<std::uint64_t> bars = bars_of(series->histogram, kMaxSteps);
     std::string outline = fmt::format("M{:.2f} {:.2f}", x(edges.front()), kFloor);
     for (std::size_t i = 0; i < bars.size(); ++i) {
       outline += fmt::format("V{:.2f}H{:.2f}", page.y(static_cast<double>(bars[i])), x(edges[std::min((i + 1) * each, bins.count())]));

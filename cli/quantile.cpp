@@ -47,7 +47,7 @@ double parse_fraction(const std::string& text) {
 }
 
 // Makes an input that can be read only once readable again, by storing it.
-NamedSource kept(NamedSource input) {
+NamedSource stored(NamedSource input) {
   if (!is_stream(input.name)) return input;
   return {input.name, [spool = std::make_shared<Spool>(*input.open())] { return from_start(spool); }};
 }
@@ -165,7 +165,7 @@ int run(Output& out, const Options& options) {
   Input each = options.input;
   each.total = false;
   std::vector<NamedSource> inputs = each.sources();
-  for (NamedSource& input : inputs) input = kept(std::move(input));
+  for (NamedSource& input : inputs) input = stored(std::move(input));
   std::vector<std::optional<DType>> types;
   for (const NamedSource& input : inputs) types.push_back(input.open()->type());
   if (options.input.total) {

@@ -17,7 +17,7 @@ namespace samesum::cli {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kMostInMemory = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxInMemory = std::uint64_t{16} << 20;
 
 [[noreturn]] void fail(const std::string& folder, std::string_view hint) {
   const int code = errno;
@@ -41,7 +41,7 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
   };
   while (const std::optional<Array> view = source.next()) {
     if (view->size() == 0) continue;
-    if (file_ == nullptr && memory_.size() + view->bytes() > kMostInMemory) {
+    if (file_ == nullptr && memory_.size() + view->bytes() > kMaxInMemory) {
       std::string path = folder + "/samesum-XXXXXX";
       const int descriptor = mkstemp(path.data());
       if (descriptor < 0) fail(folder, hint);

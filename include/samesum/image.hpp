@@ -51,7 +51,7 @@ class ImageFile {
   /// @throws Error (usage) that names the file: not found, not an image, or without a page.
   explicit ImageFile(std::string path);
 
-  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
+  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(offsets_.size()); }
 
   /// Reads page `number`, counted from 1.
   /// `rows_ready` is called repeatedly during decoding and at the end, for JPEG, and for PNG with 8 bits a channel that is not interlaced,
@@ -64,7 +64,7 @@ class ImageFile {
  private:
   std::string path_;
   std::shared_ptr<const io::MappedFile> file_;
-  std::vector<std::uint64_t> places_;  // of the pages, for the decoder
+  std::vector<std::uint64_t> offsets_;  // of the pages, for the decoder
 };
 
 /// Reads the first image of a file: ImageFile(path).page(1, rows_ready).

@@ -13,8 +13,8 @@ namespace samesum::barrier {
 namespace {
 
 // For devices that cannot tell how many groups a compute unit holds: the maximum of all GPUs in use.
-constexpr std::uint32_t kMostWorkItemsOfUnit = 2048;
-constexpr std::uint32_t kMostGroupsOfUnit = 32;
+constexpr std::uint32_t kMaxWorkItemsOfUnit = 2048;
+constexpr std::uint32_t kMaxGroupsOfUnit = 32;
 
 // Nearly all devices without a clock are CPUs: their approximate polling rate.
 constexpr double kPollsPerSecond = 4e8;
@@ -89,7 +89,7 @@ Plan plan_launch(device::Device& device, const device::Kernel& kernel, std::uint
   }
   // A CPU's groups are its threads: an excess group would wait for a thread that never comes, before it could be found not resident.
   if (known && (!discover || info.is_cpu)) return {groups != 0 ? groups : *known, discover, groups};
-  const std::uint32_t most = info.compute_units * std::clamp(kMostWorkItemsOfUnit / group_size, 1u, kMostGroupsOfUnit);
+  const std::uint32_t most = info.compute_units * std::clamp(kMaxWorkItemsOfUnit / group_size, 1u, kMaxGroupsOfUnit);
   return {groups != 0 ? groups : most, true, groups};
 }
 

@@ -17,14 +17,14 @@ class ProgressParts {
   static constexpr std::uint64_t kPartBytes = std::uint64_t{32} << 20, kKernelPartBytes = std::uint64_t{256} << 20;
 
   ProgressParts(const Options& options, std::uint64_t total, bool on_kernels = false)
-      : told_(options.progress), total_(total), part_bytes_(on_kernels ? kKernelPartBytes : kPartBytes) {}
+      : callback_(options.progress), total_(total), part_bytes_(on_kernels ? kKernelPartBytes : kPartBytes) {}
 
   /// Whether the caller has a progress function.
-  bool wanted() const noexcept { return static_cast<bool>(told_); }
+  bool wanted() const noexcept { return static_cast<bool>(callback_); }
   /// Reports `bytes` more as done. Exceptions of the caller's function propagate.
   void add(std::uint64_t bytes) {
     done_ += bytes;
-    if (told_) told_({done_, total_});
+    if (callback_) callback_({done_, total_});
   }
 
   /// Calls body(View) for all of `data`, in parts if progress is to be reported: at least once.
@@ -52,14 +52,14 @@ class ProgressParts {
 
   /// The options for a chunk of a source: its progress continues from the end of the chunks before it.
   Options of_chunk(Options options) const {
-    if (told_) options.progress = [this](const Progress& chunk) { told_({done_ + chunk.done, total_}); };
+    if (callback_) options.progress = [this](const Progress& chunk) { callback_({done_ + chunk.done, total_}); };
     return options;
   }
   /// To be called after a chunk whose progress was reported.
   void skip(std::uint64_t bytes) noexcept { done_ += bytes; }
 
  private:
-  const std::function<void(const Progress&)>& told_;
+  const std::function<void(const Progress&)>& callback_;
   std::uint64_t total_;
   std::uint64_t part_bytes_;
   std::uint64_t done_ = 0;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // the minimum of data per thread that makes a thread worthwhile
-constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 31;  // limit of 32-bit counters
+constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 31;  // limit of 32-bit counters
 constexpr std::size_t kBlock = 512;                             // samples whose slots are computed before they are counted
 
 using Totals = std::vector<std::uint64_t>;
@@ -53,7 +53,7 @@ Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint
       task.counter.emplace(make());
       if (!data.contiguous()) task.packed.resize(std::min(chunk, data.size()) * size_of(data.type()));
     }
-    if (task.since + count > kMostCounted) {
+    if (task.since + count > kMaxCounted) {
       task.counter->empty(task.total);
       task.since = 0;
     }

@@ -27,8 +27,8 @@ constexpr std::uint64_t kManyTiles = 64;        // per compute unit: from this n
 constexpr std::uint32_t kFewerGroupSize = 768;  // 80 registers for each; a multiple of 3, so that a work-item always has the same channels
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, per group, reserved by the driver
 // More copies would cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
-constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
-constexpr std::uint32_t kMostCopyBits = 2;
+constexpr std::uint32_t kMaxCopyBitsOfBytes = 5;
+constexpr std::uint32_t kMaxCopyBits = 2;
 // Drivers with this limit for local memory reserve part of it themselves; their compilers need more loads in flight for bytes.
 constexpr std::uint64_t kSmallLocal = 48 << 10, kSmallReservedBytes = 4 << 10;
 // Small data: small groups with few counters to clear and to add up.
@@ -134,7 +134,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (problem.channels > 1 && !info.is_cpu) {
     // Without memory for all copies with whole words, half words are used.
     Configuration whole = chosen;
-    whole.copy_bits = kMostCopyBitsOfBytes;
+    whole.copy_bits = kMaxCopyBitsOfBytes;
     if (local_bytes_of(problem, whole, trie) > shared) {
       chosen.counters = Counters::local16;
       if (small_local && group_size == 0 && !small_data) {
@@ -144,7 +144,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   }
   if (fits(local_bytes)) {
-    const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
+    const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMaxCopyBitsOfBytes : kMaxCopyBits;
     const std::uint64_t room = small_data ? std::min(kSmallDataLocalBytes, shared) : shared;
     for (; chosen.copy_bits < most_bits; ++chosen.copy_bits) {
       Configuration more = chosen;
@@ -373,7 +373,7 @@ class Total {
     histogram_.clear();
   }
   void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
-    if (counted_ + count > DeviceHistogram::kMostCounted) {
+    if (counted_ + count > DeviceHistogram::kMaxCounted) {
       histogram_.add_to(slots_);
       histogram_.clear();
       counted_ = 0;
@@ -447,7 +447,7 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   if (run && run->stride != element) run.reset();
   std::optional<device::Gather> gather;
   if (!run) gather.emplace(data, core::Order::memory);
-  const std::uint64_t most = run ? DeviceHistogram::kMostCounted / 16 * 16 : device::Gather::most(data.type());
+  const std::uint64_t most = run ? DeviceHistogram::kMaxCounted / 16 * 16 : device::Gather::most(data.type());
 
   const device::Lock lock(device.mutex());
   const std::uint64_t size = device::Plans::size_for(data.size());

@@ -72,9 +72,9 @@ class DeviceHistogram {
 
   /// Enqueues setting all counts to 0.
   void clear();
-  /// Enqueues counting `count` samples of `data` from byte `offset` on. At most kMostCounted samples since clear().
+  /// Enqueues counting `count` samples of `data` from byte `offset` on. At most kMaxCounted samples since clear().
   void launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0);
-  static constexpr std::uint64_t kMostCounted = 0xffffffff;
+  static constexpr std::uint64_t kMaxCounted = 0xffffffff;
   /// Builds the kernel of export_to(). @throws Error (usage) where the device cannot run it.
   void prepare_export();
   /// Enqueues writing the counts since clear() to `to`, as 64-bit numbers: one for each slot of the plan, which must be set.

@@ -13,9 +13,9 @@ namespace samesum::binning {
 namespace {
 
 // An error of a guess must be below half, so that only one edge has to be compared.
-constexpr double kMostTolerance = 0.49;
+constexpr double kMaxTolerance = 0.49;
 // Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
-constexpr std::uint64_t kMostFloatEdges = std::uint64_t{1} << 21;
+constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
 // The key of the least value of T that is >= edge (or > edge, where `above`).
 template <class T>
@@ -118,7 +118,7 @@ void Plan::make_thresholds(const Bins& bins) {
 void Plan::find_even(const Bins& bins) {
   if (thresholds_.empty()) return;
   const bool single = type_ != DType::float64;
-  if (single && bins.count() > kMostFloatEdges) return;
+  if (single && bins.count() > kMaxFloatEdges) return;
   Even even;
   even.low = bins.low();
   even.scale = static_cast<double>(bins.count()) / (bins.high() - bins.low());
@@ -139,7 +139,7 @@ void Plan::find_even(const Bins& bins) {
           const double real = real_of<T>(even, key);
           const double beyond = std::clamp(real, -0.5, even.top) - static_cast<double>(i);
           const double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold must lie above, the key before it below
-          if (std::isnan(real) || wrong > kMostTolerance) return;
+          if (std::isnan(real) || wrong > kMaxTolerance) return;
           if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
           // Greater than the distance, also in float32, in which the loops compare it.
           double& tolerance = i == bins.count() ? even.last_tolerance : even.tolerance;
@@ -227,7 +227,7 @@ class TrieMaker {
 
  private:
   static constexpr std::size_t kFew = 2;
-  static constexpr std::uint32_t kMostBits = 22;  // the integers of a float, less a bit
+  static constexpr std::uint32_t kMaxBits = 22;  // the integers of a float, less a bit
 
   // A node whose cells are not filled in yet: its offsets, the index of its first cell, its thresholds.
   struct Open {
@@ -238,7 +238,7 @@ class TrieMaker {
 
   std::uint32_t root_bits() const {
     const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_, 2) - 1) - 1);
-    return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMostBits});
+    return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMaxBits});
   }
   float value_at(std::uint64_t offset) const {
     return std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(trie_.first + offset)));
@@ -270,7 +270,7 @@ class TrieMaker {
     const std::size_t count = end - begin;
     if (count <= kFew || thresholds_[begin] == thresholds_[end - 1]) return leaf(begin, end);
     const auto width = static_cast<std::uint32_t>(std::bit_width(last - first));
-    const std::uint32_t shift = width - std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + extra_, kMostBits});
+    const std::uint32_t shift = width - std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + extra_, kMaxBits});
     const std::uint64_t cells = (last >> shift) - (first >> shift) + 1;
     if (trie_.words.size() + cells > most_) {
       whole_ = false;

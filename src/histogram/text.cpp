@@ -17,7 +17,7 @@
 namespace samesum {
 namespace {
 
-constexpr std::size_t kMostBins = std::numeric_limits<std::int16_t>::max();
+constexpr std::size_t kMaxBins = std::numeric_limits<std::int16_t>::max();
 
 }  // namespace
 
@@ -59,8 +59,8 @@ CharacterMap CharacterMap::of(const std::vector<std::string>& groups) {
       bin = static_cast<std::int16_t>(map.names.size());
     }
     map.names.push_back(group);
-    if (map.names.size() > kMostBins)
-      throw Error(ErrorKind::usage, fmt::format("{} groups of characters: there can be {}", groups.size(), kMostBins));
+    if (map.names.size() > kMaxBins)
+      throw Error(ErrorKind::usage, fmt::format("{} groups of characters: there can be {}", groups.size(), kMaxBins));
   }
   return map;
 }

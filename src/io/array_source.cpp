@@ -88,7 +88,7 @@ class StreamSource final : public Source {
   void allow_any_order() noexcept override { any_order_ = true; }
   std::optional<Array> next() override {
     if (any_order_ || !npy_ || !lies_in_fortran_order(*npy_)) return next_as_it_comes();
-    if (!by_index_) keep_all();
+    if (!by_index_) store_all();
     if (const std::optional<View> block = by_index_->next()) return *block;
     return std::nullopt;
   }
@@ -114,13 +114,14 @@ class StreamSource final : public Source {
   }
 
   // For Fortran order: reads all elements before any is given, as the last one in the file may be the second by index.
-  void keep_all() {
+  void store_all() {
     TemporaryFile file;
     while (const std::optional<Array> block = next_as_it_comes()) {
       file.append({static_cast<const std::byte*>(block->data()), static_cast<std::size_t>(block->bytes())});
     }
-    kept_ = std::make_unique<MappedFile>(file.release(), stream_->name());
-    by_index_.emplace(Array(kept_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true)), core::Order::index);
+    stored_ = std::make_unique<MappedFile>(file.release(), stream_->name());
+    const Array elements(stored_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true));
+    by_index_.emplace(elements, core::Order::index);
   }
 
   bool fill(ByteBlock& block) {
@@ -171,7 +172,7 @@ class StreamSource final : public Source {
   std::uint64_t read_ = 0;   // bytes of elements
   std::uint64_t count_ = 0;  // elements read
   bool any_order_ = false;
-  std::unique_ptr<MappedFile> kept_;  // holds all elements where they must be reordered
+  std::unique_ptr<MappedFile> stored_;  // holds all elements where they must be reordered
   std::optional<core::ArrayBlocks> by_index_;
   Pipeline<ByteBlock> pipeline_;  // last: its threads use the other members
 };

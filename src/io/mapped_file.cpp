@@ -30,23 +30,23 @@ std::string_view kind_of(mode_t mode) noexcept {
 }  // namespace
 
 // All mapped files, for a signal handler, which must not lock: a list whose nodes are added and reused, but never removed.
-struct MappedFile::Place {
+struct MappedFile::Node {
   std::atomic<bool> used = true;
   std::atomic<const std::byte*> begin = nullptr, end = nullptr;
   std::atomic<const char*> name = nullptr;
-  Place* next = nullptr;
+  Node* next = nullptr;
 
-  static inline std::atomic<Place*> first = nullptr;
+  static inline std::atomic<Node*> first = nullptr;
 
-  static Place* take() {
-    for (Place* place = first; place != nullptr; place = place->next) {
-      if (!place->used.exchange(true)) return place;
+  static Node* take() {
+    for (Node* node = first; node != nullptr; node = node->next) {
+      if (!node->used.exchange(true)) return node;
     }
-    auto* const place = new Place();
-    place->next = first;
-    while (!first.compare_exchange_weak(place->next, place)) {
+    auto* const node = new Node();
+    node->next = first;
+    while (!first.compare_exchange_weak(node->next, node)) {
     }
-    return place;
+    return node;
   }
   void set(const std::byte* from, std::size_t size, const char* whose) noexcept {
     name = whose;
@@ -84,15 +84,15 @@ void MappedFile::map() {
       if (read(descriptor_, &byte, 1) <= 0) return;
       throw Error(ErrorKind::usage, fmt::format("{}: says that it has no bytes, and has some: it cannot be mapped into memory", name_));
     }
-    place_ = Place::take();
+    node_ = Node::take();
     void* data = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
     if (data == MAP_FAILED) {
       const int code = errno;
-      place_->give_back();
+      node_->give_back();
       fail(name_, "cannot be mapped into memory", code);
     }
     data_ = data;
-    place_->set(static_cast<const std::byte*>(data), size_, name_.c_str());
+    node_->set(static_cast<const std::byte*>(data), size_, name_.c_str());
     // File systems that support it cache the file in huge pages from now on. Measured on ext4: 1 GiB from the page cache in 35 instead of
     // 45 ms, also in later processes; populating the mapping in advance, or advising sequential access, has no effect.
     madvise(data_, size_, MADV_HUGEPAGE);
@@ -104,7 +104,7 @@ void MappedFile::map() {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) {
-    place_->give_back();
+    node_->give_back();
     munmap(data_, size_);
   }
   close(descriptor_);
@@ -118,8 +118,8 @@ bool MappedFile::unchanged() const noexcept {
 
 const char* MappedFile::name_at(const void* address) noexcept {
   const auto* const byte = static_cast<const std::byte*>(address);
-  for (const Place* place = Place::first; place != nullptr; place = place->next) {
-    if (byte >= place->begin.load() && byte < place->end.load()) return place->name;
+  for (const Node* node = Node::first; node != nullptr; node = node->next) {
+    if (byte >= node->begin.load() && byte < node->end.load()) return node->name;
   }
   return nullptr;
 }

@@ -35,8 +35,8 @@ class MappedFile {
   void* data_ = nullptr;
   std::size_t size_ = 0;
   timespec modified_{};
-  struct Place;
-  Place* place_ = nullptr;  // its node in the list of mapped files
+  struct Node;
+  Node* node_ = nullptr;  // its node in the list of mapped files
 };
 
 }  // namespace samesum::io

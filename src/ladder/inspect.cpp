@@ -57,7 +57,7 @@ class NotingDevice final : public device::Forwarding {
 // The number of elements where the user does not give one: variants choose their kernels by it.
 constexpr std::uint64_t kElements = std::uint64_t{1} << 28;
 constexpr std::uint64_t kPairsElements = 1 << 16;
-constexpr std::uint64_t kMostPairsElements = 1 << 24;  // which are generated here
+constexpr std::uint64_t kMaxPairsElements = 1 << 24;  // which are generated here
 
 std::uint64_t size_of_array(const InspectOptions& options) { return options.size != 0 ? options.size : kElements; }
 
@@ -87,9 +87,9 @@ void build_barrier(std::string_view variant, const Device& device, NotingDevice&
 
 void build_pairs(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   const std::uint64_t elements = options.size != 0 ? options.size : kPairsElements;
-  if (elements > kMostPairsElements || elements < options.components) {
+  if (elements > kMaxPairsElements || elements < options.components) {
     throw Error(ErrorKind::usage, fmt::format("kernels of pairs are shown for {} (a vector) to {} elements, not {}", options.components,
-                                              kMostPairsElements, elements));
+                                              kMaxPairsElements, elements));
   }
   const std::vector<double> values(elements, 1.0);
   const View view(values.data(), elements / options.components * options.components, options.type);

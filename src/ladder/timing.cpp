@@ -13,9 +13,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The shortest measurement, in seconds: a thousand times the error of a clock or a launch; shorter where candidates are compared.
-constexpr double kLeastSample = 1e-3;
-constexpr double kLeastSiftingSample = 200e-6;
-constexpr std::uint32_t kMostCalls = 1 << 20;
+constexpr double kMinSample = 1e-3;
+constexpr double kMinSiftingSample = 200e-6;
+constexpr std::uint32_t kMaxCalls = 1 << 20;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -24,9 +24,9 @@ std::uint32_t calibrate(const Timer& timer, double least) {
   timer(1);
   for (std::uint32_t calls = 1;;) {
     const double seconds = timer(calls);
-    if (seconds >= least || calls >= kMostCalls) return calls;
+    if (seconds >= least || calls >= kMaxCalls) return calls;
     const double wanted = seconds > 0 ? 1.3 * least / seconds : 16;
-    calls = std::min(kMostCalls, static_cast<std::uint32_t>(std::ceil(calls * std::clamp(wanted, 2.0, 16.0))));
+    calls = std::min(kMaxCalls, static_cast<std::uint32_t>(std::ceil(calls * std::clamp(wanted, 2.0, 16.0))));
   }
 }
 
@@ -66,7 +66,7 @@ Statistics summarize(std::vector<double> samples) {
 
 Statistics measure(const Timer& timer, const Effort& effort) {
   const auto start = Clock::now();
-  const std::uint32_t calls = calibrate(timer, kLeastSample);
+  const std::uint32_t calls = calibrate(timer, kMinSample);
   std::vector<double> samples;
   while (!enough(samples.size(), start, effort)) samples.push_back(timer(calls) / calls);
   return summarize(std::move(samples));
@@ -74,8 +74,8 @@ Statistics measure(const Timer& timer, const Effort& effort) {
 
 Paired measure_in_turns(const Timer& work, const Timer& reference, const Effort& effort) {
   const auto start = Clock::now();
-  const std::uint32_t work_calls = calibrate(work, kLeastSample);
-  const std::uint32_t reference_calls = calibrate(reference, kLeastSample);
+  const std::uint32_t work_calls = calibrate(work, kMinSample);
+  const std::uint32_t reference_calls = calibrate(reference, kMinSample);
   std::vector<double> works, references, ratios;
   while (!enough(works.size(), start, effort)) {
     references.push_back(reference(reference_calls) / reference_calls);
@@ -95,7 +95,7 @@ std::size_t fastest_of(const std::vector<Timer>& candidates) {
   std::vector<Entry> left;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     try {
-      left.push_back({i, calibrate(candidates[i], kLeastSiftingSample), {}, 0});
+      left.push_back({i, calibrate(candidates[i], kMinSiftingSample), {}, 0});
     } catch (const Error&) {
       if (i + 1 == candidates.size() && left.empty()) throw;
     }

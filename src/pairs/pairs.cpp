@@ -22,7 +22,7 @@
 namespace samesum {
 namespace {
 
-constexpr std::uint64_t kMostComponents = 1024;
+constexpr std::uint64_t kMaxComponents = 1024;
 
 constexpr std::array<std::string_view, 6> kFunctions = {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"};
 constexpr std::array<std::string_view, 4> kReductions = {"sum", "min", "max", "argmin"};
@@ -151,8 +151,8 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   const DType type = a.type();
   if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
   if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
-  if (options.components == 0 || options.components > kMostComponents) {
-    refuse(fmt::format("vectors have 1 to {} components, not {}", kMostComponents, options.components));
+  if (options.components == 0 || options.components > kMaxComponents) {
+    refuse(fmt::format("vectors have 1 to {} components, not {}", kMaxComponents, options.components));
   }
   Problem problem{type, options.f, options.reduction, options.accuracy, options.components};
   problem.x_count = count_of(a, options.components, "A");

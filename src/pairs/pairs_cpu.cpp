@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kBlocksOfTask = 8;        // of x (of exact sums, x): how often a block of y is used while it is in the cache
 constexpr std::uint64_t kElementsOfBlock = 4096;  // of B: 16 or 32 KiB
 constexpr std::uint64_t kEnoughTasks = 64;
-constexpr std::uint64_t kLeastShare = 1024;  // of y
+constexpr std::uint64_t kMinShare = 1024;  // of y
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
@@ -47,7 +47,7 @@ class Run {
     y_block_ = std::max<std::uint64_t>(kElementsOfBlock / components, 1);
     x_task_ = exact() ? kBlocksOfTask : lanes_ * kBlocksOfTask;
     const std::uint64_t tasks = ceil_div(problem.x_count, x_task_);
-    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kLeastShare, y_block_), 1);
+    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kMinShare, y_block_), 1);
     parts_ = std::clamp<std::uint64_t>(kEnoughTasks / std::max<std::uint64_t>(tasks, 1), 1, most);
     y_part_ = ceil_div(ceil_div(problem.y_count, parts_), y_block_) * y_block_;
     if (exact()) {
@@ -151,10 +151,10 @@ class Run {
 
   // Pieces of y, transposed for vectors of y. The values of one x are stored, and summed as an array.
   void add_exactly(std::uint64_t x, std::uint64_t count, std::uint64_t begin, std::uint64_t end, Accumulator* sums) const {
-    constexpr std::uint64_t kMostTurned = std::uint64_t{1} << 16;
+    constexpr std::uint64_t kMaxTurned = std::uint64_t{1} << 16;
     static const Device cpu = Device::open("cpu");
     const std::uint64_t components = problem_.components;
-    const std::uint64_t most = std::clamp<std::uint64_t>(kMostTurned / components, 1, 4096);
+    const std::uint64_t most = std::clamp<std::uint64_t>(kMaxTurned / components, 1, 4096);
     std::vector<Real> values(most), turned(components == 1 ? 0 : most * components);
     Options alone{.device = cpu};
     alone.tuning.threads = 1;

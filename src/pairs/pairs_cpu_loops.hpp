@@ -20,13 +20,13 @@ struct Block {
 };
 
 /// The partial results for the x of a block; `lanes` elements of each array are used.
-constexpr std::size_t kMostLanes = 64;
+constexpr std::size_t kMaxLanes = 64;
 template <class Real>
 struct alignas(64) Lanes {
-  Real sum[kMostLanes];  ///< fast, compensated
-  Real compensation[kMostLanes];
-  Key<Real> best[kMostLanes];   ///< min, max, argmin
-  Key<Real> place[kMostLanes];  ///< argmin: index of the y in the block
+  Real sum[kMaxLanes];  ///< fast, compensated
+  Real compensation[kMaxLanes];
+  Key<Real> best[kMaxLanes];   ///< min, max, argmin
+  Key<Real> place[kMaxLanes];  ///< argmin: index of the y in the block
 };
 
 /// The number of x in a block: 3 vectors.

@@ -28,9 +28,9 @@ constexpr std::uint32_t kCpuVectors = 3, kCpuChains = 4, kCpuLanesBytes = 32;  /
 constexpr std::uint32_t kExactGroupSize = 128;
 
 constexpr std::uint32_t kChunk = 32;  // the y of which the index of a minimum is found at the end
-constexpr std::uint32_t kMostParts = 1024;
-constexpr std::uint64_t kLeastShare = 256;  // of y
-constexpr std::uint64_t kMostPartialBytes = std::uint64_t{256} << 20;
+constexpr std::uint32_t kMaxParts = 1024;
+constexpr std::uint64_t kMinShare = 256;  // of y
+constexpr std::uint64_t kMaxPartialBytes = std::uint64_t{256} << 20;
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
@@ -233,8 +233,8 @@ void DevicePairs::choose_parts(std::uint64_t x_count) {
   constexpr double kPartialCost = 2.5e-4;  // of passing a partial result to the combining kernel
   const std::uint64_t blocks = ceil_div(x_count, step());
   const std::uint64_t units = std::uint64_t{device_.info().compute_units} * (shape_ == Shape::exact ? 8 : 1);
-  const std::uint64_t room = std::max<std::uint64_t>(kMostPartialBytes / (bytes_of_x() * x_count), 1);
-  const std::uint64_t most = std::clamp<std::uint64_t>(problem_.y_count / kLeastShare, 1, std::min<std::uint64_t>(kMostParts, room));
+  const std::uint64_t room = std::max<std::uint64_t>(kMaxPartialBytes / (bytes_of_x() * x_count), 1);
+  const std::uint64_t most = std::clamp<std::uint64_t>(problem_.y_count / kMinShare, 1, std::min<std::uint64_t>(kMaxParts, room));
   std::uint64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (std::uint64_t parts = 1; parts <= most; ++parts) {
@@ -278,7 +278,7 @@ void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
   x_count_ = padded;
   choose_parts(padded);
   partials_ = device_.allocate(padded * configuration_.parts * bytes_of_x());
-  places_ = problem_.reduction == PairReduction::argmin ? device_.allocate(padded * configuration_.parts * 8) : partials_;
+  indices_ = problem_.reduction == PairReduction::argmin ? device_.allocate(padded * configuration_.parts * 8) : partials_;
   c_ = device_.allocate(padded * 8);
 }
 
@@ -297,7 +297,7 @@ void DevicePairs::launch() {
                                              partials_};
   const std::uint64_t blocks = ceil_div(shape_ == Shape::exact ? x_count_ * configuration_.parts : x_count_, step());
   const std::uint64_t groups = shape_ == Shape::exact ? blocks : blocks * configuration_.parts;
-  if (shape_ == Shape::blocks) arguments.emplace_back(places_);
+  if (shape_ == Shape::blocks) arguments.emplace_back(indices_);
   const std::uint32_t size = configuration_.group_size;
   device_.launch(kernel_, {static_cast<std::uint32_t>(groups), size}, arguments);
 
@@ -308,14 +308,14 @@ void DevicePairs::launch() {
   }
   const std::uint32_t columns = combine_size() >= 64 && combine_size() % 32 == 0 ? 32 : combine_size();  // as in pairs_combine.cl
   const device::Argument combining[] = {a_,           b_,        weights_, x_count_, problem_.y_count, configuration_.parts, arguments[7],
-                                        arguments[8], partials_, places_,  c_};
+                                        arguments[8], partials_, indices_,  c_};
   device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
 }
 
 void DevicePairs::read(Target c) const { device_.read(c_, 0, c.data, x_count_ * result_bytes(problem_)); }
 
 void DevicePairs::run(std::uint64_t first, std::uint64_t count, Target c) {
-  const std::uint64_t most = std::max<std::uint64_t>(kMostPartialBytes / bytes_of_x() / step(), 1) * step();
+  const std::uint64_t most = std::max<std::uint64_t>(kMaxPartialBytes / bytes_of_x() / step(), 1) * step();
   for (std::uint64_t done = 0; done < count; done += most) {
     const std::uint64_t part = std::min(most, count - done);
     load(first + done, part);

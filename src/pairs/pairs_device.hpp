@@ -60,7 +60,7 @@ class DevicePairs {
   Shape shape_;
   bool clean_ = false;  // no f is NaN, nor -0.0 where the function never is
   device::Kernel kernel_, combine_;
-  device::Memory a_, b_, weights_, partials_, places_, c_;
+  device::Memory a_, b_, weights_, partials_, indices_, c_;
   std::uint64_t x_count_ = 0;  // on the device
   std::uint64_t share_ = 0;    // y of a part
 };

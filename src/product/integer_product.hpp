@@ -18,7 +18,7 @@ class IntegerProduct {
  public:
   /// The limit for the bits of the magnitude (it may be exceeded slightly). Beyond it only the sign is tracked, and whether there is a
   /// zero.
-  static constexpr std::uint64_t kMostBits = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 20;
 
   void multiply(std::uint64_t factor, bool negative) {
     std::uint64_t product = 0;

@@ -19,7 +19,7 @@
 namespace samesum::selection {
 namespace {
 
-constexpr std::size_t kMostCounters = 16;  // buckets whose next digit is counted in one pass
+constexpr std::size_t kMaxCounters = 16;  // buckets whose next digit is counted in one pass
 
 using Counts = std::vector<std::uint64_t>;
 
@@ -138,7 +138,7 @@ class Selection {
       check(piece);
       count_ += piece.size();
       integers_ = integers_ && is_integer(piece.type());
-      if (gathering_ && count_ <= kMostGathered) {
+      if (gathering_ && count_ <= kMaxGathered) {
         nans_ += for_each_key<Key>(piece, [&](Key key) { gathered_.push_back(key); });
         return;
       }
@@ -209,12 +209,12 @@ class Selection {
   Work take_work() {
     Work work;
     std::vector<Bucket> later;
-    std::uint64_t room = kMostGathered;
+    std::uint64_t room = kMaxGathered;
     for (Bucket& bucket : open_) {
       if (bucket.size <= room) {
         room -= bucket.size;
         work.gathered.push_back(std::move(bucket));
-      } else if (work.counted.size() < kMostCounters) {
+      } else if (work.counted.size() < kMaxCounters) {
         work.counted.push_back(std::move(bucket));
       } else {
         later.push_back(std::move(bucket));

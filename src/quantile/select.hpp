@@ -30,7 +30,7 @@ struct Selected {
 };
 
 /// The maximum of elements gathered at a time, to be sorted.
-inline constexpr std::uint64_t kMostGathered = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxGathered = std::uint64_t{1} << 20;
 
 /// `type` is that of all elements; no value where there may be several.
 /// @throws Error (usage) where two passes give different elements.

@@ -1,4 +1,4 @@
-"""samesum bench and samesum kernel: the ladders run, and what is wrong is said to be. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+"""samesum bench and samesum kernel: the ladders run, and wrong results are reported. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import os
 import signal
 import subprocess
@@ -135,7 +135,7 @@ class Kernel(Case):
         devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
         if not devices:
             self.skipTest("no device here runs kernels")
-        for _ in range(2):  # the second time there is a log, too
+        for _ in range(2):  # a log is there the second time too
             result = self.run_program("kernel", "pairs", "naive", "--device", devices[0], "--group", "32", "--asm", "naive.bin")
             text = result.stdout.decode()
             self.assertEqual(result.returncode, 0)
@@ -154,7 +154,7 @@ class Kernel(Case):
         self.assertIn("extremes.cl", self.succeed(*kernel, "--size", "4K"))
         self.assertIn("to 16777216 elements", self.refuse("kernel", "pairs", "naive", "--device", devices[0], "--size", "2^30"))
         sums = ["kernel", "sum", "exact_bins", "--device", devices[0], "--size"]
-        self.assertIn("#define KEPT 1", self.succeed(*sums, "64K"))  # which stay in a cache
+        self.assertIn("#define KEPT 1", self.succeed(*sums, "64K"))  # small enough to stay in a cache
         self.assertIn("#define KEPT 0", self.succeed(*sums, "2^28"))
 
 

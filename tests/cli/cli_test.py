@@ -1,4 +1,4 @@
-"""The program as its users meet it: answers, messages, exit codes. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+"""The program's answers, messages and exit codes. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import json
 import math
 import os
@@ -38,7 +38,7 @@ class Sum(Case):
         self.assertEqual(self.plain("sum", "x.npy", "--hex"), "inf")
 
     def test_float32_is_rounded_once(self):
-        # Rounded first to float64 this would lie halfway between two floats, and go the wrong way.
+        # If it were rounded to float64 first, this would be halfway between two floats, and be rounded to the wrong one.
         self.array("x.npy", [1.0, 2.0 ** -24, 2.0 ** -60])
         self.assertEqual(self.json("sum", "x.npy", "--float32")["bits"], "0x3f800001")
 
@@ -176,7 +176,7 @@ class Piped(Case):
         self.assertEqual(subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, check=True, timeout=60).stdout, b"1e+300\n")
 
     def test_memory_is_bounded(self):
-        """A gigabyte of zeros, of one line of text, of what is compressed, of comments."""
+        """A gigabyte of zeros, of one line of text, of compressed data, of comments."""
         for arguments, producer in [(["--dtype", ">f8"], "head -c 1000000000 /dev/zero"), ([], "yes 12345678 | head -c 1000000000 | tr '\\n' ' '"),
                                     ([], "yes 0.5 | head -c 300000000"), ([], "yes 0.5 | head -c 100000000 | gzip -1"), (["--allow-empty"], "yes '# words' | tr -d '\\n' | head -c 1000000000")]:
             command = ["bash", "-c", producer + ' | "$0" sum --plain --device cpu - ' + " ".join("'%s'" % one for one in arguments), PROGRAM]
@@ -185,7 +185,7 @@ class Piped(Case):
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             self.assertEqual(process.returncode, 0)
-            self.assertLess(usage.ru_maxrss, 64 << 10, producer)  # of bash's children, too
+            self.assertLess(usage.ru_maxrss, 64 << 10, producer)  # includes bash's children
 
     def test_interrupted(self):
         os.mkfifo(self.path("pipe"))
@@ -284,7 +284,7 @@ class BadInput(Case):
                             break
                 os.truncate(self.path("x"), 4096)
                 out, error = process.communicate()
-            if process.returncode == 0:  # it was done before: try again
+            if process.returncode == 0:  # it had already ended: try again
                 self.assertTrue(out)
                 continue
             self.assertEqual((process.returncode, out), (2, b""), error)
@@ -330,7 +330,7 @@ class Devices(Case):
         self.refuse("sum", "x.npy", "--split", "--device", "cpu,none")
 
     def test_a_device_whose_kernels_do_not_build(self):
-        """Its sums are not done elsewhere in silence."""
+        """Its sums are not computed silently on another device."""
         if not any(device["platform"] == "Portable Computing Language" for device in self.json("devices")["devices"]):
             self.skipTest("there is no PoCL here, whose compiler can be kept from working")
         self.array("x.npy", [1.5])
@@ -348,7 +348,7 @@ class Devices(Case):
         self.assertEqual(self.plain("sum", "x.npy", "--device", "cpu", environment={"SAMESUM_DEVICE": "mars"}), "1.5")
 
     def test_compare_of_integers_in_text(self):
-        """Plain sums are of doubles; the exact one is of the integers that stand there."""
+        """Plain sums add doubles; the exact sum adds the integers in the text."""
         text = b"9007199254740993 1 9007199254740993 -7\n"
         found = self.json("compare", "-", "--device", "cpu", input=text)
         self.assertEqual((found["devices"][0]["value"], found["devices"][0]["type"]), (18014398509481980, "int64"))

@@ -11,13 +11,13 @@ from support.program import PROGRAM, Case, header, npy
 
 class CutShort(Case):
     def sparse(self, name, elements):
-        """float32 zeros that take no room."""
+        """float32 zeros in a sparse file."""
         with open(self.path(name), "wb") as file:
             file.write(npy(header("'<f4'", "(%d,)" % elements), b""))
             file.truncate(file.tell() + 4 * elements)
 
     def disturb(self, arguments, victim, work):
-        """Does `work` to the file once the program has mapped it. Returns what it then said; None where it was done before."""
+        """Changes the file by `work` once the program has mapped it. Returns the program's message; None where it had already ended."""
         with subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             end = time.monotonic() + 60
             while time.monotonic() < end and process.poll() is None:
@@ -59,7 +59,7 @@ class CutShort(Case):
                 self.sparse("b.npy", 30000)
                 self.sparse("w.npy", 30000)
             arguments = ["pairs", "a.npy", "b.npy", "--weights", "w.npy", "--accuracy", "exact", "--device", "cpu", "-o", "c.npy"]
-            # A page that is gone is noticed at once, another one at the end.
+            # A missing page is detected at once, other changes at the end.
             self.check(arguments, victim, make, lambda name=victim: os.truncate(self.path(name), 4096),
                        r"\Asamesum: %s: (became shorter|was changed|truncated)" % victim)
             self.check(arguments, victim, make, lambda name=victim: self.touch(name), r"\Asamesum: %s: was changed" % victim)

@@ -1,4 +1,4 @@
-"""What README, docs/ and --help show is true: every command is run, every C++ snippet is compiled and run.
+"""The examples in README, docs/ and --help work: every command is run, every C++ snippet is compiled and run.
 
 In README and docs/*.md each block of code stands between ``` and has a language: cpp, opencl (the `source` of the next cpp block), sh, console
 (`$ command`, and what it prints), or text for what is neither. Commands run with inputs of these names that are made here, and `bench` with
@@ -34,7 +34,7 @@ HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
          ["quantile"]]
 
-# What makes a measurement short: the size (an option and its value), and the other options.
+# Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {
     "sum": ("--size 2^12", "--runs 1"),
     "ceiling": ("--size 64K", "--runs 1"),
@@ -69,7 +69,7 @@ def blocks(page):
 
 
 def kernel_device():
-    """The first device here that runs kernels, as a selector; None where there is none."""
+    """The selector of the first device that runs kernels; None if there is none."""
     listed = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True, check=True, text=True).stdout)
     return next((device["selector"] for device in listed["devices"] if device["selector"] != "cpu"), None)
 
@@ -104,7 +104,7 @@ class Commands(Case):
         tools = tempfile.TemporaryDirectory()
         self.addCleanup(tools.cleanup)
         os.symlink(PROGRAM, os.path.join(tools.name, "samesum"))
-        if shutil.which("jq") is None:  # what of it counts here: that it is given JSON
+        if shutil.which("jq") is None:  # without jq, only checks that its input is JSON
             jq = pathlib.Path(tools.name) / "jq"
             jq.write_text("#!/usr/bin/python3\nimport json, sys\njson.load(sys.stdin)\n", encoding="utf-8")
             jq.chmod(0o755)
@@ -113,7 +113,7 @@ class Commands(Case):
             os.symlink(SOURCE / "data", self.path("data"))
 
     def user_kernel(self, pattern):
-        """my.cl is a kernel of the pattern that is measured."""
+        """my.cl is a kernel of the measured pattern."""
         self.write("my.cl", {
             "sum": b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
                    b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += in[i];\n"
@@ -125,7 +125,7 @@ class Commands(Case):
                          b"  for (ulong i = global_id(); i < n; i += global_size()) atomic_add_global32(&counts[data[i]], 1);\n}\n"}[pattern])
 
     def short(self, command):
-        """The same with few data, on a device that is here; None where there is none."""
+        """The same with little data, on an existing device; None if there is none."""
         words = command
         on_kernels = "--device cuda" in words or "--device opencl" in words
         words = re.sub(r"--device (cuda|opencl)\S*", f"--device {self.device}", words)
@@ -182,7 +182,7 @@ class Commands(Case):
 
     @unittest.skipUnless((SOURCE / "docs").exists(), "README's and docs' commands are run in a checkout")
     def test_what_they_print(self):
-        """Whole lines, but those that are of a device or count them."""
+        """Whole lines, except those about devices."""
         for page in PAGES:
             for language, lines in blocks(page):
                 if language != "console":
@@ -210,7 +210,7 @@ class Commands(Case):
         self.run_all(wanted)
 
 
-# What snippets are about: each stands in a function of its own, and may declare the same names anew.
+# The variables that snippets use: each snippet is in its own function, and may redeclare names.
 FIXTURE = """
 #include <samesum/barrier.hpp>
 #include <samesum/pairs.hpp>
@@ -271,7 +271,7 @@ class Snippets(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
     def checked(self, line):
-        """`expression;  // 1.0` and `double x = expression;  // 1.0 …`: so they are."""
+        """`expression;  // 1.0` and `double x = expression;  // 1.0 …`: checks the values."""
         found = re.match(r"((?:[\w:]+ (\w+) = )?([^=]+));\s+// (-?[\d.]+)(?=$|;)", line)
         return f"{found[1]}; require(static_cast<double>({found[2] or found[3]}), {found[4]}, R\"({line})\");" if found else line
 

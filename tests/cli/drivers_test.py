@@ -1,5 +1,5 @@
-"""Drivers at their worst: that promise what they have not, hang, throw, cannot write where they must, or find no memory. In all of these the
-program says what was wrong, and ends. tests/fakes/fake_opencl.cpp stands before the machine's OpenCL driver."""
+"""Faulty drivers: they report missing capabilities, hang, throw, cannot write files, or run out of memory. In all of these cases the
+program says what was wrong, and ends. tests/fakes/fake_opencl.cpp wraps the machine's OpenCL driver."""
 import os
 import pathlib
 import resource
@@ -12,7 +12,7 @@ DEVICE = "opencl:0"
 
 
 def sanitized():
-    """A sanitizer's runtime takes terabytes of addresses."""
+    """A sanitizer's runtime reserves terabytes of addresses."""
     return b"__asan_init" in pathlib.Path(PROGRAM).read_bytes() or b"__tsan_init" in pathlib.Path(PROGRAM).read_bytes()
 
 
@@ -57,7 +57,7 @@ class Drivers(Case):
 
     def test_without_a_folder_to_write_to(self):
         self.pocl()
-        # In the order in which PoCL looks at them.
+        # In the order in which PoCL tries them.
         for variable, folder in ({"HOME": "/proc/self/fdinfo", "XDG_CACHE_HOME": "/dev/null", "POCL_CACHE_DIR": "/proc/none"}).items():
             if set(os.environ) & {"HOME": {"XDG_CACHE_HOME", "POCL_CACHE_DIR"}, "XDG_CACHE_HOME": {"POCL_CACHE_DIR"}}.get(variable, set()):
                 continue
@@ -67,7 +67,7 @@ class Drivers(Case):
                 self.assertIn("set POCL_CACHE_DIR", message)
 
     def test_without_memory(self):
-        """PoCL aborts, crashes or hangs where memory ends within it. It is not asked then."""
+        """PoCL aborts, crashes or hangs where it runs out of memory, so it is not called then."""
         if sanitized():
             self.skipTest("a sanitizer needs all the addresses there are")
         self.pocl()

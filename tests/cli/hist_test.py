@@ -19,7 +19,7 @@ from support.program import PROGRAM, Case
 
 
 def png_of(rows, bits, colours):
-    """The file of rows of samples, which lie one after the other."""
+    """A file with contiguous rows of samples."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     channels = {0: 1, 4: 2}[colours]
@@ -29,7 +29,7 @@ def png_of(rows, bits, colours):
 
 
 def tiff(pages, kinds=None, size=None, compression=1, extra=()):
-    """A file with one grey page for each array, in one strip. `size` is what it says instead of the truth."""
+    """A file with one grey page for each array, in one strip. `size` replaces the true size in its header."""
     data = b"II*\0" + struct.pack("<I", 0)
     link = 4
     for page, kind in zip(pages, kinds or [0] * len(pages)):
@@ -89,7 +89,7 @@ class Hist(Case):
             around = numpy.concatenate([edges, numpy.nextafter(edges, -numpy.inf), numpy.nextafter(edges, numpy.inf),
                                         generator.uniform(low, high, 1000)])
             values = generator.permutation(around)
-            # Where the width has no reciprocal numpy's own guess fails, but not its search.
+            # Where the width has no reciprocal, numpy's arithmetic fails, but not its search.
             expected = numpy.histogram(values, bins=bins, range=(low, high)) if width > 1e-300 else numpy.histogram(values, bins=edges)
             self.check(values, expected, "--bins", str(bins), "--range", repr(low), repr(high))
             uneven = numpy.unique(generator.choice(around, 30))
@@ -126,7 +126,7 @@ class Hist(Case):
         self.assertEqual(self.json("t.csv", "--column", "b", "--edges", "0,15,100")["channels"][0]["counts"], [1, 2])
 
     def test_letters(self):
-        # A sentence of ours with the counts that the textbook's has.
+        # Our own sentence, with the same counts as the textbook's.
         book = b"The old cloud counted a dozen prizes near a hill from a bazaar."
         self.assertEqual(self.json(self.write("t.txt", book), "--letters", "4")["counts"], [14, 8, 6, 10, 7, 2, 3])
         found = self.json(self.write("t.txt", b"Sphinx of black quartz, judge my vow."), "--letters", "4")
@@ -194,7 +194,7 @@ class Hist(Case):
         self.assertIn("--tiles", self.refuse("a.png", "--tiles", "3"))
 
     def test_bounds_are_those_of_the_samples(self):
-        """16 bits as 8, and not of the alpha channel unless that is counted."""
+        """16-bit samples like 8-bit ones; the alpha channel is ignored unless it is counted."""
         deep = numpy.array([[1000, 1100, 1250, 1400]], numpy.uint16)
         self.write("deep.png", png_of(deep, 16, 0))
         found = self.json("deep.png", "--bins", "4")
@@ -229,7 +229,7 @@ class Hist(Case):
         self.write("mixed.tif", tiff([pages[0], pages[0].astype(numpy.uint16)]))
         self.assertIn("pages differ", self.refuse("mixed.tif"))
         self.assertEqual(self.json("mixed.tif", "--page", "2", "--each-value")["channels"][0]["total"], 600)
-        # A reduced copy and a mask are no pages.
+        # A reduced copy and a mask are not pages.
         self.write("copy.tif", tiff([pages[0], pages[1], pages[2]], kinds=[0, 1, 4]))
         self.assertEqual(self.json("copy.tif")["channels"][0]["counts"], counts[0].tolist())
         cut = tiff(pages)
@@ -237,7 +237,7 @@ class Hist(Case):
         self.assertIn("--page", self.refuse(self.save(numpy.zeros(3)), "--page", "1"))
 
     def test_sizes_are_judged_first(self):
-        """None of these takes memory for what its header says."""
+        """Memory is not allocated by the size in the header."""
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
         def chunk(kind, data):
@@ -251,7 +251,7 @@ class Hist(Case):
             bomb = tiff([one], size=(70000, 70000), compression=compression)
             said = self.refuse(self.write("bomb.tif", bomb), preexec_fn=limited)
             self.assertRegex(said, "damaged image: 70000 x 70000 pixels|4900000000|70000 x 70000 pixels: over 1073741824, the most")
-        # One strip of 60 MB of zeros, of which only a row is there at a time, is no bomb.
+        # One strip of 60 MB of zeros is accepted: it is decompressed row by row.
         large = numpy.zeros((7000, 9000), numpy.uint8)
         self.write("large.tif", tiff([large], compression=8))
         self.assertEqual(self.json("large.tif", preexec_fn=limited)["channels"][0]["counts"][0], large.size)
@@ -265,7 +265,7 @@ class Hist(Case):
             self.assertIn("a %s image; " % name, self.refuse(self.write("x", start)))
 
     def test_tiff_without_libtiff(self):
-        """libtiff is opened when a TIFF is, so that a broken one disturbs nothing else."""
+        """libtiff is loaded when a TIFF is opened, so that a broken libtiff affects nothing else."""
         self.write("libtiff.so.6", b"no library")
         self.write("a.tif", b"II*\0")
         self.write("a.png", png(numpy.zeros((3, 4, 3), numpy.uint8)))
@@ -283,7 +283,7 @@ class Hist(Case):
                 self.assertTrue(bars)
                 for line in bars:
                     self.assertLessEqual(len(line), width, line)
-        # On a terminal of its own width.
+        # On a terminal of a known width.
         parent, child = pty.openpty()
         subprocess.run(["stty", "cols", "57"], stdin=child, check=True)
         subprocess.run([PROGRAM, "hist", "x.npy", "--bins", "300"], cwd=self.folder, stdout=child, check=True, env=os.environ)

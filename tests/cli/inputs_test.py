@@ -1,5 +1,5 @@
-"""Arrays in either order, in every command that reads arrays: numpy's own answers, and the same ones for both orders. Files that are
-compressed, in archives, or of formats that are not read. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+"""Arrays in either order, in every command that reads arrays: numpy's answers, the same for both orders. Files that are
+compressed, in archives, or of unsupported formats. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import fractions
 import gzip
 import json
@@ -17,7 +17,7 @@ SHAPES = [(), (7,), (2, 3), (10, 20), (1, 6), (4, 3, 5), (3, 1, 4), (2, 3, 2, 2)
 
 
 def tree(values):
-    """The product's fixed association."""
+    """The fixed association of factors."""
     values = list(values)
     while len(values) > 1:
         values = [values[i] * values[i + 1] if i + 1 < len(values) else values[i] for i in range(0, len(values), 2)]
@@ -136,7 +136,7 @@ class ArrayOrder(Case):
         self.assertEqual(self.succeed("prod", "f.npy"), self.succeed("prod", "c.npy"))
 
     def test_pipes_and_archives(self):
-        """What cannot be walked through goes through a temporary file."""
+        """Input that is not seekable goes through a temporary file."""
         x = self.both(self.values((4, 3, 5)))
         self.assertEqual(self.succeed("argmax", "-", input=self.read("f.npy")), "%d\n" % x.argmax())
         self.assertEqual(self.succeed("sum", "--plain", "-", input=self.read("f.npy"), environment={"TMPDIR": "/nowhere"}),
@@ -152,7 +152,7 @@ class Formats(Case):
     def test_compressed_text(self):
         text = b"name,price\n" + b"".join(b"x%d,%d.5\n" % (i, i) for i in range(100000))
         expected = self.plain("sum", self.write("x.csv", text), "--column", "price")
-        # A frame of zstd with blocks as they are: as good a frame as any.
+        # A valid zstd frame of uncompressed blocks.
         blocks = [text[i:i + 100000] for i in range(0, len(text), 100000)]
         frame = b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(
             struct.pack("<I", len(block) << 3 | (i == len(blocks) - 1))[:3] + block for i, block in enumerate(blocks))
@@ -179,7 +179,7 @@ class Formats(Case):
                 self.assertTrue(said.startswith("x: " + name + "; "), said)
                 self.assertIn(advice, said)
                 self.assertTrue(said.isprintable() or said[:-1].isprintable())
-        # Words of a table are no formats.
+        # Words of a table are not taken for signatures of formats.
         self.write("x.csv", b"PAR1,GIF89a\n1,2\n")
         self.assertEqual(self.plain("sum", "x.csv", "--column", "GIF89a"), "2")
         self.assertIn("no text", self.refuse("sum", self.write("x", b"price\n1\n\0\n"), "--column", "price"))

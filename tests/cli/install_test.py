@@ -1,5 +1,5 @@
-"""What other projects get: an installed samesum, found with find_package and with pkg-config, wherever the folder was moved; static and
-shared, with no more than what one asks for, and with nothing but its public interface to be seen."""
+"""The installed library in other projects: found by find_package and pkg-config, also after the folder was moved; static and
+shared, with only the requested components, and exporting only its public interface."""
 import os
 import pathlib
 import re
@@ -53,14 +53,14 @@ class Installed(unittest.TestCase):
             f"-DCMAKE_CXX_FLAGS={from_cache('CMAKE_CXX_FLAGS')}", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF", *options)
 
     def loaded_by(self, binary):
-        """The shared libraries that it names itself."""
+        """Its direct dependencies on shared libraries."""
         return set(re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-dW", binary)))
 
     def library(self, name):
         return next(self.prefix.glob("lib/**/" + name))
 
     def test_find_package(self):
-        # No image library is needed, nor what the library is made with: they must not even be looked for.
+        # Neither image libraries nor build dependencies are needed: they must not even be searched for.
         absent = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("PNG", "JPEG", "TIFF", "fmt", "nlohmann_json")]
         for kind, choice in (("static", "OFF"), ("shared", "ON")):
             with self.subTest(kind=kind):
@@ -83,7 +83,7 @@ class Installed(unittest.TestCase):
             find_package(samesum 0.1 REQUIRED COMPONENTS core image)
             add_executable(user main.cpp)
             target_link_libraries(user PRIVATE samesum::samesum)
-            add_library(part MODULE main.cpp)  # what is static can be part of a shared library, too
+            add_library(part MODULE main.cpp)  # the static library can be part of a shared one too
             target_link_libraries(part PRIVATE samesum::image samesum::core)
             """, encoding="utf-8")
         for kind, choice in (("static", "OFF"), ("shared", "ON")):

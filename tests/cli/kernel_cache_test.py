@@ -1,4 +1,4 @@
-"""Many processes of the program at once on one empty kernel cache, some of them killed: every answer is right, and no entry is half."""
+"""Many concurrent processes on one empty kernel cache, some of them killed: every answer is right, and no entry is partial."""
 import os
 import pathlib
 import signal
@@ -24,7 +24,7 @@ class Processes(unittest.TestCase):
         self.cache = self.folder / "cache"
         self.array = self.folder / "x.npy"
         numpy.save(self.array, numpy.array([1e30, 1, -1e30] * 100, dtype="f4"))
-        # The driver's own cache stays warm: it is not what is tested, and compiling takes it seconds.
+        # The driver's own cache stays warm: it is not under test, and compiling takes it seconds.
         self.environment = dict(os.environ, SAMESUM_CACHE_DIR=str(self.cache))
 
     def start(self, **environment):

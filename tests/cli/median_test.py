@@ -78,7 +78,7 @@ class Median(Case):
         self.assertIn("no elements", found["files"][1]["quantiles"][0]["reason"])
 
     def test_float32(self):
-        """Rounded once: not what the double nearest to the exact value is rounded to."""
+        """Rounded once: not the exact value's double rounded again."""
         tie = 1 + 2.0**-24
         self.array("x.npy", [2 * tie - 1, 1 + 2.0**-52])  # their middle is 1 + 2^-24 + 2^-53, and its double 1 + 2^-24
         self.assertEqual(float.fromhex(self.plain("median", "x.npy", "--hex")), tie)
@@ -94,7 +94,7 @@ class Median(Case):
         self.assertEqual(self.succeed("median", "--dtype", ">u2", self.write("y.raw", b"\0\1\1\0\0\2")), "2\n")
 
     def test_pipes(self):
-        # More than is kept in memory, and more than is gathered at once: through a temporary file.
+        # More than is stored in memory, and more than is gathered at once: through a temporary file.
         values = [(i * 7919) % 2500009 - 1000000 for i in range(2500009)]
         data = struct.pack("<%dq" % len(values), *values)
         found = self.succeed("quantile", "--plain", "-q", "0,0.5,1", "--dtype", "int64", "-", input=data)

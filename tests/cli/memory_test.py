@@ -1,7 +1,7 @@
-"""Memory: what the commands take does not grow with their input. Run with SAMESUM_PROGRAM=build/release/cli/samesum.
+"""The memory of the commands does not grow with their input. Run with SAMESUM_PROGRAM=build/release/cli/samesum.
 
 RLIMIT_DATA counts what a process may write to (heap, stacks, buffers), and no file that is mapped to be read. The inputs are larger than the
-limit and sparse, so that they take no room."""
+limit and sparse, so that they take no disk space."""
 import os
 import resource
 import struct
@@ -78,7 +78,7 @@ class Memory(Case):
         self.assertEqual(self.limited("pairs", "--f", "sqdist", "--accuracy", "exact", "vector.npy", "vectors.npy"), "%d\n" % (SIZE // 32))
 
     def test_text(self):
-        # Numbers of many digits: the text is larger than the limit, and is read from a pipe.
+        # Numbers of many digits: the text is larger than the limit, and comes from a pipe.
         commands = [("sum", "--plain", "--column", "2"), ("max", "--column", "2"), ("median", "--column", "2"),
                     ("hist", "--column", "2", "--edges", "0,2", "--csv")]
         for command in commands:

@@ -1,4 +1,4 @@
-"""Files that the program writes: whole or not at all, never an input. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+"""Output files: complete or not written at all, never an input. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import math
 import os
 import random
@@ -114,7 +114,7 @@ class Outputs(Case):
             for name in inputs:
                 for target in ("hard-" + name + ".svg", "soft-" + name + ".svg", "./hard-" + name + ".svg"):
                     self.assertIn("it is one of the inputs", self.refuse(*command, target), (command, target))
-        with open(self.path("x.npy"), "rb") as file:  # as standard input, too
+        with open(self.path("x.npy"), "rb") as file:  # as standard input too
             self.assertIn("it is one of the inputs", self.refuse("sum", "-", "--partial", "x.npy", stdin=file))
         self.assertIn("one of the inputs", self.refuse("sum", "x.npy", "--partial", "x.npy"))
         self.assertIn("ends in .svg", self.refuse("hist", "x.npy", "--plot", "x.npy"))
@@ -134,7 +134,7 @@ class Outputs(Case):
                 self.assertEqual(self.files(), before, command)
 
     def disk(self, kind):
-        """The environment in which the disk is one of fake_disk.cpp."""
+        """The environment that simulates a disk by fake_disk.cpp."""
         library = os.path.join(os.environ.get("SAMESUM_FAKES", ""), "libfake_disk.so")
         if not os.path.exists(library):
             self.skipTest("SAMESUM_FAKES does not name the folder of libfake_disk.so")

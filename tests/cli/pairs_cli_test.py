@@ -37,7 +37,7 @@ class Pairs(Case):
         self.array("none.npy", [], "f")
         self.assertEqual(self.succeed("pairs", "none.npy", "b.npy", "-o", "c.npy"), "")
         self.assertEqual(self.plain("sum", "c.npy"), "0")
-        # Elements at addresses that are no multiples of their size.
+        # Misaligned elements.
         text = header("'<f4'", "(2,)")
         for blanks in range(4):
             self.write("odd.npy", npy(text.rstrip() + " " * blanks + "\n", struct.pack("<2f", 1, 0.1)))

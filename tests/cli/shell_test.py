@@ -135,7 +135,7 @@ class Streams(Case):
             os.close(master)
 
     def test_a_pipe_that_does_not_block(self):
-        """Half of the output was lost where another program had set O_NONBLOCK on the pipe that both write to."""
+        """Output must not be lost where another program has set O_NONBLOCK on the shared pipe."""
         self.array("x.npy", [0.5] * 200000)
         reader, writer = os.pipe()
         fcntl.fcntl(writer, fcntl.F_SETFL, fcntl.fcntl(writer, fcntl.F_GETFL) | os.O_NONBLOCK)
@@ -165,7 +165,7 @@ class Streams(Case):
         self.assertIn("\\u001b[31m\\u009b\\u0007\\u000ab\u00e4.npy", self.succeed("sum", name, "x.npy"))
         os.rename(self.path(name), self.path("").encode() + b"\xff\x9b.npy")
         self.assertIn("\\xff\\x9b.npy", self.run_program("sum", b"\xff\x9b.npy", "x.npy").stdout.decode())
-        # A terminal gets the program's own colours alone.
+        # Only the program's own colours reach a terminal.
         self.array(name, [1.0])
         master, slave = pty.openpty()
         self.run_program("sum", name, "x.npy", stdout=slave, environment={"TERM": "xterm"})
@@ -194,7 +194,7 @@ class Shell(Case):
         self.assertIn("FILE is missing", message)
 
     def test_nothing_is_no_zero(self):
-        """An empty file, an empty pipe, a program before the pipe that failed."""
+        """An empty file, an empty pipe, a failed program before the pipe."""
         self.write("empty", b"")
         self.write("comments", b"# nothing\n\n")
         self.write("header.csv", b"a,b\n")
@@ -265,8 +265,8 @@ class Shell(Case):
         self.assertEqual(self.succeed("compare", "y.npy", "--float32", "--csv", "--device", "cpu").splitlines()[-1].split(",")[:3],
                          ["exact", "cpu", "0.1"])
 
-    # What each command makes of the options that say how results are printed and which elements count: True where it works, or a word of
-    # the reason for which it is refused.
+    # How each command treats the options for output and for the selection of elements: True where it works, or a word of the reason with
+    # which it refuses.
     PRINTED = {
         "sum": {},
         "merge": {"--nodata": "summed already"},

@@ -1,4 +1,4 @@
-"""samesum stats and its kin. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+"""samesum stats and the commands for single statistics. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import fractions
 import json
 import math
@@ -117,7 +117,7 @@ class Statistics(Case):
         self.assertEqual((found["count"], found["nan"], found["argmin"], found["argmax"], found["mean"]), ("3", "1", "4", "1", "1.5"))
         self.assertEqual(self.said("prod", "--nan", "skip", "--nodata", "-9999", "x.npy"), "2\n")
         self.said("min", "--nodata", "none", "x.npy", code=2)
-        # Runs of both kinds that begin and end anywhere in a word of marks, and more than a part has.
+        # Runs of both kinds with borders anywhere in a word of marks, and more than fit a part.
         values = [0 if i % 131 < 40 or 300 <= i < 500 else i % 251 for i in range(1000)]
         self.write("y.raw", bytes(values) + bytes(1 << 24) + bytes(values))
         kept = [x for x in values if x != 0]
@@ -187,7 +187,7 @@ class Statistics(Case):
         self.assertIn("more than 1048576 bits", self.refuse("prod", "--dtype", "int64", "y.raw", code=1))
 
     def test_float32(self):
-        """Rounded once from the exact value: its double lies in the middle of two floats, and would be rounded to the wrong one."""
+        """Rounded once from the exact value: its double is the midpoint of two floats, and would be rounded to the wrong one."""
         tie, above, least = 1 + 2.0**-24, 1 + 2.0**-23, 2.0**-40
         cases = [("mean", [2 * tie, 2.0**-70], []), ("norm", [tie, least], []), ("std", [tie, -tie, least, -least], ["--ddof", "2"]),
                  ("var", [1, -1, 2.0**-12, -(2.0**-12), least, -least], ["--ddof", "4"]), ("sum", [tie, 2.0**-80], [])]

@@ -159,7 +159,7 @@ class ExactInText(Case):
         self.assertEqual(self.plain("argmax", "--column", "x", "-", input=long), "200000")
 
     def test_one_block_or_many(self):
-        """What a chunk's type is depends on its neighbours; no bit of the answer does."""
+        """A chunk's type depends on neighbouring numbers; no bit of the answer does."""
         for some in (b"-3 0.5 9", b"3 18446744073709551615", b"-9007199254740993 0.5 9007199254740993"):
             few = self.json("stats", "-", "--only", "min,max", input=some + b" 1")["files"][0]["statistics"]
             many = self.json("stats", "-", "--only", "min,max", input=some + b" 1" * 300000)["files"][0]["statistics"]

@@ -1,5 +1,4 @@
-// Arrays of every layout, through every function, on the host and on devices: the same answers as for the same elements one behind the
-// other, in the order of their indices.
+// Arrays of every layout, through every function, on the host and on devices: the same answers as for a contiguous copy in C order.
 #include "core/array_blocks.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
@@ -47,7 +46,7 @@ const std::vector<Layout>& layouts() {
   return all;
 }
 
-// Elements of all sizes and signs; of floats with a NaN here and there where `nans`.
+// Elements of all magnitudes and signs; of floats with some NaNs where `nans`.
 std::vector<std::byte> elements_of(DType type, bool nans) {
   hard::Random random(17);
   std::vector<std::byte> bytes(kSize * size_of(type));
@@ -68,7 +67,7 @@ std::vector<std::byte> elements_of(DType type, bool nans) {
   return bytes;
 }
 
-// The elements by index, one behind the other: plainly, one after the other.
+// A contiguous copy in C order, by a plain loop.
 std::vector<std::byte> packed(const Array& array) {
   std::vector<std::byte> bytes;
   std::vector<std::uint64_t> index(array.rank());
@@ -135,7 +134,7 @@ TEST(ArrayLayouts, OfIntegers) {
   check_layouts(DType::uint8);
 }
 
-// Elements of one type of 8 bits: each size of element has a kernel of its own.
+// One type per size of element, as each size has its own kernel.
 TEST(ArrayLayouts, OfHalfPrecision) {
   std::vector<std::uint16_t> bits(kSize);
   for (std::size_t i = 0; i < kSize; ++i) bits[i] = static_cast<std::uint16_t>(0x3000 + i * 37 % 0x0f00);
@@ -153,7 +152,7 @@ TEST(ArrayLayouts, OfHalfPrecision) {
   }
 }
 
-// Their order matters, and their product must stay finite: pairs of numbers whose product is near 1.
+// Their order matters, and their product must stay finite: pairs of numbers whose product is close to 1.
 TEST(ArrayLayouts, OfFactors) {
   std::vector<double> factors(kSize);
   hard::Random random(3);

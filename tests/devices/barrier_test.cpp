@@ -1,4 +1,4 @@
-// The grid barrier: what it orders, how it wraps, how it gives up, and who takes part.
+// The grid barrier: memory ordering, wrapping of counters, time-outs, and discovery of groups.
 #include "barrier/grid.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
@@ -23,8 +23,8 @@
 namespace samesum {
 namespace {
 
-// Every work-item writes a word a round, and after the barrier checks those of three others: a neighbour's, one of the next group, one far
-// off.
+// Every work-item writes a word per round, and after the barrier checks those of three others: a neighbour's, one of the next group, one
+// far away.
 constexpr std::string_view kCheck = R"(
 KERNEL FIXED_GROUP(GROUP_SIZE, 1) void check(GLOBAL uint* state, GLOBAL uint* data, GLOBAL uint* stale, uint rounds) {
   LOCAL_VAR uint scratch[GRID_BARRIER_LOCAL_WORDS];
@@ -51,7 +51,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, 1) void check(GLOBAL uint* state, GLOBAL uint* da
 
 std::string check_source(std::uint32_t group_size) { return fmt::format("#define GROUP_SIZE {}\n", group_size).append(kCheck); }
 
-// Group `leaver` returns before its barrier number `last`; the others count what each of their work-items was told.
+// Group `leaver` returns before its barrier number `last`; the others count the results that their work-items get.
 constexpr std::string_view kLeave = R"(
 KERNEL void leave(GLOBAL uint* state, GLOBAL uint* told, uint leaver, uint last) {
   LOCAL_VAR uint scratch[GRID_BARRIER_LOCAL_WORDS];
@@ -73,7 +73,7 @@ std::vector<Device> devices() {
   return found;
 }
 
-// Few on CPUs, where a barrier takes as long as the operating system's scheduler likes when cores are busy.
+// Few on CPUs, where a barrier's time depends on the operating system's scheduler when cores are busy.
 std::uint32_t rounds_on(const Device& device, std::uint32_t gpu = 100000) { return device.info().is_cpu ? 40 : gpu; }
 
 // The message of the Error that `action` throws, with its kind.
@@ -147,7 +147,7 @@ TEST(GridBarrier, LaunchesFollowOneAnother) {
   }
 }
 
-// With one counter and with two, from a state that so many barriers have left, and twice on the same state.
+// With one counter and with two, from the state after that many barriers, and twice on the same state.
 TEST(GridBarrier, SurvivesWrapping) {
   using Defines = std::vector<std::pair<std::string, std::string>>;
   const Defines schemes[] = {{{"GRID_BARRIER_MANY", "1000000"}}, {{"GRID_BARRIER_MANY", "2"}}};
@@ -183,7 +183,7 @@ TEST(GridBarrier, SurvivesWrapping) {
   }
 }
 
-// --- giving up -------------------------------------------------------------------------------------------------------------------
+// --- time-outs -------------------------------------------------------------------------------------------------------------------
 
 TEST(Watchdog, ReportsAGroupThatLeavesEarly) {
   for (const Device& device : devices()) {
@@ -208,12 +208,12 @@ TEST(Watchdog, ReportsAGroupThatLeavesEarly) {
 
       std::array<std::uint32_t, 12> counts{};
       told.read(counts.data(), sizeof counts);
-      for (std::uint32_t barrier = 1; barrier <= 5; ++barrier) {  // true to all while all came, then false to all, for good
+      for (std::uint32_t barrier = 1; barrier <= 5; ++barrier) {  // true for all while all arrive, then false for all, permanently
         EXPECT_EQ(counts[2 * barrier + 1], barrier < last ? groups * 32 : 0u) << barrier;
         EXPECT_EQ(counts[2 * barrier], barrier < last ? 0u : (groups - 1) * 32) << barrier;
       }
 
-      // The device is as good as before: this launch, in which nobody leaves, succeeds.
+      // The device still works: this launch, in which no group leaves, succeeds.
       told.write(zeros.data(), sizeof zeros);
       options.limit_seconds = 60;
       EXPECT_EQ(launch_grid(device, kernel, {told, groups, last}, options).wait(), groups);
@@ -240,7 +240,7 @@ TEST(Watchdog, CanBeOffOrBeNever) {
   }
 }
 
-// --- who takes part ----------------------------------------------------------------------------------------------------------------
+// --- discovery -------------------------------------------------------------------------------------------------------------------
 
 TEST(Launch, RefusesMoreGroupsThanCanBeResident) {
   for (const Device& device : devices()) {

@@ -1,4 +1,4 @@
-// Statistics and dot products by plans: the same as collect() and dot() find, launch after launch.
+// Statistics and dot products by plans: equal to the results of collect() and dot(), launch after launch.
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 using test::devices;
 
-// Of few exponents, and now and then one far off, a NaN, an infinity or a zero.
+// Elements with few exponents; occasionally an outlier, a NaN, an infinity or a zero.
 hard::Data elements_of(DType type, std::uint64_t count, unsigned seed) {
   const hard::Format format = hard::format_of(type);
   hard::Random random(seed);
@@ -59,7 +59,7 @@ TEST_P(PlansOf, FindWhatOneCallFinds) {
         ASSERT_EQ(squares.result<Statistics>().squares(), collect(host, {false, false, true, false}, {.device = cpu}).squares()) << what;
         ASSERT_EQ(dots.result<ProductAccumulator>(), dot(host, second, {.device = cpu})) << what;
       }
-      const std::uint64_t half = kElements / 2;  // every other element, from the last one on
+      const std::uint64_t half = kElements / 2;  // every other element, backwards from the last
       const auto stride = -2 * static_cast<std::int64_t>(element);
       dots.enqueue({buffer, half, type, (kElements - 1) * element, stride}, {other, half, type});
       const Array backwards(static_cast<const std::byte*>(a.view().data()) + (kElements - 1) * element, half, type, stride);

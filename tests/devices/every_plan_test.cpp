@@ -1,5 +1,5 @@
-// What all plans promise: they compile and allocate when they are made, have no result before a launch, and work on the CPU at the same
-// time.
+// The guarantees of all plans: they compile and allocate when they are made, have no result before a launch, and run concurrently on the
+// CPU.
 #include <samesum/bench_reduce.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
@@ -32,7 +32,7 @@ const std::vector<Device>& devices() {
 
 constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, false}, kSquares{false, false, true, false};
 
-// A plan by name, with what it can do.
+// A plan by name, and its properties.
 struct NamedPlan {
   std::string name;
   bool takes_strides;
@@ -61,7 +61,7 @@ std::vector<NamedPlan> plans_for(const Device& device, DType type, std::uint64_t
   return plans;
 }
 
-// Room for any plan's record.
+// The size of the largest record of any plan.
 std::uint64_t record_bytes() { return 8 * (some_bins().count() + 3); }
 
 ErrorKind kind_of(const std::function<void()>& action, std::string* message = nullptr) {
@@ -113,7 +113,7 @@ TEST(EveryPlan, RefusesStridesThatItWasNotMadeFor) {
     buffer.write(values.data(), 80);
     for (NamedPlan plan : plans_for(device, DType::float32, 10, false)) {
       const Array strided(buffer, 10, DType::float32, 0, 8);
-      plan.enqueue({buffer, 1, DType::float32, 0, 8});  // of one element a stride says nothing
+      plan.enqueue({buffer, 1, DType::float32, 0, 8});  // the stride of one element is irrelevant
       if (plan.takes_strides) {
         EXPECT_NO_THROW(plan.enqueue(strided)) << plan.name;
         continue;
@@ -137,7 +137,7 @@ TEST(EveryPlan, HasNoResultBeforeALaunch) {
       EXPECT_EQ(kind_of([&] { static_cast<void>(plan.plan.result()); }, &message), ErrorKind::usage)
           << device.info().selector << ", " << plan.name;
       EXPECT_NE(message.find("enqueue"), std::string::npos) << message;
-      if (plan.name == "extrema") {  // which go to the record alone
+      if (plan.name == "extrema") {  // writes only the record
         plan.plan.enqueue(data, record);
         EXPECT_EQ(kind_of([&] { static_cast<void>(plan.plan.result()); }), ErrorKind::usage) << device.info().selector;
       }
@@ -147,7 +147,7 @@ TEST(EveryPlan, HasNoResultBeforeALaunch) {
   }
 }
 
-// A page that whoever touches it first waits for, until it is released.
+// A page of memory whose first access blocks until it is released.
 class HeldPage {
  public:
   HeldPage() : size_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
@@ -166,7 +166,7 @@ class HeldPage {
     munmap(begin_, 2 * size_);
   }
 
-  void* memory() const { return begin_; }  ///< a page of zeros, and the one that is held
+  void* memory() const { return begin_; }  ///< a page of zeros, and the blocking one
   std::size_t bytes() const { return 2 * size_; }
   void wait_for_touch() const {
     char byte;

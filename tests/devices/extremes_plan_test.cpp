@@ -1,4 +1,4 @@
-// Extremes, statistics and dot products of arrays that lie on a device: at any place of any buffer, with any stride, again and again.
+// Extremes, statistics and dot products of arrays on a device: at any offset of any buffer, with any stride, repeatedly.
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
@@ -21,11 +21,11 @@
 namespace samesum {
 namespace {
 
-constexpr Fields kAll{true, true, true, true};  // as other tests have it, whose kernels are built already
+constexpr Fields kAll{true, true, true, true};  // as in other tests, whose kernels are built already
 
 using test::devices;
 
-// Few different elements, NaNs and infinities among them, so that extremes are there more than once.
+// Few different elements, including NaNs and infinities, so that extremes occur more than once.
 template <class Element>
 std::vector<std::byte> repetitive(std::size_t count, const std::vector<Element>& from) {
   std::mt19937 random(static_cast<unsigned>(count));
@@ -93,7 +93,7 @@ TEST_P(Arrays, AreCollectedWhereverTheyLie) {
         const std::string what =
             device.info().selector + ", " + std::string(name_of(type)) + ", " + std::to_string(size) + " every " + std::to_string(stride);
         ASSERT_EQ(collect(view, kAll), collect(host, kAll, {.device = cpu})) << what;
-        for (const std::uint64_t other : {3, 4}) {  // lying alike or not
+        for (const std::uint64_t other : {3, 4}) {  // equally aligned or not
           const Array second(buffer, size, type, static_cast<std::uint64_t>(other * element));
           ASSERT_EQ(dot(view, second), dot(host, Array(bytes.data() + other * element, size, type), {.device = cpu})) << what;
         }
@@ -125,7 +125,7 @@ TEST(PlansOfExtrema, CanBeLaunchedAgainAndAgain) {
   }
 }
 
-// A group that is alone draws tiles, too.
+// A single group takes tiles dynamically too.
 TEST(PlansOfExtrema, OneGroupCanBeLaunchedAgain) {
   const std::vector<std::byte> bytes = elements_of(DType::float32, 30000);
   const Array host(bytes.data(), 30000, DType::float32);
@@ -183,7 +183,7 @@ TEST(PlansOfExtrema, LooksForOneEndOrValuesAlone) {
   }
 }
 
-// An end that is not looked for is nowhere, of integers too, whose worst keys are elements.
+// An extremum that was not requested has no index, also for integers, whose least and greatest keys are elements.
 TEST(PlansOfExtrema, LooksForOneEndOfIntegers) {
   std::vector<std::uint8_t> values(999, 17);
   values[400] = 3;

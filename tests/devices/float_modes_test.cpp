@@ -1,6 +1,5 @@
-// Whatever floating-point modes a caller has, and whatever it traps: every public function gives the bits that it gives in the default
-// ones, traps nothing, and leaves modes, traps and the exceptions that the caller had seen as they were. A function joins by a row in
-// entry_points().
+// With any floating-point modes and traps of the caller, every public function gives the same bits as in the default modes, traps nothing,
+// and leaves modes, traps and exception flags as they were. A function is added by a row in entry_points().
 #include <samesum/barrier.hpp>
 #include <samesum/bench_histogram.hpp>
 #include <samesum/bench_reduce.hpp>
@@ -34,10 +33,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Results as they lie in memory: nothing here computes.
+// Results as bytes: nothing here computes in floating point.
 class Bits {
  public:
-  // What `work` gives, or the message of its error: sums of integers may leave 64 bits.
+  // The result of `work`, or the message of its error: sums of integers may exceed 64 bits.
   template <class Work>
   void take(const Work& work) {
     try {
@@ -88,7 +87,7 @@ class Bits {
   std::string bytes_;
 };
 
-// A mode of the processor's: what of the caller's state there is besides.
+// A floating-point mode of the processor, and the rest of the caller's state.
 struct Mode {
   int rounding = FE_TONEAREST;
   bool denormals_are_zeros = false, flush_to_zero = false;
@@ -101,7 +100,7 @@ struct Mode {
 };
 
 constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZeros = 0x0040;
-constexpr unsigned kSeen = 0x30;  // inexact and underflow: what a caller has mostly seen
+constexpr unsigned kSeen = 0x30;  // inexact and underflow: the usual flags of a caller
 
 struct State {
   unsigned mxcsr;
@@ -115,7 +114,7 @@ struct State {
   friend bool operator==(const State&, const State&) = default;
 };
 
-// Enters a mode with every trap on, and goes back to the default.
+// Enters a mode with every trap enabled, and restores the default.
 class Entered {
  public:
   explicit Entered(const Mode& mode) {
@@ -133,7 +132,7 @@ class Entered {
   std::fenv_t saved_;
 };
 
-// Data with all that a mode can spoil: denormals, numbers that round in sums and products, and in between zeros of both signs.
+// Data that modes affect: denormals, numbers that round in sums and products, and zeros of both signs.
 template <class T>
 std::vector<T> floats(std::size_t size) {
   hard::Random random(size);
@@ -197,7 +196,7 @@ struct Everything {
   Array f16() const { return {halves.data(), halves.size(), DType::float16}; }
   Array bf16() const { return {halves.data(), halves.size(), DType::bfloat16}; }
   Array i64() const { return std::span<const std::int64_t>(integers); }
-  // Of several types; where each takes kernels of its own, of fewer.
+  // Arrays of several types; of fewer where each needs its own kernels.
   std::vector<Array> all(const Device& device) const {
     if (device.info().has(Capability::kernels)) return {f32(), f64()};
     return {f32(), f64(), f16(), bf16(), i64()};
@@ -211,10 +210,10 @@ Buffer uploaded(const Device& device, Array data) {
 }
 Array in_memory(const Device& device, Array data) { return {uploaded(device, data), data.size(), data.type()}; }
 
-// The types that this device sums, and those that it multiplies.
+// Whether this device can sum, or multiply, the type.
 bool has(const Device& device, Capability capability) { return !device.info().has(Capability::kernels) || device.info().has(capability); }
 
-enum Where { on_host, on_devices, once };  // once: takes so long that one mode has to do
+enum Where { on_host, on_devices, once };  // once: too slow for more than one mode
 
 struct EntryPoint {
   std::string_view name;
@@ -453,7 +452,7 @@ const std::vector<EntryPoint>& entry_points() {
            const PairsResult sums = pairs(a, b, options, {.device = device});
            bits << std::get<std::vector<float>>(sums);
          }
-         if (device.info().has(Capability::kernels)) return;  // what follows would be compiled in vain
+         if (device.info().has(Capability::kernels)) return;  // the rest would only be compiled
          PairsProblem options;
          options.f = PairFunction::gaussian;
          options.h = 0.3;
@@ -521,7 +520,7 @@ TEST(FloatModes, DoNotMatter) {
       entry.run(everything, device, right);
       const std::string expected = right.take();
       for (const Mode& mode : modes) {
-        // Elsewhere than on the host it is the same code in all of them.
+        // On devices the code is the same in all modes.
         if ((entry.where == once || !host) && !(mode.rounding == FE_UPWARD && mode.denormals_are_zeros && mode.flush_to_zero)) continue;
         Bits bits;
         State before{}, after{};

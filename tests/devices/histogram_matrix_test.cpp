@@ -1,5 +1,5 @@
 // Every variant × device × type × number of bins × kind of data. That takes minutes where kernels are compiled for a CPU: without
-// SAMESUM_TESTS=whole each type and number of bins has one kind of data, which takes turns, and the variant that the device chooses.
+// SAMESUM_TESTS=whole each type and number of bins has one kind of data, chosen cyclically, and the device's default variant.
 #include "device/device.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"
@@ -48,14 +48,14 @@ Samples samples_of(DType type, const Bins& bins, std::string_view kind, std::siz
   return samples;
 }
 
-// Even bins that the type's values lie in and around.
+// Even bins that cover a part of the type's values.
 Bins bins_of(DType type, std::uint64_t count) {
   if (!is_integer(type)) return Bins::even(-1, 3, count);
   return is_signed(type) ? Bins::even(-100, size_of(type) == 1 ? 100 : 30'000, count)
                          : Bins::even(5, size_of(type) == 1 ? 250 : 60'000, count);
 }
 
-// As many edges, which no arithmetic finds.
+// As many edges that are not evenly spaced.
 Bins edges_of(const Bins& even) {
   std::vector<double> edges(even.edges().begin(), even.edges().end());
   const double low = even.low(), width = even.high() - even.low();
@@ -64,13 +64,13 @@ Bins edges_of(const Bins& even) {
   return Bins::between(std::move(edges));
 }
 
-// All ways in which this device may count, the one that it would choose first.
+// All configurations for this device, its default first.
 std::vector<Configuration> variants(const Device& device, const binning::Problem& problem, std::uint64_t samples, binning::Trie& trie) {
   const std::uint64_t local_bytes = device.implementation().launch_local_bytes();
   std::vector<Configuration> all = {binning::choose(device.info(), local_bytes, problem, samples, 0, trie)};
   for (const Counters counters : {Counters::local32, Counters::local16, Counters::global}) {
     if (!whole()) break;
-    if (counters == Counters::local16 && size_of(problem.type()) == 1) continue;  // has always room for 32 bits
+    if (counters == Counters::local16 && size_of(problem.type()) == 1) continue;  // 32 bits always fit
     Configuration other = all.front();
     if (other.counters == counters) continue;
     other.counters = counters;
@@ -79,7 +79,7 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     other.steps = other.ahead ? 2 : 1;
     other.hot = other.ahead && size_of(problem.type()) <= 4;
     const std::uint64_t needed = binning::local_bytes_of(problem, other, trie);
-    if (needed + 4096 > local_bytes) continue;  // drivers keep some for themselves
+    if (needed + 4096 > local_bytes) continue;  // drivers reserve some
     other.local_bytes = static_cast<std::uint32_t>(needed);
     all.push_back(other);
   }
@@ -134,7 +134,7 @@ TEST_P(HistogramMatrix, IsRight) {
           for (const Configuration& way : variants(device, {&plan}, kSamples, trie)) {
             try {
               expect(counts_of(device, samples, plan, way, trie), device, way.text());
-            } catch (const std::exception& error) {  // of which a device may not recover
+            } catch (const std::exception& error) {  // the device may not recover
               FAIL() << count << " bins (" << bins.kind() << "), " << kKinds[kind] << ", " << way.text() << ": " << error.what();
             }
           }
@@ -147,7 +147,7 @@ TEST_P(HistogramMatrix, IsRight) {
 INSTANTIATE_TEST_SUITE_P(Types, HistogramMatrix, testing::ValuesIn(kDTypes),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
-// Samples that are mostly zeros of both signs: no edge tells them apart, on any path, at any place of the data.
+// Samples that are mostly zeros of both signs: they are in the same bin, by every code path, at every position.
 TEST_P(HistogramMatrix, BothZerosAreOne) {
   const DType type = GetParam();
   if (is_integer(type)) return;
@@ -174,7 +174,7 @@ TEST_P(HistogramMatrix, BothZerosAreOne) {
             << what(device.info().selector);
         if (device.info().has(Capability::kernels)) break;
       }
-      // Every other one, as a column of two.
+      // Every other sample, as a column of two.
       const Array column(samples.view().data(), samples.view().size() / 2, type, 2 * static_cast<std::int64_t>(size_of(type)));
       EXPECT_EQ(histogram(column, bins, {.device = device}), Histogram(bins, reference(column, bins)))
           << what("strided, " + device.info().selector);
@@ -187,7 +187,7 @@ TEST_P(HistogramMatrix, BothZerosAreOne) {
   }
 }
 
-// Bins over what the data span, where that begins or ends with a zero: whichever of the two comes first.
+// Bins over the range of data that begins or ends with a zero, of either sign.
 TEST(HistogramOfZeros, SetBoundsAlike) {
   for (const DType type : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     for (const double other : {1.0, -1.0, 0.0}) {
@@ -216,7 +216,7 @@ TEST(HistogramOfZeros, SetBoundsAlike) {
   EXPECT_FALSE(std::signbit(bins.low())) << "-0.0 is 0 as an edge";
 }
 
-// Bytes of channels that take turns, by counters of 16 bits: so many equal ones that they must be emptied.
+// Interleaved channels of bytes, by 16-bit counters: so many equal bytes that the counters must be emptied.
 TEST(HistogramOfChannels, NarrowCountersAreRight) {
   std::vector<std::uint8_t> bytes(3'000'001);
   Random random(7);
@@ -245,8 +245,8 @@ TEST(HistogramOfChannels, NarrowCountersAreRight) {
   }
 }
 
-// Values that most samples have, which have words of their own for each lane: in the lower and in the upper half of what a word counts, and
-// so often that words must be emptied. Several of them, one alone, and one beside others that come in runs.
+// Values of most samples, which have words of their own for each lane: in the lower and in the upper half of a word, and so often that
+// words must be emptied. Several such values, a single one, and one beside others that come in runs.
 TEST(HistogramOfHotValues, NarrowCountersAreRight) {
   constexpr std::uint32_t kHot[] = {200, 32968, 65535, 0};
   for (const DType type : {DType::uint16, DType::float32}) {
@@ -292,7 +292,7 @@ TEST(HistogramLadder, EveryRungIsRight) {
       const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options);
       EXPECT_EQ(ladder.rungs.size(), options.rungs.empty() ? bench::histogram_rungs(device).size() : 2);
       for (const bench::HistogramLadderRow& row : ladder.rungs) {
-        if (row.name == "racy") continue;  // right by luck, if at all
+        if (row.name == "racy") continue;  // correct only by chance
         EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " on " << row.where << ": " << row.reason;
         EXPECT_GT(row.samples_per_second, 0);
       }

@@ -1,4 +1,4 @@
-// Histograms by plans: the counts that histogram() finds, left in the device's memory or asked for, of arrays that begin anywhere.
+// Histograms by plans: equal to the counts of histogram(), written to device memory or read, for arrays at any offset.
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
 
@@ -67,7 +67,7 @@ TEST_P(HistogramPlans, CountWhatHistogramCounts) {
           to.write(left.data(), 8 * left.size());
           plan.enqueue(array, to, 8);
           to.read(left.data(), 8 * left.size());
-          EXPECT_EQ(left.front(), 77u) << what;  // what lies before and behind is not touched
+          EXPECT_EQ(left.front(), 77u) << what;  // the memory before and after is unchanged
           EXPECT_EQ(left.back(), 77u) << what;
           ASSERT_EQ(std::vector(left.begin() + 1, left.end() - 1), slots_of(expected)) << what;
         }

@@ -108,7 +108,7 @@ TEST_P(HistogramOf, AnyBinsAreRightOnDevices) {
   }
 }
 
-// Whatever a device says of its local memory: what a launch asks for is there, for as many groups as are to share it.
+// For any local memory that a device reports, a launch requests no more, for as many groups as share it.
 TEST(HistogramChoice, AsksForNoMoreLocalMemoryThanThereIs) {
   DeviceInfo info;
   info.compute_units = 132;
@@ -126,7 +126,7 @@ TEST(HistogramChoice, AsksForNoMoreLocalMemoryThanThereIs) {
             binning::Trie trie;
             const auto chosen = binning::choose(info, local, {plan}, 1 << 28, group_size, trie);
             const std::string what = chosen.text() + " of " + std::to_string(local) + " bytes, " + std::to_string(bins) + " bins";
-            EXPECT_LE(chosen.local_bytes, std::max<std::uint64_t>(local, 32)) << what;  // 32: the numbers of tiles, which all kernels have
+            EXPECT_LE(chosen.local_bytes, std::max<std::uint64_t>(local, 32)) << what;  // 32: the tile numbers of all kernels
             if (local > 49152 && chosen.resident > 1) {
               EXPECT_LE(chosen.resident * (chosen.local_bytes + std::uint64_t{1024}), local + 1024) << what;
             }
@@ -145,7 +145,7 @@ TEST(Histogram, EveryWayToCountIsTaken) {
   for (const Device& device : devices()) {
     if (!device.info().has(Capability::kernels)) continue;
     const std::uint64_t local = device.implementation().launch_local_bytes();
-    // Just beyond what 32 bits a bin have room for, and just beyond 16.
+    // Just beyond the number of bins for 32-bit counters, and for 16-bit counters.
     for (const auto& [count, counters] :
          {std::pair(local / 4 - 2, binning::Counters::local16), {local / 2 - 2, binning::Counters::global}}) {
       const Bins bins = Bins::even(-1, 1, count);
@@ -157,7 +157,7 @@ TEST(Histogram, EveryWayToCountIsTaken) {
   }
 }
 
-// Many edges between neighbouring floats, few beside them.
+// Many edges between neighbouring floats, few elsewhere.
 TEST(Histogram, CrowdedEdgesAreRight) {
   Random random(6);
   std::vector<double> edges(1025);
@@ -174,7 +174,7 @@ TEST(Histogram, CrowdedEdgesAreRight) {
   }
 }
 
-// A guess is taken where it is meant to be, and is nearly always sure.
+// Guesses are used where intended, and are nearly always sure.
 TEST(Histogram, EvenBinsAreGuessed) {
   for (const DType type : {DType::float32, DType::float64, DType::int32, DType::uint64}) {
     const double unit = is_integer(type) ? 1e6 : 1;
@@ -187,7 +187,7 @@ TEST(Histogram, EvenBinsAreGuessed) {
   EXPECT_FALSE(Plan(Bins::between({0, 1, 1.5, 10}), DType::float32).even());
 }
 
-// Counters of 16 bits in local memory, and of a chunk, are emptied in time.
+// 16-bit counters in local memory, and the counters of a chunk, are emptied in time.
 TEST(Histogram, ManyEqualSamplesAreCounted) {
   for (const Device& device : devices()) {
     const std::uint64_t local = device.info().has(Capability::kernels) ? device.implementation().launch_local_bytes() : 0;
@@ -197,14 +197,14 @@ TEST(Histogram, ManyEqualSamplesAreCounted) {
     EXPECT_EQ(*std::max_element(found.counts().begin(), found.counts().end()), samples.size());
     EXPECT_EQ(found.total(), samples.size());
     std::vector<std::uint16_t> shorts(700'000, 12345);
-    for (std::size_t i = 0; i < shorts.size(); i += 3) shorts[i] = 12344;  // its neighbour in one word
+    for (std::size_t i = 0; i < shorts.size(); i += 3) shorts[i] = 12344;  // shares a word with it
     const Histogram pairs = histogram(std::span<const std::uint16_t>(shorts), Bins::each_value(DType::uint16), {.device = device});
     EXPECT_EQ(pairs.counts()[12345], 466'666u);
     EXPECT_EQ(pairs.counts()[12344], 233'334u);
   }
 }
 
-// Pages that nobody wrote to are one and the same page of zeros, so this takes little memory.
+// Pages that were never written to are all the same page of zeros, so this takes little memory.
 TEST(Histogram, MoreSamplesThan32BitsCount) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "would take minutes";
@@ -233,7 +233,7 @@ TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
           << name_of(type) << ", threads " << threads;
     }
   }
-  // Few values, many values, runs: each way to count bytes.
+  // Few values, many values, runs: each counting method for bytes.
   std::vector<std::uint8_t> bytes(3'000'001);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<std::uint8_t>(i < 1'000'000 ? random.bits(8) : i < 2'000'000 ? 'a' + random.below(5) : i / 1000);
@@ -242,7 +242,7 @@ TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
   EXPECT_EQ(histogram(std::span<const std::uint8_t>(bytes), bins), Histogram(bins, reference(std::span<const std::uint8_t>(bytes), bins)));
 }
 
-// Elements that lie apart, backwards, or on one another.
+// Elements with gaps, backwards, or overlapping.
 TEST(Histogram, StridesAreRight) {
   Random random(7);
   for (const DType type : {DType::uint8, DType::float16, DType::int32, DType::float64}) {
@@ -271,7 +271,7 @@ TEST(Histogram, StridesAreRight) {
   }
 }
 
-// Arrays in a device's memory: where they begin, and with strides.
+// Arrays in a device's memory: at various offsets, and with strides.
 TEST(Histogram, ArraysInBuffersAreRight) {
   Random random(8);
   for (const Device& device : devices()) {
@@ -362,7 +362,7 @@ TEST(Histogram, ValuesFromCounts) {
   EXPECT_NE(refusal([&] { twice += Histogram(Bins::even(0, 1, 2)); }).find("different bins"), std::string::npos);
 }
 
-// Quantiles lie where sorting finds them.
+// Quantiles are where sorting finds them.
 TEST(Histogram, QuantilesAreInTheirBounds) {
   Random random(6);
   std::vector<double> samples(5001);
@@ -411,7 +411,7 @@ TEST(Histogram, Characters) {
   EXPECT_NE(refusal([] { CharacterMap::letters(27); }).find("1 to 26"), std::string::npos);
 }
 
-// A map is the caller's to fill in.
+// A map can be filled in by the caller.
 TEST(Histogram, CharactersInNoBinAreRefused) {
   const Device cpu = Device::open("cpu");
   CharacterMap map = CharacterMap::of({"abc"});

@@ -1,4 +1,4 @@
-// More than 2^32 elements, without the memory for them: one file of 64 MiB, mapped again and again, end to end.
+// More than 2^32 elements, without the memory for them: one file of 64 MiB, mapped repeatedly, end to end.
 #include <samesum/device.hpp>
 #include <samesum/sum.hpp>
 
@@ -49,7 +49,7 @@ TEST(HugeSum, OfMoreThan32BitsCanCount) {
   ASSERT_TRUE(test::informative(expected.round(NanPolicy::skip)));
 
   for (const Device& device : open_devices("all", 0)) {
-    // A device that is slow at this is not what is tested.
+    // The speed of a device is not tested here.
     const auto start = std::chrono::steady_clock::now();
     accumulate(all.part(0, kBlockBytes / 2), {.device = device});
     const double per_part = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,4 +1,4 @@
-// Images: what the libraries that write them have written is read as it was, and what is damaged is refused.
+// Images: files written by the format's libraries are read correctly, and damaged ones are refused.
 #include "io/image/tiff_library.hpp"
 #include "selftest/cases.hpp"
 #include "support/image_files.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 using ImageFile = test::ImageFile;
 
-// A folder of this process, which is gone with it.
+// A folder of this process, removed at its end.
 struct Folder {
   std::filesystem::path path;
   Folder() {
@@ -57,7 +57,7 @@ TEST(Image, IsReadAsItWasWritten) {
   }
 }
 
-// Rows are told of in order, when they are there, and up to the last one.
+// Rows are reported in order, once decoded, up to the last one.
 TEST(Image, RowsAreToldOf) {
   for (const ImageFile& file : test::image_files()) {
     std::vector<std::uint8_t> seen;

@@ -1,4 +1,4 @@
-// What `samesum kernel` shows has the names that `samesum bench` gives it.
+// `samesum kernel` uses the names of `samesum bench`.
 #include <samesum/bench.hpp>
 #include <samesum/bench_barrier.hpp>
 #include <samesum/bench_histogram.hpp>

@@ -1,4 +1,4 @@
-// Calls over arrays on a device leave their scratch memory to the next call of the same kind: whatever came before, the bits are the same.
+// Calls over arrays on a device reuse the scratch memory of earlier calls of the same kind: the bits do not depend on what came before.
 #include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/reduce.hpp>

@@ -35,7 +35,7 @@ Effort little() {
   return effort;
 }
 
-// Every device that runs kernels: PoCL in most places.
+// Every device that runs kernels: usually PoCL.
 std::vector<Device> kernel_devices() {
   std::vector<Device> devices;
   for (const DeviceInfo& info : list_devices().devices) {
@@ -59,7 +59,7 @@ struct Shape {
 constexpr Shape kShapes[] = {{0, 0},   {0, 5},    {1, 1},   {1, 2},      {2, 1},     {1, 3},     {3, 5},
                              {1, 777}, {1023, 1}, {17, 33}, {129, 1025}, {5, 20011}, {1, 70001}, {512, 512}};
 
-// Sums every shape with the variant, and holds it to the bound; integers have to come out exactly, as no addition rounds.
+// Sums arrays of every shape with the variant, and checks the error bound; sums of integers are exact, as no addition rounds.
 template <class Real>
 void check_textbook(std::string_view name, const Device& opened, const reduce::TextbookOptions& options) {
   device::Device& device = opened.implementation();
@@ -76,7 +76,7 @@ void check_textbook(std::string_view name, const Device& opened, const reduce::T
     const Data lognormal(DataKind::lognormal, type, size, 7);
 
     reduce::TextbookSum exact(name, device, type, upload(device, Array(std::span<const Real>(integers))), rows, columns, options);
-    for (int launch = 0; launch < 3; ++launch) {  // a ticket or a cleared result has to be as it was
+    for (int launch = 0; launch < 3; ++launch) {  // a ticket or a cleared result must have been restored
       exact.launch();
       EXPECT_EQ(exact.result(), expected);
     }
@@ -132,7 +132,7 @@ TEST(TextbookOptions, AreChecked) {
   }
 }
 
-// --- what they are checked against ---------------------------------------------------------------------------------------------
+// --- the references ------------------------------------------------------------------------------------------------------------
 
 TEST(Reference, IsTheExactSum) {
   const std::vector<double> values = {1e300, 1.0, -1e300, 0x1p-1074, -3.0};
@@ -153,13 +153,13 @@ TEST(ErrorBound, HoldsAndIsNotIdle) {
     const double sum = plain_sum_forward(data.view());
     EXPECT_LE(reference.error_of(sum), bound);
     EXPECT_GT(reference.error_of(sum), 0);
-    // A single element left out of a shallow tree is seen.
+    // The bound detects a single element left out of a shallow tree.
     EXPECT_GT(reference.error_of(reference.sum.round() + 0.5), error_bound(type, 100000, 17, reference.magnitude));
   }
   EXPECT_EQ(error_bound(DType::float32, 1, 1, 1.0), 0);
   EXPECT_TRUE(std::isinf(error_bound(DType::float32, 2, 1, 3.5e38)));
   EXPECT_TRUE(std::isinf(error_bound(DType::float64, 2, 1, std::nan(""))));
-  // Beyond gamma's reach the bound is that of any order.
+  // Where gamma is undefined, the bound is that for any order.
   EXPECT_NEAR(error_bound(DType::float32, 1u << 30, 1u << 30, 1.0), 64.0, 1e-3);
 }
 
@@ -237,7 +237,7 @@ TEST(Ceiling, HostReadsEveryByteOnce) {
   }
 }
 
-// One element stands out: whoever reads it finds the unlikely word and stores it.
+// One element differs: a kernel that reads it finds the unlikely word and stores it.
 TEST(Ceiling, KernelsReadEveryElement) {
   for (const Device& opened : kernel_devices()) {
     device::Device& device = opened.implementation();

@@ -1,5 +1,5 @@
-// Every pattern on arrays that lie anyhow: misaligned, with strides, backwards, one element again and again, a line of a three-dimensional
-// array in Fortran order. On every device, from host memory and from the device's own, against a copy that lies as it should on the CPU.
+// Every pattern on arrays of any layout: misaligned, strided, backwards, one element repeated, a line of a three-dimensional array in
+// Fortran order. On every device, from host memory and from the device's own, compared with a contiguous copy on the CPU.
 #include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/pairs.hpp>
@@ -33,7 +33,7 @@ using test::informative;
 
 constexpr std::uint64_t kCount = 1501;
 
-// The first element lies `first` bytes behind a multiple of 64, or the last where the array goes backwards.
+// The first element lies `first` elements after a multiple of 64 bytes, or the last one where the array goes backwards.
 struct Lie {
   const char* name;
   std::int64_t elements, bytes;  // from one element to the next
@@ -51,7 +51,7 @@ constexpr Lie kLies[] = {
     {"a line of 7 x 11 x n in Fortran order", 77, 0, 3 + 7 * 4, 0},
 };
 
-// Numbers on both sides of zero; or factors near 1, so that their product is a number as well.
+// Numbers on both sides of zero; or factors close to 1, so that their product is finite.
 std::vector<std::byte> make(DType type, std::uint64_t count, bool factors, std::uint64_t seed) {
   hard::Random random(seed);
   std::vector<std::byte> bytes(count * size_of(type));
@@ -72,7 +72,7 @@ std::vector<std::byte> make(DType type, std::uint64_t count, bool factors, std::
   return bytes;
 }
 
-/// The same numbers, which lie as `lie` says and as they should.
+/// The same numbers, in the given layout and contiguous.
 class Lying {
  public:
   Lying(DType type, const Lie& lie, bool factors, std::uint64_t seed, std::uint64_t count = kCount) : type_(type), count_(count) {
@@ -149,7 +149,7 @@ TEST_P(Layouts, OfStatisticsAndExtremes) {
   }
 }
 
-// The other factor lies as it should, and lies like the first.
+// The other factor is contiguous, and of the same layout as the first.
 TEST_P(Layouts, OfDotProducts) {
   const Lying data(type(), lie(), false, 3), alike(type(), lie(), false, 4), plain(type(), kLies[0], false, 5);
   for (const Lying* other : {&alike, &plain}) {
@@ -166,7 +166,7 @@ TEST_P(Layouts, OfDotProducts) {
 }
 
 TEST_P(Layouts, OfProducts) {
-  const bool again = lie().elements == 0 && lie().bytes == 0;  // a power: of few factors, which is a number
+  const bool again = lie().elements == 0 && lie().bytes == 0;  // a power: few factors, so that it is finite
   const Lying data(type(), lie(), true, 6, again ? 21 : kCount);
   const Value expected = product(data.copy(), {.device = Device::open("cpu")});
   ASSERT_TRUE(again || informative(expected.as_double(), 1));
@@ -198,7 +198,7 @@ TEST_P(Layouts, OfQuantiles) {
   }
 }
 
-// Exact, and by the least: those have the same bits everywhere. Weights lie like it too.
+// Exact sums and minima, which have the same bits everywhere. Weights have the same layout.
 TEST_P(Layouts, OfPairs) {
   if (type() != DType::float32 && type() != DType::float64) return;
   const Lying a(type(), lie(), false, 9, 90), b(type(), lie(), false, 10, 60), weights(type(), lie(), false, 11, 20);

@@ -31,7 +31,7 @@ class OneView final : public Source {
   bool done_ = false;
 };
 
-// By either policy: an exact sum of 1, NaN and 2, or of their squares, or products.
+// Under both policies: an exact sum of 1, NaN and 2, or of their squares, or products.
 template <class Exact>
 void expect_exact(const Exact& sum, double skipped, const std::string& what) {
   EXPECT_TRUE(std::isnan(sum.round())) << what;
@@ -86,7 +86,7 @@ TEST(NanPolicyOn, HostMemoryIsObeyed) {
     expect_exact(dot(view(), view(), {.device = device}), 5, "dot");
     expect_statistics(collect(view(), {}, {.device = device}), "collect");
     expect_extremes(collect(view(), {}, {.device = device}), "collect");
-    if (!device.info().has(Capability::denormals)) return;  // which products take
+    if (!device.info().has(Capability::denormals)) return;  // needed for products
     EXPECT_TRUE(std::isnan(product(view(), {.device = device}).as_double()));
     EXPECT_EQ(product(view(), on(device, skip)).as_double(), 2);
   }
@@ -100,7 +100,7 @@ TEST(NanPolicyOn, SourcesIsObeyed) {
     expect_statistics(collect(squared, {}, {.device = device}), "collect");
     expect_exact(dot(left, right, {.device = device}), 5, "dot");
     OneView factors;
-    if (!device.info().has(Capability::denormals)) return;  // which products take
+    if (!device.info().has(Capability::denormals)) return;  // needed for products
     EXPECT_EQ(product(factors, on(device, skip)).as_double(), 2);
   }
 }

@@ -1,4 +1,4 @@
-// What is compressed, or in an archive: the bytes that were packed, or an error that says what is wrong.
+// Compressed inputs and archives: the original bytes, or an error that says what is wrong.
 #include "io/compressed/decompress.hpp"
 #include "io/open_stream.hpp"
 #include "selftest/cases.hpp"
@@ -44,7 +44,7 @@ std::string zstd(const std::string& text) {
   return packed;
 }
 
-// Numbers with some sense in them: they compress.
+// Numbers that are compressible.
 std::string numbers(std::size_t bytes) {
   hard::Random random(2);
   std::string text;
@@ -68,7 +68,7 @@ class Packed : public testing::Test {
     return folder_ / name;
   }
 
-  // All of it, read in pieces of odd sizes.
+  // All contents, read in pieces of odd sizes.
   static std::string content(const std::string& path, bool raw = false) {
     const auto stream = io::open_stream(path, raw);
     std::string all;
@@ -103,7 +103,7 @@ TEST_F(Packed, GivesWhatWasPacked) {
     EXPECT_EQ(content(write("x.gz", gzip(text))), text);
     EXPECT_EQ(content(write("x", gzip(text, 0))), text) << "by its first bytes, whatever its name";
     EXPECT_EQ(content(write("x.zst", zstd(text))), text);
-    // Members and frames one after the other, zeros behind, a frame to be skipped.
+    // Several members and frames, followed by zeros, and a frame to be skipped.
     EXPECT_EQ(content(write("x.gz", gzip(text) + gzip(small) + gzip("") + gzip(text))), text + small + text);
     EXPECT_EQ(content(write("x.gz", gzip(text) + std::string(1000, '\0'))), text);
     const std::string skipped("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
@@ -135,10 +135,10 @@ TEST_F(Packed, IsNoticedWhereItEndsEarlyOrIsDamaged) {
     const std::string path = write("bad", bad);
     refusals += refused(path) != "accepted";
   }
-  EXPECT_GT(refusals, 280);  // a cut file is refused; one whose first byte was hit is no longer a packed one
+  EXPECT_GT(refusals, 280);  // a truncated file is refused; one with a wrong first byte is not recognized
 }
 
-// Raw numbers may begin like anything.
+// Raw numbers may begin with any bytes.
 TEST_F(Packed, RawNumbersAreDecompressedByTheirNameToo) {
   const std::string packed = gzip("12345678");
   EXPECT_EQ(content(write("x.gz", packed), true), "12345678");

@@ -1,5 +1,5 @@
-// All pairs whose y are divided into parts: what the parts come to has to be put together as if there had been none. Ties between parts go
-// to the lowest index, and what each part rounds away is kept.
+// All pairs with the y divided into parts: the parts must combine to the same result as a single one. Ties between parts go to the lowest
+// index, and the rounding errors of each part are preserved.
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "selftest/cases.hpp"
@@ -28,7 +28,7 @@ struct Way {
   std::string label() const { return device.info().selector + " " + configuration.text(); }
 };
 
-// The CPU; and devices with kernels with groups that combine parts in one row and in several, more parts than rows and fewer.
+// The CPU; and devices with kernels with groups that combine parts in one row and in several, with more parts than rows and fewer.
 std::vector<Way> ways(bool doubles) {
   std::vector<Way> all;
   for (const Device& device : open_devices("all", 0)) {
@@ -88,7 +88,7 @@ TEST(PairsInParts, TiesGoToTheLowestIndex) {
   const std::vector<double> a = {0, 1, -3, 1e6};
   for (const std::vector<std::size_t>& places :
        {std::vector<std::size_t>{5999}, {0, 5999}, {1, 2, 3}, {700, 701, 3000, 5000}, {2999, 3000}, {4000, 5500}, {160, 330, 490, 2500}}) {
-    for (const double other : {50.0, 0x1p30}) {  // the places have the greatest numbers, or all others have
+    for (const double other : {50.0, 0x1p30}) {  // these positions have the greatest numbers, or all others have
       std::vector<double> b(kCount, other);
       for (const std::size_t place : places) b[place] = 0x1p20;
       PairsProblem options;

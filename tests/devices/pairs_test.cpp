@@ -1,4 +1,4 @@
-// All pairs: on every device against MPFR, and bits where bits are promised.
+// All pairs, on every device: compared with MPFR, and bit for bit where bits are guaranteed.
 #include "core/simd.hpp"
 #include "support/devices.hpp"
 #include "support/oracle.hpp"
@@ -65,7 +65,7 @@ struct Data {
     options.accuracy = accuracy;
     return run(device);
   }
-  // fl(w f) of all pairs, one y at a time: there is nothing to reduce.
+  // fl(w f) of all pairs, one y at a time, without a reduction.
   std::vector<std::vector<Real>> values(const Device& device) const {
     std::vector<std::vector<Real>> all;
     PairsProblem alone = options;
@@ -129,7 +129,7 @@ void check_sums(Data<Real>& data, const Device& device, PairAccuracy accuracy) {
   }
 }
 
-// All reductions whose bits are promised, from the values one by one.
+// All reductions whose bits are guaranteed, computed from the single values.
 template <class Real>
 void check_bits(Data<Real>& data, const Device& device, const std::vector<std::vector<Real>>& values,
                 std::initializer_list<PairReduction> reductions) {
@@ -209,7 +209,7 @@ TEST(Pairs, OnTheCpuWithEveryInstructionSet) {
   }
 }
 
-// What kernels are compiled for: sums of two accuracies, those whose bits are promised, and sums in a GPU's shape wherever they run.
+// The kinds of kernels: sums of two accuracies, those whose bits are guaranteed, and sums in a GPU's shape on any device.
 constexpr int kKinds = 7;
 
 template <class Real>
@@ -223,8 +223,8 @@ void check_kind(const Device& device, int kind, PairFunction f, std::uint64_t co
   check_bits(data, device, data.values(Device::open("cpu")), {kExact[kind - 2]});
 }
 
-// Every function with every number of components. Each case is a kernel to compile, so kinds, types and weights take turns, so that all of
-// them meet each function, and each number of components; with SAMESUM_TEST_ALL set, everything meets everything.
+// Every function with every number of components. Each case compiles a kernel, so kinds, types and weights are chosen cyclically, so that
+// each meets each function, and each number of components; with SAMESUM_TEST_ALL set, all combinations run.
 class PairsOnKernels : public testing::TestWithParam<std::tuple<PairFunction, std::size_t>> {};
 
 TEST_P(PairsOnKernels, AreRight) {
@@ -280,13 +280,13 @@ TEST(Pairs, TiesNansInfinitiesAndSignedZeros) {
            {std::vector<float>(100, 2.0f), {3, -0.0f, 0.0f, -0.0f, 3}, {kInfinity, -kInfinity, 1}, {1, kNan, kNan}}) {
         data.b = b;
         const auto values = data.values(Device::open("cpu"));
-        if (device.info().has(Capability::kernels) && f == PairFunction::absdiff) {  // a kernel each: they take turns
+        if (device.info().has(Capability::kernels) && f == PairFunction::absdiff) {  // one kernel each: chosen cyclically
           check_bits(data, device, values, {PairReduction::max});
         } else {
           check_bits(data, device, values, kAll);
         }
       }
-      // In a tie the lowest index, wherever its part begins.
+      // A tie goes to the lowest index, wherever its part begins.
       data.a = {2.0f};
       data.b.assign(20000, 1.0f);
       data.b[777] = data.b[778] = data.b[15000] = f == PairFunction::product ? -1.0f : 1.5f;
@@ -301,13 +301,13 @@ TEST(Pairs, GaussianFarOut) {
     data.options.f = PairFunction::gaussian;
     data.options.h = 1;
     data.a = {0.0f};
-    for (int i = 0; i < 400; ++i) data.b.push_back(0.03f * static_cast<float>(i));  // down to denormals, and to nothing
+    for (int i = 0; i < 400; ++i) data.b.push_back(0.03f * static_cast<float>(i));  // down to denormals and to zero
     const auto values = data.values(device);
     check_values(data, values);
     EXPECT_EQ(values[0][0], 1.0f);
     EXPECT_EQ(values[399][0], 0.0f);
     check_sums(data, device, PairAccuracy::fast);
-    data.b = {3e19f};  // whose square is no number
+    data.b = {3e19f};  // its square is infinite
     EXPECT_EQ(data.values(device)[0][0], 0.0f);
   }
 }

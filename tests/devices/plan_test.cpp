@@ -1,5 +1,5 @@
-// Sums of arrays that lie on a device: at any place of any buffer, with any stride, by plans, on the caller's own queues and memory; and
-// one array on several devices.
+// Sums of arrays on a device: at any offset of any buffer, with any stride, by plans, on the caller's own queues and memory; and one array
+// on several devices.
 #include <samesum/barrier.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 using test::devices;
 
-// Bytes of which every element of every type is finite or not as chance has it.
+// Random bytes: elements of any type are finite or not by chance.
 std::vector<std::byte> random_bytes(std::size_t count) {
   std::mt19937_64 random(count);
   std::vector<std::byte> bytes(count);
@@ -33,7 +33,7 @@ std::vector<std::byte> random_bytes(std::size_t count) {
   return bytes;
 }
 
-// What has to be in memory after a launch over elements that add up to `sum`.
+// Checks the record of a launch over elements whose sum is `sum`.
 void expect_record(const Buffer& buffer, std::uint64_t offset, const Accumulator& sum, DType type) {
   SumRecord record;
   buffer.read(&record, sizeof record, offset);
@@ -56,7 +56,7 @@ TEST(Plan, SumsAnyArrayInABuffer) {
     buffer.write(bytes.data(), kBytes);
     for (const DType type : kDTypes) {
       const auto element = static_cast<std::int64_t>(size_of(type));
-      // Each type's kernel for strides is a compilation of seconds where the compiler is slow.
+      // A kernel for strides per type takes seconds where the compiler is slow.
       const bool strides = !device.info().is_cpu || !device.info().has(Capability::kernels) || type == DType::uint8 ||
                            type == DType::float16 || type == DType::float32 || type == DType::float64;
       Plan plan(device, ops::sum, type, 1000, {}, strides ? Layout::strided : Layout::contiguous);
@@ -112,8 +112,8 @@ TEST(Plan, CanBeLaunchedAgainAndAgain) {
   }
 }
 
-// Each launch reads what the one ahead of it wrote, where a device may start it before that has ended: a sum becomes the last element,
-// which then is the greatest.
+// Each launch reads what the preceding one wrote, also where a device may start it earlier: a sum becomes the last element, which then is
+// the greatest.
 TEST(Plan, ReadsWhatLaunchesAheadOfItWrote) {
   for (const Device& device : devices()) {
     for (const std::uint64_t count : {100, 2000, 5000, 40000, 300000}) {
@@ -208,7 +208,7 @@ TEST(Plan, SharesAnArrayOut) {
   EXPECT_THROW(accumulate(view, devices(), impossible), Error);
 }
 
-// An OpenCL context and queue as another library would have them.
+// An OpenCL context and queue as another library may own them.
 class OpenclQueue {
  public:
   OpenclQueue(cl_device_id device, cl_command_queue_properties properties) {
@@ -263,9 +263,9 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
       const OpenclQueue stranger(id, 0);
       EXPECT_THROW(Buffer::wrap(Device::on_opencl_queue(stranger.queue), data, 4), Error);
       Report report;
-      EXPECT_THROW(accumulate(Array(buffer, 9900, DType::float32, 400), {.report = &report}), Error);  // the queue keeps no times
+      EXPECT_THROW(accumulate(Array(buffer, 9900, DType::float32, 400), {.report = &report}), Error);  // the queue records no times
     }
-    // What was enqueued is read by the caller in its own queue: no finish in between.
+    // The caller reads the result in its own queue: no finish() in between.
     SumRecord record;
     ASSERT_EQ(api.clEnqueueReadBuffer(own.queue, place, CL_TRUE, 0, sizeof record, &record, 0, nullptr, nullptr), CL_SUCCESS);
     const double value = expected.round();
@@ -274,7 +274,7 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
     if (disorderly.queue != nullptr) {
       EXPECT_THROW(Device::on_opencl_queue(disorderly.queue), Error);
     }
-    // All that samesum retained was released: the last reference is the caller's.
+    // samesum has released everything that it retained: the only reference is the caller's.
     cl_uint references = 0;
     api.clGetMemObjectInfo(data, CL_MEM_REFERENCE_COUNT, sizeof references, &references, nullptr);
     EXPECT_EQ(references, 1u);
@@ -283,7 +283,7 @@ TEST(Plan, WorksInAnOpenclQueueOfTheCallers) {
   }
 }
 
-// What one queue enqueues waits for another's work, and the other way round, without the host waiting in between.
+// Work of one queue waits for another's, in both directions, without a wait of the host.
 TEST(Plan, WaitsForEventsOfOtherOpenclQueues) {
   const auto& api = device::opencl::api();
   if (opencl_devices().empty()) GTEST_SKIP() << "no OpenCL device";
@@ -353,7 +353,7 @@ TEST(Plan, WorksOnACudaStreamOfTheCallers) {
       const Device device = Device::on_cuda_stream(stream);
       const Buffer place(device, 3 * sizeof(SumRecord));
       Plan plan(device, ops::sum, DType::float32, 1'000'000);
-      // At a misaligned address, too: the first element is not at a multiple of 16 bytes.
+      // At a misaligned address too: the first element is not at a multiple of 16 bytes.
       void* const addresses[] = {reinterpret_cast<void*>(on_device + 4), reinterpret_cast<void*>(shared + 4),
                                  static_cast<char*>(pinned) + 4};
       for (void* const address : addresses) {
@@ -367,7 +367,7 @@ TEST(Plan, WorksOnACudaStreamOfTheCallers) {
       EXPECT_THROW(Buffer::wrap(device, reinterpret_cast<void*>(on_device), std::uint64_t{1} << 40), Error);
       EXPECT_THROW(Array(Buffer::wrap(device, reinterpret_cast<void*>(on_device + 1), 4), 1, DType::float32), Error);
 
-      // Another stream's work waits for the plan's, and the plan's for it.
+      // Another stream's work waits for the plan's, and the reverse.
       device::cuda::CUevent given = nullptr;
       ASSERT_EQ(driver->cuEventCreate(&given, 0), 0);
       EXPECT_EQ(device.record(given), given);

@@ -65,8 +65,8 @@ std::vector<T> leaves_of(Array data, bool skip) {
   return leaves;
 }
 
-// Numbers around 1, above it where the product so far is below and the other way round: so products of many, and of any part of them,
-// neither overflow nor vanish, and every rounding shows.
+// Numbers around 1, above it where the product so far is below and the reverse: so products of any part of them neither overflow nor
+// vanish, and every rounding has an effect.
 template <class T>
 std::vector<T> near_one(std::size_t size) {
   hard::Random random(size);
@@ -245,7 +245,7 @@ std::string decimal(const mpz_t number) {
   return text;
 }
 
-// Why there is no product.
+// The error message where there is no product.
 std::string refusal_of(Array data, const Device& device) {
   try {
     return "accepted: " + std::to_string(product(data, {.device = device}).as_double());
@@ -255,7 +255,7 @@ std::string refusal_of(Array data, const Device& device) {
   }
 }
 
-// The value that such a message ends with.
+// The value at the end of such a message.
 std::string exact_value(const std::string& message) {
   const std::string mark = "it is exactly ";
   const std::size_t at = message.find(mark);
@@ -322,12 +322,12 @@ TEST(Product, OfIntegersDoesNotOverflowOnTheWay) {
   }
 }
 
-// What is left of a magnitude in 64 bits is zero, and yet no factor is.
+// The lowest 64 bits of the magnitude are zero, yet no factor is.
 TEST(Product, ThatIsAMultipleOf2To64IsNoZero) {
   constexpr std::int64_t k32 = std::int64_t{1} << 32;
   const std::vector<std::int64_t> two = {k32, k32}, least(2, std::numeric_limits<std::int64_t>::min()), with_zero = {k32, k32, 0};
   const std::vector<std::int64_t> negative = {k32, -k32, 3};
-  std::vector<std::int64_t> far_apart(300'000, 1), twos(64, 2);  // several threads and groups have a part each
+  std::vector<std::int64_t> far_apart(300'000, 1), twos(64, 2);  // enough for several threads and groups
   far_apart.front() = far_apart[150'000] = far_apart[290'000] = far_apart.back() = k32;
   std::vector<std::uint8_t> bytes(20, 128), many(100'000, 1);
   for (std::size_t i = 0; i < 64; ++i) many[1500 * i] = 2;
@@ -344,7 +344,7 @@ TEST(Product, ThatIsAMultipleOf2To64IsNoZero) {
   }
 }
 
-// All digits, of what comes in pieces, against GMP.
+// All digits, of a product in pieces, against GMP.
 TEST(Product, HasAllDigits) {
   hard::Random random(5);
   mpz_t exact, factor;
@@ -398,7 +398,7 @@ TEST(Product, SaysHowLargeItIs) {
   EXPECT_NE(refusal([&] { floats.digits(); }).find("integers"), std::string::npos);
 }
 
-// As the chunks of a text come: exact as long as there are integers alone, else doubles by the tree over all of them.
+// Chunks as those of a text: exact while all are integers, otherwise doubles by the tree over all of them.
 TEST(Product, OfIntegersAndDoublesIsTheTrees) {
   hard::Random random(6);
   std::vector<double> all;

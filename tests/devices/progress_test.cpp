@@ -1,4 +1,4 @@
-// Progress of long calls, by which they are cancelled, too: the same answers, whoever is told.
+// Progress and cancellation of long calls: the answers do not depend on the callback.
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/quantile.hpp>
@@ -27,7 +27,7 @@ namespace {
 using test::devices;
 using test::on;
 
-constexpr std::uint64_t kSize = 2 * core::ProgressParts::kPartBytes / 4 + 12345;  // float32: two parts of the CPU's, and some more
+constexpr std::uint64_t kSize = 2 * core::ProgressParts::kPartBytes / 4 + 12345;  // float32: two parts of the CPU, and some more
 
 const std::vector<float>& values() {
   static const std::vector<float> all = [] {
@@ -52,11 +52,11 @@ class OneArray final : public Source {
   bool done_ = false;
 };
 
-// Calls that take long, each as one that gives something to compare.
+// A long call, as a function whose results can be compared.
 struct Call {
   std::string name;
   std::function<std::vector<std::byte>(const Options&)> run;
-  std::uint64_t total;  // bytes; 0: it is not known
+  std::uint64_t total;  // bytes; 0: unknown
 };
 
 template <class T>
@@ -137,7 +137,7 @@ TEST(Progress, EndsTheWorkWhereItThrows) {
       EXPECT_EQ(told, 1) << call.name << " on " << device.info().selector;
     }
   }
-  // The device works as before.
+  // The device still works.
   for (const Device& device : devices()) EXPECT_EQ(sum(std::vector{1.0, 2.0}, {.device = device}), 3.0);
 }
 

@@ -66,7 +66,7 @@ bool not_a_number(Number x) {
   return x != x;
 }
 
-// Element by element, with nothing of the library but the accumulators' own additions.
+// Element by element, using only the accumulators' additions.
 Statistics::Contents reference_of(Array data) {
   Statistics::Contents all;
   all.fields = kAll;
@@ -88,7 +88,7 @@ Statistics::Contents reference_of(Array data) {
   return all;
 }
 
-// Exact rationals, and their one rounding by MPFR.
+// Exact rationals, rounded once by MPFR.
 class Rational {
  public:
   Rational() { mpq_init(value_); }
@@ -133,7 +133,7 @@ struct Moments {
   Real mean = 0, variance = 0, deviation = 0, squared_norm = 0, norm = 0;
 };
 
-// Of finite floats, NaNs left out.
+// Only finite floats; NaNs are left out.
 template <class Real>
 Moments<Real> moments_of(Array data, unsigned long ddof) {
   Rational first, second, n, numerator, denominator;
@@ -161,7 +161,7 @@ Moments<Real> moments_of(Array data, unsigned long ddof) {
   return moments;
 }
 
-// Two group sizes of one type that shares its code with the others; each is a compilation.
+// Two group sizes for one type that shares its code with the others, as each is a compilation.
 std::vector<Tuning> options_for(const Device& device, DType type, std::uint64_t length) {
   Tuning options;
   std::vector<Tuning> all{options};
@@ -181,7 +181,7 @@ class HardStatistics : public testing::TestWithParam<std::tuple<DType, Case>> {}
 TEST_P(HardStatistics, AreTheSameEverywhere) {
   const auto& [type, hard_case] = GetParam();
   for (const std::uint64_t length : {0, 1, 2, 5, 31, 257, 1025, 4999, 70001}) {
-    const auto data = hard::make(hard_case, type, length, length == 1025 ? 3 : length % 3 * size_of(type));  // one at an odd byte
+    const auto data = hard::make(hard_case, type, length, length == 1025 ? 3 : length % 3 * size_of(type));  // one at an odd offset
     const Statistics::Contents reference = reference_of(data.view());
     for (const Device& device : devices()) {
       for (const Tuning& tuning : options_for(device, type, length)) {
@@ -254,7 +254,7 @@ TEST_P(HardStatistics, AreRoundedOnce) {
   }
 }
 
-// Exact values just beside the middle of two floats, on which their doubles are: rounded twice, they end on the wrong side.
+// Exact values next to the midpoint of two floats, which their doubles round to: rounding twice gives the wrong float.
 TEST(Statistics, FloatsAreRoundedOnceToo) {
   const double tie = 1 + 0x1p-24, least = 0x1p-40;
   const auto of = [](const std::vector<double>& values) { return Statistics(reference_of(Array(std::span<const double>(values)))); };
@@ -276,7 +276,7 @@ TEST(Statistics, FloatsAreRoundedOnceToo) {
   dot.add(tie, 1);
   dot.add(least, least);
   expect(dot.round_to_float(), dot.round(), "dot");
-  // The ends of float's range: to the least float or to zero, to the greatest or beyond.
+  // The ends of float's range: to the least float or zero, to the greatest or infinity.
   EXPECT_EQ(of({0x1p-149, 0x1p-1074}).mean_to_float(), 0x1p-149f);
   EXPECT_EQ(of({0x1p-149, 0}).mean_to_float(), 0.0f);
   EXPECT_EQ(of({-0x1p-149, -0x1p-149, 0, 0}).mean_to_float(), -0.0f);
@@ -392,8 +392,8 @@ TEST(Moments, OfLargeIntegersAreRoundedOnce) {
   }
 }
 
-// NIST's Statistical Reference Datasets, univariate: those that are defined by a formula. Their certified values are those of the decimal
-// data; the data as doubles differ from these by a known amount, so the expectation is what the doubles give, which agrees to that amount.
+// NIST's Statistical Reference Datasets, univariate: those defined by a formula. Their certified values are those of the decimal data; the
+// data as doubles differ from these by a known amount, so the expected values are those of the doubles, which agree to that amount.
 TEST(Nist, NumAcc) {
   const Device cpu = Device::open("cpu");
   const auto alternating = [](double middle, double one, double other, int n) {
@@ -428,7 +428,7 @@ TEST(Nist, Certified) {
     for (const Device& device : devices()) {
       const Statistics all = collect(std::span<const double>(set.values), {}, {.device = device});
       EXPECT_NEAR(all.mean(), set.mean, 1e-14 * std::abs(set.mean)) << set.name;
-      // To all certified digits where the data are integers; else that of the data as doubles.
+      // All certified digits where the data are integers; otherwise the value of the data as doubles.
       const bool integers = std::ranges::all_of(set.values, [](double x) { return x == std::floor(x); });
       EXPECT_NEAR(all.standard_deviation(1), set.deviation, (integers ? 2e-15 : 1e-11) * set.deviation) << set.name;
       const auto exact = moments_of<double>(std::span<const double>(set.values), 1);

@@ -1,5 +1,5 @@
-// The CPU's sums with as much data as each of their counters, lanes and bins has room for, and a little more: what is emptied one step too
-// late is wrong only here. The amounts follow from the constants of the code.
+// The CPU's sums at the capacity of each of their counters, lanes and bins, and slightly beyond: an error in emptying them by one step
+// shows only here. The sizes follow from the constants of the code.
 #include "core/simd.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "reduce/sum_cpu_bins.hpp"
@@ -34,9 +34,9 @@ Accumulator times(Accumulator block, std::uint64_t times) {
   return total;
 }
 
-// The greatest elements that a window of slices takes, all of one sign, more than lanes have room for. In every unit one element is so
-// small that double additions round: this ends the sums that are watched for rounding. How small it must be for the window to be made without
-// room to spare depends on the vectors' width, so a range of sizes is tried.
+// The greatest elements that an exponent window takes, all of one sign, more than lanes have room for. In every unit one element is so
+// small that double additions round, which ends the sums that are watched for rounding. How small it must be so that the window fits
+// exactly depends on the vectors' width, so a range of sizes is tried.
 TEST(SumLimits, LanesOfAWindowAreEmptiedInTime) {
   constexpr std::uint64_t kTimes = 16 * reduce::PartialSum<float>::kMaxBlocks;
   for (int below = 60; below <= 72; ++below) {
@@ -55,7 +55,7 @@ template <class T>
 void fill_one_bin(std::uint64_t count, T element) {
   const std::vector<T> elements(4096, element);
   reduce::PartialSum<T> partial;
-  partial.unwatched = partial.blocks_to_bins = std::numeric_limits<int>::max();  // nothing but bins
+  partial.unwatched = partial.blocks_to_bins = std::numeric_limits<int>::max();  // only bins
   for (std::uint64_t left = count; left != 0;) {
     const std::uint64_t taken = std::min<std::uint64_t>(left, elements.size());
     reduce::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64, partial);
@@ -78,7 +78,7 @@ TEST(SumLimits, ABinIsEmptiedInTime) {
   fill_one_bin(kRoom, std::numeric_limits<double>::max() / 0x1p20);
 }
 
-// The sum of 2^31 of the greatest 32-bit integers, of one thread, nearly fills 64 bits.
+// The sum of 2^31 of the greatest 32-bit integers, on one thread, nearly fills 64 bits.
 TEST(SumLimits, IntegersAreAddedInPiecesThatFit) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the shadow memory of a sanitizer would be larger than this machine's";
@@ -101,8 +101,8 @@ Accumulator difference(Accumulator a, const Accumulator& b) {
   return a;
 }
 
-// Most elements are a little less than half a spacing of the last slice, for one size or another that is tried: all of them are rounded away,
-// to the same side. The exact sum then lies beyond a tie by half of what was lost, so with a bound that is too tight it rounds to the wrong
+// Most elements are slightly less than half a spacing of the last slice, for one of the sizes that are tried: all of them are rounded in
+// the same direction. The exact sum then lies beyond a tie by half of the lost amount, so a bound that is too tight gives the wrong
 // neighbour.
 TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
   hard::Random random(12);
@@ -110,7 +110,7 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
   int decided = 0;
   for (int below = 80; below <= 120; ++below) {
     std::vector<double> values(kSize, std::ldexp(1.998, -below));
-    for (double& value : values) {  // in any lane, so that sums which are watched for rounding do round
+    for (double& value : values) {  // in any lane, so that sums that are watched for rounding do round
       if (random.below(8) == 0) value = 1 + static_cast<double>(random.bits(52)) * 0x1p-52;
     }
     const Array data = std::span<const double>(values);
@@ -121,7 +121,7 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
     const double lost = difference(exact, approximate).round();
     ASSERT_LE(std::fabs(lost), 2 * partial.slack) << "2^-" << below;
     if (lost == 0) continue;
-    // What the sum lacks to a tie and half of what was lost beyond it.
+    // The distance from the sum to a tie, and half of the lost amount beyond it.
     const double nearest = exact.round();
     Accumulator lacking;
     for (const double part : {nearest, std::ldexp(1.0, std::ilogb(nearest) - 53), lost / 2}) lacking.add(part);
@@ -132,7 +132,7 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
     ASSERT_EQ(std::bit_cast<std::uint64_t>(reduce::rounded_sum_cpu(all, 1)), std::bit_cast<std::uint64_t>(expected)) << "2^-" << below;
     decided += std::fabs(lost) > 0.25 * partial.slack;
   }
-  if (simd::detect() != simd::Level::baseline) {  // which has no vectors, and so rounds nothing
+  if (simd::detect() != simd::Level::baseline) {  // the baseline has no vectors, and rounds nothing
     EXPECT_GT(decided, 0) << "this test is of what is rounded away";
   }
 }

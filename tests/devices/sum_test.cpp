@@ -1,5 +1,5 @@
-// Every hard case on every device of this machine, with every variant, several group sizes and both policies on NaNs: the accumulator
-// of the elements added one by one, and the oracles' bits.
+// Every hard case on every device of this machine, with every variant, several group sizes and both policies on NaNs: compared with the
+// accumulator of the elements added one by one, and with the oracles' bits.
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
@@ -35,8 +35,8 @@ constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 using test::devices;
 using test::on;
 
-// The ways to sum on a device that are tried for an array of so many elements. Long arrays get fewer, and so do all types but the two that
-// share their code with the others: each group size of each type is a compilation.
+// The options that are tried on a device for an array of that length. Fewer for long arrays, and for all types but two that share their
+// code with the others: each group size of each type is a compilation.
 std::vector<Tuning> options_for(const Device& device, DType type, std::uint64_t length) {
   const bool all_shapes = type == DType::float32 || type == DType::float64;
   std::vector<Tuning> all;
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, Sum,
                            return std::string(name_of(std::get<0>(parameter.param))) + "_" + std::string(std::get<1>(parameter.param).name);
                          });
 
-// Integers: random ones, and such as overflow 64 bits soonest.
+// Integers: random ones, and ones that overflow 64 bits as early as possible.
 class IntegerSum : public testing::TestWithParam<DType> {};
 
 TEST_P(IntegerSum, IsRightEverywhere) {
@@ -171,7 +171,7 @@ TEST_P(IntegerSum, IsRightEverywhere) {
   }
 }
 
-// A sum of integers as a kernel left it.
+// Checks a kernel's record of a sum of integers.
 void expect_record(const SumRecord& record, const Accumulator& reference, DType type) {
   EXPECT_EQ(record.value, reference.round());
   EXPECT_EQ(record.value32, reference.round_to_float());
@@ -198,7 +198,7 @@ TEST_P(IntegerSum, IsRoundedOnTheDevice) {
     const int bits = static_cast<int>(8 * size_of(type));
     const std::uint64_t least = is_signed(type) ? std::uint64_t{1} << (bits - 1) : 0;
     for (const std::uint64_t length : {1, 2, 31, 257, 2999, 10001, 10002, 10003}) {
-      // The lengths at the end are one or two of the extremes: around the ends of 64 bits.
+      // The last lengths are one or two of the extremes: around the limits of 64 bits.
       std::vector<std::uint64_t> patterns(length % 10000 == length ? length : length - 10000);
       for (auto& pattern : patterns) pattern = length < 10000 ? random.bits(bits) : least;
       const hard::Data data(patterns, type);
@@ -235,7 +235,7 @@ TEST(SumFunction, OfNothingIsPositiveZero) {
   for (const Device& device : devices()) EXPECT_EQ(std::bit_cast<std::uint64_t>(sum(nothing, {.device = device}).as_double()), 0u);
 }
 
-// Every variant by its name, in the groups that were asked for, and within the time of the call.
+// Every variant is reported by its name, with the requested groups, and within the time of the call.
 TEST(SumFunction, ReportsWhatItDid) {
   const std::vector<double> values(1000, 1.5);
   for (const Device& device : devices()) {

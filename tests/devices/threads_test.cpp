@@ -1,5 +1,5 @@
-// Everything that the public headers say may be done from several threads at once, done so. Under ThreadSanitizer this finds races; in any
-// build it compares bits.
+// Tests everything that the public headers allow from several threads at once. Under ThreadSanitizer this finds races; in any build it
+// compares bits.
 #include "device/device.hpp"
 #include "reduce/sum_cpu.hpp"
 #include "support/informative.hpp"
@@ -17,7 +17,7 @@
 namespace samesum {
 namespace {
 
-// Calls work(0), …, work(count - 1) from as many threads, which start at the same moment.
+// Calls work(0), …, work(count - 1) on as many threads, which start at the same moment.
 void at_once(int count, const std::function<void(int)>& work) {
   std::barrier start(count);
   std::vector<std::thread> threads;
@@ -52,7 +52,7 @@ TEST(Threads, SumTheSameArrayOnOneDevice) {
   }
 }
 
-// Arrays so small that all devices are done at about the same time, and merge what they have.
+// Arrays so small that all devices finish at about the same time, and merge concurrently.
 TEST(Threads, ShareOutSmallArraysOverManyDevices) {
   const std::vector<Device> devices(6, Device::open("cpu"));
   for (int round = 0; round < 200; ++round) {
@@ -63,7 +63,7 @@ TEST(Threads, ShareOutSmallArraysOverManyDevices) {
 }
 
 TEST(Threads, QuantilesOfTheSameArray) {
-  const auto values = numbers((1 << 20) + 77, 3);  // more than are gathered: digits are counted
+  const auto values = numbers((1 << 20) + 77, 3);  // too many to gather: digits are counted
   const Array view{std::span<const float>(values)};
   const double q[] = {0.1, 0.5};
   const std::vector<Value> expected = quantiles(view, q, {}, {.tuning = {.threads = 1}}).values;
@@ -81,7 +81,7 @@ TEST(Threads, SumDifferentArraysOnDifferentDevices) {
   });
 }
 
-// The first calls of a process, which set up what the later ones share.
+// The first calls of a process, which initialize shared state.
 TEST(Threads, MayMakeTheFirstCall) {
   if (!test::in_child()) return test::run_in_children({});
   at_once(6, [](int i) {
@@ -114,7 +114,7 @@ TEST(Threads, MayReadOneAccumulatorOrFile) {
   });
 }
 
-// Threads of the caller's own that each have a part: what sums of streams look like.
+// The caller's own threads, each with a part: as in sums of streams.
 TEST(Threads, AddToAccumulatorsOfTheirOwn) {
   const auto values = numbers(100'000, 4);
   std::vector<Accumulator> parts(5);

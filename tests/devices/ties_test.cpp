@@ -1,4 +1,4 @@
-// What the least decides: roundings at a tie, equal extremes at several places, edges at the ends of a type.
+// Results decided by the smallest differences: roundings at a tie, equal extremes at several indices, edges at the limits of a type.
 #include "exact/big_integer.hpp"
 #include "selftest/cases.hpp"
 #include "statistics/collect.hpp"
@@ -19,7 +19,7 @@
 namespace samesum {
 namespace {
 
-// 5t lies in the middle between two doubles, of which the lower is even; the third element, however small, puts the root above it.
+// 5t is the midpoint of two doubles, of which the lower is even; the third element, however small, moves the root above it.
 TEST(Ties, OfANormAreDecidedByTheLeastElement) {
   const double t = 0x1p51 + 1;
   ASSERT_EQ(3 * t / 3, t);
@@ -33,14 +33,13 @@ TEST(Ties, OfANormAreDecidedByTheLeastElement) {
   EXPECT_EQ(collect(std::span<const double>(less), {}, {.device = cpu}).norm(), even);
 }
 
-// The parts of an array come to a thread in any order, here the last one first; whichever holds the first of equal elements, its index
-// counts.
+// A thread may get the parts of an array in any order, here the last one first; the index is that of the first of equal elements.
 template <class T>
 void check_order(const std::vector<T>& values, DType type, Fields fields, std::uint64_t least, std::uint64_t greatest,
                  std::uint64_t first_nan) {
   const Array data(values.data(), values.size(), type);
   constexpr std::uint64_t kPart = 4096;
-  for (const bool several : {false, true}) {  // of one thread, or of a thread a part, merged in that order too
+  for (const bool several : {false, true}) {  // on one thread, or one per part, merged in that order too
     Statistics::Contents contents;
     statistics::Extremes all;
     statistics::Partial one(type, fields);
@@ -65,7 +64,7 @@ void check_order(const std::vector<T>& values, DType type, Fields fields, std::u
 }
 
 TEST(Ties, OfExtremesGoToTheLowestIndexInAnyOrder) {
-  for (const bool sums : {false, true}) {  // with sums and squares float32 takes a loop of its own
+  for (const bool sums : {false, true}) {  // with sums and squares float32 has its own loop
     const Fields fields{true, sums, sums, false};
     std::vector<float> floats(5 * 4096 + 100, 1.0F);
     for (const std::size_t i : {700, 6000, 9000, 20400}) floats[i] = -2.5F;
@@ -82,7 +81,7 @@ TEST(Ties, OfExtremesGoToTheLowestIndexInAnyOrder) {
   }
 }
 
-// The last bin is closed: where its edge is the greatest integer of the type, nothing is above it.
+// The last bin is closed: where its edge is the greatest integer of the type, no sample is above it.
 template <class T>
 void check_last_edge(DType type) {
   const auto greatest = std::numeric_limits<T>::max();
@@ -97,7 +96,7 @@ void check_last_edge(DType type) {
       EXPECT_GE(counted.counts().back(), 3u) << device.info().selector << ", " << name_of(type);
     }
   }
-  // One less, and the greatest is above it.
+  // With an edge less by one, the greatest is above it.
   for (const Device& device : open_devices("all", 0)) {
     const Histogram counted = histogram(Array(values.data(), values.size(), type), Bins::between({0, 1, top - 1}), {.device = device});
     EXPECT_EQ(counted.over(), 2u) << device.info().selector << ", " << name_of(type);

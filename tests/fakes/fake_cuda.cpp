@@ -1,6 +1,7 @@
-// Stands for libcuda.so.1 where there is no GPU: memory is the host's, streams keep their work until somebody waits, and
-// what a driver leaves undefined is a complaint. A program is its source: each line "kernel NAME TYPES" is an entry, with a letter for
-// each argument (p pointer, i 32 bits, l 64 bits); or it is a kernel file of samesum's, of whose entries no arguments are noted.
+// Replaces libcuda.so.1 where there is no GPU: memory is the host's, streams run their work when something waits for it, and where a
+// driver's behaviour is undefined a complaint is recorded. A program is its source: each line "kernel NAME TYPES" is an entry, with a
+// letter for each argument (p pointer, i 32 bits, l 64 bits); or it is a kernel file of samesum's, whose entries' arguments are not
+// recorded.
 #include "support/fake_cuda_state.hpp"
 
 #include <algorithm>
@@ -113,13 +114,13 @@ EXPORT int cuCtxSynchronize() {
 EXPORT int cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
   ENTER(kContext);
   if (bytes == 0) return kInvalidValue;
-  *pointer = reinterpret_cast<CUdeviceptr>(std::calloc(bytes, 1));  // untouched, and the same each time
+  *pointer = reinterpret_cast<CUdeviceptr>(std::calloc(bytes, 1));  // zeros, for reproducible contents
   allocations[*pointer] = bytes;
   ++fake().live["memory"];
   return kOk;
 }
 
-// Waits for all that may use the memory, as the driver does.
+// Waits for all work that may use the memory, as the driver does.
 EXPORT int cuMemFree_v2(CUdeviceptr pointer) {
   ENTER(kContext);
   for (const auto& [stream, owner] : living<CUstream_st>) run_until(stream, stream->submitted);
@@ -165,7 +166,7 @@ EXPORT int cuMemFreeHost(void* pointer) {
   return kOk;
 }
 
-// Pinned memory is read when the copy's turn comes; ordinary memory is staged by the driver at once.
+// Pinned memory is read when the copy runs; pageable memory is staged by the driver at once.
 EXPORT int cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   ENTER(kContext);
   if (!within(to, bytes)) return kInvalidValue;
@@ -232,7 +233,7 @@ EXPORT int cuEventRecord(CUevent event, CUstream stream) {
 
 EXPORT int cuStreamWaitEvent(CUstream, CUevent event, unsigned) {
   ENTER(kContext);
-  if (event->stream != nullptr) run_until(event->stream, event->position);  // streams run one after the other here
+  if (event->stream != nullptr) run_until(event->stream, event->position);  // streams run sequentially here
   return kOk;
 }
 
@@ -242,7 +243,7 @@ EXPORT int cuEventSynchronize(CUevent event) {
   return kOk;
 }
 
-// A millisecond for each thing submitted between two events.
+// One millisecond for each operation between two events.
 EXPORT int cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
   ENTER(kContext);
   if (from->stream == nullptr || to->stream == nullptr) return kInvalidValue;
@@ -308,7 +309,7 @@ EXPORT int cuFuncSetAttribute(CUfunction, int attribute, int value) {
   return attribute == kMaxDynamicSharedBytes && value <= 232448 ? kOk : kInvalidValue;
 }
 
-// As cuda.h has them.
+// As in cuda.h.
 struct LaunchAttribute {
   int id;
   char padding[4];
@@ -354,7 +355,7 @@ EXPORT int cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const LaunchC
   return kOk;
 }
 
-// Recordings: what the stream is given between begin and end is counted, and runs with every launch of the graph.
+// Captures: operations on the stream between begin and end are recorded, and run with every launch of the graph.
 EXPORT int cuStreamBeginCapture_v2(CUstream, int mode) {
   ENTER(kContext);
   if (mode != kCaptureThreadLocal) complain(__func__, "other threads' calls would be refused");

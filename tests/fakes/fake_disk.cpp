@@ -1,4 +1,5 @@
-// Stands for a disk, under a program that is started with LD_PRELOAD: fsync() fails as on a full one, or never ends (SAMESUM_FAKE_DISK).
+// Simulates a faulty disk for a program that is started with LD_PRELOAD: fsync() fails as on a full disk, or never returns
+// (SAMESUM_FAKE_DISK).
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Stands for libnvrtc: what it yields is the source itself; "#error" does not compile.
+// Replaces libnvrtc: its output is the source; "#error" does not compile.
 #include "support/fake_cuda.hpp"
 
 #include <algorithm>

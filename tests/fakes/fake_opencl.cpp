@@ -1,8 +1,8 @@
-// Stands before the machine's OpenCL: all goes to the real loader, but for what the environment variable FAKE_OPENCL asks for, words with
-// spaces between:
-//   claims     the devices name every extension and feature that samesum has ever looked at, whether they have it or not
-//   gpu        and are GPUs of 16 compute units
-//   bad_alloc  a compilation ends as one does within which memory has run out; what is done then with the program ends the process
+// Wraps the machine's OpenCL: calls are forwarded to the real loader, except as the environment variable FAKE_OPENCL says, words separated
+// by spaces:
+//   claims     the devices report every extension and feature that samesum queries, whether they have it or not
+//   gpu        and report to be GPUs with 16 compute units
+//   bad_alloc  a compilation fails as when memory runs out inside it; any later use of the program ends the process
 //   slow       a compilation takes 0.7 seconds more
 #include <CL/cl.h>
 

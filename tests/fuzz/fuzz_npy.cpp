@@ -1,4 +1,4 @@
-// Fuzzer of the .npy parser: whatever the bytes, it refuses them with a message or returns a header that the file bears out.
+// Fuzzer of the .npy parser: for any bytes it throws an error with a message, or returns a header that matches the file.
 //   fuzz_npy [--seconds N] [--seed S]      made-up headers, mutated
 // With clang: -DSAMESUM_LIBFUZZER -fsanitize=fuzzer,address for coverage-guided inputs.
 #include "io/npy.hpp"
@@ -16,7 +16,8 @@
 namespace samesum {
 namespace {
 
-// Throws what is wrong with the parser's answer to `text`, which lies in memory of just its size, so that sanitizers see one byte too far.
+// Throws what is wrong with the parser's result for `text`, which is copied to memory of exactly its size, so that sanitizers detect
+// overruns.
 void check(std::string_view text) {
   const auto copy = std::make_unique<std::byte[]>(text.size());
   std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), copy.get());
@@ -36,7 +37,7 @@ void check(std::string_view text) {
   if (npy.offset + npy.count * size_of(npy.type) != text.size()) throw test::Mismatch("the elements do not fill the file");
 }
 
-// Pieces of headers, right ones and wrong ones.
+// Pieces of headers, valid and invalid ones.
 constexpr std::array<std::string_view, 40> kPieces = {
     "{",         "}",     "'descr'", "'fortran_order'",
     "'shape'",   ":",     ",",       "'<f4'",

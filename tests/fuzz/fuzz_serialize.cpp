@@ -1,4 +1,4 @@
-// Fuzzer of results as bytes and as words: every one comes back equal, and what is no result's form is refused, checksum right or wrong.
+// Fuzzer of results as bytes and as words: every result is restored equal, and anything else is refused, with a right or a wrong checksum.
 //   fuzz_serialize [--seconds N] [--seed S]
 #include "support/fuzz.hpp"
 #include "support/parts.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What results must be beyond coming back equal.
+// Further invariants of results.
 void check_value(const Accumulator& sum) {
   const auto count = static_cast<double>(sum.count());
   if (sum.result_type() == DType::uint64 && !(sum.round() >= 0 && sum.round() <= count * 0x1p64)) {
@@ -53,7 +53,7 @@ void check_round_trip(const Result& result) {
   if (!(Result::deserialize(result.serialize()) == result)) throw test::Mismatch("a result does not come back equal");
 }
 
-// Throws where `bytes` are accepted although they are not the form of the result that comes out, or that result cannot be merged.
+// Throws where `bytes` are accepted although they are not the serialized form of the result, or where that result cannot be merged.
 template <class Result>
 void check(const Bytes& bytes, const Result& other) {
   const auto copy = std::make_unique<std::byte[]>(bytes.size());
@@ -67,7 +67,7 @@ void check(const Bytes& bytes, const Result& other) {
   }
   if (result.serialize() != bytes) throw test::Mismatch("another form of the same result was accepted");
   check_value(result);
-  for (const Result& more : {Result(result), other}) {  // must not overflow, whatever was in the file
+  for (const Result& more : {Result(result), other}) {  // must not overflow, for any contents of the file
     Result merged = result;
     try {
       merged += more;

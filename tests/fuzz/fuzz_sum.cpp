@@ -1,5 +1,5 @@
-// Differential fuzzer: random arrays, cut from windows of exponents and sprinkled with anything else, summed on every device in random
-// ways and compared with the elements added one by one and with the big-integer oracle.
+// Differential fuzzer: random arrays, with exponents from random windows and other elements mixed in, summed on every device in random ways
+// and compared with the elements added one by one and with the big-integer oracle.
 //   fuzz_sum [--seconds N] [--seed S]
 #include <samesum/device.hpp>
 #include <samesum/sum.hpp>
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> random_patterns(Random& random, const Format& format,
   const auto& hard_cases = hard::cases();
   hard_cases[random.below(hard_cases.size())].fill(random, format, patterns);
   if (random.bits(1) != 0) return patterns;
-  // Numbers of a window of exponents, with a share of the hard case left in.
+  // Numbers with exponents from a window, and a share of the unmodified hard case.
   const int fields = 1 << format.exponent_bits;
   const int window = 1 << random.between(0, format.exponent_bits);
   const int low = random.between(0, fields - window);
@@ -49,7 +49,7 @@ Tuning random_tuning(Random& random, const Device& device) {
   options.variant = variants[random.below(variants.size())].name;
   options.threads = static_cast<std::uint32_t>(random.below(4));
   if (device.info().has(Capability::kernels) && random.bits(1) != 0) {
-    // Few sizes: kernels are compiled for each, and some compilers take seconds.
+    // Few group sizes, as kernels are compiled for each, and some compilers take seconds.
     constexpr std::uint32_t kGroupSizes[] = {1, 33, 64, 1024};
     options.group_size = std::min(kGroupSizes[random.below(std::size(kGroupSizes))], device.info().max_group_size);
     options.groups = static_cast<std::uint32_t>(random.below(5));

@@ -1,4 +1,4 @@
-// Fuzzer of text: its numbers are those that the C library finds, and the same however the text is cut into blocks.
+// Fuzzer of text: its numbers are those that the C library parses, and the same for any division into blocks.
 //   fuzz_text [--seconds N] [--seed S]      made-up texts and tables, some of them damaged
 // With clang: -DSAMESUM_LIBFUZZER -fsanitize=fuzzer,address for coverage-guided inputs.
 #include "support/fuzz.hpp"
@@ -36,7 +36,7 @@ std::string digits(Random& random, std::uint64_t most) {
   return text;
 }
 
-// A number, or what is nearly one.
+// A number, or something similar.
 std::string word(Random& random) {
   constexpr std::array<std::string_view, 34> kWords = {"0",
                                                        "-0",
@@ -127,7 +127,7 @@ void check_cuts(Random& random, std::string_view text, const TextOptions& option
   }
 }
 
-// Words may grow together where a text is damaged; what is longer than a block is refused by design.
+// Where a text is damaged, words may be joined; those longer than a block are refused by design.
 bool has_long_words(std::string_view text, const TextOptions& options) {
   const std::string between = test::separators_of(options) + " \t\v\f\r\n";
   std::size_t size = 0;
@@ -149,7 +149,7 @@ void check_all(Random& random, std::string_view text, const TextOptions& options
   check_cuts(random, text, options, Layout::sequence);
 }
 
-// `word` with the separators that the options have, where it is a decimal number.
+// `word` with the separators in the options, where it is a decimal number.
 std::string written(Random& random, std::string word, const TextOptions& options) {
   const std::size_t first = word.find_first_of("0123456789"), point = word.find('.');
   const bool plain = first <= 1 && word.find_first_of("xX") == std::string::npos;
@@ -195,14 +195,14 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-// A column of a table that we make up, and what it comes to.
+// A column of a generated table, and its expected result.
 struct MadeColumn {
-  bool numbers = true;  ///< or words, with a number among them here and there
+  bool numbers = true;  ///< or words, with some numbers among them
   std::string name;
   TableResult::Column expected;
 };
 
-// A field of `column` in row `row`; what it adds.
+// A field of `column` in row `row`; adds it to the expected result.
 std::string made_field(Random& random, MadeColumn& column, std::uint64_t row, char delimiter, bool may_be_missing,
                        const TextOptions& options) {
   constexpr std::array<std::string_view, 8> kTexts = {"a", "b c", "x,y", "p;q", "tab\there", "two\nlines", "say \"hi\"", "caf\xc3\xa9"};
@@ -218,7 +218,7 @@ std::string made_field(Random& random, MadeColumn& column, std::uint64_t row, ch
     field = written(random, word(random), options);
     long double value = 0;
     const std::uint64_t missing = column.expected.all.missing;
-    if (!column.numbers) row = column.expected.all.sum.count() + missing;  // words have no place
+    if (!column.numbers) row = column.expected.all.sum.count() + missing;  // words take up no index
     if (!test::add_word(field, column.expected.all, options, &value)) {
       field = "0x0p0";
       test::add_word(field, column.expected.all, options, &value);
@@ -229,13 +229,13 @@ std::string made_field(Random& random, MadeColumn& column, std::uint64_t row, ch
   return field.find_first_of(divides) != std::string::npos || random.below(6) == 0 ? quoted(field) : field;
 }
 
-// A table with columns of numbers and of words, of all of which we know what they come to; all or some of them are read.
+// A generated table with columns of numbers and of words, with known results; all or some of the columns are read.
 void fuzz_table(Random& random) {
   constexpr std::array<char, 5> kDelimiters = {',', ';', '\t', ' ', '|'};
   TextOptions options = some_options(random, true);
   char delimiter = kDelimiters[random.below(kDelimiters.size())];
   std::vector<MadeColumn> columns(1 + random.below(5));
-  if (columns.size() == 1) delimiter = ' ';  // what a line without any other is taken to have
+  if (columns.size() == 1) delimiter = ' ';  // the default for a line without delimiters
   if (delimiter == '|' || (delimiter == ',' && options.decimal == ',') || random.below(3) == 0) options.separator = delimiter;
   if (delimiter == ' ' && options.thousands == ' ') options.thousands = 0;
   const auto separator = delimiter == ' ' ? std::string("  ") : std::string(1, delimiter);

@@ -1,4 +1,4 @@
-"""The model of the grid barrier and of discovery, checked by spin: no deadlock, no lost wake-up, nobody passes early."""
+"""The model of the grid barrier and of discovery, checked by spin: no deadlock, no lost wake-up, no group passes early."""
 import os
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ COMPILER = next((found for found in map(shutil.which, ("gcc", "cc", "clang")) if
 @unittest.skipUnless(COMPILER, "spin needs a C compiler")
 class Model(unittest.TestCase):
     def check(self, *defines):
-        """The number of errors that spin finds; everything has been searched."""
+        """The number of errors found by spin's exhaustive search."""
         with tempfile.TemporaryDirectory() as folder:
             def run(*command):
                 return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240, check=True).stdout.decode()

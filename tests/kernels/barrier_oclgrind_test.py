@@ -47,7 +47,7 @@ ITEMS, ROUNDS = 4, 9
 @unittest.skipUnless(shutil.which("oclgrind-kernel"), "Oclgrind is not installed (Debian package oclgrind)")
 class Oclgrind(unittest.TestCase):
     def run_kernel(self, groups, threads, options=(), many=200, counters=0, poll_limit=0, edit=lambda header: header):
-        """Stale reads, work-items that ended, the state's words, and what else Oclgrind said."""
+        """Stale reads, completed work-items, the state's words, and Oclgrind's other messages."""
         with open(HEADER) as file:
             header = edit(file.read())
         state = [0] * 160

@@ -1,5 +1,5 @@
-// grid_barrier.h on the host: work-items are threads, its atomics those of C++, with the orders that it asks for. So its protocol is run
-// where no device here can run it, and ThreadSanitizer sees whether what was written before a barrier is ordered before what reads it.
+// grid_barrier.h on the host: work-items are threads, and its atomics are those of C++, with the same memory orders. So the protocol is
+// tested without a device, and ThreadSanitizer checks that writes before a barrier are ordered before reads after it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,9 +19,9 @@ struct Item {
   std::barrier<>* meeting;  // of the group
 };
 thread_local Item current;
-std::chrono::milliseconds poll_pause{0};  // before a relaxed load: who keeps the door looks on for as long as the other groups need to come
+std::chrono::milliseconds poll_pause{0};  // before a relaxed load: gives the other groups time to join
 
-// OpenCL C, as far as the header needs it.
+// OpenCL C, as far as the header uses it.
 using ulong = std::uint64_t;
 using std::atomic_uint;
 using std::memory_order_acq_rel;
@@ -30,13 +30,13 @@ using std::memory_order_relaxed;
 using std::memory_order_release;
 enum Scope { memory_scope_device };
 unsigned atomic_load_explicit(volatile atomic_uint* p, std::memory_order order, Scope) {
-  std::this_thread::yield();  // there are more work-items than processors
+  std::this_thread::yield();  // there may be more work-items than processors
   if (order == memory_order_relaxed && poll_pause.count() != 0) std::this_thread::sleep_for(poll_pause);
   return p->load(order);
 }
 void atomic_store_explicit(volatile atomic_uint* p, unsigned value, std::memory_order order, Scope) { p->store(value, order); }
 unsigned atomic_fetch_add_explicit(volatile atomic_uint* p, unsigned value, std::memory_order order, Scope) {
-  std::this_thread::yield();  // there are more work-items than processors
+  std::this_thread::yield();  // there may be more work-items than processors
   return p->fetch_add(value, order);
 }
 std::size_t get_local_id(unsigned) { return current.item; }
@@ -55,14 +55,14 @@ void barrier(unsigned) { current.meeting->arrive_and_wait(); }
 #define __kernel
 #define __global
 #define __local
-#define GRID_BARRIER_MANY 5  // from so many groups on there are two counters
+#define GRID_BARRIER_MANY 5  // two counters from this number of groups on
 #include <samesum/device/grid_barrier.h>
 #pragma GCC diagnostic pop
 
 using State = std::vector<std::uint32_t>;
 
-// Runs `kernel(state, scratch)` by `groups` groups of `items` work-items; a group whose number is in `late` begins after so many
-// milliseconds, one with a negative number never.
+// Runs `kernel(state, scratch)` by `groups` groups of `items` work-items; a group whose index is in `late` starts after that many
+// milliseconds, or never if that is negative.
 void run(State& state, unsigned groups, unsigned items, const std::function<void(unsigned*, unsigned*)>& kernel,
          const std::function<int(unsigned)>& late = {}) {
   std::vector<std::unique_ptr<std::barrier<>>> meetings;
@@ -82,8 +82,8 @@ void run(State& state, unsigned groups, unsigned items, const std::function<void
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each group writes its word, meets the others, and reads all of theirs; with plain loads and stores. How many groups took part, and how
-// many words were not what they had to be.
+// Each group writes its word, meets the others at the barrier, and reads their words, with plain loads and stores. The outcome: how many
+// groups took part, and how many words were wrong.
 struct Outcome {
   std::atomic<unsigned> parties{0}, wrong{0}, gave_up{0};
 };
@@ -111,7 +111,7 @@ TEST(GridBarrierOnHost, OrdersWhatGroupsWrite) {
       SCOPED_TRACE(testing::Message() << groups << " groups of " << items);
       State state(GRID_BARRIER_STATE_WORDS);
       state[GRID_BARRIER_POLL_LIMIT] = GRID_BARRIER_NO_LIMIT;
-      for (int launch = 0; launch < 2; ++launch) {  // on the counters that the launch before left
+      for (int launch = 0; launch < 2; ++launch) {  // on the counters of the previous launch
         std::vector<unsigned> words(groups);
         Outcome outcome;
         run(state, groups, items, [&](unsigned* s, unsigned* scratch) { meet_often(s, scratch, words, 30, outcome); });
@@ -126,7 +126,7 @@ TEST(GridBarrierOnHost, OrdersWhatGroupsWrite) {
   }
 }
 
-// All groups come while the first one keeps the door open: every one is found, and takes part.
+// All groups join while joining is open: every one is found, and takes part.
 TEST(GridBarrierOnHost, FindsTheGroupsThatAreThere) {
   for (const unsigned groups : {1u, 2u, 5u, 8u}) {
     State state(GRID_BARRIER_STATE_WORDS);
@@ -146,7 +146,7 @@ TEST(GridBarrierOnHost, FindsTheGroupsThatAreThere) {
   }
 }
 
-// Three of five groups come: the first one closes the door after a while, and three are enough where three are wanted.
+// Three of five groups join: the first one closes joining after a while, and three suffice where three are required.
 TEST(GridBarrierOnHost, FindsExactlyAsManyAsAreWanted) {
   for (const unsigned wanted : {3u, 4u}) {
     State state(GRID_BARRIER_STATE_WORDS);
@@ -174,7 +174,7 @@ TEST(GridBarrierOnHost, FindsExactlyAsManyAsAreWanted) {
   }
 }
 
-// One after the other: the first group closes the door behind itself, and those that come later leave.
+// Sequential groups: the first one closes joining before the others start, and they return.
 TEST(GridBarrierOnHost, LeavesOutWhoComesLate) {
   State state(GRID_BARRIER_STATE_WORDS);
   state[GRID_BARRIER_DISCOVER] = 1;

@@ -1,4 +1,4 @@
-// Are the kernels that ship those that run on the host?
+// Checks that the kernels that run on the host are those that ship.
 #include "support/kernel_rows.hpp"
 #include "kernels/shipped.hpp"
 #include "selftest/cases.hpp"
@@ -37,7 +37,7 @@ TEST(KernelRows, AreAllThatWereWritten) {
   EXPECT_EQ(names_of_rows(), written);
 }
 
-// Whatever plans for arrays of any size compile is among the rows, or, of families with too many settings, each pair of its settings is.
+// All kernels that plans compile, for arrays of any size, are among the rows; of families with too many settings, each pair of settings is.
 TEST(KernelRows, HaveEveryShapeThatShips) {
   hard::Random random(4);
   std::vector<std::uint64_t> sizes{1, 100, 4000};
@@ -50,7 +50,7 @@ TEST(KernelRows, HaveEveryShapeThatShips) {
   std::set<std::string> families;
   for (const ShippedKernel& kernel : shipped_kernels(sizes, false)) {
     families.insert(kernel.family);
-    if (kernel.name.find("_by") != std::string::npos) continue;  // the largest of these sizes, not of all
+    if (kernel.name.find("_by") != std::string::npos) continue;  // the largest of these sizes only
     if (kernel.family == "window" || kernel.family == "product") {
       EXPECT_TRUE(names.contains(kernel.name)) << kernel.name << " ships, and no row has it";
     }

@@ -1,4 +1,4 @@
-"""Every kernel through a host compiler that knows OpenCL C: errors without a device, in files and lines. PoCL brings clang-15 along."""
+"""Every kernel compiled by clang's OpenCL front end: finds errors without a device, with file and line. PoCL depends on clang-15."""
 import os
 import re
 import shutil
@@ -32,9 +32,9 @@ class Syntax(unittest.TestCase):
         kinds = []
         for line in run(PROGRAM, "kernel").stdout.splitlines():
             pattern, variants = line.split(": ")
-            # Of the barrier's variants the best has all of the methods' file in it.
+            # Of the barrier's variants, `best` includes the whole file of methods.
             kinds += [[pattern, variant] for variant in variants.split() if pattern != "barrier" or variant == "best"]
-        # What other functions and reductions bring into the kernels of pairs; --group asks for a GPU's shape.
+        # Kernels of pairs for other functions and reductions; --group selects a GPU's shape.
         for f, reduction, components in [("gaussian", "sum", "1"), ("sqdist", "argmin", "3"), ("invdist", "max", "4")]:
             kinds.append(["pairs", "register_blocks", "--group", "16", "--f", f, "--reduce", reduction, "--components", components])
         kinds.append(["pairs", "compensated", "--f", "gaussian"])
@@ -53,7 +53,7 @@ class Syntax(unittest.TestCase):
         self.assertGreater(checked, 15)
 
     def test_orders_of_memory(self):
-        """A processor that orders more than was asked for hides what was not: so this looks at what is asked for. 4 is memory_order_acq_rel,
+        """A processor with a stronger memory order hides missing orders: so this checks the requested orders. 4 is memory_order_acq_rel,
         2 memory_scope_device."""
         with open(os.path.join(os.path.dirname(__file__), "..", "..", "src", "device", "dialect", "opencl.h"), encoding="utf-8") as file:
             prelude = file.read()

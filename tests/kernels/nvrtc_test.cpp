@@ -1,4 +1,4 @@
-// Every kernel, as the library builds it for CUDA devices, compiled by the real NVRTC; no GPU is needed.
+// Every kernel, as built for CUDA devices, compiled by the real NVRTC; no GPU is needed.
 #include "device/cuda/nvrtc.hpp"
 #include "device/kernels/program.hpp"
 #include "reduce/sum_device.hpp"
@@ -20,10 +20,10 @@
 namespace samesum::device {
 namespace {
 
-/// Kernels shaped for OpenCL devices that are CPUs.
+/// Kernels for OpenCL devices that are CPUs.
 const std::set<std::string> kOpenclOnly{"ladder/ceiling/ceiling_cpu.cl", "pairs/pairs_cpu.cl"};
 
-/// A device that compiles and never runs: what a pattern builds for it is what it builds for a GPU.
+/// A device that compiles and never runs, so that patterns build for it what they build for a GPU.
 class CompilingDevice final : public Device {
  public:
   CompilingDevice(const cuda::Nvrtc& nvrtc, int capability) : nvrtc_(nvrtc), arch_("sm_" + std::to_string(capability)) {
@@ -69,14 +69,14 @@ class CompilingDevice final : public Device {
   const std::set<std::string>& files() const noexcept { return files_; }
 
  private:
-  // What an entry may spill: a few registers. The exact sums spill more where digits are too far apart for a sub-group and one work-item
-  // rounds them, once at a kernel's end; as a function of its own that cost every sum 0.2 µs on an H100, called or not.
+  // The limit for an entry's spilled registers: a few. The exact sums spill more where digits are too far apart for a sub-group and one
+  // work-item rounds them, once at a kernel's end; as a separate function that cost every sum 0.2 µs on an H100, called or not.
   static int most_spilled(const std::string& name) {
     static const std::set<std::string> none{"pairs_blocks", "pairs_combine", "pairs_exact", "barriers", "neighbour_sums"};
     return name == "statistics" ? 128 : name == "sum_window" ? 256 : none.count(name) != 0 ? 0 : 64;
   }
 
-  // The assembler's words on each entry, one line each. Nothing may be doubtful to the compiler, and only few registers be spilled.
+  // Checks the assembler's output on each entry: no warnings, and few spilled registers.
   void report(const std::string& log) const {
     static const std::regex entry("entry function '(\\w+)'");
     static const std::regex spills("(\\d+) bytes spill stores");
@@ -132,7 +132,7 @@ TEST_F(Nvrtc, CompilesEveryKernelForEveryGeneration) {
   std::set<std::string> compiled = kOpenclOnly;
   for (const int capability : generations) {
     CompilingDevice device(*nvrtc_, capability);
-    // The rest, which shares its code, for one generation.
+    // The other types, which share this code, for one generation.
     test::build_every_kernel(device, capability == 90, capability == 90 || capability == *generations.begin());
     compiled.insert(device.files().begin(), device.files().end());
   }
@@ -162,7 +162,7 @@ TEST_F(Nvrtc, KeepsEveryRounding) {
   EXPECT_NE(ptx("x[0] = fma(x[1], x[2], x[3]);").find("fma.rn.f32"), std::string::npos);
 }
 
-// A processor of this family orders memory more than it is asked to, so no run here would tell.
+// A processor of this family orders memory more strictly than requested, so no run here would detect a missing order.
 TEST_F(Nvrtc, KeepsEveryMemoryOrder) {
   const std::string barrier(kernel_file("samesum/device/grid_barrier.h"));
   const auto of = [&](const std::string& body) {

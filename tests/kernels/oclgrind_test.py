@@ -1,5 +1,5 @@
-"""Every pattern's kernels in Oclgrind, which runs the work-items one by one and looks at each access: no data races, no access out of bounds,
-no misuse of the interface; and the answers are the CPU's. The barrier has a test of its own."""
+"""Every pattern's kernels in Oclgrind, which interprets the work-items one by one and checks each access: no data races, no access
+out of bounds, no misuse of the interface; and the answers are the CPU's. The barrier has its own test."""
 import glob
 import random
 import re
@@ -23,7 +23,7 @@ class Oclgrind(Case):
         self.write("s.npy", npy(header("'<u2'", "(700,)"), struct.pack("<700H", *(random.randrange(65536) for _ in range(700)))))
 
     def check(self, *arguments):
-        """The answer of the CPU; and nothing else is said."""
+        """The CPU's answer, and no other messages."""
         with self.subTest(arguments=arguments):
             result = self.run_program(*arguments, "--device", "opencl:0", environment=CHECKED)
             if missing := re.search(rb"Undefined external function: (llvm\.\S+)", result.stderr):

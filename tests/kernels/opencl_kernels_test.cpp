@@ -28,12 +28,12 @@
 namespace samesum::device {
 namespace {
 
-/// Kernels for devices with sub-groups, which no device of OpenCL has.
+/// Kernels for sub-groups, which no OpenCL device has.
 const std::set<std::string> kOfSubgroups{"reduce/sum_window.cl",         "reduce/sum_integers.cl",     "reduce/window_float32.cl",
                                          "reduce/window_float64.cl",     "reduce/products_float32.cl", "reduce/products_float64.cl",
                                          "statistics/extremes_little.cl"};
 
-/// A device that notes what it is to compile, and never runs.
+/// A device that records what it is given to compile, and never runs.
 class NotingDevice final : public Device {
  public:
   explicit NotingDevice(DeviceInfo info) {
@@ -63,7 +63,7 @@ class NotingDevice final : public Device {
   std::set<std::string> sources;
 };
 
-// The driver in front of the machine's own that names every extension.
+// The fake driver that wraps the machine's own and reports every extension.
 std::string fake() {
   const char* folder = std::getenv("SAMESUM_FAKES");
   const std::string path = folder == nullptr ? "" : std::string(folder) + "/libfake_opencl.so";
@@ -77,7 +77,7 @@ const char* find_clang() {
   return nullptr;
 }
 
-// What clang says against each of `sources`, on all cores.
+// clang's diagnostics for each of `sources`, on all cores.
 std::vector<std::string> complaints(const char* clang, const std::set<std::string>& sources) {
   const test::ScopedFolder folder;
   const std::vector<std::string> texts(sources.begin(), sources.end());
@@ -111,7 +111,7 @@ TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
   if (!test::in_child()) {
     return test::run_in_children({{"SAMESUM_OPENCL_LIBRARY", fake()}, {"FAKE_OPENCL", "claims gpu"}, {"SAMESUM_CACHE", "0"}});
   }
-  // As the driver describes itself, and with what the conformance kernel showed.
+  // As the driver reports it, and with the results of the conformance kernel.
   DeviceInfo info = samesum::Device::open("opencl:0").info();
   EXPECT_FALSE(info.is_cpu);
   EXPECT_TRUE(info.has(Capability::fp64) && info.has(Capability::int64_atomics) && info.has(Capability::device_fence));

@@ -1,4 +1,4 @@
-// extremes.cl and extremes_little.cl run on the host: of the kernels that ship, so many that any two settings come together.
+// extremes.cl and extremes_little.cl run on the host: a subset of the kernels that ship that covers all pairs of settings.
 #include "selftest/cases.hpp"
 #include "statistics/collect.hpp"
 #include "statistics/extremes_device.hpp"
@@ -15,7 +15,7 @@
 namespace samesum::test {
 namespace {
 
-/// The hard cases, by so many groups that lanes take several slots, and fewer; each twice, as slots are cleared.
+/// The hard cases, with so many groups that lanes take several slots, and with fewer; each twice, as slots are cleared.
 void check(const ExtremesKernel& kernel) {
   constexpr std::uint64_t kMostGroups = 302;
   const std::uint64_t tile = kernel.tile * kernel.elements_per_load;
@@ -37,7 +37,7 @@ void check(const ExtremesKernel& kernel) {
         const std::uint64_t loads = (length - head) / kernel.elements_per_load;
         const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMostGroups));
         ExtremaRecord found{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, 0, 0};
-        const bool little = turn == 1 && kernel.little != nullptr && loads != 0;  // as it is launched
+        const bool little = turn == 1 && kernel.little != nullptr && loads != 0;  // as it is used
         const auto little_groups = static_cast<std::uint32_t>((loads + kernel.tile - 1) / kernel.tile);
         dialect::emulation().run(little ? little_groups : groups, kernel.group_size, [&] {
           auto* const to = reinterpret_cast<unsigned char*>(&found);

@@ -16,7 +16,7 @@
 namespace samesum::test {
 namespace {
 
-/// Whole tiles, of which each leaves its product: that of the balanced tree over its elements.
+/// Whole tiles: the product of each is that of the balanced tree over its elements.
 template <class Real>
 void check_trees_of_tiles(const ProductKernel& kernel) {
   const std::size_t elements = kernel.tile * kernel.elements_per_load;
@@ -26,7 +26,7 @@ void check_trees_of_tiles(const ProductKernel& kernel) {
       hard::Random random(tiles);
       std::vector<std::uint64_t> patterns(tiles * elements);
       double product = 1;
-      for (std::size_t i = 0; i < patterns.size(); ++i) {  // of numbers on both sides of 1, so that it stays near that
+      for (std::size_t i = 0; i < patterns.size(); ++i) {  // numbers on both sides of 1, so that the product stays close to 1
         patterns[i] = format.encode((std::uint64_t{1} << format.fraction_bits) | random.bits(format.fraction_bits),
                                     -format.fraction_bits - (product > 1 ? 1 : 0));
         product *= number_at(hard::Data(std::span(patterns).subspan(i, 1), kernel.type).view(), 0);
@@ -69,8 +69,8 @@ Found product_of(const ProductKernel& kernel, const std::vector<Integer>& values
   return found;
 }
 
-/// Two factors of a half of 80 bits at every two places: of one load, of one work-item's loads, and of two work-items. Narrow integers have
-/// as many of their factors as it takes.
+/// Two factors of half of 80 bits at every two positions: in one load, in one work-item's loads, and in two work-items. For narrow integers
+/// as many factors as necessary.
 template <class Integer>
 void check_integers(const ProductKernel& kernel) {
   constexpr int kBits = std::min(40, std::numeric_limits<Integer>::digits - 1);

@@ -38,7 +38,7 @@ void build_barriers(device::Device& device) {
   make({}, "5", "0");
 }
 
-// Every kind of element, guess and counters at least once; or, which takes seconds less, bytes and floats.
+// Every kind of element, guess and counters at least once; or, to save seconds, bytes and floats.
 void build_histograms(device::Device& device, bool all) {
   const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
   binning::DeviceHistogram(device, {&floats}, 1 << 28);
@@ -68,7 +68,7 @@ void build_gathers(device::Device& device) {
   }
 }
 
-// Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
+// Every function, reduction and accuracy of pairs, with numbers of components chosen cyclically; and the textbook's.
 void build_pairs(device::Device& device) {
   constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
   const std::vector<double> values(64 * 64, 1.0);
@@ -93,7 +93,7 @@ void build_pairs(device::Device& device) {
   problem.a = problem.b = values.data();
   problem.x_count = problem.y_count = 64;
   for (const std::string_view name : all_pairs::textbook_variants()) all_pairs::TextbookPairs(name, device, problem, {});
-  for (const std::uint64_t components : kComponents) {  // the fast ones are what is measured
+  for (const std::uint64_t components : kComponents) {  // fast sums are the ones that are measured
     problem.components = components;
     for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {
       problem.f = f;
@@ -147,7 +147,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     if (!rest) continue;
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
-      if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // of strides
+      if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // for strides
     }
     statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
     for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {

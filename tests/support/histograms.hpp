@@ -1,5 +1,4 @@
-// Samples, and what a histogram of them has to be: by a loop that compares each sample with each edge in arithmetic that is exact for all
-// types.
+// Samples, and their expected histogram: by a loop that compares each sample with each edge in arithmetic that is exact for all types.
 #pragma once
 
 #include "core/visit.hpp"
@@ -26,7 +25,7 @@ using hard::Random;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Elements of any type, from doubles: as near to them as the type has it.
+// Elements of any type, rounded from doubles.
 struct Samples {
   DType type;
   std::vector<std::byte> bytes = {};
@@ -52,7 +51,7 @@ T nearest(double value) {
   }
 }
 
-// The value, and its neighbours to either side.
+// The value, and both of its neighbours.
 template <class T>
 void push_around(Samples& samples, double value) {
   const T middle = nearest<T>(value);
@@ -98,7 +97,7 @@ inline Samples samples_around(DType type, const Bins& bins, std::size_t count, R
   return samples;
 }
 
-// What a histogram has to be. A long double holds every value of every type.
+// The expected histogram. A long double holds every value of every type.
 static_assert(std::numeric_limits<long double>::digits >= 64);
 inline std::vector<std::uint64_t> reference(Array data, const Bins& bins) {
   const auto edges = bins.edges();

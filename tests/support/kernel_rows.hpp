@@ -1,4 +1,4 @@
-// The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) leave a row for each.
+// The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) add a row for each.
 #pragma once
 
 #include <samesum/plan.hpp>
@@ -14,7 +14,7 @@
 
 namespace samesum::test {
 
-/// What all rows say of their kernel.
+/// The parts common to all rows.
 struct KernelRow {
   std::string_view name;
   DType type;
@@ -27,14 +27,14 @@ inline std::ostream& operator<<(std::ostream& out, const KernelRow& row) { retur
 struct WindowKernel : KernelRow {
   enum Terms { elements, squares, products } terms;
   int digits, row_base, entries, slot_words;
-  std::uint64_t tile, capacity, most_groups;  ///< in elements; a launch takes so many at most
+  std::uint64_t tile, capacity, most_groups;  ///< in elements; the maximum of a launch
   void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
               unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
-  bool fixed_point;  ///< sums are tried as fixed-point numbers
+  bool fixed_point;  ///< tries sums as fixed-point numbers first
   bool alone;        ///< there is one group
-  int cluster;       ///< or so many, with a tile each, where it is not 1
-  bool strided;      ///< arrays lie anyhow; else contiguous, from a multiple of 16 bytes on
-  bool quick;        ///< sums are tried as integers (quick_sum.h)
+  int cluster;       ///< or this many, with a tile each, where it is not 1
+  bool strided;      ///< arrays of any layout; else contiguous and aligned to 16 bytes
+  bool quick;        ///< tries sums as integers first (quick_sum.h)
 };
 
 /// extremes.cl, and extremes_little.cl.
@@ -51,7 +51,7 @@ struct ExtremesKernel : KernelRow {
                  unsigned char* results, unsigned long result_offset);
 };
 
-/// product.cl: of floats, whole tiles, of which each leaves its product; of integers, flags and a magnitude for each group.
+/// product.cl: for floats, the product of each whole tile; for integers, flags and a magnitude for each group.
 struct ProductKernel : KernelRow {
   std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
   bool skip;                              ///< a NaN counts as 1
@@ -70,7 +70,7 @@ struct StatisticsKernel : KernelRow {
                   unsigned* schedule, unsigned long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
 };
 
-/// All rows of a family, which their translation units fill in before main().
+/// All rows of a family, added by their translation units before main().
 template <class Kernel>
 std::vector<Kernel>& all_rows() {
   static std::vector<Kernel> rows;
@@ -82,7 +82,7 @@ bool add_row(const Kernel& row) {
   return true;
 }
 
-/// Those of a family that are `wanted`, by name.
+/// The rows of a family that satisfy `wanted`, by name.
 template <class Kernel, class Wanted>
 std::vector<Kernel> rows_where(const Wanted& wanted) {
   std::vector<Kernel> rows;

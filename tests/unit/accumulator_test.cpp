@@ -1,4 +1,4 @@
-// The accumulator against big integers and MPFR: additions, carries, and every place where a rounding can go wrong.
+// The accumulator compared with big integers and MPFR: additions, carries, and all boundary cases of rounding.
 #include <samesum/accumulator.hpp>
 
 #include "device/dialect/host.h"
@@ -29,7 +29,7 @@ using test::result_of;
 
 constexpr int kLastPosition = 2144;
 
-// A big integer in units of 2^-1074, built as the accumulator is.
+// A big integer in units of 2^-1074, with the accumulator's operations.
 class Integer {
  public:
   Integer() { mpz_inits(value_, term_, nullptr); }
@@ -50,7 +50,7 @@ class Integer {
   mpz_t term_;
 };
 
-// The same additions to both; empty where they agree.
+// Applies the same additions to both; returns an empty message where they agree.
 struct Pair {
   Accumulator accumulator;
   Integer integer;
@@ -67,7 +67,7 @@ TEST(Accumulator, EveryCaseAgainstBothOracles) {
   for (const auto type : {DType::float32, DType::float64}) {
     for (const auto& hard_case : hard::cases()) {
       for (const auto length : hard::lengths()) {
-        if (length > 10000) continue;  // sum_test has those
+        if (length > 10000) continue;  // covered by sum_test
         const auto data = hard::make(hard_case, type, length);
         const Accumulator sum = add_each(data.view());
         for (const auto nan : {NanPolicy::propagate, NanPolicy::skip}) {
@@ -194,8 +194,8 @@ TEST(Accumulator, AddScaledAtEveryPosition) {
   }
 }
 
-// A number of 24 or 53 bits, the next bit, and something far below: at every position, in every combination. This crosses the borders of
-// denormal and normal numbers, of finite ones and infinity, and of all digits.
+// A number of 24 or 53 bits, the next bit, and something far below: at every position, in every combination. This crosses the borders
+// between denormal and normal numbers, between finite ones and infinity, and between all digits.
 TEST(Accumulator, EveryRoundingBoundary) {
   Random random(3);
   for (const int precision : {24, 53}) {
@@ -284,7 +284,7 @@ TEST(Accumulator, DigitsOfAnAccumulatorElsewhere) {
   }
 }
 
-// Long enough for the accumulator to propagate carries of its own accord, before its digits run out of room.
+// Long enough for the accumulator to propagate carries before its digits overflow.
 TEST(Accumulator, LongRunsOfTheLargestMantissas) {
   constexpr std::uint64_t kAdditions = (std::uint64_t{1} << 29) + 1000;
   constexpr std::int64_t kValue = -std::numeric_limits<std::int64_t>::max();
@@ -295,7 +295,7 @@ TEST(Accumulator, LongRunsOfTheLargestMantissas) {
   pair.expect_equal("after 2^29 + 1000 additions");
 }
 
-// Kernels keep only the digits first..last; outside there may be anything.
+// Kernels use only the digits first..last; those outside may have any value.
 TEST(Accumulator, RoundingAWindowOfDigits) {
   Random random(6);
   for (int round = 0; round < 20000; ++round) {
@@ -305,7 +305,7 @@ TEST(Accumulator, RoundingAWindowOfDigits) {
     digits.fill(static_cast<std::int64_t>(random.bits()));
     Integer integer;
     for (int i = first; i <= last; ++i) {
-      // Sums that are nearly zero, of either sign, with room for the carry into the last digit.
+      // Sums close to zero, of either sign, with room for the carry into the last digit.
       auto& digit = digits[static_cast<std::size_t>(i)] =
           static_cast<std::int64_t>(random.bits()) >> random.between(i == last ? 34 : 3, 63);
       integer.add_scaled(digit, 32 * i);
@@ -322,7 +322,7 @@ TEST(Accumulator, RoundingAWindowOfDigits) {
 
 // A sum of 2^64 - 1 of the largest doubles, by doubling.
 TEST(Accumulator, AsManyOfTheLargestAsCanBeCounted) {
-  // 2^powers - 1 times the same.
+  // The sum of 2^powers - 1 equal elements.
   const auto many = [](double value, int powers) {
     Accumulator power;
     power.add(value);

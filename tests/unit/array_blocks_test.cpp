@@ -1,4 +1,4 @@
-// Arrays in Fortran order, by index: against a plain loop over indices.
+// Arrays in Fortran order, iterated in C order: compared with a plain loop over indices.
 #include "core/array_blocks.hpp"
 #include "io/npy.hpp"
 #include "selftest/cases.hpp"
@@ -12,7 +12,7 @@
 namespace samesum {
 namespace {
 
-// Where an element lies, by its number in the order of indices.
+// The position in memory of an element, given its number in C order.
 std::uint64_t place(std::uint64_t number, const std::vector<std::uint64_t>& shape) {
   std::vector<std::uint64_t> index(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {

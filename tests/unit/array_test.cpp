@@ -1,4 +1,4 @@
-// Arrays: what holds elements in C++, whatever its name; axes; functions that choose the device; and sums in the type of their elements.
+// Arrays: construction from C++ containers; axes; functions that choose the device; and sums in the type of their elements.
 #include "core/array_blocks.hpp"
 
 #include <samesum/error.hpp>
@@ -39,7 +39,7 @@ static_assert(dtype_of<long long>() == DType::int64 && dtype_of<unsigned long lo
 static_assert(dtype_of<float>() == DType::float32 && dtype_of<double>() == DType::float64);
 static_assert(dtype_of<char>() == (std::numeric_limits<char>::is_signed ? DType::int8 : DType::uint8));
 
-// The type of a sum is known to the compiler where that of the elements is.
+// The type of a sum is known at compile time where that of the elements is.
 static_assert(std::same_as<decltype(sum(std::vector<float>())), double> && std::same_as<decltype(sum(std::vector<double>())), double>);
 static_assert(std::same_as<decltype(sum(std::vector<short>())), std::int64_t>);
 static_assert(std::same_as<decltype(sum(std::array<unsigned char, 2>())), std::uint64_t>);
@@ -58,7 +58,7 @@ TEST(Array, SeesWhatAContainerHolds) {
   EXPECT_EQ(Array(std::vector<double>()).size(), 0u);
 }
 
-// The elements by index, of an array of doubles in host memory.
+// The elements in C order, of an array of doubles in host memory.
 std::vector<double> values_of(const Array& array) {
   std::vector<double> values;
   core::for_blocks(array, core::Order::index, [&](View block) {
@@ -108,7 +108,7 @@ TEST(Array, IsReshapedWhereThatNeedsNoCopy) {
     EXPECT_EQ(values_of(cube.reshaped(shape)), x);
     EXPECT_EQ(cube.reshaped(shape).rank(), shape.size());
   }
-  const Array columns = cube.slice(2, 0, 2);  // 2 x 3 x 2, a gap behind each row
+  const Array columns = cube.slice(2, 0, 2);  // 2 x 3 x 2, a gap after each row
   EXPECT_EQ(values_of(columns.reshaped({6, 2})), values_of(columns));
   EXPECT_EQ(values_of(columns.reshaped({3, 2, 2, 1})), values_of(columns));
   EXPECT_EQ(message_of([&] { columns.reshaped({12}); }),
@@ -189,7 +189,7 @@ TEST(Array, EveryFunctionTakesAContainerAndChoosesTheDevice) {
   EXPECT_EQ(plain_sum_forward(few), 7);
 }
 
-// 2^53 + 1 is no double.
+// 2^53 + 1 is not a double.
 TEST(SumOfIntegers, IsTheIntegerOnEveryDevice) {
   const std::vector<std::int64_t> large = {std::int64_t{1} << 53, 1, 0, 0};
   const std::vector<std::uint64_t> largest = {~std::uint64_t{0} - 1, 1};

@@ -1,4 +1,4 @@
-// The kernel cache's folder when it is not as it should be: somebody else's, read-only, full, linked, left by processes that were killed.
+// The kernel cache in a faulty folder: owned by another user, read-only, full, linked, left by processes that were killed.
 #include "device/kernels/hash.hpp"
 #include "device/kernels/kernel_cache.hpp"
 #include "support/process.hpp"
@@ -56,7 +56,7 @@ TEST_F(CacheFolderTest, IsNotUsedWhereItIsAnotherUsers) {
 TEST_F(CacheFolderTest, ReadOnlyIsRead) {
   keep_cached(key_, {"binary", ""});
   ASSERT_EQ(chmod(path().c_str(), 0500), 0);
-  const bool root = geteuid() == 0;  // whom permissions do not stop
+  const bool root = geteuid() == 0;  // permissions do not apply to root
   if (root) {
     ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
     for (const fs::path& owned : {fs::path(path()), entry()}) ASSERT_EQ(chown(owned.c_str(), kNobody, kNobody), 0);
@@ -74,7 +74,7 @@ TEST_F(CacheFolderTest, ReadOnlyIsRead) {
   EXPECT_EQ(files(), 1u);
 }
 
-// What a full disk does to a write: a part of it is done, the rest fails.
+// A write to a full disk: a part of it succeeds, the rest fails.
 TEST_F(CacheFolderTest, AFullDiskLeavesTheOldEntryAndNoRubbish) {
   keep_cached(key_, {"old", ""});
   rlimit before{};
@@ -98,7 +98,7 @@ TEST_F(CacheFolderTest, ALinkIsNoEntryAndItsTargetStaysAsItIs) {
   fs::create_symlink(elsewhere, entry());
   EXPECT_FALSE(find_cached(key_));
   const auto size = fs::file_size(elsewhere);
-  keep_cached(key_, {"a longer binary", ""});  // in the link's place
+  keep_cached(key_, {"a longer binary", ""});  // replaces the link
   EXPECT_TRUE(find_cached(key_));
   EXPECT_FALSE(fs::is_symlink(entry()));
   EXPECT_EQ(fs::file_size(elsewhere), size);
@@ -140,7 +140,7 @@ TEST_F(CacheFolderTest, GoneInTheMiddleOfThingsIsNoError) {
   remover.join();
 }
 
-// Writers that are killed at any moment: whoever reads sees whole entries alone.
+// Writers that are killed at any time: readers see only complete entries.
 TEST_F(CacheFolderTest, KilledWritersLeaveNoHalfEntries) {
   const auto binary = [](char fill) { return Binary{std::string(300000, fill), "log"}; };
   keep_cached(key_, binary('a'));

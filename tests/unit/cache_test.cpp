@@ -1,4 +1,4 @@
-// The kernel cache under attack, and what build() makes of it.
+// The kernel cache with hostile contents, and build()'s use of it.
 #include "device/kernels/hash.hpp"
 #include "device/kernels/kernel_cache.hpp"
 #include "device/kernels/program.hpp"
@@ -77,7 +77,7 @@ TEST_F(CacheTest, IsPrivate) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
   ASSERT_EQ(stat(entries().at(0).c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
-  ASSERT_EQ(chmod(path().c_str(), 0777), 0);  // anybody could have put a program there
+  ASSERT_EQ(chmod(path().c_str(), 0777), 0);  // any user could have stored a program there
   EXPECT_FALSE(find_cached(key_));
 }
 
@@ -96,7 +96,7 @@ TEST_F(CacheTest, LiesWhereTheEnvironmentSays) {
     keep_cached(key_, {"binary", ""});
     EXPECT_TRUE(fs::exists(folder_.path() + "/xdg/samesum/kernels/" + key_ + ".kernel"));
   }
-  const ScopedVariable relative("XDG_CACHE_HOME", "relative");  // which its specification says to ignore
+  const ScopedVariable relative("XDG_CACHE_HOME", "relative");  // its specification says to ignore relative paths
   keep_cached(key_, {"binary", ""});
   EXPECT_TRUE(fs::exists(folder_.path() + "/home/.cache/samesum/kernels/" + key_ + ".kernel"));
   const ScopedVariable no_xdg("XDG_CACHE_HOME", std::nullopt);
@@ -141,7 +141,7 @@ TEST_F(CacheTest, ThingsThatAreNoFilesAreNoEntries) {
   const fs::path entry = entries().at(0);
   fs::remove(entry);
   ASSERT_EQ(mkfifo(entry.c_str(), 0600), 0);
-  EXPECT_FALSE(find_cached(key_));  // and does not wait for somebody to write into it
+  EXPECT_FALSE(find_cached(key_));  // and does not wait for a writer
   fs::remove(entry);
   fs::create_directory(entry);
   EXPECT_FALSE(find_cached(key_));
@@ -181,7 +181,7 @@ TEST_F(CacheTest, ReadersSeeWholeEntriesWhileOthersWrite) {
   EXPECT_EQ(entries().size(), 1u);
 }
 
-// A device whose compiler is a counter: its binaries are "compiled:" and the source.
+// A device whose compiler only counts: its binaries are "compiled:" and the source.
 class CountingDevice final : public Device {
  public:
   explicit CountingDevice(std::string identity = "compiler 1") : identity_(std::move(identity)) {

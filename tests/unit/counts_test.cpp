@@ -1,4 +1,4 @@
-// Counts of elements end in an error where 64 bits no longer hold them: they never wrap around.
+// Counts of elements that exceed 64 bits are an error: they never wrap around.
 #include <samesum/accumulator.hpp>
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
@@ -28,7 +28,7 @@ std::string refusal(ErrorKind kind, const Action& action) {
   return "accepted";
 }
 
-// What is thrown, and that `value` is as it was.
+// Checks the exception, and that `value` is unchanged.
 template <class Value, class Action>
 void expect_too_many(Value& value, const Action& action) {
   const Value before = value;

@@ -1,4 +1,4 @@
-// The CUDA backend against a stand-in for the driver and its compiler: what is called, with what, and what happens when a call fails.
+// The CUDA backend with fakes of the driver and its compiler: the calls, their arguments, and the handling of failures.
 #include "device/cuda/cuda.hpp"
 #include "device/cuda/driver_api.hpp"
 #include "device/cuda/nvrtc.hpp"
@@ -37,7 +37,7 @@ std::vector<unsigned char> pattern(std::size_t bytes) {
   return data;
 }
 
-/// What the stand-in at `path` lets a test see and turn.
+/// The control interface of the fake at `path`.
 template <typename Fake>
 Fake* open_fake(const std::string& path, const char* symbol) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -124,7 +124,7 @@ TEST_F(CudaBackend, AbsenceHasAReason) {
 
   fake_->capability = 52;
   EXPECT_NE(probe().absent.at(0).reason.find("6.0 is needed"), std::string::npos);
-  fake_->capability = 70;  // older than all that this compiler knows
+  fake_->capability = 70;  // older than all that this compiler supports
   EXPECT_NE(probe().absent.at(0).reason.find("pip install nvidia-cuda-nvrtc-cu12"), std::string::npos);
   fake_->capability = 90;
 
@@ -176,7 +176,7 @@ TEST_F(CudaBackend, AWriteLeavesItsSourceFree) {
   auto source = data;
   const Memory memory = device->allocate(bytes);
   device->write(memory, 0, source.data(), bytes);
-  std::fill(source.begin(), source.end(), static_cast<unsigned char>(0));  // before anything has waited
+  std::fill(source.begin(), source.end(), static_cast<unsigned char>(0));  // before anything waits
   device->write(memory, 0, source.data(), 0);
   std::vector<unsigned char> back(bytes);
   device->read(memory, 0, back.data(), bytes);
@@ -267,7 +267,7 @@ TEST_F(CudaBackend, LaunchesAllGroupsTogetherOrNone) {
   EXPECT_EQ(fake_->launches.size(), 2u);
 }
 
-// A kernel that waits itself for the launches ahead of it may start before these end; not where it is compiled for a GPU that cannot wait.
+// A kernel that itself waits for preceding launches may start before these end; not where it is compiled for a GPU that cannot wait.
 TEST_F(CudaBackend, StartsEarlyWhatWaitsItself) {
   const auto launched_early = [&](bool waits) {
     const auto device = open(0);
@@ -283,7 +283,7 @@ TEST_F(CudaBackend, StartsEarlyWhatWaitsItself) {
   EXPECT_FALSE(launched_early(true));
 }
 
-// build() goes by the file, so that a file's kernels all wait, or none.
+// build() decides by file, so that a file's kernels all wait, or none.
 TEST(EarlyKernels, AllOfAFileWaitOrNone) {
   int files = 0;
   for (const std::string_view file : kernel_files()) {
@@ -299,7 +299,7 @@ TEST(EarlyKernels, AllOfAFileWaitOrNone) {
   EXPECT_EQ(files, 7);
 }
 
-// The kernels of every pattern, and launches of histograms from few to many bins: as on a stream of the device's own.
+// The kernels of every pattern, and launches of histograms from few to many bins, as on the device's own stream.
 TEST_F(CudaBackend, AStreamOfTheCallersHasAllOfTheDevice) {
   const test::ScopedVariable uncached("SAMESUM_CACHE", "0");
   const auto histograms = [&](const std::shared_ptr<Device>& device) {
@@ -399,7 +399,7 @@ TEST_F(CudaBackend, SearchesWherePipPutsTheCompiler) {
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(compiler_, folder / "libnvrtc.so.99", std::filesystem::copy_options::overwrite_existing);
   const std::string library = (folder / "libnvrtc.so.99").string();
-  auto* compiler = open_fake<FakeNvrtc>(library, "fake_nvrtc");  // a copy, with a state of its own
+  auto* compiler = open_fake<FakeNvrtc>(library, "fake_nvrtc");  // a copy, with its own state
   ASSERT_NE(compiler, nullptr);
   compiler->major = 99;
   compiler->capabilities = {995};
@@ -415,7 +415,7 @@ TEST_F(CudaBackend, SearchesWherePipPutsTheCompiler) {
   std::filesystem::remove_all(home);
 }
 
-// Whether the loader has this library in the process already.
+// Whether the process has loaded this library.
 bool is_loaded(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -426,7 +426,7 @@ TEST_F(CudaBackend, AKnownCompilerIsLoadedWhenItCompiles) {
   const test::ScopedFolder folder;
   const test::ScopedVariable cache("SAMESUM_CACHE_DIR", folder.path());
   const test::ScopedVariable on("SAMESUM_CACHE", std::nullopt);
-  // A choice is made, and the library given a new name: a path that this process has not loaded from.
+  // Makes a choice, and renames the library: to a path that this process has not loaded from.
   const std::string library = folder.path() + "/libnvrtc.so";
   std::filesystem::copy_file(compiler_, library);
   const test::ScopedVariable named("SAMESUM_NVRTC_LIBRARY", library);
@@ -447,7 +447,7 @@ TEST_F(CudaBackend, AKnownCompilerIsLoadedWhenItCompiles) {
   EXPECT_EQ(in_child(later), 0);
   EXPECT_NE(open(0)->compiler_identity().find(library), std::string::npos);
 
-  // Another file at its place is another compiler.
+  // Another file at this path is another compiler.
   std::filesystem::copy_file(compiler_, library + ".new");
   std::filesystem::rename(library + ".new", library);
   EXPECT_EQ(in_child(first), 0);
@@ -542,7 +542,7 @@ TEST_F(CudaBackend, EveryFailingCallIsAnErrorAndLeavesNothingBehind) {
     nvrtc_->failures.clear();
     EXPECT_EQ(nvrtc_->live_programs, 0) << call;
     EXPECT_EQ(fake_->current_contexts, 0) << call;
-    fake_->complaints.clear();  // a stream that could not be waited for is destroyed with work left
+    fake_->complaints.clear();  // a stream on which waiting failed is destroyed with work left
     for (const auto& [kind, count] : fake_->live) EXPECT_EQ(count, 0) << call << " leaves behind: " << kind;
   }
   everything();
@@ -560,7 +560,7 @@ TEST_F(CudaBackend, DestructorsBearADriverThatIsGone) {
   memory = {};
   kernel = {};
   mark = {};
-  fake_->live.clear();  // a driver that is gone has released everything
+  fake_->live.clear();  // an unloaded driver has released everything
 }
 
 TEST_F(CudaBackend, WorksFromAnyThreadAndOutlivesItsDevice) {

@@ -50,7 +50,7 @@ std::string message_of(ErrorKind kind, Action action) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// --- which device a selector names ---------------------------------------------------------------------------------------------
+// --- selectors ---------------------------------------------------------------------------------------------------------------
 
 TEST(Selectors, NameDevices) {
   EXPECT_EQ(Device::open("cpu").info().selector, "cpu");
@@ -246,7 +246,7 @@ TEST_F(OpenClTest, PassesArgumentsOfEveryType) {
 TEST_F(OpenClTest, LoadsABinaryOfAnEarlierProcess) {
   const char* source = "__kernel void first(__global int* p) { *p = 1; } __kernel void second(__global int* p) { *p += 41; }";
   const Binary binary = device_->compile(source);
-  device_ = device::opencl::open(0);  // which knows nothing of what was compiled
+  device_ = device::opencl::open(0);  // without the programs that were compiled
   const Memory memory = device_->allocate(4);
   for (const char* name : {"first", "second"}) {
     const Kernel loaded = device_->load(binary, name);
@@ -255,7 +255,7 @@ TEST_F(OpenClTest, LoadsABinaryOfAnEarlierProcess) {
   int result = 0;
   device_->read(memory, 0, &result, sizeof result);
   EXPECT_EQ(result, 42);
-  // Not a truncated one: PoCL aborts at those, so it is for the cache to see that they never reach a driver.
+  // Not a truncated one: PoCL aborts at those; the cache must not pass any to a driver.
   EXPECT_THROW(device_->load({"this is no binary", ""}, "first"), Error);
   const std::string message = message_of(ErrorKind::device, [&] { device_->load(binary, "third"); });
   EXPECT_TRUE(contains(message, "CL_INVALID_KERNEL_NAME") && contains(message, "third")) << message;
@@ -276,7 +276,7 @@ TEST_F(OpenClTest, SaysWhatWasWrong) {
   EXPECT_TRUE(contains(launch({1, 1 << 30}, {memory, 1}), "groups=1 group_size=1073741824"));
   EXPECT_TRUE(contains(launch({0, 1}, {memory, 1}), "groups=0"));
 
-  // A build log points at file and line.
+  // A build log has file and line.
   const std::string message = message_of(ErrorKind::device, [&] {
     device::build(*device_, {{"device/kernels/conformance.cl"}, {{"CONFORMANCE_FLOAT32", "1 +"}}}, "conformance");
   });
@@ -355,7 +355,7 @@ TEST_F(MaskTest, TakeCapabilitiesAway) {
   }
   EXPECT_TRUE(Device::open("cpu").info().has(Capability::fp64)) << "what runs no kernels is not masked";
 
-  // The device keeps to it, and so does what kernels see.
+  // The device is restricted, and so are the kernels' defines.
   device::Device& device = masked.implementation();
   EXPECT_THROW(device.allocate(67108865), Error);
   const Kernel small = device.load(device.compile("__kernel void f(__global int* p) { *p = 1; }"), "f");
@@ -387,7 +387,7 @@ TEST_F(MaskTest, RefuseUnknownWords) {
 
 // --- conformance ---------------------------------------------------------------------------------------------------------------
 
-// A device that compiles something else than it was given.
+// A device that alters the source before it compiles it.
 class AlteredDevice final : public device::Device {
  public:
   AlteredDevice(std::shared_ptr<device::Device> real, std::vector<std::pair<std::string, std::string>> changes)
@@ -463,7 +463,7 @@ TEST_F(ConformanceTest, FindsWhatADeviceGetsWrong) {
   }
 }
 
-// A device may name sub-groups: what it does with them has to be right.
+// A device may report sub-groups: their operations must be correct.
 TEST_F(ConformanceTest, BelievesNoSubgroupsByName) {
   const std::string no_subgroups = "#define SUBGROUP 1\n#endif";
   const std::string wrong = R"(
@@ -490,7 +490,7 @@ FN long subgroup_add_s64(long value) { return value; }
     const auto missing = check_conformance(altered);
     ASSERT_EQ(missing.size(), 1u);
     EXPECT_EQ(missing[0].capability, Capability::subgroups);
-    // Where a linker finds the functions missing, it names any of them.
+    // Where functions are missing, a linker may name any of them.
     EXPECT_TRUE(contains(missing[0].reason, fault.reason) || contains(missing[0].reason, "extern function 'subgroup_"))
         << missing[0].reason;
   }
@@ -509,7 +509,7 @@ TEST_F(ConformanceTest, RunsOnceForAllProcesses) {
   EXPECT_EQ(again[0].reason, missing.at(0).reason);
 }
 
-// By itself, as a device that is the host's processor does without it.
+// Tested separately, as a device that is the host's processor does not use it.
 TEST_F(OpenClTest, StagingMovesEveryByte) {
   namespace ocl = device::opencl;
   const ocl::Api& api = ocl::api();
@@ -532,7 +532,7 @@ TEST_F(OpenClTest, StagingMovesEveryByte) {
       for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(seed + i * 31 + i / 4096);
       ASSERT_EQ(staging.write(queue, buffer, 3, data.data(), bytes), CL_SUCCESS);
       std::vector<char> sent = data;
-      data.assign(bytes, 0);  // write() is done with it
+      data.assign(bytes, 0);  // write() has completed
       ASSERT_EQ(staging.read(queue, buffer, 3, back.data(), bytes), CL_SUCCESS);
       EXPECT_TRUE(back == sent) << bytes;
     }

@@ -1,4 +1,4 @@
-// The vectors of CPython's math.fsum.
+// The test vectors of CPython's math.fsum.
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
 

@@ -1,4 +1,4 @@
-// Arrays in files: what numpy writes is read, anything else is refused with a message that says why.
+// Array files: those that numpy writes are read, anything else is refused with a message that says why.
 #include "io/npy.hpp"
 
 #include <samesum/array_file.hpp>
@@ -24,7 +24,7 @@ using io::parse_npy;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// A .npy file with this header text and so many bytes of data.
+// A .npy file with this header text and the given number of data bytes.
 std::string npy(std::string_view header, std::size_t data_bytes, int version = 1) {
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);

@@ -1,4 +1,4 @@
-// Quantiles against sorted arrays and GMP's rationals: all types, ties, NaNs, infinities, denormals, every size; passes that differ.
+// Quantiles compared with sorted arrays and GMP's rationals: all types, ties, NaNs, infinities, denormals, every size; passes that differ.
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/quantile.hpp>
@@ -32,7 +32,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr QuantileMethod kMethods[] = {QuantileMethod::linear, QuantileMethod::lower, QuantileMethod::higher, QuantileMethod::nearest,
                                        QuantileMethod::midpoint};
 
-// Values of variants, by their bits.
+// A value as text, by its bits.
 std::string text_of(const Value& value) {
   const std::string type(name_of(value.type));
   if (const auto* real = std::get_if<double>(&value.number)) {
@@ -92,7 +92,7 @@ class Rational {
   // The nearest double, ties to even.
   double rounded() {
     mpfr_t exact, result;
-    mpfr_init2(exact, 4000);  // a quotient by a power of ten is no tie
+    mpfr_init2(exact, 4000);  // a quotient by a power of ten is not a tie
     mpfr_init2(result, 53);
     mpfr_set_q(exact, value_, MPFR_RNDZ);
     const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
@@ -115,7 +115,7 @@ class Rational {
 
 struct Case {
   double q;
-  unsigned long numerator, denominator;  // the decimal that q stands for
+  unsigned long numerator, denominator;  // the decimal number that q stands for
 };
 constexpr Case kQuantiles[] = {{0, 0, 1},
                                {1, 1, 1},
@@ -127,7 +127,7 @@ constexpr Case kQuantiles[] = {{0, 0, 1},
                                {1e-18, 1, 1000000000000000000},
                                {0.999, 999, 1000}};
 
-// What there is to know of some data: the elements but NaNs, sorted.
+// The reference: the elements except NaNs, sorted.
 struct Sorted {
   explicit Sorted(Array data) : values(elements(data)), type(data.type()) {
     nans = std::erase_if(values, not_a_number);
@@ -177,7 +177,7 @@ std::string expected(const Sorted& data, const Case& wanted, NanPolicy nan, Quan
   return text_of({a.rounded(), DType::float64});
 }
 
-// The rule of quantiles, and the options.
+// The rule of quantiles and the options.
 struct Asked {
   NanPolicy nan = NanPolicy::propagate;
   QuantileMethod method = QuantileMethod::linear;
@@ -211,7 +211,7 @@ void compare(Array data, const Sorted& sorted, const Asked& options, const std::
 
 void compare(Array data, const Asked& options, const std::string& what) { compare(data, Sorted(data), options, what); }
 
-// Random bytes, of which one in `ties` is new; NaNs made infinities where `nans` is false.
+// Random bytes: one in `ties` elements is new; NaNs become infinities if `nans` is false.
 std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned ties, bool nans, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<std::byte> bytes(count * size_of(type));
@@ -253,7 +253,7 @@ TEST(Quantile, OfEveryTypeAndSize) {
   }
 }
 
-// Beyond what is gathered at once: digits are counted, in several passes.
+// More elements than are gathered at once: digits are counted, in several passes.
 TEST(Quantile, OfManyElements) {
   constexpr std::size_t kSize = (std::size_t{1} << 20) + 12345;
   for (const DType type : {DType::float16, DType::float32, DType::int64}) {
@@ -268,7 +268,7 @@ TEST(Quantile, OfManyElements) {
   }
 }
 
-// All of one bucket until the last digit: none is ever small enough to be gathered.
+// All elements are in one bucket until the last digit: no bucket is small enough to be gathered.
 TEST(Quantile, OfElementsThatDifferInTheLastDigit) {
   constexpr std::size_t kSize = (std::size_t{1} << 20) * 2 + 101;
   std::vector<double> values(kSize);
@@ -331,7 +331,7 @@ TEST(Quantile, IntegersStayExact) {
   EXPECT_EQ(text_of(median(std::span<const std::int64_t>(ends))), "float64 -0x1p-1");
 }
 
-// 0.9 is nine tenths: as doubles, 10 · 0.9 lies above 9.
+// 0.9 means nine tenths: in doubles, 10 · 0.9 is greater than 9.
 TEST(Quantile, IndexIsThatOfTheDecimal) {
   std::vector<double> values = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   EXPECT_EQ(text_of(quantile(std::span<const double>(values), 0.9)), "float64 0x0p+0");
@@ -343,7 +343,7 @@ TEST(Quantile, IndexIsThatOfTheDecimal) {
   EXPECT_THROW(parse_quantile_method("hazen"), Error);
 }
 
-// The caller's rounding mode and flushing of denormals change no bit, and are left as they were.
+// The caller's rounding mode and flushing of denormals change no bit, and are preserved.
 TEST(Quantile, InAnyFloatingPointEnvironment) {
   const auto bytes = random_elements(DType::float32, 1000, 1, false, 9);
   std::vector<double> small = {5e-324, 1e-323, -1e-310, 3e-310, 0.1, 0.2};
@@ -394,7 +394,7 @@ TEST(Quantile, OfBuffers) {
   }
 }
 
-// Chunks of given arrays, of whatever types.
+// A source of given arrays, of any types.
 class Chunks final : public Source {
  public:
   explicit Chunks(std::vector<Array> views) : views_(std::move(views)) {}
@@ -434,7 +434,7 @@ TEST(Quantile, OfTypesAmongOneAnother) {
       EXPECT_FALSE(precedes(found.values[i], values[rank]) || precedes(values[rank], found.values[i]))
           << text_of(found.values[i]) << " " << text_of(values[rank]);
     }
-    // Of integers alone the result is one.
+    // Of integers only, the result is one.
     const auto open_integers = [&] { return std::make_unique<Chunks>(std::vector<Array>{views[0], views[1]}); };
     for (const Value& value : quantiles(open_integers, wanted, {QuantileMethod::lower}).values) {
       EXPECT_TRUE(is_integer(value.type));

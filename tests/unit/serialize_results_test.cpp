@@ -1,4 +1,4 @@
-// The bytes of every kind of result that merges, as docs/accumulator-format.md lays them down. (Of sums alone: serialize_test.cpp.)
+// The serialized forms of all results that merge, as specified in docs/accumulator-format.md. (Of sums: serialize_test.cpp.)
 #include "support/parts.hpp"
 
 #include <samesum/error.hpp>
@@ -21,7 +21,7 @@ using Bytes = std::vector<std::byte>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What every result that merges has.
+// The functions that every result that merges has.
 template <class Result>
 concept Mergeable = requires(Result result, const Result& other, const Bytes& bytes) {
   result.merge(other);
@@ -41,7 +41,7 @@ std::string hex(const Bytes& bytes) {
   return text;
 }
 
-// Digits alone.
+// Only the digits.
 std::string packed(std::string_view text) {
   std::string digits;
   for (const char c : text) {
@@ -137,7 +137,7 @@ TEST(SerializedResults, GoldenBytes) {
                                                "0c33079ec30fe4b7"));
 }
 
-// Equal statistics have equal bytes, wherever the parts were cut.
+// Equal statistics have equal bytes, for any division into parts.
 TEST(SerializedResults, AreCanonical) {
   hard::Random random(5);
   std::vector<double> values(300);
@@ -157,7 +157,7 @@ TEST(SerializedResults, AreCanonical) {
   }
 }
 
-// Right checksums over what nobody writes.
+// Valid checksums over contents that serialize() never writes.
 TEST(SerializedResults, ForgedProductsAreRefused) {
   const std::string contradiction = "damaged partial sum of products: it contradicts itself";
   ProductAccumulator one;
@@ -199,7 +199,7 @@ TEST(SerializedResults, ForgedStatisticsAreRefused) {
   EXPECT_EQ(refused(16, {255, 255, 255, 255}).substr(0, 27), "truncated set of statistics");
 }
 
-// Each part is right by itself.
+// Each part is valid by itself.
 TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
   const std::string contradiction = "damaged set of statistics: it contradicts itself";
   const std::vector<float> values{-2.5f, 1.0f, static_cast<float>(kNan)};
@@ -247,7 +247,7 @@ TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
   EXPECT_EQ(outcome(contents), contradiction) << "a minimum greater than the maximum";
 }
 
-// The ends of every type.
+// The limits of every type.
 TEST(SerializedResults, InfinitiesAndIntegersAtTheEndsComeBack) {
   const std::uint16_t half[] = {0x7c00, 0xfc00}, bfloat[] = {0x7f80, 0xff80}, greatest[] = {0x7bff, 0x0001};
   const std::vector<float> floats{std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()};

@@ -1,4 +1,4 @@
-// The bytes of a partial sum, as docs/accumulator-format.md lays them down.
+// The serialized form of a partial sum, as specified in docs/accumulator-format.md.
 #include "support/parts.hpp"
 
 #include <samesum/accumulator.hpp>
@@ -151,11 +151,11 @@ TEST(Serialize, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(damaged), "damaged partial sum: its checksum does not match");
 }
 
-// Right checksums over what no accumulator writes.
+// Valid checksums over contents that serialize() never writes.
 TEST(Serialize, RefusesForgeries) {
   const std::string contradiction = "damaged partial sum: it contradicts itself";
   const Bytes one = sum_of({1.0}).serialize();   // first 33, one digit
-  const Bytes zero = sum_of({0.0}).serialize();  // no digit
+  const Bytes zero = sum_of({0.0}).serialize();  // no digits
   EXPECT_EQ(refusal(forged(one, 10, {8})), contradiction) << "an unknown flag";
   EXPECT_EQ(refusal(forged(one, 10, {6})), contradiction) << "two flags of which one includes the other";
   EXPECT_EQ(refusal(forged(sum_of({0.5}).serialize(), 10, {4})), contradiction) << "integers, and yet a fraction";

@@ -1,4 +1,4 @@
-// Arrays as streams and with bytes swapped: the elements that a mapped file has.
+// Arrays as streams and with bytes swapped: the same elements as in a mapped file.
 #include "io/array_source.hpp"
 
 #include <samesum/error.hpp>
@@ -50,7 +50,7 @@ std::string swapped(std::string text, std::size_t element) {
 class Sources : public testing::Test {
  protected:
   Sources() {
-    std::signal(SIGPIPE, SIG_IGN);  // a source that is refused leaves its writer behind
+    std::signal(SIGPIPE, SIG_IGN);  // a refused source leaves its writer without a reader
     std::string name = (fs::temp_directory_path() / "samesum.XXXXXX").string();
     folder_ = mkdtemp(name.data());
   }
@@ -65,7 +65,7 @@ class Sources : public testing::Test {
     return folder_ / "file";
   }
 
-  // A named pipe into which `content` comes in pieces of `piece` bytes.
+  // A named pipe through which `content` is written in pieces of `piece` bytes.
   std::string pipe(std::string content, std::size_t piece) {
     if (writer_.joinable()) writer_.join();
     const std::string path = folder_ / ("pipe" + std::to_string(pipes_++));
@@ -182,7 +182,7 @@ TEST_F(Sources, NoticeWhatIsCutOrTooLong) {
 TEST_F(Sources, AreGivenUpWhileTheyWaitForMore) {
   const std::string path = folder_ / "endless";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const int descriptor = open(path.c_str(), O_RDWR);  // and never closed by a writer
+  const int descriptor = open(path.c_str(), O_RDWR);  // never closed by a writer
   const std::string data = random_bytes((2 << 20) + 5);
   std::thread writer([&] {
     for (std::size_t at = 0; at < data.size();) at += static_cast<std::size_t>(::write(descriptor, data.data() + at, data.size() - at));
@@ -196,7 +196,7 @@ TEST_F(Sources, AreGivenUpWhileTheyWaitForMore) {
   close(descriptor);
 }
 
-// 2 x 3 in Fortran order: 1 2 9 | 3 9 4 by index. What looks at places sees those of the array; what does not takes it as it lies.
+// 2 x 3 in Fortran order: 1 2 9 | 3 9 4 in C order. Operations that use indices see the array's; others take the elements in memory order.
 TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
   const double memory[] = {1, 3, 2, 9, 9, 4};
   const auto array = [&](bool big_endian) {
@@ -204,7 +204,7 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
     std::string file = npy(big_endian ? ">f8" : "<f8", 6, big_endian ? swapped(data, 8) : data);
     file.replace(file.find("(6,)"), 4, "(2,3)");
     file.replace(file.find("False"), 5, "True ");
-    ++file[8];  // the shape is a character longer
+    ++file[8];  // makes the shape one character longer
     return file;
   };
   const Device cpu = Device::open("cpu");
@@ -229,7 +229,7 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
   EXPECT_EQ(std::memcmp(whole->data(), memory, sizeof memory), 0);
 }
 
-// A source of one's own.
+// A user-defined source.
 class Countdown final : public Source {
  public:
   std::optional<Array> next() override {

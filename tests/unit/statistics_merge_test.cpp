@@ -1,4 +1,4 @@
-// What is known of two parts, and what is not.
+// Merging of statistics that have different fields.
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
 #include <samesum/statistics.hpp>
@@ -23,7 +23,7 @@ Statistics extremes(std::uint64_t count, std::optional<Extreme> least, std::opti
   return Statistics(contents);
 }
 
-// As ExtremesPlan gives them where one end alone was asked for.
+// As ExtremesPlan gives them where only one extremum was requested.
 TEST(StatisticsMerge, AnEndThatOnePartLacksIsLost) {
   Statistics all = extremes(1, at(7, 0), {});
   all += extremes(1, {}, at(3, 0));
@@ -36,7 +36,7 @@ TEST(StatisticsMerge, AnEndThatOnePartLacksIsLost) {
   EXPECT_EQ(all, extremes(3, at(1, 2), {}));
 }
 
-// Nor does that of a part without numbers, which has none.
+// A part without numbers has no extremum, and loses none of the other part's.
 TEST(StatisticsMerge, APartOfNaNsLosesNoEnd) {
   const std::vector<double> nans(2, std::numeric_limits<double>::quiet_NaN()), one{5};
   Statistics all = collect(nans);
@@ -69,7 +69,7 @@ TEST(StatisticsMerge, PlacesDoNotWrapAround) {
   EXPECT_EQ(full, before);
 }
 
-// So that statistics are equal where the same is known, whatever was known before.
+// So that statistics are equal where they have the same fields, whatever fields they had before.
 TEST(StatisticsMerge, WhatIsLostLeavesNothingBehind) {
   const std::vector<double> values{1, 2, 3};
   const std::vector<Fields> fields = {

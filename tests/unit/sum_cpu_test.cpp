@@ -1,5 +1,5 @@
-// The CPU's sum with each instruction set that this processor has, where its loops could go wrong: at the ends of units, blocks and chunks,
-// at any alignment, with any number of threads, and where the data change their kind from block to block.
+// The CPU's sum with each instruction set of this processor, in difficult cases: at the ends of units, blocks and chunks, at any alignment,
+// with any number of threads, and where the kind of data changes from block to block.
 #include "reduce/sum_cpu.hpp"
 
 #include "core/float_environment.hpp"
@@ -40,7 +40,7 @@ std::vector<simd::Level> levels() {
   return all;
 }
 
-// Does the sum equal its reference, and is it the same bits where it is rounded at once?
+// Whether the sum equals its reference, and the rounded sum has the same bits.
 testing::AssertionResult sums_to(const Accumulator& reference, Array data, std::uint32_t threads) {
   const Accumulator sum = reduce::sum_cpu(data, threads);
   if (sum != reference) return testing::AssertionFailure() << "the sum is " << result_of(sum) << " instead of " << result_of(reference);
@@ -82,7 +82,7 @@ TEST_P(SumCpu, IsRightAtEveryAlignment) {
   }
 }
 
-// Blocks of different kinds one after the other: each window and each way round it is left for another.
+// Successive blocks of different kinds: each transition from one method of summation to another.
 TEST_P(SumCpu, IsRightWhereTheDataChange) {
   hard::Random random(2);
   const hard::Format format = hard::format_of(type());
@@ -100,7 +100,7 @@ TEST_P(SumCpu, IsRightWhereTheDataChange) {
   EXPECT_TRUE(sums_to(reference, data.view(), 3));
 }
 
-// Numbers of each span of binades, at the range's ends and between: the windows' bounds, exactly.
+// Numbers that span each number of binades, at the range's ends and between: the exact bounds of windows.
 TEST_P(SumCpu, IsRightAtEverySpan) {
   hard::Random random(3);
   const hard::Format format = hard::format_of(type());
@@ -121,7 +121,7 @@ TEST_P(SumCpu, IsRightAtEverySpan) {
   }
 }
 
-// Equal elements drive the running sums to the ends of their anchors' binades.
+// Equal elements move the running sums to the ends of their anchors' binades.
 TEST_P(SumCpu, IsRightForEqualElements) {
   const hard::Format format = hard::format_of(type());
   const std::uint64_t one = format.power(0), ones = 2 * format.power(0) - format.power(0) - 1;
@@ -133,8 +133,8 @@ TEST_P(SumCpu, IsRightForEqualElements) {
   }
 }
 
-// Sums near the middle between two doubles, of large numbers that cancel and small ones: what is rounded away decides or does not, and
-// everything between.
+// Sums close to the midpoint of two doubles, of large numbers that cancel and small ones: what is rounded away is decisive, or not, or in
+// between.
 TEST_P(SumCpu, IsRoundedByTheLeastWhereThatDecides) {
   hard::Random random(5);
   const hard::Format format = hard::format_of(type());
@@ -164,12 +164,12 @@ TEST_P(SumCpu, IsRoundedByTheLeastWhereThatDecides) {
       ++(slack != 0 ? off : exact);
     }
   }
-  if (std::get<0>(GetParam()) != simd::Level::baseline) {  // which has no vectors, and so rounds nothing
+  if (std::get<0>(GetParam()) != simd::Level::baseline) {  // the baseline has no vectors, and rounds nothing
     EXPECT_GT(off, exact) << "this test is of what is rounded away";
   }
 }
 
-// Few binades, too far from each other for a window, each with more elements than a word of a bin has room for.
+// Few binades, too far apart for a window, each with more elements than fit a word of a bin.
 TEST_P(SumCpu, IsRightWhereBinsWrapAround) {
   hard::Random random(4);
   const hard::Format format = hard::format_of(type());
@@ -270,7 +270,7 @@ TEST(SumCpuThreads, MaySumAtTheSameTime) {
   EXPECT_EQ(right, std::vector<int>(4, 5));
 }
 
-// Pages that nobody wrote to are one and the same page of zeros, so this takes little memory.
+// Pages that were never written to are all the same page of zeros, so this takes little memory.
 TEST(SumCpuThreads, MoreElementsThan32BitsCount) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "would take minutes";

@@ -77,7 +77,7 @@ TEST_F(TextFiles, OfManyBlocks) {
     options.threads = threads;
     EXPECT_EQ(sum(options), expected) << threads;
   }
-  std::ranges::replace(text, '\n', ' ');  // one line, which is longer than any block
+  std::ranges::replace(text, '\n', ' ');  // one line, longer than any block
   write(text);
   EXPECT_EQ(sum(), expected);
 }
@@ -149,7 +149,7 @@ TEST_F(TextFiles, HaveExtremesToTheLastBit) {
   EXPECT_EQ(nothing.count(), 4u);
 }
 
-// Which type a chunk has depends on what stands near a number; what is found does not.
+// A chunk's type depends on neighbouring numbers; the values do not.
 TEST_F(TextFiles, HaveOneTypeWhereverTheyAreCut) {
   InputOptions options;
   options.text.in_order = true;

@@ -1,4 +1,4 @@
-// Text: numbers as the C library reads them, columns, and errors that say where.
+// Text: numbers compared with the C library's parser, columns, and errors with their position.
 #include "support/text_oracle.hpp"
 
 #include <samesum/error.hpp>
@@ -78,7 +78,7 @@ TEST(TextNumbers, AreTheNearestDoubles) {
 TEST(TextNumbers, RoundHalfwayToEven) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
-    // Halfway between two doubles, exactly, a little more and a little less: 54 bits over a power of five or two.
+    // The midpoint of two doubles, exactly, and slightly more and less: 54 bits over a power of five or two.
     const std::uint64_t odd = (random() >> 10 | std::uint64_t{1} << 53) | 1;
     const int power = static_cast<int>(random() % 9);
     const std::string digits = std::to_string(odd);
@@ -92,7 +92,7 @@ TEST(TextNumbers, RoundHalfwayToEven) {
   }
 }
 
-// As near to halfway as 19 digits and a power of ten come.
+// As close to a midpoint as 19 digits and a power of ten allow.
 TEST(TextNumbers, RoundRightNearHalfway) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 20000; ++i) {
@@ -272,7 +272,7 @@ TEST(TextNumbers, OptionsThatMakeNoSenseAreRefused) {
   }
 }
 
-// 2^53 + 1 and its neighbours, in one text with fractions: every value is there, in its place.
+// 2^53 + 1 and its neighbours, in one text with fractions: every value is preserved, at its position.
 TEST(TextNumbers, KeepTheirOrderAndTheirValues) {
   TextOptions options;
   options.in_order = true;

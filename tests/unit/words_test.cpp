@@ -1,4 +1,4 @@
-// Words that merge by addition: any sum of words of parts is the words of all of them.
+// Words that merge by addition: the sum of the words of parts is the words of the merged result.
 #include "support/parts.hpp"
 
 #include <samesum/error.hpp>
@@ -37,10 +37,10 @@ Histogram from(const Words& words) {
   return Histogram::from_words(test::bins_of_parts(), words);
 }
 
-// What MPI_SUM does.
+// The operation of MPI_SUM.
 void add(Words& to, const Words& words) { std::ranges::transform(to, words, to.begin(), std::plus<>()); }
 
-// As words are asked for: of no elements there are some, whatever was collected.
+// Words require that extremes are dropped; without elements words exist for any fields.
 Statistics without_extremes(const Statistics& one) { return one.count() != 0 ? one.without_extremes() : one; }
 template <class Result>
 const Result& without_extremes(const Result& one) {
@@ -100,7 +100,7 @@ TYPED_TEST(WordsOf, RandomPartsAddUpToThoseOfTheWhole) {
   }
 }
 
-// 2^20 times the same part.
+// The same part 2^20 times.
 TYPED_TEST(WordsOf, AMillionPartsHaveRoom) {
   constexpr std::int64_t kParts = std::int64_t{1} << 20;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -109,7 +109,7 @@ TYPED_TEST(WordsOf, AMillionPartsHaveRoom) {
     Words sum = words_of(merged);
     for (std::int64_t& word : sum) {
       ASSERT_FALSE(__builtin_mul_overflow(word, kParts, &word));
-      ASSERT_LT(std::abs(word), std::int64_t{1} << 53);  // so that there is more headroom than is promised
+      ASSERT_LT(std::abs(word), std::int64_t{1} << 53);  // more headroom than is guaranteed
     }
     for (std::int64_t parts = 1; parts < kParts; parts *= 2) merged.merge(TypeParam(merged));
     ASSERT_EQ(from<TypeParam>(sum), merged) << seed;
@@ -133,7 +133,7 @@ TYPED_TEST(WordsOf, WhatIsNoSumOfWordsIsRefused) {
   const Words good = words_of(without_extremes(part));
   const std::size_t sign = std::is_same_v<TypeParam, Accumulator> ? Accumulator::kDigits - 1u : ProductAccumulator::kDigits - 1u;
   for (std::size_t i = 0; i < good.size(); ++i) {
-    if (std::is_same_v<TypeParam, Statistics>) break;  // made of the others: some words have no say where others are there
+    if (std::is_same_v<TypeParam, Statistics>) break;  // made of the others: some words are ignored beside others
     for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
       if (i == sign && bad == -1) continue;
       Words words = good;
@@ -192,7 +192,7 @@ TEST(Words, ExtremesHaveNone) {
   EXPECT_NE(refusal(ErrorKind::usage, [&] { rest.min(); }).find("was not collected"), std::string::npos);
 }
 
-// As it is merged: what one part with elements lacks is lost; parts without elements have no say.
+// As in merge(): a field that one part with elements lacks is lost; parts without elements are ignored.
 TEST(Words, FieldsOfStatisticsAreThoseOfAllPartsWithElements) {
   const std::vector<double> values{1, 2, 3};
   const Statistics both = collect(values, {false, true, true, false}), sum = collect(values, {false, true, false, false});

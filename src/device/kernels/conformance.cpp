@@ -103,7 +103,8 @@ bool around_denormals(Operands<T> o, T right) {
 
 // The reason why the device fails one operation: the first wrong result, on normal numbers if there is one.
 template <typename T>
-void judge(const Operation<T>& operation, const std::vector<Operands<T>>& cases, const Bits<T>* results, std::vector<Missing>& missing) {
+void check_operation(const Operation<T>& operation, const std::vector<Operands<T>>& cases, const Bits<T>* results,
+                     std::vector<Missing>& missing) {
   for (const bool denormals : {false, true}) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const Operands<T> o = cases[i];
@@ -122,7 +123,7 @@ void judge(const Operation<T>& operation, const std::vector<Operands<T>>& cases,
 
 template <typename T>
 void compare(const std::vector<Operands<T>>& cases, const std::vector<Bits<T>>& results, std::vector<Missing>& missing) {
-  for (std::size_t i = 0; i < kOperations; ++i) judge(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
+  for (std::size_t i = 0; i < kOperations; ++i) check_operation(kArithmetic<T>[i], cases, results.data() + i * cases.size(), missing);
 }
 
 // The kernel's sub-group operations, in its order, and their expected results: each work-item has a word of `words`.

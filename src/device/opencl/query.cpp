@@ -92,7 +92,7 @@ void choose_language(Found& found, int version, const std::string& extensions) {
                                   : "the driver's OpenCL C has no sub-group shuffles"});
 }
 
-void judge_arithmetic(Found& found, const std::string& extensions) {
+void check_arithmetic(Found& found, const std::string& extensions) {
   auto& missing = found.info.missing;
   const auto single = device_value<cl_device_fp_config>(found.id, CL_DEVICE_SINGLE_FP_CONFIG);
   if ((single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0) {
@@ -142,7 +142,7 @@ void examine(cl_platform_id platform, cl_device_id id, const std::string& select
 
   const std::string extensions = device_text(id, CL_DEVICE_EXTENSIONS);
   choose_language(found, version, extensions);
-  judge_arithmetic(found, extensions);
+  check_arithmetic(found, extensions);
   found.compiler = fmt::format("{}\n{}\n{}\n{}", platform_text(platform, CL_PLATFORM_VERSION), version_text,
                                device_text(id, CL_DEVICE_OPENCL_C_VERSION), device_text(id, CL_DEVICE_VENDOR));
   findings.devices.push_back(std::move(found));

@@ -72,7 +72,7 @@ ImageFile::ImageFile(std::string path) : path_(std::move(path)), file_(std::make
   named(path_, [&] {
     const Format* format = format_of(*file_);
     if (format == nullptr) throw Error(ErrorKind::usage, "no PNG, JPEG or TIFF image");
-    places_ = format->pages(file_->bytes());
+    offsets_ = format->pages(file_->bytes());
   });
 }
 
@@ -82,7 +82,7 @@ Image ImageFile::page(std::uint32_t number, const RowsReady& rows_ready, std::ui
     if (number < 1 || number > pages()) {
       throw Error(ErrorKind::usage, fmt::format("there is no page {}: it has {}", number, pages()));
     }
-    const io::ImageRequest request{places_[number - 1], max_pixels, rows_ready};
+    const io::ImageRequest request{offsets_[number - 1], max_pixels, rows_ready};
     Image image = format_of(*file_)->decode(file_->bytes(), request);
     if (!file_->unchanged()) throw Error(ErrorKind::usage, "was changed while it was being read: run again");
     return image;

@@ -135,9 +135,9 @@ Image decode_png(std::span<const std::byte> file, const ImageRequest& request) {
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a damaged PNG image: {}", reading.message)); };
   if (!read_header(reading)) refuse();
   // Deflate's ratio is at most 1032; a pixel has at least one bit.
-  constexpr double kMostRatio = 1032 * 8;
+  constexpr double kMaxRatio = 1032 * 8;
   judge_size(png_get_image_width(reading.png, reading.info), png_get_image_height(reading.png, reading.info),
-             kMostRatio * static_cast<double>(file.size()), file.size(), request.max_pixels);
+             kMaxRatio * static_cast<double>(file.size()), file.size(), request.max_pixels);
   const Palette palette = palette_of(reading);
   const bool indexed = !palette.colours.empty();
   bool interlaced = false;

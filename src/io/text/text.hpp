@@ -100,7 +100,7 @@ class TextReader {
   void look_at_first_line(TextBlock& block);
   std::optional<bool> is_table(const TextBlock& block) const;
   std::size_t records_end(TextBlock& block) const;
-  bool wants_more(TextBlock& block);
+  bool needs_more(TextBlock& block);
   std::optional<char> delimiter_of(const char* at, const char* end) const;
   bool has_names(const std::vector<std::string>& fields, bool& numbers) const;
   bool find_columns(TextBlock& block);
@@ -129,7 +129,7 @@ class TextReader {
   bool columns_found_ = false;
   char delimiter_ = 0;  // 0: runs of blanks
   std::vector<Column> columns_;
-  std::vector<std::uint32_t> places_;  // the index in columns_ of each field, or kNoPlace
+  std::vector<std::uint32_t> column_of_;  // the index in columns_ of each field, or kNoColumn
 };
 
 /// "column 3 ('price')".

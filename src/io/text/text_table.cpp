@@ -28,7 +28,7 @@ std::string list(const std::vector<std::string>& names) {
   return names.size() > kMost ? text + ", ..." : text;
 }
 
-constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
+constexpr std::uint32_t kNoColumn = ~std::uint32_t{0};
 
 bool is_quoted(std::string_view name) noexcept { return name.size() > 2 && name.front() == '"' && name.back() == '"'; }
 
@@ -44,7 +44,7 @@ std::string counted_fields(std::size_t count) { return count == 1 ? "1 field" : 
 }  // namespace
 
 // Whether the line that `block` ends in must be read further; enlarges the block in that case.
-bool TextReader::wants_more(TextBlock& block) {
+bool TextReader::needs_more(TextBlock& block) {
   if (ended_) return false;
   if (block.capacity >= max_record_bytes_) {
     refuse(block, block.begin,
@@ -58,14 +58,14 @@ bool TextReader::wants_more(TextBlock& block) {
 
 void TextReader::cut_after_record(TextBlock& block) {
   while (!columns_found_ && !find_columns(block)) {
-    if (!wants_more(block)) return;
+    if (!needs_more(block)) return;
   }
   if (block.error || !columns_found_) return;
   for (;;) {
     block.quotes = block.view().find('"') != std::string_view::npos;
     if (ended_) return;
     if (const std::size_t end = records_end(block); end > block.begin) return cut_at(block, end);
-    if (!wants_more(block) && block.error) return;
+    if (!needs_more(block) && block.error) return;
   }
 }
 
@@ -200,9 +200,9 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
       columns_[i].name = fields[field];
       columns_[i].label = printable(fields[field], fields[field].size());
     }
-    places_.resize(std::max(places_.size(), field + 1), kNoPlace);
-    if (places_[field] != kNoPlace) return refuse(block, begin, fmt::format("column {} is asked for twice", field + 1));
-    places_[field] = static_cast<std::uint32_t>(i);
+    column_of_.resize(std::max(column_of_.size(), field + 1), kNoColumn);
+    if (column_of_[field] != kNoColumn) return refuse(block, begin, fmt::format("column {} is asked for twice", field + 1));
+    column_of_[field] = static_cast<std::uint32_t>(i);
   }
   if (header) block.begin = end;
 }
@@ -264,21 +264,21 @@ void TextReader::parse_records(TextBlock& block) const {
     std::size_t index = 0;
     Field field;
     for (; next != nullptr; next = next_field(at, end, delimiter_), ++index) {
-      if (index >= places_.size() && !all && !block.quotes) break;
+      if (index >= column_of_.size() && !all && !block.quotes) break;
       at = read_field(next, end, delimiter_, field);
       if (!field.closed) {
         return fail(field.text.data() - 1, fmt::format("the quoted field '{}' {}", printable(field.text),
                                                        at == end ? "is not closed" : "goes on after its closing quote"));
       }
-      if (index >= places_.size()) {
-        if (all) return fail(next, fmt::format("a line of over {}, in a table of so many columns", counted_fields(places_.size())));
+      if (index >= column_of_.size()) {
+        if (all) return fail(next, fmt::format("a line of over {}, in a table of so many columns", counted_fields(column_of_.size())));
         continue;
       }
-      if (const std::uint32_t place = places_[index]; place != kNoPlace) {
-        if (!parse_field(block, block.columns[place], field.text, field.quoted)) return;
+      if (const std::uint32_t column = column_of_[index]; column != kNoColumn) {
+        if (!parse_field(block, block.columns[column], field.text, field.quoted)) return;
       }
     }
-    if (index < places_.size()) {
+    if (index < column_of_.size()) {
       const Column& column = *std::ranges::max_element(columns_, {}, &Column::number);
       return fail(at, fmt::format("a line of {}, which has no {}", counted_fields(index), text_of(column)));
     }

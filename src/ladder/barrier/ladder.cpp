@@ -87,7 +87,7 @@ class BarrierLadderRun {
 
   // Runs `action` for a row; an exception becomes the row's verdict.
   template <class Action>
-  void judge(BarrierRow& row, const Action& action) const {
+  void run_row(BarrierRow& row, const Action& action) const {
     tell(fmt::format("{}, {} groups of {}", row.method, row.groups, row.group_size));
     try {
       row.verdict = Verdict::right;
@@ -127,7 +127,7 @@ class BarrierLadderRun {
 
   BarrierRow sums_row(std::size_t method, std::uint32_t group_size) {
     BarrierRow row{std::string(kMethods[method]), groups_for(group_size), group_size, 2ull * ladder_.rounds, {}, {}, {}};
-    judge(row, [&] {
+    run_row(row, [&] {
       const bool one_each = row.groups * group_size == kItems;
       const device::Kernel kernel = device::build(device_, method_source(method, group_size, one_each), "neighbour_sums");
       std::vector<double> samples;
@@ -144,7 +144,7 @@ class BarrierLadderRun {
 
   BarrierRow launches_row(std::uint32_t group_size) {
     BarrierRow row{std::string(kLaunches), (kItems + group_size - 1) / group_size, group_size, 2ull * ladder_.rounds, {}, {}, {}};
-    judge(row, [&] {
+    run_row(row, [&] {
       const device::Kernel kernel = device::build(device_, method_source(0, group_size, true), "neighbour_step");
       std::vector<double> samples;
       for (std::uint32_t run = 0; run < std::max<std::uint32_t>(options_.runs, 2) && row.verdict == Verdict::right; ++run) {
@@ -194,7 +194,7 @@ class BarrierLadderRun {
 
   BarrierRow shape_row(std::size_t method, std::uint32_t groups, std::uint32_t group_size) {
     BarrierRow row{std::string(kMethods[method]), groups, group_size, cpu_ ? kBarriersOfCpu : kBarriers, {}, {}, {}};
-    judge(row, [&] {
+    run_row(row, [&] {
       const device::Kernel kernel = device::build(device_, method_source(method, group_size, true), "barriers");
       const auto rounds = static_cast<std::uint32_t>(row.barriers);
       launch(kernel, groups, group_size, {rounds / 10});

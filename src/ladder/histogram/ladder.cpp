@@ -91,18 +91,18 @@ class HistogramLadderRun {
       const Rung rung = prepare(row);
       rung.call();
       row.verdict = Verdict::right;
-      judge(rung, row);
+      check_result(rung, row);
       // Incorrect variants are timed too, to show what they gain.
       time_rung(row, rung.timer, reader, options_.effort);
       row.samples_per_second = static_cast<double>(data_.size()) / row.seconds.median;
-      judge(rung, row);
+      check_result(rung, row);
     });
     ladder_.rungs.push_back(std::move(row));
     rank(ladder_);
     if (options_.measured) options_.measured(ladder_);
   }
 
-  void judge(const Rung& rung, HistogramLadderRow& row) const {
+  void check_result(const Rung& rung, HistogramLadderRow& row) const {
     const Counts counts = rung.counts();
     if (counts == expected_) return;
     std::uint64_t total = 0;
@@ -236,7 +236,7 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
   const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, histogram_rungs(device), options.kernel_name, device.info());
-  if (data.size() > binning::DeviceHistogram::kMostCounted) {
+  if (data.size() > binning::DeviceHistogram::kMaxCounted) {
     throw Error(ErrorKind::usage, "the ladder counts fewer than 2^32 bytes: its kernels have counters of 32 bits");
   }
   if (device.info().has(Capability::kernels) && data.size() > device.info().max_allocation_bytes) {

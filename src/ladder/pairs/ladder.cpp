@@ -269,7 +269,7 @@ class PairsLadderRun {
     attempt(row, [&] {
       const PairsRung rung = prepare(row);
       rung.call();
-      judge(rung, accuracy, in_sequence, row);
+      check_result(rung, accuracy, in_sequence, row);
       if (row.verdict == Verdict::right) time(rung, row);
     });
     if (row.name == kSerial) serial_pairs_per_second_ = row.pairs_per_second;
@@ -295,7 +295,7 @@ class PairsLadderRun {
     row.operations_per_second = row.pairs_per_second * ladder_.operations_of_pair;
   }
 
-  void judge(const PairsRung& rung, PairAccuracy accuracy, bool in_sequence, PairsRow& row) const {
+  void check_result(const PairsRung& rung, PairAccuracy accuracy, bool in_sequence, PairsRow& row) const {
     std::vector<char> c(x_count_ * 8);
     rung.read({c.data()});
     if (!summing() || accuracy == PairAccuracy::exact) {
@@ -307,7 +307,7 @@ class PairsLadderRun {
     const auto y = static_cast<double>(y_count_);
     const auto d = static_cast<double>(problem_.components);
     const double depth = in_sequence ? y : accuracy == PairAccuracy::fast ? std::min(y * d, 4096 + y * (d + 4) / 1024 + 8 * d) : 2;
-    const bool right = reference_.judge(c, depth, row) <= 1;
+    const bool right = reference_.error_ratio(c, depth, row) <= 1;
     row.verdict = right ? Verdict::right : Verdict::wrong;
     if (!right) row.reason = "the error is over the bound";
   }

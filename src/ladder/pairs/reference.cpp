@@ -51,7 +51,7 @@ PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs
   }
 }
 
-double PairsReference::judge(const std::vector<char>& c, double depth, PairsRow& row) const {
+double PairsReference::error_ratio(const std::vector<char>& c, double depth, PairsRow& row) const {
   const auto d = static_cast<double>(problem_.components);
   const auto y = static_cast<double>(problem_.y_count);
   const double u = problem_.type == DType::float32 ? 0x1p-24 : 0x1p-53;

@@ -19,7 +19,7 @@ class PairsReference {
 
   /// The largest error/bound of sums in float64 and compensated, which is below 1 for correct results. `depth`: the number of sequential
   /// additions.
-  double judge(const std::vector<char>& c, double depth, PairsRow& row) const;
+  double error_ratio(const std::vector<char>& c, double depth, PairsRow& row) const;
 
   /// Whether the samples equal the CPU's bits, for problems where that is guaranteed.
   bool same_bits(const std::vector<char>& c, PairAccuracy accuracy) const;

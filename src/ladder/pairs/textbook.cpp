@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kTile = 1024;
-constexpr std::uint64_t kMostLocalAll = 48 << 10;  // the portable limit for static local memory
+constexpr std::uint64_t kMaxLocalAll = 48 << 10;  // the portable limit for static local memory
 
 struct Rung {
   std::string_view name;
@@ -36,7 +36,7 @@ constexpr auto kNames = [] {
 
 std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo& info) {
   if (rung.name != "local_all") return kTile;
-  const std::uint64_t room = std::min(kMostLocalAll, info.local_bytes);
+  const std::uint64_t room = std::min(kMaxLocalAll, info.local_bytes);
   const std::uint64_t bytes = problem.y_count * size_of(problem.type);
   if (bytes > room) {
     refuse(fmt::format("local_all wants all of B in local memory: {} bytes, where a group on {} has {}; {} y fit", bytes, info.selector,

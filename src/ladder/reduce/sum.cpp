@@ -99,10 +99,10 @@ class LadderRun {
       const Rung rung = prepare(row);
       row.verdict = Verdict::right;
       rung.call();
-      if (judge(rung, row) && rung.timer) {
+      if (check_result(rung, row) && rung.timer) {
         time_rung(row, rung.timer, reader, options_.effort);
         row.bytes_per_second = static_cast<double>(data().bytes()) / row.seconds.median;
-        if (!judge(rung, row)) forget_times(row);
+        if (!check_result(rung, row)) forget_times(row);
       }
     });
     ladder_.rungs.push_back(std::move(row));
@@ -110,7 +110,7 @@ class LadderRun {
     if (options_.measured) options_.measured(ladder_);
   }
 
-  static bool judge(const Rung& rung, LadderRow& row) {
+  static bool check_result(const Rung& rung, LadderRow& row) {
     const bool right = rung.check(row);
     if (!right) {
       row.verdict = Verdict::wrong;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kUnroll = 4;
-constexpr std::uint64_t kMostGroups = 0x7fffffff;  // of one launch
+constexpr std::uint64_t kMaxGroups = 0x7fffffff;  // of one launch
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
@@ -100,7 +100,7 @@ struct Planner {
     };
     passes(shape, [&](std::uint32_t tile_rows, std::uint32_t tile_columns, const device::Memory& to, std::uint64_t result_rows,
                       std::uint64_t result_columns) {
-      const auto groups = static_cast<std::uint32_t>(std::min(result_rows * result_columns, kMostGroups));
+      const auto groups = static_cast<std::uint32_t>(std::min(result_rows * result_columns, kMaxGroups));
       add(tree, groups, {plan.result, rows, columns, to, tile_columns, groups / result_columns, groups % result_columns}, result_rows,
           result_columns);
       plan.depth += height(tile_columns) + height(tile_rows);
@@ -114,7 +114,7 @@ struct Planner {
     const device::Kernel serial = kernel("tile_round");
     passes([&] { return std::pair(tile, tile); },
            [&](std::uint32_t, std::uint32_t, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
-             const std::uint64_t groups = std::min(ceil_div(result_rows * result_columns, group_size), kMostGroups);
+             const std::uint64_t groups = std::min(ceil_div(result_rows * result_columns, group_size), kMaxGroups);
              add(serial, static_cast<std::uint32_t>(groups), {plan.result, rows, columns, to, tile}, result_rows, result_columns);
              plan.depth += std::min<std::uint64_t>(rows, tile) * std::min<std::uint64_t>(columns, tile);
            });
