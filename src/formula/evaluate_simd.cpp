@@ -34,6 +34,7 @@ FN ulong multiply_high_u64(ulong a, ulong b) { return static_cast<ulong>(static_
 #ifndef SAMESUM_FP64
 #define SAMESUM_FP64 1
 #endif
+#define CONSTANT static constexpr
 #include "formula/operations.h"
 #include "formula/transcendental.h"
 
@@ -225,6 +226,10 @@ struct Floats {
     }
   }
 };
+OPERATION1(SinF32, float, float, fixed_sin_f32(a))
+OPERATION1(SinF64, double, double, fixed_sin_f64(a))
+OPERATION1(CosF32, float, float, fixed_cos_f32(a))
+OPERATION1(CosF64, double, double, fixed_cos_f64(a))
 OPERATION1(ExpF32, float, float, fixed_exp_f32(a))
 OPERATION1(LogF32, float, float, fixed_log_f32(a))
 OPERATION1(TanhF32, float, float, fixed_tanh_f32(a))
@@ -239,18 +244,22 @@ OPERATION2(MinF64, double, double, min_f64(a, b))
 OPERATION2(MaxF64, double, double, max_f64(a, b))
 
 Loop find_f32(Op op) {
-  if (op == Op::exp) return loop1<ExpF32, float>;
-  if (op == Op::log) return loop1<LogF32, float>;
-  if (op == Op::tanh) return loop1<TanhF32, float>;
+  if (op == Op::fixed_sin) return loop1<SinF32, float>;
+  if (op == Op::fixed_cos) return loop1<CosF32, float>;
+  if (op == Op::exp || op == Op::fixed_exp) return loop1<ExpF32, float>;
+  if (op == Op::log || op == Op::fixed_log) return loop1<LogF32, float>;
+  if (op == Op::tanh || op == Op::fixed_tanh) return loop1<TanhF32, float>;
   if (op == Op::abs) return loop1<AbsF32, float>;
   if (op == Op::min) return loop2<MinF32, float>;
   if (op == Op::max) return loop2<MaxF32, float>;
   return Floats<float>::find(op);
 }
 Loop find_f64(Op op) {
-  if (op == Op::exp) return loop1<ExpF64, double>;
-  if (op == Op::log) return loop1<LogF64, double>;
-  if (op == Op::tanh) return loop1<TanhF64, double>;
+  if (op == Op::fixed_sin) return loop1<SinF64, double>;
+  if (op == Op::fixed_cos) return loop1<CosF64, double>;
+  if (op == Op::exp || op == Op::fixed_exp) return loop1<ExpF64, double>;
+  if (op == Op::log || op == Op::fixed_log) return loop1<LogF64, double>;
+  if (op == Op::tanh || op == Op::fixed_tanh) return loop1<TanhF64, double>;
   if (op == Op::abs) return loop1<AbsF64, double>;
   if (op == Op::min) return loop2<MinF64, double>;
   if (op == Op::max) return loop2<MaxF64, double>;
@@ -527,6 +536,7 @@ void canonical(Scalar type, void* values, std::size_t count) {
   }
 }
 
+#undef CONSTANT
 #undef OPERATION1
 #undef OPERATION2
 #undef OPERATION3
