@@ -54,6 +54,12 @@ struct FormulaParameter {
   Value value;
 };
 
+/// How exp, log, sin, cos and tanh are computed.
+enum class FormulaMath {
+  native,  ///< as a device does best: bounded errors, bits that differ between devices
+  fixed,   ///< by operations of which each is rounded correctly: the same bits everywhere
+};
+
 /// What a formula gives for inputs of certain types.
 struct FormulaDescription {
   std::vector<DType> results;  ///< one type; of a tuple one for each component. That of a bool is uint8
@@ -68,7 +74,7 @@ class Formula {
  public:
   /// O(length). @throws Error (usage) where `text` is no formula: the message shows the place with a caret, and says what was expected
   /// there.
-  explicit Formula(std::string_view text);
+  explicit Formula(std::string_view text, FormulaMath math = FormulaMath::native);
 
   /// The text in its canonical form: one space where there is one, parentheses where they are needed. It is a formula, and the same one.
   std::string to_string() const;

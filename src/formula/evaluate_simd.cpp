@@ -34,7 +34,9 @@ FN ulong multiply_high_u64(ulong a, ulong b) { return static_cast<ulong>(static_
 #ifndef SAMESUM_FP64
 #define SAMESUM_FP64 1
 #endif
+#define CONSTANT static constexpr
 #include "formula/operations.h"
+#include "formula/transcendental.h"
 
 // A bool in memory.
 using flag = std::uint8_t;
@@ -160,14 +162,11 @@ struct Floats {
   OPERATION1(Trunc, T, T, std::trunc(a))
   OPERATION1(Round, T, T, std::rint(a))
   OPERATION1(IsNan, flag, T, a != a)
-  OPERATION1(Exp, T, T, std::exp(a))
-  OPERATION1(Log, T, T, std::log(a))
   OPERATION1(Log1p, T, T, std::log1p(a))
   OPERATION1(Expm1, T, T, std::expm1(a))
   OPERATION1(Sin, T, T, std::sin(a))
   OPERATION1(Cos, T, T, std::cos(a))
   OPERATION1(Tan, T, T, std::tan(a))
-  OPERATION1(Tanh, T, T, std::tanh(a))
   OPERATION2(Add, T, T, a + b)
   OPERATION2(Subtract, T, T, a - b)
   OPERATION2(Multiply, T, T, a* b)
@@ -194,10 +193,6 @@ struct Floats {
         return loop1<Round, T>;
       case Op::isnan:
         return loop1<IsNan, T>;
-      case Op::exp:
-        return loop1<Exp, T>;
-      case Op::log:
-        return loop1<Log, T>;
       case Op::log1p:
         return loop1<Log1p, T>;
       case Op::expm1:
@@ -208,8 +203,6 @@ struct Floats {
         return loop1<Cos, T>;
       case Op::tan:
         return loop1<Tan, T>;
-      case Op::tanh:
-        return loop1<Tanh, T>;
       case Op::add:
         return loop2<Add, T>;
       case Op::subtract:
@@ -233,6 +226,16 @@ struct Floats {
     }
   }
 };
+OPERATION1(SinF32, float, float, fixed_sin_f32(a))
+OPERATION1(SinF64, double, double, fixed_sin_f64(a))
+OPERATION1(CosF32, float, float, fixed_cos_f32(a))
+OPERATION1(CosF64, double, double, fixed_cos_f64(a))
+OPERATION1(ExpF32, float, float, fixed_exp_f32(a))
+OPERATION1(LogF32, float, float, fixed_log_f32(a))
+OPERATION1(TanhF32, float, float, fixed_tanh_f32(a))
+OPERATION1(ExpF64, double, double, fixed_exp_f64(a))
+OPERATION1(LogF64, double, double, fixed_log_f64(a))
+OPERATION1(TanhF64, double, double, fixed_tanh_f64(a))
 OPERATION1(AbsF32, float, float, abs_f32(a))
 OPERATION2(MinF32, float, float, min_f32(a, b))
 OPERATION2(MaxF32, float, float, max_f32(a, b))
@@ -241,12 +244,22 @@ OPERATION2(MinF64, double, double, min_f64(a, b))
 OPERATION2(MaxF64, double, double, max_f64(a, b))
 
 Loop find_f32(Op op) {
+  if (op == Op::fixed_sin) return loop1<SinF32, float>;
+  if (op == Op::fixed_cos) return loop1<CosF32, float>;
+  if (op == Op::exp || op == Op::fixed_exp) return loop1<ExpF32, float>;
+  if (op == Op::log || op == Op::fixed_log) return loop1<LogF32, float>;
+  if (op == Op::tanh || op == Op::fixed_tanh) return loop1<TanhF32, float>;
   if (op == Op::abs) return loop1<AbsF32, float>;
   if (op == Op::min) return loop2<MinF32, float>;
   if (op == Op::max) return loop2<MaxF32, float>;
   return Floats<float>::find(op);
 }
 Loop find_f64(Op op) {
+  if (op == Op::fixed_sin) return loop1<SinF64, double>;
+  if (op == Op::fixed_cos) return loop1<CosF64, double>;
+  if (op == Op::exp || op == Op::fixed_exp) return loop1<ExpF64, double>;
+  if (op == Op::log || op == Op::fixed_log) return loop1<LogF64, double>;
+  if (op == Op::tanh || op == Op::fixed_tanh) return loop1<TanhF64, double>;
   if (op == Op::abs) return loop1<AbsF64, double>;
   if (op == Op::min) return loop2<MinF64, double>;
   if (op == Op::max) return loop2<MaxF64, double>;
@@ -523,6 +536,7 @@ void canonical(Scalar type, void* values, std::size_t count) {
   }
 }
 
+#undef CONSTANT
 #undef OPERATION1
 #undef OPERATION2
 #undef OPERATION3

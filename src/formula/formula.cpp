@@ -83,7 +83,11 @@ Error failed(const Formula& formula, std::uint64_t position, std::span<const std
 
 }  // namespace formula
 
-Formula::Formula(std::string_view text) : tree_(std::make_shared<const formula::Tree>(formula::parse(text))) {}
+Formula::Formula(std::string_view text, FormulaMath math) {
+  formula::Tree tree = formula::parse(text);
+  tree.fixed = math == FormulaMath::fixed;
+  tree_ = std::make_shared<const formula::Tree>(std::move(tree));
+}
 
 std::string Formula::to_string() const { return formula::to_string(*tree_); }
 

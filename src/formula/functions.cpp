@@ -100,6 +100,23 @@ const Function& operator_of(std::string_view symbol, unsigned operands) noexcept
                        [&](const Function& f) { return f.name == symbol && f.least == operands; });
 }
 
+Op fixed(Op op) noexcept {
+  switch (op) {
+    case Op::exp:
+      return Op::fixed_exp;
+    case Op::log:
+      return Op::fixed_log;
+    case Op::tanh:
+      return Op::fixed_tanh;
+    case Op::sin:
+      return Op::fixed_sin;
+    case Op::cos:
+      return Op::fixed_cos;
+    default:
+      return op;
+  }
+}
+
 bool is_transcendental(Op op) noexcept { return (op >= Op::exp && op <= Op::tanh) || op == Op::atan2 || op == Op::pow || op == Op::hypot; }
 
 }  // namespace samesum::formula

@@ -39,6 +39,11 @@ enum class Op : std::uint8_t {
   trunc,
   round,
   sqrt,
+  fixed_exp,  // those by fixed operations (transcendental.h)
+  fixed_log,
+  fixed_tanh,
+  fixed_sin,
+  fixed_cos,
   isnan,
   popcount,
   clz,
@@ -120,5 +125,7 @@ std::span<const Function> functions() noexcept;
 
 /// A function that devices do not round correctly: values differ from one to another.
 bool is_transcendental(Op op) noexcept;
+/// The same function by fixed operations, where there is one; else the operation itself.
+Op fixed(Op op) noexcept;
 
 }  // namespace samesum::formula

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 
 namespace samesum::formula {
 namespace {
@@ -68,7 +69,9 @@ device::Source map_source(const Program& program, std::span<const DType> inputs)
                                                             : value;
     results += fmt::format("    r{0}[(long)ro{0} + (long)k * rs{0}] = {1};\n", k, canonical);
   }
-  return {{kOperations},
+  std::vector<std::string_view> files{kOperations};
+  if (needs_transcendental(program)) files.push_back(kTranscendental);
+  return {std::move(files),
           {},
           fmt::format("{}KERNEL void map({}ulong first, ulong count, GLOBAL uint* failed) {{\n"
                       "  for (ulong k = global_id(); k < count; k += global_size()) {{\n"

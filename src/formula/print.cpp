@@ -83,6 +83,16 @@ std::string_view function(Op op) {
       return "rint";
     case Op::sqrt:
       return "sqrt";
+    case Op::fixed_exp:
+      return "fixed_exp";
+    case Op::fixed_log:
+      return "fixed_log";
+    case Op::fixed_tanh:
+      return "fixed_tanh";
+    case Op::fixed_sin:
+      return "fixed_sin";
+    case Op::fixed_cos:
+      return "fixed_cos";
     case Op::popcount:
       return "popcount";
     case Op::clz:
@@ -256,7 +266,8 @@ class Printer {
     for (std::size_t i = 1; i < node.operands; ++i) operands += ", " + v(i);
     const std::string_view name = function(node.op);
     if (is_float(from)) {
-      const bool own = node.op == Op::abs || node.op == Op::min || node.op == Op::max;
+      const bool own =
+          (node.op >= Op::fixed_exp && node.op <= Op::fixed_cos) || node.op == Op::abs || node.op == Op::min || node.op == Op::max;
       return own ? fmt::format("{}_{}({})", name, suffix(from), operands) : fmt::format("{}({})", name, operands);
     }
     if (node.op == Op::popcount || node.op == Op::clz) return fmt::format("({}){}_u64((ulong){})", dialect_name(node.type), name, operands);
@@ -297,6 +308,11 @@ std::string loaded(DType type, std::string_view word) {
   if (type == DType::float16) return fmt::format("half_to_float({})", word);
   if (type == DType::bfloat16) return fmt::format("as_float((uint){} << 16)", word);
   return fmt::format("({})({})", dialect_name(scalar_of(type)), word);
+}
+
+bool needs_transcendental(const Program& program) noexcept {
+  return std::any_of(program.nodes.begin(), program.nodes.end(),
+                     [](const Node& node) { return node.op >= Op::fixed_exp && node.op <= Op::fixed_cos; });
 }
 
 std::string print(const Program& program, std::string_view name) { return Printer(program, name).print(); }

@@ -260,6 +260,7 @@ class Resolver {
   // ---- nodes
 
   std::uint32_t add(const Part& part, Op op, Scalar type, std::initializer_list<std::uint32_t> from, std::uint64_t bits = 0) {
+    if (tree_.fixed) op = fixed(op);
     Node node{op, type, static_cast<std::uint8_t>(from.size()), false, false, {}, bits};
     std::copy(from.begin(), from.end(), node.from.begin());
     const auto key = std::make_tuple(op, type, node.from[0], node.from[1], node.from[2], bits, node.operands);
@@ -539,7 +540,7 @@ Reproducibility reproducibility(const Program& program) {
       result.function = std::find_if(all.begin(), all.end(), [&](const Function& f) { return f.op == node.op; })->name;
     }
     if (!is_float(node.type)) continue;
-    result.division |= node.op == Op::divide;
+    result.division |= node.op == Op::divide || node.op == Op::fixed_log || node.op == Op::fixed_tanh;
     result.square_root |= node.op == Op::sqrt;
     result.fma |= node.op == Op::fma;
   }
