@@ -84,14 +84,14 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
     range = {0, 1};  // as numpy does without numbers
   }
   if (options.each_value) {
-    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52))
-      refuse(fmt::format("--each-value takes whole numbers of up to 2^52, and these go from {:g} to {:g}: give --bins instead", range.least,
-                         range.greatest));
-    return Bins::each_value(static_cast<std::int64_t>(std::floor(range.least)), static_cast<std::int64_t>(std::ceil(range.greatest)));
+    if (!(std::abs(range.min) <= 0x1p52 && std::abs(range.max) <= 0x1p52))
+      refuse(fmt::format("--each-value takes whole numbers of up to 2^52, and these go from {:g} to {:g}: give --bins instead", range.min,
+                         range.max));
+    return Bins::each_value(static_cast<std::int64_t>(std::floor(range.min)), static_cast<std::int64_t>(std::ceil(range.max)));
   }
   const std::uint64_t count = options.bins != 0 ? options.bins : 64;
-  if (options.log_bins) return Bins::logarithmic(range.least, range.greatest, count);
-  return options.range.empty() ? Bins::spanning(range.least, range.greatest, count) : Bins::even(range.least, range.greatest, count);
+  if (options.log_bins) return Bins::logarithmic(range.min, range.max, count);
+  return options.range.empty() ? Bins::spanning(range.min, range.max, count) : Bins::even(range.min, range.max, count);
 }
 
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report,

@@ -15,7 +15,7 @@ namespace samesum::cli {
 namespace {
 
 constexpr std::size_t kMaxLines = 40;  // for bins with one line each
-constexpr std::size_t kHeight = 12;     // of columns, in lines
+constexpr std::size_t kHeight = 12;    // of columns, in lines
 constexpr std::array<const char*, 9> kAcross = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 constexpr std::array<const char*, 9> kUp = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
@@ -84,8 +84,8 @@ std::string summary_of(const Histogram& histogram) {
   std::string text = fmt::format("{} in {}", grouped(histogram.inside()), counted(histogram.bins().count(), "bin"));
   if (histogram.under() != 0) text += fmt::format(", {} below {:.6g}", grouped(histogram.under()), histogram.bins().low());
   if (histogram.over() != 0) text += fmt::format(", {} above {:.6g}", grouped(histogram.over()), histogram.bins().high());
-  if (histogram.nan() != 0) text += fmt::format(", {} NaN", grouped(histogram.nan()));
-  if (histogram.total() != histogram.nan()) {
+  if (histogram.nan_count() != 0) text += fmt::format(", {} NaN", grouped(histogram.nan_count()));
+  if (histogram.total() != histogram.nan_count()) {
     const Quantile median = histogram.quantile(0.5);
     std::string low, high;
     for (int digits = 6; digits <= 17 && low == high; ++digits) {
@@ -161,9 +161,9 @@ Json json_of(const Chart& chart) {
     one["total"] = histogram.total();
     one["under"] = histogram.under();
     one["over"] = histogram.over();
-    one["nan"] = histogram.nan();
+    one["nan"] = histogram.nan_count();
     one["counts"] = histogram.counts();
-    if (histogram.total() != histogram.nan()) {
+    if (histogram.total() != histogram.nan_count()) {
       for (const double p : {0.25, 0.5, 0.75}) {
         const Quantile quantile = histogram.quantile(p);
         one["quantiles"].push_back({{"p", p}, {"value", quantile.value}, {"low", quantile.low}, {"high", quantile.high}});
@@ -192,7 +192,7 @@ std::string csv_of(const std::vector<Chart>& charts) {
       line(fmt::format("{}", edges[i]), fmt::format("{}", edges[i + 1]), [i](const Histogram& h) { return h.counts()[i]; });
     }
     line(fmt::format("{}", edges.back()), "inf", [](const Histogram& h) { return h.over(); });
-    line("nan", "nan", [](const Histogram& h) { return h.nan(); });
+    line("nan", "nan", [](const Histogram& h) { return h.nan_count(); });
   }
   return text;
 }

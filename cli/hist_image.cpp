@@ -97,7 +97,7 @@ class BandCounter {
 
 std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
   if (!a || !b) return a ? a : b;
-  return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
+  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
 }
 
 // The requested pages, each decoded when it is reached.

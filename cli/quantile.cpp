@@ -96,7 +96,7 @@ void print_json(Output& out, const std::vector<Found>& all, const Options& optio
     Json file = {{"file", found.name}};
     if (found.reason.empty()) {
       file["count"] = found.quantiles.count;
-      file["nan_count"] = found.quantiles.nans;
+      file["nan_count"] = found.quantiles.nan_count;
     }
     file["missing"] = found.missing;
     file["quantiles"] = Json::array();
@@ -121,7 +121,7 @@ void print_csv(Output& out, const std::vector<Found>& all, const Options& option
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
       const Number number(found.quantiles.values[i]);
       out.print("{},{},{},{},{},{},{}\n", csv_field(found.name), options.wanted[i], options.result.text(number), number.bits(),
-                found.quantiles.count, found.quantiles.nans, found.missing);
+                found.quantiles.count, found.quantiles.nan_count, found.missing);
     }
   }
 }
@@ -141,7 +141,7 @@ void print(Output& out, const std::vector<Found>& all, const Options& options) {
 void print_notes(Output& out, const std::vector<Found>& all, const Options& options) {
   for (const Found& found : all) {
     const std::string name = shown_name(found.name);
-    const std::uint64_t nans = found.quantiles.nans;
+    const std::uint64_t nans = found.quantiles.nan_count;
     const bool skipped = options.result.nan_policy() == NanPolicy::skip;
     if (options.result.verbose) {
       out.note(fmt::format("{}: of {}, method {}, {}, cpu", name, counted(found.quantiles.count, "number"), options.method,

@@ -37,14 +37,14 @@ Number sum_of(const Found& found, const Options& options) {
 }
 
 // A text's integers have no type: int64 if it holds the value.
-Number extreme_of(const Found& found, const Extreme& extreme) {
+Number extreme_of(const Found& found, const Extremum& extreme) {
   const auto* const integer = std::get_if<std::uint64_t>(&extreme.value.number);
   if (found.text && integer != nullptr && *integer >> 63 == 0) return Number(static_cast<std::int64_t>(*integer));
   return Number(extreme.value);
 }
 
 Number index_of(const Found& found, const Options& options, bool least) {
-  const Extreme extreme = least ? found.all.min(options.nan_policy()) : found.all.max(options.nan_policy());
+  const Extremum extreme = least ? found.all.min(options.nan_policy()) : found.all.max(options.nan_policy());
   const bool is_nan = std::isnan(extreme.value.as_double());
   return Number(is_nan ? found.first_nan_at : least ? found.least_at : found.greatest_at);
 }
@@ -152,8 +152,8 @@ void collect_part(Array part, std::uint64_t first, const Source& source, const D
     at = running.before + in_part + source.missing_before(first + in_part);
   };
   const Statistics::Contents& contents = found.all.contents();
-  if (contents.least) place(contents.least->index, found.least_at);
-  if (contents.greatest) place(contents.greatest->index, found.greatest_at);
+  if (contents.min) place(contents.min->index, found.least_at);
+  if (contents.max) place(contents.max->index, found.greatest_at);
   if (contents.first_nan && !first_known) place(*contents.first_nan, found.first_nan_at);
   running.before += part.size();
 }

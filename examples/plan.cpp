@@ -27,7 +27,7 @@ int main() {
     for (std::uint64_t c = 0; c < kColumns; ++c) right = right && sums[c].value == kRows * (static_cast<double>(c) + 0.5);
 
     // Of what the host rounds when it is asked for.
-    samesum::Plan statistics(device, samesum::Fields{.extremes = false, .sum = true, .squares = true}, samesum::DType::float32, kRows);
+    samesum::Plan statistics(device, samesum::Fields{.extrema = false, .sum = true, .squares = true}, samesum::DType::float32, kRows);
     statistics.enqueue({buffer, kRows, samesum::DType::float32, 0, kColumns * sizeof(float)});
     const auto found = statistics.result<samesum::Statistics>();
     right = right && found.mean() == 0.5 && found.variance() == 0;

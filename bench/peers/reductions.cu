@@ -50,7 +50,7 @@ struct ToEnds {
 template <class T>
 struct MergeEnds {
   __host__ __device__ Ends<T> operator()(Ends<T> a, Ends<T> b) const {
-    return {b.least < a.least ? b.least : a.least, a.greatest < b.greatest ? b.greatest : a.greatest};
+    return {b.min < a.min ? b.min : a.min, a.max < b.max ? b.max : a.max};
   }
 };
 struct Moments {
@@ -205,10 +205,10 @@ class Round {
     const auto ours = [&] { plan.enqueue(data); };
     ours();
     const samesum::Statistics found = plan.result<samesum::Statistics>(), expected = samesum::collect(a_view_, {}, {.device = samesum::Device::open("cpu")});
-    const auto same = [&](const samesum::Extreme& a, const samesum::Extreme& b) {
+    const auto same = [&](const samesum::Extremum& a, const samesum::Extremum& b) {
       return a.value == b.value && (!ends.places || a.index == b.index);
     };
-    const bool right = (!ends.least || same(found.min(), expected.min())) && (!ends.greatest || same(found.max(), expected.max()));
+    const bool right = (!ends.min || same(found.min(), expected.min())) && (!ends.max || same(found.max(), expected.max()));
     row(name, right, ours, theirs);
   }
 

@@ -2,7 +2,7 @@
 //
 //   const samesum::Bins bins = samesum::Bins::even(0, 1, 256);
 //   const samesum::Histogram h = samesum::histogram(samples, bins);
-//   h.counts()[17], h.under(), h.over(), h.nan(), h.quantile(0.5).value
+//   h.counts()[17], h.under(), h.over(), h.nan_count(), h.quantile(0.5).value
 //
 // Bin i holds edge[i] <= x < edge[i+1]; the last bin includes edge[n]. Edges are doubles, and samples of every type are compared with them
 // exactly; docs/histogram.md explains why exact comparison costs no time.
@@ -96,7 +96,7 @@ class Histogram {
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
   std::uint64_t under() const noexcept { return under_; }  ///< samples below the first edge
   std::uint64_t over() const noexcept { return over_; }    ///< above the last edge
-  std::uint64_t nan() const noexcept { return nan_; }
+  std::uint64_t nan_count() const noexcept { return nan_; }
   std::uint64_t inside() const noexcept;                                             ///< in all bins
   std::uint64_t total() const noexcept { return inside() + under_ + over_ + nan_; }  ///< all samples
 
@@ -151,8 +151,8 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options = {
 
 /// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits are rounded outwards.
 struct Range {
-  double least = 0;
-  double greatest = 0;
+  double min = 0;
+  double max = 0;
 };
 /// Computed on all cores of the CPU; an array on a device is copied to the host for that. No value where there is no finite number.
 std::optional<Range> range_of(const Array& data);

@@ -54,7 +54,7 @@ struct Quantiles {
   /// canonical NaN.
   std::vector<Value> values;
   std::uint64_t count = 0;  ///< elements, NaNs included
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
 };
 
 /// The quantiles `q` of the elements of `data`, all of them in the same passes.

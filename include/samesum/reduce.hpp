@@ -14,9 +14,9 @@ namespace samesum SAMESUM_EXPORT {
 
 /// The least and the greatest element, each with its lowest index in C order: `min(x).index` is argmin. -0.0 is less than +0.0; where NaNs
 /// are not skipped and there is one, the result is NaN and the index of the first. @throws Error (no_answer) where there are no elements.
-Extreme min(const Array& data, const Options& options = {});
-Extreme max(const Array& data, const Options& options = {});
-std::pair<Extreme, Extreme> minmax(const Array& data, const Options& options = {});
+Extremum min(const Array& data, const Options& options = {});
+Extremum max(const Array& data, const Options& options = {});
+std::pair<Extremum, Extremum> minmax(const Array& data, const Options& options = {});
 
 /// The number of elements that are not zero; a NaN, unless skipped, counts as nonzero. Whether any is, whether all are: of no elements,
 /// false and true.

@@ -24,17 +24,17 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// An extreme element and its lowest index.
-struct Extreme {
+/// The least or the greatest element, and its lowest index.
+struct Extremum {
   Value value;
   std::uint64_t index = 0;
 
-  friend bool operator==(const Extreme&, const Extreme&) = default;
+  friend bool operator==(const Extremum&, const Extremum&) = default;
 };
 
 /// The statistics to collect: fewer are faster where the data come from caches.
 struct Fields {
-  bool extremes = true;   ///< min, max, their indices
+  bool extrema = true;    ///< min, max, their indices
   bool sum = true;        ///< sum; with `squares`: variance
   bool squares = true;    ///< squared norm, norm
   bool nonzeros = false;  ///< nonzero_count, any, all
@@ -47,19 +47,19 @@ struct Fields {
 ///
 /// A function whose field was not collected throws Error (usage). Where there is no answer (the mean of no elements, say) it throws Error
 /// (no_answer) that says why. With NanPolicy::propagate a NaN among the elements makes every result but counts the canonical NaN, and the
-/// indices of extremes that of the first NaN; with `skip` NaNs are left out, and the other elements keep their indices.
+/// indices of extrema that of the first NaN; with `skip` NaNs are left out, and the other elements keep their indices.
 class Statistics {
  public:
   /// The state; for the library's own loops and kernels.
   struct Contents {
     Fields fields = {};
     std::uint64_t count = 0;
-    std::uint64_t nans = 0;
+    std::uint64_t nan_count = 0;
     std::uint64_t nonzeros = 0;  ///< NaNs are not zero
     std::uint64_t missing = 0;   ///< missing numbers, which take up an index (Source::missing())
     bool mixed = false;          ///< both integers and floats were merged
     std::optional<std::uint64_t> first_nan = {};
-    std::optional<Extreme> least = {}, greatest = {};  ///< NaNs excluded; -0.0 < +0.0
+    std::optional<Extremum> min = {}, max = {};  ///< NaNs excluded; -0.0 < +0.0
     Accumulator sum = {};
     ProductAccumulator squares = {};
 
@@ -72,15 +72,15 @@ class Statistics {
   const Contents& contents() const noexcept { return contents_; }
 
   /// Adds the statistics of the elements that follow these. Only fields that both have remain. Elements of several types are compared by
-  /// their exact values; an extreme of integers and floats is then given as a float64, unless that would round it. O(1).
+  /// their exact values; an extremum of integers and floats is then given as a float64, unless that would round it. O(1).
   /// @throws Error (no_answer) where there would be more than 2^64 - 1 elements, missing ones included: then nothing is added.
   void merge(const Statistics& later);
   Statistics& operator+=(const Statistics& later) {
     merge(later);
     return *this;
   }
-  /// The same without the extremes and their indices.
-  Statistics without_extremes() const;
+  /// The same without the extrema and their indices.
+  Statistics without_extrema() const;
 
   /// The canonical serialized form (docs/accumulator-format.md): equal statistics have equal bytes.
   std::vector<std::byte> serialize() const;
@@ -88,10 +88,10 @@ class Statistics {
   static Statistics deserialize(std::span<const std::byte> bytes);
 
   static constexpr std::size_t kWords = Accumulator::kWords + ProductAccumulator::kWords + 16;  ///< of words()
-  /// Words of the sums and the counts that merge by addition, as Accumulator::words(). Extremes cannot be added and depend on the order of
-  /// the parts: use the words of without_extremes(), or serialize and merge. The fields of parts without elements are ignored, unless all
+  /// Words of the sums and the counts that merge by addition, as Accumulator::words(). Extrema cannot be added and depend on the order of
+  /// the parts: use the words of without_extrema(), or serialize and merge. The fields of parts without elements are ignored, unless all
   /// parts are such; then the fields common to all remain. O(1).
-  /// @throws Error (usage) where extremes were collected of any elements.
+  /// @throws Error (usage) where extrema were collected of any elements.
   std::array<std::int64_t, kWords> words() const;
   /// @throws Error as Accumulator::from_words().
   static Statistics from_words(std::span<const std::int64_t, kWords> words);
@@ -102,8 +102,8 @@ class Statistics {
 
   /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
   /// @throws Error (no_answer) where there is none.
-  Extreme min(NanPolicy nan = NanPolicy::propagate) const;
-  Extreme max(NanPolicy nan = NanPolicy::propagate) const;
+  Extremum min(NanPolicy nan = NanPolicy::propagate) const;
+  Extremum max(NanPolicy nan = NanPolicy::propagate) const;
 
   /// How many elements are not zero (-0.0 is zero, NaN is not); whether any is, whether all are. Of no elements: 0, false, true.
   std::uint64_t nonzero_count(NanPolicy nan = NanPolicy::propagate) const;
@@ -136,7 +136,7 @@ class Statistics {
   friend bool operator==(const Statistics&, const Statistics&) = default;
 
  private:
-  std::uint64_t used(NanPolicy nan) const noexcept { return contents_.count - (nan == NanPolicy::skip ? contents_.nans : 0); }
+  std::uint64_t used(NanPolicy nan) const noexcept { return contents_.count - (nan == NanPolicy::skip ? contents_.nan_count : 0); }
   template <class Real>
   Real average(NanPolicy nan) const;
   template <class Real>

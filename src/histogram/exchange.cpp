@@ -26,7 +26,7 @@ std::vector<std::uint64_t> slots_of(const Histogram& histogram) {
   std::vector<std::uint64_t> slots{histogram.under()};
   slots.reserve(histogram.counts().size() + 3);
   slots.insert(slots.end(), histogram.counts().begin(), histogram.counts().end());
-  slots.insert(slots.end(), {histogram.over(), histogram.nan()});
+  slots.insert(slots.end(), {histogram.over(), histogram.nan_count()});
   return slots;
 }
 

@@ -81,15 +81,15 @@ Range chunk_range(const std::byte* from, std::uint64_t count) {
   Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0 turns -0.0 into +0.0
   if constexpr (std::is_integral_v<Value> && sizeof(Value) == 8) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (is_above(range.least, least)) range.least = std::nextafter(range.least, -kInfinity);
-    if (is_below(range.greatest, greatest)) range.greatest = std::nextafter(range.greatest, kInfinity);
+    if (is_above(range.min, least)) range.min = std::nextafter(range.min, -kInfinity);
+    if (is_below(range.max, greatest)) range.max = std::nextafter(range.max, kInfinity);
   }
   return range;
 }
 
 std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
   if (!a || !b) return a ? a : b;
-  return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
+  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
 }
 
 std::optional<Range> range_of_view(View data) {
@@ -103,7 +103,7 @@ std::optional<Range> range_of_view(View data) {
                        const Range range = core::visit(data.type(), [&](auto element) {
                          return chunk_range<decltype(element)>(static_cast<const std::byte*>(part.data()), part.size());
                        });
-                       if (range.least > range.greatest) return;
+                       if (range.min > range.max) return;
                        const std::lock_guard lock(mutex);
                        result = joined(result, range);
                      });

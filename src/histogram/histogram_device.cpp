@@ -460,7 +460,7 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
     report->configuration = cached->histogram.configuration().text();
     report->seconds = device.seconds_between(start, device.mark());
   };
-  if (run && data.size() <= DeviceHistogram::kMostCounted) {
+  if (run && data.size() <= DeviceHistogram::kMaxCounted) {
     cached->histogram.clear();
     cached->histogram.launch(run->memory, run->count, run->offset);
     tell();

@@ -97,7 +97,7 @@ class OnHost : public Planned {
     if (to != nullptr) {
       std::vector<std::uint64_t> slots{found.under()};
       slots.insert(slots.end(), found.counts().begin(), found.counts().end());
-      slots.insert(slots.end(), {found.over(), found.nan()});
+      slots.insert(slots.end(), {found.over(), found.nan_count()});
       write(to, slots.data(), 8 * slots.size());
     }
     return found;

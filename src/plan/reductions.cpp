@@ -73,7 +73,7 @@ class PlannedPass : public Planned {
   }
   void enqueue(const Array& a, const Array* second, const device::Place*) override {
     const Array& b = second != nullptr ? *second : a;
-    const core::Order order = dot_ || options_.fields.extremes ? core::Order::index : core::Order::memory;
+    const core::Order order = dot_ || options_.fields.extrema ? core::Order::index : core::Order::memory;
     const device::Run one = device::planned_run(a, order, request_.device, request_.type, Layout::strided);
     const device::Run other = device::planned_run(b, order, request_.device, request_.type, Layout::strided);
     if (dot_) statistics::require_alike(a, b);
@@ -101,7 +101,7 @@ class PlannedPass : public Planned {
 
 std::unique_ptr<Planned> make(const Request& request, ops::Sum) { return std::make_unique<PlannedSum>(request); }
 std::unique_ptr<Planned> make(const Request& request, ops::Dot) {
-  return std::make_unique<PlannedPass>(request, Fields{.extremes = false, .sum = false, .squares = true}, true);
+  return std::make_unique<PlannedPass>(request, Fields{.extrema = false, .sum = false, .squares = true}, true);
 }
 std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrema) {
   return std::make_unique<PlannedExtrema>(request, extrema);

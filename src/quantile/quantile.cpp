@@ -201,7 +201,7 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     return ranks;
   };
   const selection::Selected selected = selection::select(pass, type, options.tuning.threads, find_ranks);
-  Quantiles result{{}, selected.count, selected.nans};
+  Quantiles result{{}, selected.count, selected.nan_count};
   if (options.report != nullptr) {
     *options.report = {"cpu", "selection",
                        "",    selected.count * size_of(type.value_or(DType::float64)),

@@ -32,19 +32,19 @@ template <class Key, class Body>
 std::uint64_t for_each_key(View part, const Body& body) {
   return core::visit(part.type(), [&](auto element) {
     using Element = decltype(element);
-    std::uint64_t nans = 0;
+    std::uint64_t nan_count = 0;
     if constexpr (std::is_same_v<Key, WideKey> || sizeof(Element) == sizeof(Key)) {
       const auto* const from = static_cast<const std::byte*>(part.data());
       for (std::uint64_t i = 0; i < part.size(); ++i) {
         std::memcpy(&element, from + i * sizeof element, sizeof element);
         if (is_nan(element)) {
-          ++nans;
+          ++nan_count;
         } else {
           body(key_of<Key>(element));
         }
       }
     }
-    return nans;
+    return nan_count;
   });
 }
 
@@ -131,7 +131,7 @@ class Selection {
   void count_first_digits() {
     struct Task {
       Counts counts = Counts(kBuckets);
-      std::uint64_t nans = 0;
+      std::uint64_t nan_count = 0;
     };
     std::vector<Task> tasks;
     pass_([&](View piece) {
@@ -146,7 +146,7 @@ class Selection {
           piece, [&](std::uint32_t threads) { tasks.resize(std::max<std::size_t>(tasks.size(), threads)); },
           [&](std::uint32_t task, View part) {
             Counts& counts = tasks[task].counts;
-            tasks[task].nans += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
+            tasks[task].nan_count += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
           });
       if (std::exchange(gathering_, false)) {
         for (const Key key : std::exchange(gathered_, {})) ++tasks[0].counts[digit(key, 0)];
@@ -155,7 +155,7 @@ class Selection {
     if (gathering_) return;
     first_digits_.assign(kBuckets, 0);
     for (const Task& task : tasks) {
-      nans_ += task.nans;
+      nans_ += task.nan_count;
       for (std::size_t i = 0; i < kBuckets; ++i) first_digits_[i] += task.counts[i];
     }
   }
@@ -234,7 +234,7 @@ class Selection {
     struct Task {
       std::vector<std::vector<Key>> gathered;
       std::vector<Counts> counts;
-      std::uint64_t nans = 0;
+      std::uint64_t nan_count = 0;
     };
     std::vector<Task> tasks;
     const auto make_tasks = [&](std::uint32_t threads) {
@@ -244,13 +244,13 @@ class Selection {
       }
     };
     make_tasks(1);
-    std::uint64_t count = 0, nans = 0;
+    std::uint64_t count = 0, nan_count = 0;
     pass_([&](View piece) {
       check(piece);
       count += piece.size();
       in_parallel(piece, make_tasks, [&](std::uint32_t index, View part) {
         Task& task = tasks[index];
-        task.nans += for_each_key<Key>(part, [&](Key key) {
+        task.nan_count += for_each_key<Key>(part, [&](Key key) {
           for (std::uint32_t i = work.first[digit(key, 0)]; i != 0; i = work.next[i - 1]) {
             const Bucket& bucket = work[i - 1];
             if (key >> bucket.shift() != bucket.prefix) continue;
@@ -265,8 +265,8 @@ class Selection {
         });
       });
     });
-    for (const Task& task : tasks) nans += task.nans;
-    if (count != count_ || nans != nans_) changed();
+    for (const Task& task : tasks) nan_count += task.nan_count;
+    if (count != count_ || nan_count != nans_) changed();
 
     for (std::size_t i = 0; i < work.gathered.size(); ++i) {
       std::vector<Key> keys;

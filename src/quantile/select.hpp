@@ -25,7 +25,7 @@ using Ranks = std::function<std::vector<std::uint64_t>(std::uint64_t count, std:
 
 struct Selected {
   std::uint64_t count = 0;  ///< NaNs included
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
   std::vector<Value> values;  ///< one for each rank, in their order
 };
 

@@ -12,7 +12,7 @@ namespace {
 // Host data go through in chunks of this size: large enough for full speed, small enough for any device.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
-constexpr Fields kSum{.extremes = false, .sum = true, .squares = false, .nonzeros = false};
+constexpr Fields kSum{.extrema = false, .sum = true, .squares = false, .nonzeros = false};
 
 }  // namespace
 

@@ -80,7 +80,7 @@ void add_products(View a, View b, ProductAccumulator& total) {
 }
 
 // Where extremes are is told by the order of indices; for all else elements may come as they lie.
-core::Order order_for(const Fields& fields) { return fields.extremes ? core::Order::index : core::Order::memory; }
+core::Order order_for(const Fields& fields) { return fields.extrema ? core::Order::index : core::Order::memory; }
 
 // What was collected of an array in several parts.
 class Parts {
@@ -175,11 +175,11 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
     reports.add();
     return found;
   };
-  if (!fields.extremes) source.allow_any_order();  // whose indices are those of the array
+  if (!fields.extrema) source.allow_any_order();  // whose indices are those of the array
   while (const std::optional<Array> view = source.next()) {
     Statistics::Contents part = collect_part(*view).contents();
     const auto place = [&](std::uint64_t& index) { index += source.missing_before(index); };
-    for (std::optional<Extreme>* end : {&part.least, &part.greatest}) {
+    for (std::optional<Extremum>* end : {&part.min, &part.max}) {
       if (!*end) continue;
       place((*end)->index);
       if (!source.type()) (*end)->value = of_text((*end)->value);
@@ -311,13 +311,13 @@ ProductAccumulator dot(Source& a, Source& b, const Options& options) {
 
 namespace {
 
-std::pair<Extreme, Extreme> both_ends(const Statistics& found, NanPolicy nan) { return {found.min(nan), found.max(nan)}; }
+std::pair<Extremum, Extremum> both_ends(const Statistics& found, NanPolicy nan) { return {found.min(nan), found.max(nan)}; }
 
 }  // namespace
 
-Extreme min(const Array& data, const Options& options) { return collect(data, kExtremes, options).min(options.nan); }
-Extreme max(const Array& data, const Options& options) { return collect(data, kExtremes, options).max(options.nan); }
-std::pair<Extreme, Extreme> minmax(const Array& data, const Options& options) {
+Extremum min(const Array& data, const Options& options) { return collect(data, kExtremes, options).min(options.nan); }
+Extremum max(const Array& data, const Options& options) { return collect(data, kExtremes, options).max(options.nan); }
+std::pair<Extremum, Extremum> minmax(const Array& data, const Options& options) {
   return both_ends(collect(data, kExtremes, options), options.nan);
 }
 

@@ -24,7 +24,7 @@ inline CollectOptions collect_options(const Fields& fields, const Tuning& tuning
 
 /// With the field that counts NaNs: sums do, or else extremes.
 inline CollectOptions with_nans(CollectOptions options) {
-  options.fields.extremes |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
+  options.fields.extrema |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
   return options;
 }
 

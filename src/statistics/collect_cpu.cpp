@@ -50,12 +50,12 @@ Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* 
   contents.count = data.size();
   Extremes extremes;
   for (Partial& partial : partials) partial.finish(contents, extremes);
-  if (extremes.at_least) contents.least = Extreme{value_of(extremes.least, data.type()), *extremes.at_least};
-  if (extremes.at_greatest) contents.greatest = Extreme{value_of(extremes.greatest, data.type()), *extremes.at_greatest};
+  if (extremes.min_index) contents.min = Extremum{value_of(extremes.min, data.type()), *extremes.min_index};
+  if (extremes.max_index) contents.max = Extremum{value_of(extremes.max, data.type()), *extremes.max_index};
   contents.first_nan = extremes.first_nan;
-  contents.nans = options.fields.extremes  ? extremes.nans
-                  : options.fields.squares ? contents.squares.nan_count()
-                                           : contents.sum.nan_count();
+  contents.nan_count = options.fields.extrema   ? extremes.nan_count
+                       : options.fields.squares ? contents.squares.nan_count()
+                                                : contents.sum.nan_count();
   return Statistics(contents);
 }
 

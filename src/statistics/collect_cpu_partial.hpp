@@ -39,7 +39,7 @@ class Partial {
       float least, greatest;
       if (!add_fused_block(block, fused_, least, greatest)) {
         add_apart(data, first, kProductBlock);
-      } else if (fields_.extremes && !note_extremes(least, greatest, first)) {
+      } else if (fields_.extrema && !note_extremes(least, greatest, first)) {
         add_extremes(at(data, first), kProductBlock, type_, first, extremes_);
       }
     }
@@ -77,7 +77,7 @@ class Partial {
       const std::uint64_t taken = std::min(block, end - first);
       std::visit([&](auto& sum) { add_to(sum, elements, taken); }, sum_);
       if (fields_.squares) add_products(elements, elements, taken, type_, squares_);
-      if (fields_.extremes) add_extremes(elements, taken, type_, first, extremes_);
+      if (fields_.extrema) add_extremes(elements, taken, type_, first, extremes_);
       if (fields_.nonzeros) nonzeros_ += count_nonzeros(elements, taken, type_);
     }
   }
@@ -88,9 +88,9 @@ class Partial {
       const auto bits = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x));
       return std::int64_t{bits ^ ((bits >> 31) & 0x7fffffff)};
     };
-    if (!extremes_.at_least || !extremes_.at_greatest || least == 0 || greatest == 0) return false;
-    const bool below = key(least) < extremes_.least || (key(least) == extremes_.least && first < *extremes_.at_least);
-    const bool above = key(greatest) > extremes_.greatest || (key(greatest) == extremes_.greatest && first < *extremes_.at_greatest);
+    if (!extremes_.min_index || !extremes_.max_index || least == 0 || greatest == 0) return false;
+    const bool below = key(least) < extremes_.min || (key(least) == extremes_.min && first < *extremes_.min_index);
+    const bool above = key(greatest) > extremes_.max || (key(greatest) == extremes_.max && first < *extremes_.max_index);
     if (below || above) return false;
     extremes_.count += kProductBlock;
     return true;

@@ -123,7 +123,7 @@ device::Source pass_source(const KernelShape& shape, bool strided) {
            {"POLLED", "0"},
            {"KEEP_LOADS", "0"},
            {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
-           {"EXTREMES", flag(shape.fields.extremes)},
+           {"EXTREMES", flag(shape.fields.extrema)},
            {"SUM", flag(shape.fields.sum)},
            {"PRODUCTS", flag(shape.fields.squares)},
            {"NONZEROS", flag(shape.fields.nonzeros)},
@@ -160,7 +160,7 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
 
 bool DevicePass::is_counted() const {
   const DeviceInfo& info = device_.info();
-  return info.has(Capability::int64_atomics) && (!shape_.fields.extremes || info.has(Capability::device_fence));
+  return info.has(Capability::int64_atomics) && (!shape_.fields.extrema || info.has(Capability::device_fence));
 }
 
 void DevicePass::prepare() {
@@ -205,7 +205,7 @@ void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy na
     in_window_ = window_->launch(a, shape_.dot ? b : a, skip != 0, window_result_, to, offset);
     if (in_window_) return;
   }
-  const Walk walk = walk_of(device_, a, shape_.dot ? b : a, shape_.type, shape_.fields.extremes);
+  const Walk walk = walk_of(device_, a, shape_.dot ? b : a, shape_.type, shape_.fields.extrema);
   const device::Kernel& kernel = kernel_for(walk.strided);
   const std::uint64_t step = std::uint64_t{shape_.group_size} * shape_.loads, tile = step * shape_.steps;
   if (walk.loads / step + shape_.groups > UINT32_MAX) {
@@ -261,20 +261,21 @@ Statistics::Contents DevicePass::result() {
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  contents.nans = shape_.fields.sum || shape_.fields.squares ? static_cast<std::uint64_t>(counters[COUNTER_NANS]) : word(RECORD_NANS) >> 32;
+  contents.nan_count =
+      shape_.fields.sum || shape_.fields.squares ? static_cast<std::uint64_t>(counters[COUNTER_NANS]) : word(RECORD_NANS) >> 32;
   contents.nonzeros = static_cast<std::uint64_t>(counters[COUNTER_NONZEROS]);
-  if (shape_.fields.extremes) {
-    const auto extreme = [&](std::uint64_t key, std::uint64_t place) -> std::optional<Extreme> {
+  if (shape_.fields.extrema) {
+    const auto extreme = [&](std::uint64_t key, std::uint64_t place) -> std::optional<Extremum> {
       place &= kNowhere;
       // Where all integers have the worst of keys, none of them was better than nothing.
       if (place == kNowhere && is_integer(shape_.type) && count_ != 0) place = 0;
       if (place == kNowhere) return std::nullopt;
       // Keys of uint32 are offset as those of uint64 are, so that 32 bits compare as signed.
       const auto number = static_cast<std::int64_t>(key) + (shape_.type == DType::uint32 ? std::int64_t{1} << 31 : 0);
-      return Extreme{value_of(number, shape_.type), place};
+      return Extremum{value_of(number, shape_.type), place};
     };
-    contents.least = extreme(~word(RECORD_MIN_KEY), word(RECORD_INDICES));
-    contents.greatest = extreme(word(RECORD_MAX_KEY), word(RECORD_INDICES) >> 32);
+    contents.min = extreme(~word(RECORD_MIN_KEY), word(RECORD_INDICES));
+    contents.max = extreme(word(RECORD_MAX_KEY), word(RECORD_INDICES) >> 32);
     const std::uint64_t first_nan = word(RECORD_NANS) & kNowhere;
     if (first_nan != kNowhere) contents.first_nan = first_nan;
   }
@@ -297,7 +298,7 @@ Statistics::Contents DevicePass::sum_of_window() {
   Statistics::Contents contents;
   contents.fields = shape_.fields;
   contents.count = count_;
-  contents.nans = static_cast<std::uint64_t>(counters[COUNTER_NANS]);
+  contents.nan_count = static_cast<std::uint64_t>(counters[COUNTER_NANS]);
   const std::span<const std::int64_t> none;
   shape_.fields.sum ? set_sums(contents, digits, entries.base, none, 0, counters)
                     : set_sums(contents, none, 0, digits, entries.base + 1074, counters);
@@ -348,7 +349,7 @@ void for_parts(const device::Run& a, const device::Run& b, DType type, bool two,
                Report* report, const Take& take) {
   const Fields& fields = options.fields;
   const std::uint64_t size = device::Plans::size_for(a.count);
-  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extremes, fields.sum, fields.squares,
+  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extrema, fields.sum, fields.squares,
                                        fields.nonzeros, two, options.group_size, options.groups);
   auto pass = device.plans().take<DevicePass>(name);
   if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);

@@ -32,7 +32,7 @@ struct KernelShape {
   bool kept = false;     ///< so little data that a good part of them may stay in the cache (cache_policy.h)
 
   /// Whether the sum is rounded on the device too.
-  bool rounds() const { return fields == Fields{.extremes = false, .sum = true, .squares = false, .nonzeros = false}; }
+  bool rounds() const { return fields == Fields{.extrema = false, .sum = true, .squares = false, .nonzeros = false}; }
   reduce::RecordLayout layout() const { return {type, fields.sum, fields.squares, dot}; }
 
   std::string text() const;

@@ -37,11 +37,11 @@ constexpr std::array kTypes = {DType::int8,  DType::uint8,  DType::int16,   DTyp
                                DType::int64, DType::uint64, DType::float16, DType::bfloat16, DType::float32, DType::float64};
 static_assert(kTypes.size() == kDTypes.size(), "a new type needs a number here");
 
-std::uint64_t number_of(const std::optional<Extreme>& end) {
+std::uint64_t number_of(const std::optional<Extremum>& end) {
   return end ? static_cast<std::uint64_t>(std::ranges::find(kTypes, end->value.type) - kTypes.begin()) + 1 : 0;
 }
 
-void put(exact::Writer& writer, const std::optional<Extreme>& end) {
+void put(exact::Writer& writer, const std::optional<Extremum>& end) {
   writer.put(end ? std::visit([](auto number) { return std::bit_cast<std::uint64_t>(number); }, end->value.number) : 0, 8);
   writer.put(end ? end->index : 0, 8);
 }
@@ -88,21 +88,21 @@ std::vector<std::byte> Statistics::serialize() const {
   const auto squares = c.fields.squares ? c.squares.serialize() : std::vector<std::byte>();
   std::uint64_t flags = 0;
   const auto set = [&](bool is_so, std::uint64_t flag) { flags |= is_so ? flag : 0; };
-  set(c.fields.extremes, kExtremes);
+  set(c.fields.extrema, kExtremes);
   set(c.fields.sum, kSum);
   set(c.fields.squares, kSquares);
   set(c.fields.nonzeros, kNonzeros);
   set(c.mixed, kMixed);
   set(c.first_nan.has_value(), kFirstNan);
-  set(c.least.has_value(), kLeast);
-  set(c.greatest.has_value(), kGreatest);
+  set(c.min.has_value(), kLeast);
+  set(c.max.has_value(), kGreatest);
   exact::Writer writer(exact::kStatisticsForm, kVersion, kHeaderBytes + sum.size() + squares.size() + exact::kChecksumBytes);
-  for (const std::uint64_t field : {flags, number_of(c.least), number_of(c.greatest)}) writer.put(field, 2);
+  for (const std::uint64_t field : {flags, number_of(c.min), number_of(c.max)}) writer.put(field, 2);
   writer.put(sum.size(), 4);
   writer.put(squares.size(), 4);
-  for (const std::uint64_t count : {c.count, c.nans, c.nonzeros, c.missing, c.first_nan.value_or(0)}) writer.put(count, 8);
-  put(writer, c.least);
-  put(writer, c.greatest);
+  for (const std::uint64_t count : {c.count, c.nan_count, c.nonzeros, c.missing, c.first_nan.value_or(0)}) writer.put(count, 8);
+  put(writer, c.min);
+  put(writer, c.max);
   writer.put(sum);
   writer.put(squares);
   return writer.finish();
@@ -117,17 +117,17 @@ Statistics Statistics::deserialize(std::span<const std::byte> bytes) {
   Contents c;
   c.fields = {(flags & kExtremes) != 0, (flags & kSum) != 0, (flags & kSquares) != 0, (flags & kNonzeros) != 0};
   c.mixed = (flags & kMixed) != 0;
-  for (std::uint64_t* count : {&c.count, &c.nans, &c.nonzeros, &c.missing}) *count = reader.take(8);
+  for (std::uint64_t* count : {&c.count, &c.nan_count, &c.nonzeros, &c.missing}) *count = reader.take(8);
   if (const std::uint64_t index = reader.take(8); (flags & kFirstNan) != 0) c.first_nan = index;
-  const auto take_end = [&](std::optional<Extreme>& end, std::uint64_t type, bool is_there) {
+  const auto take_end = [&](std::optional<Extremum>& end, std::uint64_t type, bool is_there) {
     const std::uint64_t bits = reader.take(8), index = reader.take(8);
     if (!is_there) return;
     const std::optional<Value> value = element(type, bits);
     if (!value) reader.contradiction();
-    end = Extreme{*value, index};
+    end = Extremum{*value, index};
   };
-  take_end(c.least, least_type, (flags & kLeast) != 0);
-  take_end(c.greatest, greatest_type, (flags & kGreatest) != 0);
+  take_end(c.min, least_type, (flags & kLeast) != 0);
+  take_end(c.max, greatest_type, (flags & kGreatest) != 0);
   const auto sum = reader.take_bytes(sum_bytes), squares = reader.take_bytes(squares_bytes);
   if (c.fields.sum) c.sum = Accumulator::deserialize(sum);
   if (c.fields.squares) c.squares = ProductAccumulator::deserialize(squares);
@@ -138,18 +138,18 @@ Statistics Statistics::deserialize(std::span<const std::byte> bytes) {
 
 auto Statistics::words() const -> std::array<std::int64_t, kWords> {
   const Contents& c = contents_;
-  if (c.fields.extremes && c.count != 0) {
+  if (c.fields.extrema && c.count != 0) {
     throw Error(
         ErrorKind::usage,
-        "extremes are no sums, and have no words: take without_extremes().words(), collect without them, or serialize() and merge()");
+        "extremes are no sums, and have no words: take without_extrema().words(), collect without them, or serialize() and merge()");
   }
   std::array<std::int64_t, kWords> words;
   exact::WordWriter writer(words);
   writer.put_words(c.sum.words());
   writer.put_words(c.squares.words());
-  for (const std::uint64_t count : {c.count, c.nans, c.nonzeros, c.missing}) writer.put_count(count);
+  for (const std::uint64_t count : {c.count, c.nan_count, c.nonzeros, c.missing}) writer.put_count(count);
   for (const bool has_elements : {true, false}) {
-    for (const bool collected : {c.fields.extremes, c.fields.sum, c.fields.squares, c.fields.nonzeros}) {
+    for (const bool collected : {c.fields.extrema, c.fields.sum, c.fields.squares, c.fields.nonzeros}) {
       writer.put_flag(!collected && (c.count != 0) == has_elements);
     }
   }
@@ -162,11 +162,11 @@ Statistics Statistics::from_words(std::span<const std::int64_t, kWords> words) {
   Contents c;
   const auto sum = reader.take_words<Accumulator::kWords>();
   const auto squares = reader.take_words<ProductAccumulator::kWords>();
-  for (std::uint64_t* count : {&c.count, &c.nans, &c.nonzeros, &c.missing}) *count = reader.take_count();
+  for (std::uint64_t* count : {&c.count, &c.nan_count, &c.nonzeros, &c.missing}) *count = reader.take_count();
   exact::counted(c.count, c.missing);
   const auto take_fields = [&] {
     Fields fields;
-    for (bool* field : {&fields.extremes, &fields.sum, &fields.squares, &fields.nonzeros}) *field = reader.take_parts() == 0;
+    for (bool* field : {&fields.extrema, &fields.sum, &fields.squares, &fields.nonzeros}) *field = reader.take_parts() == 0;
     return fields;
   };
   const Fields with_elements = take_fields(), without_elements = take_fields();

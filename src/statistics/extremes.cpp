@@ -126,7 +126,7 @@ HWY_INLINE hn::Vec<D> load_keys(D d, const std::byte* from) {
 
 template <class Key>
 struct Range {
-  Key least, greatest;
+  Key min, max;
 };
 
 // Of whole vectors; at least one.
@@ -173,20 +173,20 @@ void add_block(const std::byte* block, std::size_t count, std::uint64_t first, E
   using O = Order<Element>;
   const auto range = range_of<Element>(block, count);
   if constexpr (O::kFloat) {
-    if (range.greatest > O::kInfinity || range.least < -O::kInfinity - 1) {
+    if (range.max > O::kInfinity || range.min < -O::kInfinity - 1) {
       return add_one_by_one<Element>(block, count, first, extremes);  // there are NaNs
     }
   }
   // Of equal elements the first one counts, and chunks may come in any order.
-  const std::int64_t least = common_key(range.least), greatest = common_key(range.greatest);
+  const std::int64_t least = common_key(range.min), greatest = common_key(range.max);
   extremes.count += count;
-  if (!extremes.at_least || least < extremes.least || (least == extremes.least && first < *extremes.at_least)) {
-    extremes.least = least;
-    extremes.at_least = first + find<Element>(block, range.least);
+  if (!extremes.min_index || least < extremes.min || (least == extremes.min && first < *extremes.min_index)) {
+    extremes.min = least;
+    extremes.min_index = first + find<Element>(block, range.min);
   }
-  if (!extremes.at_greatest || greatest > extremes.greatest || (greatest == extremes.greatest && first < *extremes.at_greatest)) {
-    extremes.greatest = greatest;
-    extremes.at_greatest = first + find<Element>(block, range.greatest);
+  if (!extremes.max_index || greatest > extremes.max || (greatest == extremes.max && first < *extremes.max_index)) {
+    extremes.max = greatest;
+    extremes.max_index = first + find<Element>(block, range.max);
   }
 }
 
@@ -246,28 +246,28 @@ SIMD_EXPORT(zeros);
 
 void Extremes::see(std::int64_t key, std::uint64_t index) noexcept {
   ++count;
-  if (!at_least || key < least || (key == least && index < *at_least)) {
-    least = key;
-    at_least = index;
+  if (!min_index || key < min || (key == min && index < *min_index)) {
+    min = key;
+    min_index = index;
   }
-  if (!at_greatest || key > greatest || (key == greatest && index < *at_greatest)) {
-    greatest = key;
-    at_greatest = index;
+  if (!max_index || key > max || (key == max && index < *max_index)) {
+    max = key;
+    max_index = index;
   }
 }
 
 void Extremes::see_nan(std::uint64_t index) noexcept {
   ++count;
-  ++nans;
+  ++nan_count;
   if (!first_nan || index < *first_nan) first_nan = index;
 }
 
 void Extremes::merge(const Extremes& other) noexcept {
   const std::uint64_t all = count + other.count;
-  if (other.at_least) see(other.least, *other.at_least);
-  if (other.at_greatest) see(other.greatest, *other.at_greatest);
+  if (other.min_index) see(other.min, *other.min_index);
+  if (other.max_index) see(other.max, *other.max_index);
   if (other.first_nan) see_nan(*other.first_nan);
-  nans += other.nans - (other.first_nan ? 1 : 0);
+  nan_count += other.nan_count - (other.first_nan ? 1 : 0);
   count = all;
 }
 

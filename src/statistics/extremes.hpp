@@ -18,10 +18,10 @@ inline constexpr std::int64_t kNoGreatest = std::numeric_limits<std::int64_t>::m
 /// The extremes of a part of an array. Indices are those of the whole; parts may be scanned in any order, and merged in any.
 struct Extremes {
   std::uint64_t count = 0;
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
   std::optional<std::uint64_t> first_nan = {};
-  std::optional<std::uint64_t> at_least = {}, at_greatest = {};  ///< lowest indices of the extremes
-  std::int64_t least = kNoLeast, greatest = kNoGreatest;         ///< keys
+  std::optional<std::uint64_t> min_index = {}, max_index = {};  ///< lowest indices of the extremes
+  std::int64_t min = kNoLeast, max = kNoGreatest;               ///< keys
 
   void see(std::int64_t key, std::uint64_t index) noexcept;
   void see_nan(std::uint64_t index) noexcept;

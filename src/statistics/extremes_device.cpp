@@ -215,29 +215,29 @@ Statistics::Contents contents_of(const ExtremaRecord& record, std::uint64_t coun
   Statistics::Contents contents;
   contents.fields = {true, false, false, false};
   contents.count = count;
-  contents.nans = record.nan_count;
+  contents.nan_count = record.nan_count;
   if (record.first_nan != ExtremaRecord::kNowhere) contents.first_nan = places ? record.first_nan : ExtremaRecord::kNowhere;
   core::visit(type, [&](auto element) {
     using Element = decltype(element);
-    const auto extreme = [&](std::uint64_t bits, std::uint64_t at) -> std::optional<Extreme> {
+    const auto extreme = [&](std::uint64_t bits, std::uint64_t at) -> std::optional<Extremum> {
       if (at == ExtremaRecord::kNowhere) return std::nullopt;
-      return Extreme{value_of_bits<Element>(bits, type), places ? at : ExtremaRecord::kNowhere};
+      return Extremum{value_of_bits<Element>(bits, type), places ? at : ExtremaRecord::kNowhere};
     };
-    contents.least = extreme(record.min, record.min_index);
-    contents.greatest = extreme(record.max, record.max_index);
+    contents.min = extreme(record.min, record.min_index);
+    contents.max = extreme(record.max, record.max_index);
   });
   return contents;
 }
 
 ExtremaRecord record_of(const Statistics::Contents& contents, View data, ops::Extrema ends) {
-  ExtremaRecord record{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, ExtremaRecord::kNowhere, contents.nans};
-  const auto set = [&](const std::optional<Extreme>& extreme, std::uint64_t& element, std::uint64_t& index) {
+  ExtremaRecord record{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, ExtremaRecord::kNowhere, contents.nan_count};
+  const auto set = [&](const std::optional<Extremum>& extreme, std::uint64_t& element, std::uint64_t& index) {
     if (!extreme) return;
     index = ends.indices ? extreme->index : 0;
     std::memcpy(&element, data.part(extreme->index, 1).data(), size_of(data.type()));
   };
-  if (ends.min) set(contents.least, record.min, record.min_index);
-  if (ends.max) set(contents.greatest, record.max, record.max_index);
+  if (ends.min) set(contents.min, record.min, record.min_index);
+  if (ends.max) set(contents.max, record.max, record.max_index);
   if (contents.first_nan) record.first_nan = ends.indices ? *contents.first_nan : 0;
   return record;
 }

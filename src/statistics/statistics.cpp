@@ -56,15 +56,17 @@ std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint
 }
 
 // Whether there is such an extreme, but it was not looked for.
-bool lacks(const Statistics::Contents& contents, const std::optional<Extreme>& end) { return !end && contents.count != contents.nans; }
+bool lacks(const Statistics::Contents& contents, const std::optional<Extremum>& end) {
+  return !end && contents.count != contents.nan_count;
+}
 
 // So that equal statistics are those of which the same is known.
 void drop_what_is_not_collected(Statistics::Contents& contents) {
-  if (!contents.fields.extremes) {
+  if (!contents.fields.extrema) {
     contents.mixed = false;
     contents.first_nan.reset();
-    contents.least.reset();
-    contents.greatest.reset();
+    contents.min.reset();
+    contents.max.reset();
   }
   if (!contents.fields.sum) contents.sum = {};
   if (!contents.fields.squares) contents.squares = {};
@@ -73,19 +75,19 @@ void drop_what_is_not_collected(Statistics::Contents& contents) {
 
 // Of elements of one type (there are some): whether that is a float type.
 bool has_floats(const Statistics::Contents& contents) {
-  const std::optional<Extreme>& either = contents.least ? contents.least : contents.greatest;
-  return contents.nans != 0 || (either && !is_integer(either->value.type));
+  const std::optional<Extremum>& either = contents.min ? contents.min : contents.max;
+  return contents.nan_count != 0 || (either && !is_integer(either->value.type));
 }
 
 // Gives extremes of several types one, so that it does not depend on the order in which parts were merged: of integers and floats float64,
 // of integers int64, wherever it has the value.
 void unify(Statistics::Contents& all, const Statistics::Contents& later) {
   bool one_type = true;
-  for (const std::optional<Extreme>& other : {all.greatest, later.least, later.greatest}) {
-    one_type = one_type && all.least && other && other->value.type == all.least->value.type;
+  for (const std::optional<Extremum>& other : {all.max, later.min, later.max}) {
+    one_type = one_type && all.min && other && other->value.type == all.min->value.type;
   }
   if (one_type && !all.mixed) return;
-  for (std::optional<Extreme>* end : {&all.least, &all.greatest}) {
+  for (std::optional<Extremum>* end : {&all.min, &all.max}) {
     if (!*end || !is_integer((*end)->value.type)) continue;
     Value& value = (*end)->value;
     const auto* large = std::get_if<std::uint64_t>(&value.number);
@@ -101,13 +103,13 @@ void unify(Statistics::Contents& all, const Statistics::Contents& later) {
   }
 }
 
-Extreme extreme(const Statistics::Contents& contents, const std::optional<Extreme>& found, NanPolicy nan, const char* what) {
-  require(contents.fields.extremes, what);
+Extremum extreme(const Statistics::Contents& contents, const std::optional<Extremum>& found, NanPolicy nan, const char* what) {
+  require(contents.fields.extrema, what);
   if (contents.first_nan && nan == NanPolicy::propagate) {
     const DType type = found ? found->value.type : DType::float64;
     return {{canonical_nan(), is_integer(type) ? DType::float64 : type}, *contents.first_nan};
   }
-  if (!found) no_elements(what, contents.nans);
+  if (!found) no_elements(what, contents.nan_count);
   return *found;
 }
 
@@ -115,9 +117,9 @@ Extreme extreme(const Statistics::Contents& contents, const std::optional<Extrem
 
 Statistics::Statistics(Contents contents) : contents_(std::move(contents)) { drop_what_is_not_collected(contents_); }
 
-Statistics Statistics::without_extremes() const {
+Statistics Statistics::without_extrema() const {
   Contents contents = contents_;
-  contents.fields.extremes = false;
+  contents.fields.extrema = false;
   return Statistics(std::move(contents));
 }
 
@@ -133,25 +135,25 @@ void Statistics::merge(const Statistics& later) {
   if (a.count == 0) {
     a = b;
     a.missing += places;
-    for (std::optional<Extreme>* end : {&a.least, &a.greatest}) {
+    for (std::optional<Extremum>* end : {&a.min, &a.max}) {
       if (*end) (*end)->index = moved((*end)->index, places);
     }
     a.first_nan = moved(b.first_nan, places);
     return;
   }
-  a.fields = {a.fields.extremes && b.fields.extremes, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
+  a.fields = {a.fields.extrema && b.fields.extrema, a.fields.sum && b.fields.sum, a.fields.squares && b.fields.squares,
               a.fields.nonzeros && b.fields.nonzeros};
-  a.mixed = a.mixed || b.mixed || (a.fields.extremes && has_floats(a) != has_floats(b));
-  const auto take = [&](std::optional<Extreme>& to, const std::optional<Extreme>& from, bool better) {
+  a.mixed = a.mixed || b.mixed || (a.fields.extrema && has_floats(a) != has_floats(b));
+  const auto take = [&](std::optional<Extremum>& to, const std::optional<Extremum>& from, bool better) {
     if (lacks(a, to) || lacks(b, from)) return to.reset();
-    if (from && (!to || better)) to = Extreme{from->value, moved(from->index, places)};
+    if (from && (!to || better)) to = Extremum{from->value, moved(from->index, places)};
   };
-  take(a.least, b.least, a.least && b.least && less(b.least->value, a.least->value));
-  take(a.greatest, b.greatest, a.greatest && b.greatest && less(a.greatest->value, b.greatest->value));
+  take(a.min, b.min, a.min && b.min && less(b.min->value, a.min->value));
+  take(a.max, b.max, a.max && b.max && less(a.max->value, b.max->value));
   unify(a, b);
   if (!a.first_nan) a.first_nan = moved(b.first_nan, places);
   a.count += b.count;
-  a.nans += b.nans;
+  a.nan_count += b.nan_count;
   a.nonzeros += b.nonzeros;
   a.missing += b.missing;
   if (a.fields.sum) a.sum.merge(b.sum);
@@ -159,14 +161,14 @@ void Statistics::merge(const Statistics& later) {
   drop_what_is_not_collected(a);
 }
 
-std::uint64_t Statistics::nan_count() const { return contents_.nans; }
+std::uint64_t Statistics::nan_count() const { return contents_.nan_count; }
 
-Extreme Statistics::min(NanPolicy nan) const { return extreme(contents_, contents_.least, nan, "minimum"); }
-Extreme Statistics::max(NanPolicy nan) const { return extreme(contents_, contents_.greatest, nan, "maximum"); }
+Extremum Statistics::min(NanPolicy nan) const { return extreme(contents_, contents_.min, nan, "minimum"); }
+Extremum Statistics::max(NanPolicy nan) const { return extreme(contents_, contents_.max, nan, "maximum"); }
 
 std::uint64_t Statistics::nonzero_count(NanPolicy nan) const {
   require(contents_.fields.nonzeros, "number of non-zeros");
-  return contents_.nonzeros - (nan == NanPolicy::skip ? contents_.nans : 0);
+  return contents_.nonzeros - (nan == NanPolicy::skip ? contents_.nan_count : 0);
 }
 
 const Accumulator& Statistics::sum() const {
@@ -182,9 +184,9 @@ const ProductAccumulator& Statistics::squares() const {
 template <class Real>
 Real Statistics::average(NanPolicy nan) const {
   const Accumulator& total = sum();
-  if (used(nan) == 0) no_elements("mean", contents_.nans);
+  if (used(nan) == 0) no_elements("mean", contents_.nan_count);
   const bool decided =
-      (contents_.nans != 0 && nan == NanPolicy::propagate) || total.positive_infinities() + total.negative_infinities() != 0;
+      (contents_.nan_count != 0 && nan == NanPolicy::propagate) || total.positive_infinities() + total.negative_infinities() != 0;
   if (decided) return rounded<Real>(total, nan);
   const auto exact = exact::BigInteger::from_digits(total.canonical_digits());
   if (exact.is_zero()) return rounded<Real>(total, nan);  // which has the sign of the zero
@@ -202,7 +204,8 @@ Real Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
     throw Error(ErrorKind::no_answer, fmt::format("a variance with ddof {} needs more than {} element{}: there {} {}", ddof, ddof,
                                                   ddof == 1 ? "" : "s", n == 1 ? "is" : "are", n));
   }
-  if ((contents_.nans != 0 && nan == NanPolicy::propagate) || squares().infinities() != 0) return std::numeric_limits<Real>::quiet_NaN();
+  if ((contents_.nan_count != 0 && nan == NanPolicy::propagate) || squares().infinities() != 0)
+    return std::numeric_limits<Real>::quiet_NaN();
   using exact::BigInteger;
   const auto first = BigInteger::from_digits(total.canonical_digits());       // in units of 2^-1074
   const auto second = BigInteger::from_digits(squares().canonical_digits());  // of 2^-2148
@@ -216,31 +219,31 @@ Real Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
 bool Statistics::consistent() const {
   const Contents& c = contents_;
   const std::uint64_t places = c.count + c.missing;
-  if (c.nans > c.count || places < c.count) return false;
-  if (c.fields.nonzeros && (c.nonzeros < c.nans || c.nonzeros > c.count)) return false;
-  if (c.fields.sum && (c.sum.count() != c.count || c.sum.nan_count() != c.nans)) return false;
+  if (c.nan_count > c.count || places < c.count) return false;
+  if (c.fields.nonzeros && (c.nonzeros < c.nan_count || c.nonzeros > c.count)) return false;
+  if (c.fields.sum && (c.sum.count() != c.count || c.sum.nan_count() != c.nan_count)) return false;
   const std::uint64_t infinities = c.sum.positive_infinities() + c.sum.negative_infinities();
   if (c.fields.squares) {
     const bool negative = c.squares.negative_infinities() != 0 || std::signbit(c.squares.round(NanPolicy::skip));
-    if (negative || c.squares.count() != c.count || c.squares.nan_count() != c.nans) return false;
+    if (negative || c.squares.count() != c.count || c.squares.nan_count() != c.nan_count) return false;
   }
   if (c.fields.sum && c.fields.squares) {  // by Cauchy and Schwarz
     if (c.squares.infinities() != infinities) return false;
     const auto first = exact::BigInteger::from_digits(c.sum.canonical_digits());
     const auto second = exact::BigInteger::from_digits(c.squares.canonical_digits());
-    if ((second * (c.count - c.nans - infinities) - first * first).is_negative()) return false;
+    if ((second * (c.count - c.nan_count - infinities) - first * first).is_negative()) return false;
   }
-  if (!c.fields.extremes) return true;
+  if (!c.fields.extrema) return true;
   const auto has_place = [&](std::uint64_t index) { return index < places || index == ExtremaRecord::kNowhere; };
-  if ((c.nans != 0) != c.first_nan.has_value() || (c.first_nan && !has_place(*c.first_nan))) return false;
-  for (const std::optional<Extreme>& end : {c.least, c.greatest}) {
-    if (end && (c.count == c.nans || !has_place(end->index))) return false;
+  if ((c.nan_count != 0) != c.first_nan.has_value() || (c.first_nan && !has_place(*c.first_nan))) return false;
+  for (const std::optional<Extremum>& end : {c.min, c.max}) {
+    if (end && (c.count == c.nan_count || !has_place(end->index))) return false;
     if (end && end->index != ExtremaRecord::kNowhere && end->index == c.first_nan) return false;
   }
-  if (!c.least || !c.greatest) return true;
-  const bool differ = less(c.least->value, c.greatest->value);
-  const bool known = c.least->index != ExtremaRecord::kNowhere && c.greatest->index != ExtremaRecord::kNowhere;
-  return !less(c.greatest->value, c.least->value) && (!known || differ == (c.least->index != c.greatest->index));
+  if (!c.min || !c.max) return true;
+  const bool differ = less(c.min->value, c.max->value);
+  const bool known = c.min->index != ExtremaRecord::kNowhere && c.max->index != ExtremaRecord::kNowhere;
+  return !less(c.max->value, c.min->value) && (!known || differ == (c.min->index != c.max->index));
 }
 
 double Statistics::variance(std::uint64_t ddof, NanPolicy nan) const { return spread<double>(ddof, nan, false); }

@@ -97,7 +97,7 @@ void check_same(const Array& array, const Array& plain, const Device& device) {
   EXPECT_EQ(histogram(array, bins, {.device = device}), histogram(plain, bins, {.device = cpu}));
   EXPECT_EQ(range_of(array).has_value(), range_of(plain).has_value());
   if (range_of(plain)) {
-    EXPECT_EQ(range_of(array)->least, range_of(plain)->least);
+    EXPECT_EQ(range_of(array)->min, range_of(plain)->min);
   }
   if (plain.size() == 0) return;
   EXPECT_TRUE(min(array, {.nan = NanPolicy::skip, .device = device}) == min(plain, {.nan = NanPolicy::skip, .device = cpu}));
@@ -213,12 +213,12 @@ TEST(ArrayLayouts, OfSeveralBlocks) {
   for (const Device& device : test::devices()) {
     SCOPED_TRACE(device.info().selector);
     EXPECT_EQ(sum(array, {.device = device}), (Value{expected, DType::uint64}));
-    EXPECT_EQ(min(array, {.device = device}), (Extreme{{least, DType::uint32}, at}));
+    EXPECT_EQ(min(array, {.device = device}), (Extremum{{least, DType::uint32}, at}));
     const Buffer buffer(device, 4 * values.size());
     buffer.write(values.data(), buffer.bytes());
     const Array there = part(Array(buffer, {kSide, kSide}, DType::uint32));
     EXPECT_EQ(sum(there), (Value{expected, DType::uint64}));
-    EXPECT_EQ(min(there), (Extreme{{least, DType::uint32}, at}));
+    EXPECT_EQ(min(there), (Extremum{{least, DType::uint32}, at}));
     EXPECT_EQ(dot(there, there), dot(array, array, {.device = Device::open("cpu")}));
   }
 }

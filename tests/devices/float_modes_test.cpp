@@ -50,7 +50,7 @@ class Bits {
   Bits& operator<<(const T& value) {
     if constexpr (std::is_same_v<T, Value>) {
       std::visit([&](auto number) { *this << number; }, value.number);
-    } else if constexpr (std::is_same_v<T, Extreme>) {
+    } else if constexpr (std::is_same_v<T, Extremum>) {
       *this << value.value << value.index;
     } else if constexpr (std::is_same_v<T, Accumulator>) {
       for (const std::byte byte : value.serialize()) bytes_ += static_cast<char>(byte);
@@ -59,11 +59,11 @@ class Bits {
       *this << value.count() << value.nan_count() << value.infinities();
     } else if constexpr (std::is_same_v<T, Statistics>) {
       const Statistics::Contents& all = value.contents();
-      *this << all.count << all.nans << all.nonzeros << all.sum << all.squares;
-      if (all.least) *this << *all.least << *all.greatest;
+      *this << all.count << all.nan_count << all.nonzeros << all.sum << all.squares;
+      if (all.min) *this << *all.min << *all.max;
       if (all.first_nan) *this << *all.first_nan;
     } else if constexpr (std::is_same_v<T, Histogram>) {
-      *this << value.under() << value.over() << value.nan();
+      *this << value.under() << value.over() << value.nan_count();
       for (const std::uint64_t count : value.counts()) *this << count;
     } else if constexpr (std::is_same_v<T, Bins>) {
       for (const double edge : value.edges()) *this << edge;
@@ -270,7 +270,7 @@ const std::vector<EntryPoint>& entry_points() {
          for (const Array& data : e.all(device)) {
            const Array part = data.part(0, 1000);
            const Statistics found = collect(part, {true, true, true, true}, {.device = device});
-           bits << Statistics::deserialize(found.serialize()) << Statistics::from_words(found.without_extremes().words());
+           bits << Statistics::deserialize(found.serialize()) << Statistics::from_words(found.without_extrema().words());
            bits << ProductAccumulator::deserialize(found.squares().serialize()) << Accumulator::from_words(found.sum().words());
            const Histogram counted = histogram(part, bins, {.device = device});
            const Histogram back = Histogram::deserialize(counted.serialize());
@@ -418,9 +418,9 @@ const std::vector<EntryPoint>& entry_points() {
        }},
       {"range_of", on_host,
        [](const Everything& e, const Device& device, Bits& bits) {
-         for (const Array& data : e.all(device)) bits << range_of(data)->least << range_of(data)->greatest;
+         for (const Array& data : e.all(device)) bits << range_of(data)->min << range_of(data)->max;
          const Array denormals(e.y.data(), e.y.size() / 5, DType::float64, 5 * 8);
-         bits << range_of(denormals)->greatest;
+         bits << range_of(denormals)->max;
        }},
       {"characters", on_devices,
        [](const Everything&, const Device& device, Bits& bits) {
@@ -436,7 +436,7 @@ const std::vector<EntryPoint>& entry_points() {
       {"text", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          bits << accumulate(*open_source(e.text), {.device = device}) << collect(*open_source(e.text), {}, {.device = device})
-              << histogram(*open_source(e.text), Bins::even(0, 1, 3), {.device = device}) << range_of(*open_source(e.text))->least;
+              << histogram(*open_source(e.text), Bins::even(0, 1, 3), {.device = device}) << range_of(*open_source(e.text))->min;
          if (has(device, Capability::fp64)) bits << product(*open_source(e.text), {.device = device});
          bits << dot(*open_source(e.text), *open_source(e.text), {.device = device}).round();
        }},

@@ -201,9 +201,9 @@ TEST(HistogramOfZeros, SetBoundsAlike) {
         });
         const auto range = range_of(samples.view());
         ASSERT_TRUE(range);
-        EXPECT_FALSE(std::signbit(range->least) && range->least == 0);
-        EXPECT_FALSE(std::signbit(range->greatest) && range->greatest == 0);
-        const Bins bins = Bins::spanning(range->least, range->greatest, 4);
+        EXPECT_FALSE(std::signbit(range->min) && range->min == 0);
+        EXPECT_FALSE(std::signbit(range->max) && range->max == 0);
+        const Bins bins = Bins::spanning(range->min, range->max, 4);
         for (const double edge : bins.edges()) EXPECT_FALSE(std::signbit(edge) && edge == 0);
         for (const Device& device : devices()) {
           const Histogram found = histogram(samples.view(), bins, {.device = device});

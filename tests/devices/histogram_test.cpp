@@ -264,8 +264,8 @@ TEST(Histogram, StridesAreRight) {
       const auto range = range_of(view), expected = range_of(Array(packed.data(), count, type));
       ASSERT_EQ(range.has_value(), expected.has_value());
       if (range) {
-        EXPECT_EQ(range->least, expected->least);
-        EXPECT_EQ(range->greatest, expected->greatest);
+        EXPECT_EQ(range->min, expected->min);
+        EXPECT_EQ(range->max, expected->max);
       }
     }
   }
@@ -339,7 +339,7 @@ TEST(Histogram, ValuesFromCounts) {
   EXPECT_EQ(h.counts(), (std::vector<std::uint64_t>{2, 2, 3}));
   EXPECT_EQ(h.under(), 1u);
   EXPECT_EQ(h.over(), 2u);
-  EXPECT_EQ(h.nan(), 1u);
+  EXPECT_EQ(h.nan_count(), 1u);
   EXPECT_EQ(h.inside(), 7u);
   EXPECT_EQ(h.total(), samples.size());
   EXPECT_EQ(h.cumulative(), (std::vector<std::uint64_t>{2, 4, 7}));
@@ -382,13 +382,13 @@ TEST(Histogram, RangesAreFound) {
   const std::vector<float> samples = {3, std::numeric_limits<float>::quiet_NaN(), -2, std::numeric_limits<float>::infinity()};
   const auto range = range_of(std::span<const float>(samples));
   ASSERT_TRUE(range);
-  EXPECT_EQ(range->least, -2);
-  EXPECT_EQ(range->greatest, 3);
+  EXPECT_EQ(range->min, -2);
+  EXPECT_EQ(range->max, 3);
   EXPECT_FALSE(range_of(std::span<const float>(samples).subspan(1, 1)));
   EXPECT_FALSE(range_of(Array(nullptr, 0, DType::int8)));
   const std::vector<std::int64_t> wide = {INT64_MAX, INT64_MAX - 1};
-  EXPECT_LE(range_of(std::span<const std::int64_t>(wide))->least, 0x1p63 - 1024);
-  EXPECT_EQ(range_of(std::span<const std::int64_t>(wide))->greatest, 0x1p63);
+  EXPECT_LE(range_of(std::span<const std::int64_t>(wide))->min, 0x1p63 - 1024);
+  EXPECT_EQ(range_of(std::span<const std::int64_t>(wide))->max, 0x1p63);
 }
 
 TEST(Histogram, Characters) {

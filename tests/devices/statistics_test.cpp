@@ -77,13 +77,13 @@ Statistics::Contents reference_of(Array data) {
     all.squares.add(x, x);
     if (x != Number{0}) ++all.nonzeros;
     if (not_a_number(x)) {
-      ++all.nans;
+      ++all.nan_count;
       if (!all.first_nan) all.first_nan = i;
       return;
     }
-    const Extreme here{{x, data.type()}, i};
-    if (!all.least || precedes(x, std::get<Number>(all.least->value.number))) all.least = here;
-    if (!all.greatest || precedes(std::get<Number>(all.greatest->value.number), x)) all.greatest = here;
+    const Extremum here{{x, data.type()}, i};
+    if (!all.min || precedes(x, std::get<Number>(all.min->value.number))) all.min = here;
+    if (!all.max || precedes(std::get<Number>(all.max->value.number), x)) all.max = here;
   });
   return all;
 }
@@ -188,10 +188,10 @@ TEST_P(HardStatistics, AreTheSameEverywhere) {
         const Statistics found = collect(data.view(), kAll, {.device = device, .tuning = tuning});
         const auto& contents = found.contents();
         ASSERT_EQ(contents.count, reference.count);
-        ASSERT_EQ(contents.nans, reference.nans) << device.info().selector << ", " << length;
+        ASSERT_EQ(contents.nan_count, reference.nan_count) << device.info().selector << ", " << length;
         ASSERT_EQ(contents.nonzeros, reference.nonzeros) << device.info().selector << ", " << length;
         ASSERT_EQ(contents.first_nan, reference.first_nan) << device.info().selector << ", " << length;
-        for (const auto& [one, other] : {std::pair(contents.least, reference.least), std::pair(contents.greatest, reference.greatest)}) {
+        for (const auto& [one, other] : {std::pair(contents.min, reference.min), std::pair(contents.max, reference.max)}) {
           ASSERT_EQ(one.has_value(), other.has_value()) << device.info().selector << ", " << length;
           if (!one) continue;
           ASSERT_EQ(one->index, other->index) << device.info().selector << ", " << length;
@@ -215,7 +215,7 @@ TEST_P(HardStatistics, AreRoundedOnce) {
       EXPECT_EQ(all.norm(NanPolicy::skip), std::numeric_limits<double>::infinity());
       continue;
     }
-    if (contents.nans != 0) {
+    if (contents.nan_count != 0) {
       for (const double value : {all.mean(), all.variance(), all.standard_deviation(), all.squared_norm(), all.norm()}) {
         EXPECT_EQ(bits(value), 0x7ff8000000000000u);
       }
@@ -224,7 +224,7 @@ TEST_P(HardStatistics, AreRoundedOnce) {
         EXPECT_EQ(std::bit_cast<std::uint32_t>(value), 0x7fc00000u);
       }
     }
-    const std::uint64_t used = contents.count - contents.nans;
+    const std::uint64_t used = contents.count - contents.nan_count;
     if (used == 0) {
       EXPECT_THROW(all.mean(NanPolicy::skip), Error);
       continue;
@@ -481,10 +481,10 @@ TEST(Merging, OfPartsIsTheWhole) {
     ASSERT_EQ(a.sum, b.sum) << hard_case;
     ASSERT_EQ(a.squares, b.squares) << hard_case;
     ASSERT_EQ(a.first_nan, b.first_nan) << hard_case;
-    ASSERT_EQ(a.least.has_value(), b.least.has_value());
-    if (a.least) {
-      ASSERT_EQ(a.least->index, b.least->index) << hard_case;
-      ASSERT_EQ(a.greatest->index, b.greatest->index) << hard_case;
+    ASSERT_EQ(a.min.has_value(), b.min.has_value());
+    if (a.min) {
+      ASSERT_EQ(a.min->index, b.min->index) << hard_case;
+      ASSERT_EQ(a.max->index, b.max->index) << hard_case;
     }
   }
 }

@@ -39,11 +39,11 @@ void check_value(const Statistics& found) {
   if (fields.sum && fields.squares && found.count() > found.nan_count() && !(found.variance(0, NanPolicy::skip) >= 0)) {
     if (found.squares().infinities() == 0) throw test::Mismatch("statistics with a negative variance were accepted");
   }
-  const Statistics rest = found.count() != 0 ? found.without_extremes() : found;
+  const Statistics rest = found.count() != 0 ? found.without_extrema() : found;
   if (!(Statistics::from_words(rest.words()) == rest)) throw test::Mismatch("the words of statistics are not the same statistics");
 }
 void check_value(const Histogram& histogram) {
-  if (histogram.total() != histogram.nan()) histogram.quantile(0.5);
+  if (histogram.total() != histogram.nan_count()) histogram.quantile(0.5);
   if (!(Histogram::from_words(histogram.bins(), histogram.words()) == histogram))
     throw test::Mismatch("a histogram's words are not the same");
 }

@@ -129,7 +129,7 @@ inline void expect_right(Array data, const Bins& bins, const Device& device, con
   while (i < bins.count() && found.counts()[i] == right.counts()[i]) ++i;
   FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", "
          << bins.low() << " to " << bins.high() << ") of " << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/"
-         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan() << "/" << right.nan()
+         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan_count() << "/" << right.nan_count()
          << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");
 }
 

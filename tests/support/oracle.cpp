@@ -24,7 +24,7 @@ constexpr Expected kNegativeZero{0x8000000000000000, 0x80000000, 0};
 // The finite elements except zeros, and the properties that decide results without a finite sum.
 struct Scan {
   std::vector<double> finite;
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
   std::uint64_t positive_infinities = 0;
   std::uint64_t negative_infinities = 0;
   std::uint64_t negative_zeros = 0;
@@ -52,7 +52,7 @@ Scan scan(Array data) {
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     const double value = element(data, i);
     if (std::isnan(value)) {
-      ++result.nans;
+      ++result.nan_count;
     } else if (std::isinf(value)) {
       ++(value > 0 ? result.positive_infinities : result.negative_infinities);
     } else if (value == 0) {
@@ -69,7 +69,7 @@ template <class FiniteSum>
 Expected decide(Array data, NanPolicy nan, FiniteSum finite_sum) {
   const Scan elements = scan(data);
   Expected result;
-  if (elements.nans != 0 && nan == NanPolicy::propagate) {
+  if (elements.nan_count != 0 && nan == NanPolicy::propagate) {
     result = kNan;
   } else if (elements.positive_infinities != 0 && elements.negative_infinities != 0) {
     result = kNan;
@@ -82,7 +82,7 @@ Expected decide(Array data, NanPolicy nan, FiniteSum finite_sum) {
   } else {
     result = finite_sum(elements.finite);
   }
-  result.nans = elements.nans;
+  result.nan_count = elements.nan_count;
   return result;
 }
 
@@ -167,7 +167,7 @@ Expected finite_integer_sum(const std::vector<double>& values) {
 
 std::ostream& operator<<(std::ostream& out, const Expected& expected) {
   return out << std::bit_cast<double>(expected.float64) << " (float64 0x" << std::hex << expected.float64 << ", float32 0x"
-             << expected.float32 << std::dec << ", " << expected.nans << " NaN)";
+             << expected.float32 << std::dec << ", " << expected.nan_count << " NaN)";
 }
 
 Expected gmp_round(mpz_srcptr units) {

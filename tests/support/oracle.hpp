@@ -16,7 +16,7 @@ namespace samesum::test {
 struct Expected {
   std::uint64_t float64 = 0;
   std::uint32_t float32 = 0;
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
 
   friend bool operator==(const Expected&, const Expected&) = default;
 };

@@ -71,7 +71,7 @@ TEST(Counts, OfStatisticsEndInAnError) {
   Statistics::Contents contents;
   contents.fields = {true, false, false, true};
   contents.count = contents.nonzeros = kMost;
-  contents.least = contents.greatest = Extreme{{1.0, DType::float64}, 3};
+  contents.min = contents.max = Extremum{{1.0, DType::float64}, 3};
   Statistics full(contents);
   contents.count = contents.nonzeros = 1;
   const Statistics one(contents);

@@ -130,17 +130,17 @@ constexpr Case kQuantiles[] = {{0, 0, 1},
 // The reference: the elements except NaNs, sorted.
 struct Sorted {
   explicit Sorted(Array data) : values(elements(data)), type(data.type()) {
-    nans = std::erase_if(values, not_a_number);
+    nan_count = std::erase_if(values, not_a_number);
     std::sort(values.begin(), values.end(), precedes);
   }
   std::vector<Value> values;
-  std::size_t nans;
+  std::size_t nan_count;
   DType type;
 };
 
 std::string expected(const Sorted& data, const Case& wanted, NanPolicy nan, QuantileMethod method) {
   const std::vector<Value>& values = data.values;
-  if (data.nans != 0 && nan == NanPolicy::propagate) return "nan";
+  if (data.nan_count != 0 && nan == NanPolicy::propagate) return "nan";
   if (values.empty()) return "no answer";
   Rational index;
   mpq_set_ui(index.get(), wanted.numerator, wanted.denominator);
@@ -203,7 +203,7 @@ void compare(Array data, const Sorted& sorted, const Asked& options, const std::
   const Quantiles found = quantiles(data, wanted, options.rule(), options.options());
   ASSERT_EQ(found.values.size(), wanted.size());
   EXPECT_EQ(found.count, data.size());
-  EXPECT_EQ(found.nans, sorted.nans);
+  EXPECT_EQ(found.nan_count, sorted.nan_count);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     ASSERT_EQ(text_of(found.values[i]), answer(kQuantiles[i])) << what << " q=" << wanted[i] << " " << name_of(options.method);
   }
@@ -211,8 +211,8 @@ void compare(Array data, const Sorted& sorted, const Asked& options, const std::
 
 void compare(Array data, const Asked& options, const std::string& what) { compare(data, Sorted(data), options, what); }
 
-// Random bytes: one in `ties` elements is new; NaNs become infinities if `nans` is false.
-std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned ties, bool nans, unsigned seed) {
+// Random bytes: one in `ties` elements is new; NaNs become infinities if `nan_count` is false.
+std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned ties, bool nan_count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<std::byte> bytes(count * size_of(type));
   core::visit(type, [&](auto element) {
@@ -227,7 +227,7 @@ std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned t
                                             : type == DType::bfloat16 ? 0x7f80u
                                             : type == DType::float32  ? 0x7f800000u
                                                                       : 0x7ff0000000000000u};
-          if (std::isnan(value) && !nans) std::memcpy(&element, infinity, sizeof element);
+          if (std::isnan(value) && !nan_count) std::memcpy(&element, infinity, sizeof element);
         }
       }
       std::memcpy(bytes.data() + i * sizeof element, &element, sizeof element);
@@ -239,8 +239,8 @@ std::vector<std::byte> random_elements(DType type, std::size_t count, unsigned t
 TEST(Quantile, OfEveryTypeAndSize) {
   for (const DType type : kDTypes) {
     for (std::size_t size = 0; size <= 100; size += size < 12 ? 1 : 11) {
-      for (const bool nans : {false, true}) {
-        const auto bytes = random_elements(type, size, static_cast<unsigned>(size) % 3 + 1, nans, static_cast<unsigned>(size));
+      for (const bool nan_count : {false, true}) {
+        const auto bytes = random_elements(type, size, static_cast<unsigned>(size) % 3 + 1, nan_count, static_cast<unsigned>(size));
         const Array view(bytes.data(), size, type);
         const Sorted sorted(view);
         for (const QuantileMethod method : kMethods) {

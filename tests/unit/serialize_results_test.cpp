@@ -221,7 +221,7 @@ TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
     contents.count = 4;
     EXPECT_EQ(outcome(contents), contradiction) << "an element that was not added up";
     contents.count = 3;
-    contents.nans = 0;
+    contents.nan_count = 0;
     EXPECT_EQ(outcome(contents), contradiction) << "a NaN that is not counted";
   }
   contents = good;
@@ -239,11 +239,11 @@ TEST(SerializedResults, StatisticsWhosePartsDifferAreRefused) {
   contents = collect(std::vector<double>{kNan}, {true, false, false, false}).contents();
   ASSERT_EQ(outcome(contents), "accepted");
   constexpr std::uint64_t kNowhere = ExtremaRecord::kNowhere;
-  contents.least = Extreme{{2.0, DType::float64}, kNowhere};
+  contents.min = Extremum{{2.0, DType::float64}, kNowhere};
   EXPECT_EQ(outcome(contents), contradiction) << "an extreme of NaNs alone";
   contents.count = 2;
   ASSERT_EQ(outcome(contents), "accepted");
-  contents.greatest = Extreme{{1.0, DType::float64}, kNowhere};
+  contents.max = Extremum{{1.0, DType::float64}, kNowhere};
   EXPECT_EQ(outcome(contents), contradiction) << "a minimum greater than the maximum";
 }
 

@@ -12,14 +12,14 @@
 namespace samesum {
 namespace {
 
-Extreme at(double value, std::uint64_t index) { return {{value, DType::float64}, index}; }
+Extremum at(double value, std::uint64_t index) { return {{value, DType::float64}, index}; }
 
-Statistics extremes(std::uint64_t count, std::optional<Extreme> least, std::optional<Extreme> greatest) {
+Statistics extremes(std::uint64_t count, std::optional<Extremum> least, std::optional<Extremum> greatest) {
   Statistics::Contents contents;
   contents.fields = {true, false, false, false};
   contents.count = count;
-  contents.least = least;
-  contents.greatest = greatest;
+  contents.min = least;
+  contents.max = greatest;
   return Statistics(contents);
 }
 

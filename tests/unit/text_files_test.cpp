@@ -128,14 +128,14 @@ TEST_F(TextFiles, HaveExtremesToTheLastBit) {
     return collect(*open_source(path_, options), {}, {.device = device});
   };
   Statistics found = collected("0.5 9007199254740992 9007199254740993 NA 9007199254740993 -9007199254740993 -9007199254740992");
-  EXPECT_EQ(found.max(), (Extreme{{std::int64_t{9007199254740993}, DType::int64}, 2}));
-  EXPECT_EQ(found.min(), (Extreme{{std::int64_t{-9007199254740993}, DType::int64}, 5}));
+  EXPECT_EQ(found.max(), (Extremum{{std::int64_t{9007199254740993}, DType::int64}, 2}));
+  EXPECT_EQ(found.min(), (Extremum{{std::int64_t{-9007199254740993}, DType::int64}, 5}));
   EXPECT_EQ(found.missing(), 1u);
   found = collected("7,,18446744073709551615,18446744073709551614,3");
-  EXPECT_EQ(found.max(), (Extreme{{std::uint64_t{18446744073709551615u}, DType::uint64}, 2}));
+  EXPECT_EQ(found.max(), (Extremum{{std::uint64_t{18446744073709551615u}, DType::uint64}, 2}));
   EXPECT_EQ(found.min().index, 4u);
   found = collected("NA 2.5 1 -0 0 NA nan");
-  EXPECT_EQ(found.min(NanPolicy::skip), (Extreme{{-0.0, DType::float64}, 3}));
+  EXPECT_EQ(found.min(NanPolicy::skip), (Extremum{{-0.0, DType::float64}, 3}));
   EXPECT_EQ(found.min().index, 6u);
   found = collected("NA,1,,2");
   found.merge(collected(",NA,7,0"));

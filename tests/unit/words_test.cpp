@@ -41,9 +41,9 @@ Histogram from(const Words& words) {
 void add(Words& to, const Words& words) { std::ranges::transform(to, words, to.begin(), std::plus<>()); }
 
 // Words require that extremes are dropped; without elements words exist for any fields.
-Statistics without_extremes(const Statistics& one) { return one.count() != 0 ? one.without_extremes() : one; }
+Statistics without_extrema(const Statistics& one) { return one.count() != 0 ? one.without_extrema() : one; }
 template <class Result>
-const Result& without_extremes(const Result& one) {
+const Result& without_extrema(const Result& one) {
   return one;
 }
 
@@ -85,16 +85,16 @@ TYPED_TEST(WordsOf, RandomPartsAddUpToThoseOfTheWhole) {
   for (const std::size_t parts : {1, 2, 3, 5, 1000}) {
     for (std::uint64_t seed = 0; seed < (parts < 10 ? 400 : 3); ++seed) {
       hard::Random random(seed * 2000 + parts);
-      TypeParam merged = without_extremes(test::random_part<TypeParam>(random));
+      TypeParam merged = without_extrema(test::random_part<TypeParam>(random));
       Words sum = words_of(merged);
       for (std::size_t i = 1; i < parts; ++i) {
-        const TypeParam part = without_extremes(test::random_part<TypeParam>(random));
+        const TypeParam part = without_extrema(test::random_part<TypeParam>(random));
         merged.merge(part);
         add(sum, words_of(part));
       }
       const TypeParam found = from<TypeParam>(sum);
-      ASSERT_EQ(found, without_extremes(merged)) << parts << " parts, seed " << seed;
-      expect_equal_rounded(found, without_extremes(merged));
+      ASSERT_EQ(found, without_extrema(merged)) << parts << " parts, seed " << seed;
+      expect_equal_rounded(found, without_extrema(merged));
       EXPECT_EQ(words_of(found), words_of(merged));
     }
   }
@@ -105,7 +105,7 @@ TYPED_TEST(WordsOf, AMillionPartsHaveRoom) {
   constexpr std::int64_t kParts = std::int64_t{1} << 20;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     hard::Random random(seed);
-    TypeParam merged = without_extremes(test::random_part<TypeParam>(random));
+    TypeParam merged = without_extrema(test::random_part<TypeParam>(random));
     Words sum = words_of(merged);
     for (std::int64_t& word : sum) {
       ASSERT_FALSE(__builtin_mul_overflow(word, kParts, &word));
@@ -117,10 +117,10 @@ TYPED_TEST(WordsOf, AMillionPartsHaveRoom) {
 }
 
 TYPED_TEST(WordsOf, NothingAddsNothing) {
-  const TypeParam nothing = without_extremes(test::nothing<TypeParam>());
-  EXPECT_EQ(from<TypeParam>(words_of(nothing)), without_extremes(nothing));
+  const TypeParam nothing = without_extrema(test::nothing<TypeParam>());
+  EXPECT_EQ(from<TypeParam>(words_of(nothing)), without_extrema(nothing));
   hard::Random random(1);
-  const TypeParam part = without_extremes(test::random_part<TypeParam>(random));
+  const TypeParam part = without_extrema(test::random_part<TypeParam>(random));
   Words sum = words_of(part);
   add(sum, words_of(nothing));
   EXPECT_EQ(from<TypeParam>(sum), part);
@@ -130,7 +130,7 @@ TYPED_TEST(WordsOf, WhatIsNoSumOfWordsIsRefused) {
   hard::Random random(9);
   TypeParam part = test::random_part<TypeParam>(random);
   for (int i = 0; i < 8; ++i) part.merge(test::random_part<TypeParam>(random));
-  const Words good = words_of(without_extremes(part));
+  const Words good = words_of(without_extrema(part));
   const std::size_t sign = std::is_same_v<TypeParam, Accumulator> ? Accumulator::kDigits - 1u : ProductAccumulator::kDigits - 1u;
   for (std::size_t i = 0; i < good.size(); ++i) {
     if (std::is_same_v<TypeParam, Statistics>) break;  // made of the others: some words are ignored beside others
@@ -185,8 +185,8 @@ TEST(Words, CountsOfMoreThan64BitsEndInAnError) {
 TEST(Words, ExtremesHaveNone) {
   const std::vector<double> values{1, 2, 3};
   const Statistics all = collect(values, {true, true, true, true});
-  EXPECT_NE(refusal(ErrorKind::usage, [&] { all.words(); }).find("without_extremes()"), std::string::npos);
-  const Statistics rest = Statistics::from_words(all.without_extremes().words());
+  EXPECT_NE(refusal(ErrorKind::usage, [&] { all.words(); }).find("without_extrema()"), std::string::npos);
+  const Statistics rest = Statistics::from_words(all.without_extrema().words());
   EXPECT_EQ(rest.variance(), all.variance());
   EXPECT_EQ(rest.nonzero_count(), 3u);
   EXPECT_NE(refusal(ErrorKind::usage, [&] { rest.min(); }).find("was not collected"), std::string::npos);

@@ -113,7 +113,7 @@ samesum::Device device_for(const Array& data, std::uint64_t bytes, const Options
 inline samesum::Device device_for(std::uint64_t resident_bytes, const Options& options) {
   return options.device ? *options.device : choose_device("auto", resident_bytes);
 }
-inline samesum::Device device_for(const Source& source, const Options& options) {
+inline samesum::Device device_for(const samesum::Source& source, const Options& options) {
   const std::optional<samesum::Device> there = source.device();
   return !options.device && there ? *there : device_for(source.resident_bytes(), options);
 }
