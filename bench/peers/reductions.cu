@@ -6,8 +6,8 @@
 // once.
 #include "device/memory/run.hpp"
 #include "product/product.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/collect_device.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/collect_device.hpp"
 
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>

@@ -18,8 +18,8 @@
 #include "ladder/reduce/textbook.hpp"
 #include "pairs/pairs_device.hpp"
 #include "product/product.hpp"
+#include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
-#include "statistics/collect_device.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

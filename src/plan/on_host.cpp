@@ -2,10 +2,10 @@
 #include "plan/planned.hpp"
 
 #include "histogram/plan.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
+#include "reduce/device/extremes_device.hpp"
 #include "reduce/sum.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/extremes.hpp"
-#include "statistics/extremes_device.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>

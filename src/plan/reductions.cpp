@@ -1,11 +1,11 @@
 // Plans of reductions on devices that run kernels.
 #include "plan/planned.hpp"
 
+#include "reduce/collect.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/device/extremes_device.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_device.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/collect_device.hpp"
-#include "statistics/extremes_device.hpp"
 
 #include <optional>
 

@@ -4,7 +4,7 @@
 //
 // Of integers: zeros, signs, and magnitudes of up to 64 bits; one record for each work-group.
 //
-// Defined by the host, beside the defines of statistics/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
+// Defined by the host, beside the defines of reduce/device/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
 // of two: the 16-byte loads of a work-item in a tile).
 
 #define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight

@@ -59,7 +59,7 @@ std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t t
 
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads) {
   const bool narrow = type == DType::float16;
-  return {{"device/cache_policy.h", "statistics/elements.h", "product/product.cl"},
+  return {{"device/cache_policy.h", "reduce/device/elements.h", "product/product.cl"},
           {{"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},

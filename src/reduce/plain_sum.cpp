@@ -2,7 +2,7 @@
 #include <samesum/plain_sum.hpp>
 
 #include "core/array_blocks.hpp"
-#include "reduce/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 
 #include <string>
 

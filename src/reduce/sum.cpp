@@ -8,8 +8,8 @@
 #include "core/visit.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 #include "reduce/sum.hpp"
-#include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 
 #include <samesum/error.hpp>

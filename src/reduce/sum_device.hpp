@@ -4,7 +4,7 @@
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
-#include "statistics/collect_device.hpp"
+#include "reduce/device/collect_device.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/plan.hpp>

@@ -295,13 +295,13 @@ TEST(Kernels, AreThoseOfTheSizeAskedFor) {
     const std::string source = inspect_kernels(device, pattern, variant, options).front().source;
     return source.find(std::string("#line 1 \"") + file + "\"") != std::string::npos;
   };
-  EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/sum_window.cl"));
-  EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/sum_window.cl"));
+  EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/small/sum_window.cl"));
+  EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/small/sum_window.cl"));
   EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/sum_exact.cl"));
-  EXPECT_TRUE(shows("reduce", "extremes", 1000, "statistics/extremes_little.cl"));
-  EXPECT_FALSE(shows("reduce", "extremes", 0, "statistics/extremes_little.cl"));
-  EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/sum_window.cl"));
-  EXPECT_TRUE(shows("reduce", "dot", 0, "statistics/statistics.cl"));
+  EXPECT_TRUE(shows("reduce", "extremes", 1000, "reduce/device/extremes_little.cl"));
+  EXPECT_FALSE(shows("reduce", "extremes", 0, "reduce/device/extremes_little.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/small/sum_window.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 0, "reduce/device/statistics.cl"));
 }
 
 }  // namespace

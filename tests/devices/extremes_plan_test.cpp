@@ -3,8 +3,8 @@
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
 
-#include "statistics/collect.hpp"
-#include "statistics/extremes_device.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/extremes_device.hpp"
 #include "support/devices.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // The CPU's sums at the capacity of each of their counters, lanes and bins, and slightly beyond: an error in emptying them by one step
 // shows only here. The sizes follow from the constants of the code.
 #include "core/simd.hpp"
-#include "reduce/sum_cpu.hpp"
-#include "reduce/sum_cpu_bins.hpp"
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu_bins.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 #include "selftest/cases.hpp"
 #include "support/informative.hpp"
 #include "support/oracle.hpp"
@@ -58,7 +58,8 @@ void fill_one_bin(std::uint64_t count, T element) {
   partial.unwatched = partial.blocks_to_bins = std::numeric_limits<int>::max();  // only bins
   for (std::uint64_t left = count; left != 0;) {
     const std::uint64_t taken = std::min<std::uint64_t>(left, elements.size());
-    reduce::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64, partial);
+    reduce::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64,
+                         partial);
     left -= taken;
   }
   ASSERT_GT(partial.blocks_to_bins, 0);

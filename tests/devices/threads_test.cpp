@@ -1,7 +1,7 @@
 // Tests everything that the public headers allow from several threads at once. Under ThreadSanitizer this finds races; in any build it
 // compares bits.
 #include "device/device.hpp"
-#include "reduce/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 #include "support/informative.hpp"
 #include "support/oracle.hpp"
 #include "support/process.hpp"

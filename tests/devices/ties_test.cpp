@@ -1,8 +1,8 @@
 // Results decided by the smallest differences: roundings at a tie, equal extremes at several indices, edges at the limits of a type.
 #include "exact/big_integer.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/cpu/collect_cpu_partial.hpp"
 #include "selftest/cases.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/collect_cpu_partial.hpp"
 
 #include <samesum/device.hpp>
 #include <samesum/histogram.hpp>

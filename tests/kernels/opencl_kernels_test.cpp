@@ -29,9 +29,10 @@ namespace samesum::device {
 namespace {
 
 /// Kernels for sub-groups, which no OpenCL device has.
-const std::set<std::string> kOfSubgroups{"reduce/sum_window.cl",         "reduce/sum_integers.cl",     "reduce/window_float32.cl",
-                                         "reduce/window_float64.cl",     "reduce/products_float32.cl", "reduce/products_float64.cl",
-                                         "statistics/extremes_little.cl"};
+const std::set<std::string> kOfSubgroups{"reduce/small/sum_window.cl",       "reduce/small/sum_integers.cl",
+                                         "reduce/small/window_float32.cl",   "reduce/small/window_float64.cl",
+                                         "reduce/small/products_float32.cl", "reduce/small/products_float64.cl",
+                                         "reduce/device/extremes_little.cl"};
 
 /// A device that records what it is given to compile, and never runs.
 class NotingDevice final : public Device {

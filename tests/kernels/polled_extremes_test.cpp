@@ -1,7 +1,7 @@
 // extremes.cl and extremes_little.cl run on the host: a subset of the kernels that ship that covers all pairs of settings.
+#include "reduce/collect.hpp"
+#include "reduce/device/extremes_device.hpp"
 #include "selftest/cases.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/extremes_device.hpp"
 #include "support/emulation.hpp"
 #include "support/kernel_rows.hpp"
 #include "support/placed.hpp"

@@ -1,9 +1,9 @@
 #include "kernels/shipped.hpp"
 
 #include "product/product.hpp"
-#include "reduce/window_device.hpp"
-#include "statistics/collect_device.hpp"
-#include "statistics/extremes_device.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/device/extremes_device.hpp"
+#include "reduce/small/window_device.hpp"
 #include "support/listing_device.hpp"
 
 #include <samesum/types.hpp>
@@ -209,7 +209,7 @@ void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
                                                : "both",
             flag(kernel, "PLACES", "placed"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
             kernel.define("POLLED") == "0" ? "ticket" : "",
-            kernel.files.back() == "statistics/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
+            kernel.files.back() == "reduce/device/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
       kernels.add(std::move(kernel));
     }
   }
@@ -257,7 +257,7 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
           }
           for (const std::string& text : device.texts) {
             ShippedKernel kernel = parse(text);
-            if (kernel.files.back() != "statistics/statistics.cl") continue;
+            if (kernel.files.back() != "reduce/device/statistics.cl") continue;
             kernel.family = "statistics";
             kernel.type = name_of(type);
             kernel.about = dot ? "dot" : "moments";

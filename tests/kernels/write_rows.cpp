@@ -42,7 +42,7 @@ std::string text_of(const ShippedKernel& kernel) {
   define("ROW_NAME", fmt::format("\"{}\"", kernel.name));
   define("ROW_TYPE", "samesum::DType::" + kernel.type);
   define("ROW_THOROUGH", kernel.thorough ? "true" : "false");
-  if (kernel.files.back() == "statistics/extremes_little.cl") define("ROW_LITTLE", "extremes_little");
+  if (kernel.files.back() == "reduce/device/extremes_little.cl") define("ROW_LITTLE", "extremes_little");
   for (const auto& [name, value] : kernel.defines) define(name, value);
   text += fmt::format("namespace samesum::dialect::{} {{\nnamespace {{\n", kernel.name);
   for (const std::string& file : kernel.files) text += fmt::format("#include \"{}\"\n", file);

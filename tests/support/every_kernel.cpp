@@ -12,8 +12,8 @@
 #include "ladder/reduce/textbook.hpp"
 #include "pairs/pairs_device.hpp"
 #include "product/product.hpp"
+#include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
-#include "statistics/collect_device.hpp"
 
 #include <algorithm>
 #include <string>
@@ -105,9 +105,12 @@ void build_pairs(device::Device& device) {
 // A map with every operation.
 void build_formulas(device::Device& device) {
   const Formula formula(
-      "(x + 1, x - y, x/3, x % 0.7, -x, abs(x), floor(x), ceil(x), trunc(x), round(x), rsqrt(x), min(x, 2), max(x, y), fma(x, x, 1), x^5, x^0.5, exp(x), log(y), log1p(x),"
-      " expm1(y), sin(x), cos(y), tan(x), tanh(y), atan2(x, y), hypot(x, x), isnan(x) || x < y && x <= 1, xor(n, ~n) | n & i, clz(u), popcount(n), gcd(n, m), gcd(u, u),"
-      " mulmod(m, m, n), mulmod(u, u, u), m % n, u % u, m/n, u/u, m << n, u << u, m >> n, u >> u, m*m - m + -n, u*u - u + -u, abs(m), uint64(m), int64(u), int64(x), uint64(x),"
+      "(x + 1, x - y, x/3, x % 0.7, -x, abs(x), floor(x), ceil(x), trunc(x), round(x), rsqrt(x), min(x, 2), max(x, y), fma(x, x, 1), x^5, "
+      "x^0.5, exp(x), log(y), log1p(x),"
+      " expm1(y), sin(x), cos(y), tan(x), tanh(y), atan2(x, y), hypot(x, x), isnan(x) || x < y && x <= 1, xor(n, ~n) | n & i, clz(u), "
+      "popcount(n), gcd(n, m), gcd(u, u),"
+      " mulmod(m, m, n), mulmod(u, u, u), m % n, u % u, m/n, u/u, m << n, u << u, m >> n, u >> u, m*m - m + -n, u*u - u + -u, abs(m), "
+      "uint64(m), int64(u), int64(x), uint64(x),"
       " int64(y), uint64(y), float32(y), select(m > 0 && m/n == 3, m + 1, n*n), min(m, n), max(u, u), h*x, float64(h)*y, k*m)");
   const std::vector<double> place(1);
   const auto of = [&](DType type) { return Array(place.data(), 1, type); };

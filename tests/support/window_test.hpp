@@ -1,7 +1,7 @@
 // sum_window.cl for the hard cases, run on the host.
 #pragma once
 
-#include "reduce/window_device.hpp"
+#include "reduce/small/window_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/informative.hpp"

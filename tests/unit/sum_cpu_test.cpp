@@ -1,10 +1,10 @@
 // The CPU's sum with each instruction set of this processor, in difficult cases: at the ends of units, blocks and chunks, at any alignment,
 // with any number of threads, and where the kind of data changes from block to block.
-#include "reduce/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 
 #include "core/float_environment.hpp"
 #include "core/simd.hpp"
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
 

@@ -10,8 +10,8 @@
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
 #include "product/product.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/collect_device.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/collect_device.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>

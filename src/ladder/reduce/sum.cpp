@@ -10,7 +10,7 @@
 #include "ladder/reduce/textbook.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
-#include "reduce/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
-#include "statistics/extremes_device.hpp"
+#include "reduce/device/extremes_device.hpp"
 
 #include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "core/visit.hpp"
+#include "reduce/device/walk.hpp"
 #include "reduce/layout.h"
-#include "statistics/walk.hpp"
 
 #include <samesum/error.hpp>
 
@@ -109,9 +109,9 @@ std::string ExtremesShape::text() const { return fmt::format("groups={} group_si
 
 device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extrema ends, bool strided) {
   const core::FloatFormat format = core::float_format(type);
-  std::vector<std::string_view> files{"reduce/layout.h",   "device/cache_policy.h", "statistics/elements.h",
-                                      "statistics/walk.h", "statistics/extremes.h", "statistics/extremes.cl"};
-  if (shape.little && !strided) files.emplace_back("statistics/extremes_little.cl");
+  std::vector<std::string_view> files{"reduce/layout.h",      "device/cache_policy.h",    "reduce/device/elements.h",
+                                      "reduce/device/walk.h", "reduce/device/extremes.h", "reduce/device/extremes.cl"};
+  if (shape.little && !strided) files.emplace_back("reduce/device/extremes_little.cl");
   return {std::move(files),
           {{"LEAST", ends.min ? "1" : "0"},
            {"GREATEST", ends.max ? "1" : "0"},

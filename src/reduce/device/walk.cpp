@@ -1,4 +1,4 @@
-#include "statistics/walk.hpp"
+#include "reduce/device/walk.hpp"
 
 #include <algorithm>
 

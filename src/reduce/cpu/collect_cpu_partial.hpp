@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/view.hpp"
-#include "reduce/sum_cpu_integers.hpp"
-#include "reduce/sum_cpu_partial.hpp"
-#include "statistics/extremes.hpp"
-#include "statistics/products.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
+#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/sum_cpu_integers.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <samesum/statistics.hpp>
 

@@ -1,4 +1,4 @@
-#include "reduce/window_device.hpp"
+#include "reduce/small/window_device.hpp"
 
 #include "core/float_format.hpp"
 
@@ -135,30 +135,31 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
 }
 
 std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster) {
-  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/elements.h"};
+  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/small/elements.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
-    add({"reduce/elements_integer.cl", "device/cache_policy.h", "reduce/loads.h", "reduce/sum_record.h", "reduce/sum_finish.h",
-         "reduce/sum_integers.cl"});
+    add({"reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h",
+         "reduce/small/sum_finish.h", "reduce/small/sum_integers.cl"});
     return files;
   }
   if (terms == Terms::elements && type == DType::float32) {
-    add({"reduce/elements_float32.cl", "reduce/fixed_point.h", "reduce/window_float32.cl"});
+    add({"reduce/small/elements_float32.cl", "reduce/small/fixed_point.h", "reduce/small/window_float32.cl"});
   } else if (terms == Terms::elements) {
-    add({"reduce/elements_float64.cl", "reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/window_float64.cl"});
+    add({"reduce/small/elements_float64.cl", "reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/near_sum.h",
+         "reduce/small/window_float64.cl"});
   } else if (type == DType::float64) {
-    add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/products_float64.cl"});
+    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/products_float64.cl"});
   } else {
-    add({"reduce/running_sum.h", "reduce/fixed_point.h", "reduce/near_sum.h", "reduce/products_float32.cl"});
+    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/near_sum.h", "reduce/small/products_float32.cl"});
   }
-  add({"device/cache_policy.h", "reduce/loads.h", "reduce/sum_record.h", "reduce/sum_finish.h", "reduce/limbs.h"});
-  if (window_entries(type, terms).lower_bits != 0) add({"reduce/fixed_sum.h"});
+  add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h", "reduce/small/limbs.h"});
+  if (window_entries(type, terms).lower_bits != 0) add({"reduce/small/fixed_sum.h"});
   if (terms == Terms::elements) {
-    add({type == DType::float32 ? "reduce/quick_float32.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
+    add({type == DType::float32 ? "reduce/small/quick_float32.h" : "reduce/small/quick_float64.h", "reduce/small/quick_sum.h"});
   } else if (in_cluster) {
-    add({type == DType::float64 ? "reduce/quick_products64.h" : "reduce/quick_float64.h", "reduce/quick_sum.h"});
+    add({type == DType::float64 ? "reduce/small/quick_products64.h" : "reduce/small/quick_float64.h", "reduce/small/quick_sum.h"});
   }
-  add({"reduce/sum_window.cl"});
+  add({"reduce/small/sum_window.cl"});
   return files;
 }
 

@@ -3,11 +3,11 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "statistics/products_simd.cpp"
+#define HWY_TARGET_INCLUDE "reduce/cpu/products_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "reduce/sum_cpu_window-inl.hpp"
-#include "statistics/products.hpp"
+#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/sum_cpu_window-inl.hpp"
 
 #include <hwy/highway.h>
 

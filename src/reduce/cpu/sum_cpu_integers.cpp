@@ -3,10 +3,10 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "reduce/sum_cpu_integers.cpp"
+#define HWY_TARGET_INCLUDE "reduce/cpu/sum_cpu_integers.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "reduce/sum_cpu_integers.hpp"
+#include "reduce/cpu/sum_cpu_integers.hpp"
 
 #include <hwy/highway.h>
 

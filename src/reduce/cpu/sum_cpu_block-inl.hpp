@@ -6,7 +6,7 @@
 #define SAMESUM_SUM_CPU_BLOCK
 #endif
 
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <hwy/highway.h>
 

@@ -1,10 +1,10 @@
-#include "reduce/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
-#include "reduce/sum_cpu_integers.hpp"
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu_integers.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #define SAMESUM_SUM_CPU_WINDOW
 #endif
 
-#include "reduce/sum_cpu_block-inl.hpp"
+#include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
 

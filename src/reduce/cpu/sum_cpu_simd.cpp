@@ -3,14 +3,14 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "reduce/sum_cpu_simd.cpp"
+#define HWY_TARGET_INCLUDE "reduce/cpu/sum_cpu_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "reduce/sum_cpu_partial.hpp"
-#include "reduce/sum_cpu_watched-inl.hpp"
-#include "reduce/sum_cpu_window-inl.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu_watched-inl.hpp"
+#include "reduce/cpu/sum_cpu_window-inl.hpp"
 
 #include <hwy/highway.h>
 

@@ -1,7 +1,7 @@
 // What one thread of the CPU's sum does with its part of the array.
 #pragma once
 
-#include "reduce/sum_cpu_bins.hpp"
+#include "reduce/cpu/sum_cpu_bins.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/types.hpp>

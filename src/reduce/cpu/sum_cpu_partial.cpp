@@ -1,4 +1,4 @@
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include "core/float_environment.hpp"
 

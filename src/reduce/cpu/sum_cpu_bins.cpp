@@ -1,4 +1,4 @@
-#include "reduce/sum_cpu_bins.hpp"
+#include "reduce/cpu/sum_cpu_bins.hpp"
 
 #include <new>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "statistics/products.hpp"
+#include "reduce/cpu/products.hpp"
 
 #include "core/visit.hpp"
 

@@ -7,7 +7,7 @@
 #endif
 
 #include "core/float_environment.hpp"
-#include "reduce/sum_cpu_block-inl.hpp"
+#include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
 

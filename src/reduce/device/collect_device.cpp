@@ -1,9 +1,9 @@
-#include "statistics/collect_device.hpp"
+#include "reduce/device/collect_device.hpp"
 
 #include "core/float_format.hpp"
 #include "core/view.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/walk.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/walk.hpp"
 
 #include <samesum/error.hpp>
 
@@ -106,10 +106,10 @@ device::Source pass_source(const KernelShape& shape, bool strided) {
   const core::FloatFormat format = core::float_format(shape.type);
   std::vector<std::string_view> files;
   if (shape.rounds()) files = {"exact/exact.h", "exact/exact_lanes.h"};
-  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "statistics/elements.h", "statistics/walk.h",
-                             "statistics/extremes.h", "statistics/bins.h", "statistics/window.h", "statistics/sums.h"});
-  if (shape.rounds()) files.emplace_back("reduce/sum_record.h");
-  files.emplace_back("statistics/statistics.cl");
+  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h",
+                             "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
+  if (shape.rounds()) files.emplace_back("reduce/small/sum_record.h");
+  files.emplace_back("reduce/device/statistics.cl");
   return {std::move(files),
           {{"BITS", std::to_string(8 * size_of(shape.type))},
            {"FLOATS", flag(!is_integer(shape.type))},

@@ -1,5 +1,5 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
-#include "statistics/collect.hpp"
+#include "reduce/collect.hpp"
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"

@@ -2,8 +2,8 @@
 #include "core/chunks.hpp"
 #include "core/half.hpp"
 #include "core/view.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/collect_cpu_partial.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/cpu/collect_cpu_partial.hpp"
 
 #include <algorithm>
 #include <bit>

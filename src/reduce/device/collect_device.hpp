@@ -3,10 +3,10 @@
 
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/extremes_device.hpp"
 #include "reduce/layout.hpp"
-#include "reduce/window_device.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/extremes_device.hpp"
+#include "reduce/small/window_device.hpp"
 
 #include <samesum/statistics.hpp>
 

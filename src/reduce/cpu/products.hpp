@@ -1,7 +1,7 @@
 // The exact sum of products on the CPU: squares, and a·b.
 #pragma once
 
-#include "reduce/sum_cpu_partial.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/product_accumulator.hpp>
@@ -18,7 +18,7 @@ __extension__ typedef __int128 Int128;  // no standard name for it
 
 /// How products of floats are split over two running sums of doubles, and for which factors both are exact. A product has 48 bits, so
 /// one sum would hold but few of them exactly; of two, the first takes the nearest multiple of its spacing, the second what is left.
-/// The anchors are those of the sum's windows (reduce/sum_cpu_partial.hpp). Magnitudes are bits of floats without the sign.
+/// The anchors are those of the sum's windows (reduce/cpu/sum_cpu_partial.hpp). Magnitudes are bits of floats without the sign.
 struct ProductWindow {
   std::uint32_t a_lowest = 1, a_end = 0;  ///< for zeros, and magnitudes in [lowest, end) of the first factors: none yet
   std::uint32_t b_lowest = 1, b_end = 0;  ///< and of the second

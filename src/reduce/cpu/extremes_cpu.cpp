@@ -3,11 +3,11 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "statistics/extremes.cpp"
+#define HWY_TARGET_INCLUDE "reduce/cpu/extremes_cpu.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "core/visit.hpp"
-#include "statistics/extremes.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
 
 #include <hwy/highway.h>
 
