@@ -297,7 +297,7 @@ TEST(Kernels, AreThoseOfTheSizeAskedFor) {
   };
   EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/small/sum_window.cl"));
   EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/small/sum_window.cl"));
-  EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/sum_exact.cl"));
+  EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/device/statistics.cl"));
   EXPECT_TRUE(shows("reduce", "extremes", 1000, "reduce/device/extremes_little.cl"));
   EXPECT_FALSE(shows("reduce", "extremes", 0, "reduce/device/extremes_little.cl"));
   EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/small/sum_window.cl"));

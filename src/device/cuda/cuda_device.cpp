@@ -223,9 +223,9 @@ Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
 }
 
 void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) {
-  constexpr std::size_t kMaxArguments = 32;
-  std::array<std::uint64_t, kMaxArguments> values{};
-  std::array<void*, kMaxArguments> pointers{};
+  constexpr std::size_t kMaxArguments = 128;  // of 8 bytes: the least limit of OpenCL's devices, 1024 bytes, for both
+  std::array<std::uint64_t, kMaxArguments> values;
+  std::array<void*, kMaxArguments> pointers;
   Error::Context where;
   if (arguments.size() > kMaxArguments) {
     where.kernel = kernel.name;
@@ -237,6 +237,7 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
           if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, Memory>) {
             values[i] = pointer(argument);
           } else {
+            values[i] = 0;
             std::memcpy(&values[i], &argument, sizeof argument);
           }
         },

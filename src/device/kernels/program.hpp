@@ -11,7 +11,7 @@
 
 namespace samesum::device {
 
-/// The parts of a program: `files` in order (embedded; named by their path under src/, "reduce/sum_exact.cl"), preceded by the prelude of
+/// The parts of a program: `files` in order (embedded; named by their path under src/, "reduce/device/statistics.cl"), preceded by the prelude of
 /// the device's language and a #define for each entry of `defines`, followed by `text`, the source of a user's kernel.
 struct Source {
   std::vector<std::string_view> files;
