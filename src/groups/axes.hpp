@@ -1,0 +1,40 @@
+// An array divided into groups by some of its axes: which elements belong to which result.
+#pragma once
+
+#include "core/array_blocks.hpp"
+
+#include <samesum/array.hpp>
+#include <samesum/axes.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace samesum::groups {
+
+/// The results are numbered in C order along `kept`; each is that of the elements along `reduced`, in any order.
+struct AxisProblem {
+  AxisProblem(const Array& data, const Axes& axes);
+
+  /// The distance in bytes from the first element of the array to the first of result `index`.
+  std::int64_t offset_of(std::uint64_t index) const noexcept;
+  /// The elements of result `index`, in the order of their indices, with the axes that are reduced.
+  Array elements(std::uint64_t index) const;
+
+  Array data;
+  std::vector<std::uint64_t> shape;  ///< of the result
+  std::uint64_t results = 1, each = 1;
+  std::vector<core::Axis> kept, reduced;  ///< as few as there can be; of `reduced` the last has the shortest stride
+  std::int64_t first = 0;                 ///< bytes from the array's first element to that at which the loops along `reduced` begin
+  std::vector<std::uint64_t> reduced_shape;
+  std::vector<std::int64_t> reduced_strides;
+};
+
+/// Sums, or means, of floats as doubles, of integers as int64 or uint64 (means as doubles), into `results`; those that cannot be computed
+/// in this way are left out: their indices, ascending. The array lies in host memory.
+std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results);
+
+/// The same of an array on a device that runs kernels and has float64, into memory of that device.
+std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const Array& results);
+
+}  // namespace samesum::groups

@@ -1,0 +1,451 @@
+// Sums and means along axes on the CPU: expansions of doubles (expansion.h), a vector of results at once where results are neighbours in
+// memory, else a run of elements at once. Compiled once for each instruction set of the processor family and chosen at run time.
+
+#include "core/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "groups/axes_cpu.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+
+#include "core/chunks.hpp"
+#include "core/visit.hpp"
+#include "device/dialect/host.h"
+#include "groups/axes.hpp"
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#ifndef SAMESUM_GROUPS_EXPANSION
+#define SAMESUM_GROUPS_EXPANSION
+namespace samesum::groups {
+using dialect::uint;
+using std::fma;
+#define REAL double
+#include "groups/expansion.h"
+#undef REAL
+
+/// Expansions of neighbouring results, by terms.
+struct Terms {
+  double *s, *e, *f;
+  double* lost;  ///< not zero: inexact
+};
+}  // namespace samesum::groups
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::groups {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+
+// Some vectors of expansions; of floats up to four bytes wide two terms are enough, or `lost` says that they are not.
+template <bool kShort>
+struct Vectors {
+  V s, e, f, lost;
+
+  HWY_INLINE static V error(V a, V b, V sum) {
+    const V of_b = hn::Sub(sum, a);
+    return hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b));
+  }
+  HWY_INLINE void add(V value) {
+    const V sum = hn::Add(s, value);
+    V next = error(s, value, sum);
+    s = sum;
+    const V second = hn::Add(e, next);
+    next = error(e, next, second);
+    e = second;
+    if constexpr (!kShort) {
+      const V third = hn::Add(f, next);
+      next = error(f, next, third);
+      f = third;
+    }
+    lost = hn::Or(lost, next);  // of zeros of any sign the magnitude is zero; a NaN's is not
+  }
+};
+
+template <class Real, bool kSkip>
+HWY_INLINE V load(const std::byte* from) {
+  const D d;
+  V value;
+  if constexpr (std::is_same_v<Real, float>) {
+    const hn::Rebind<float, D> narrow;
+    value = hn::PromoteTo(d, hn::LoadU(narrow, reinterpret_cast<const float*>(from)));
+  } else {
+    value = hn::LoadU(d, reinterpret_cast<const double*>(from));
+  }
+  if constexpr (kSkip) value = hn::IfThenElse(hn::IsNaN(value), hn::Set(d, -0.0), value);
+  return value;
+}
+
+// Adds `steps` rows of `lanes` contiguous numbers, `apart` bytes from one row to the next, to as many expansions.
+template <class Real, bool kSkip>
+void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, Terms to) {
+  constexpr bool kShort = std::is_same_v<Real, float>;
+  constexpr std::size_t kVectors = kShort ? 4 : 2;
+  const D d;
+  const std::size_t width = hn::Lanes(d);
+  std::size_t i = 0;
+  const auto part = [&](auto vectors) {
+    constexpr std::size_t kCount = decltype(vectors)::value;
+    Vectors<kShort> x[kCount];
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const std::size_t at = i + k * width;
+      x[k] = {hn::LoadU(d, to.s + at), hn::LoadU(d, to.e + at), hn::LoadU(d, to.f + at), hn::LoadU(d, to.lost + at)};
+    }
+    const std::byte* row = from + i * sizeof(Real);
+    for (std::uint64_t step = 0; step < steps; ++step, row += apart) {
+      for (std::size_t k = 0; k < kCount; ++k) x[k].add(load<Real, kSkip>(row + k * width * sizeof(Real)));
+    }
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const std::size_t at = i + k * width;
+      hn::StoreU(x[k].s, d, to.s + at);
+      hn::StoreU(x[k].e, d, to.e + at);
+      hn::StoreU(x[k].f, d, to.f + at);
+      hn::StoreU(x[k].lost, d, to.lost + at);
+    }
+    i += kCount * width;
+  };
+  while (i + kVectors * width <= lanes) part(std::integral_constant<std::size_t, kVectors>());
+  while (i + width <= lanes) part(std::integral_constant<std::size_t, 1>());
+  for (; i < lanes; ++i) {
+    EXPANSION x{to.s[i], to.e[i], to.f[i], to.lost[i] != 0};
+    const std::byte* at = from + i * sizeof(Real);
+    for (std::uint64_t step = 0; step < steps; ++step, at += apart) {
+      Real value;
+      std::memcpy(&value, at, sizeof value);
+      if (kSkip && std::isnan(value)) value = Real(-0.0);
+      x = expansion_add(x, value);
+    }
+    to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f, to.lost[i] = x.inexact;
+  }
+}
+
+// Adds `count` contiguous numbers to the one expansion `to`.
+template <class Real, bool kSkip>
+void add_run(const std::byte* from, std::uint64_t count, Terms to) {
+  constexpr bool kShort = std::is_same_v<Real, float>;
+  constexpr std::size_t kVectors = 4;
+  const D d;
+  const std::size_t width = hn::Lanes(d);
+  Vectors<kShort> x[kVectors];
+  for (auto& vector : x) vector = {hn::Set(d, -0.0), hn::Set(d, -0.0), hn::Set(d, -0.0), hn::Zero(d)};
+  std::uint64_t i = 0;
+  for (; i + kVectors * width <= count; i += kVectors * width) {
+    for (std::size_t k = 0; k < kVectors; ++k) x[k].add(load<Real, kSkip>(from + (i + k * width) * sizeof(Real)));
+  }
+  for (; i + width <= count; i += width) x[0].add(load<Real, kSkip>(from + i * sizeof(Real)));
+  EXPANSION sum{*to.s, *to.e, *to.f, *to.lost != 0};
+  for (const auto& vector : x) {
+    alignas(64) double s[hn::MaxLanes(d)], e[hn::MaxLanes(d)], f[hn::MaxLanes(d)], lost[hn::MaxLanes(d)];
+    hn::Store(vector.s, d, s);
+    hn::Store(vector.e, d, e);
+    hn::Store(vector.f, d, f);
+    hn::Store(vector.lost, d, lost);
+    for (std::size_t k = 0; k < width; ++k) sum = expansion_merge(sum, {s[k], e[k], f[k], lost[k] != 0});
+  }
+  for (; i < count; ++i) {
+    Real value;
+    std::memcpy(&value, from + i * sizeof value, sizeof value);
+    if (kSkip && std::isnan(value)) value = Real(-0.0);
+    sum = expansion_add(sum, value);
+  }
+  *to.s = sum.s, *to.e = sum.e, *to.f = sum.f, *to.lost = sum.inexact;
+}
+
+void rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes, Terms to) {
+  if (wide) return skip ? add_rows<double, true>(from, steps, apart, lanes, to) : add_rows<double, false>(from, steps, apart, lanes, to);
+  return skip ? add_rows<float, true>(from, steps, apart, lanes, to) : add_rows<float, false>(from, steps, apart, lanes, to);
+}
+void run(const std::byte* from, bool wide, bool skip, std::uint64_t count, Terms to) {
+  if (wide) return skip ? add_run<double, true>(from, count, to) : add_run<double, false>(from, count, to);
+  return skip ? add_run<float, true>(from, count, to) : add_run<float, false>(from, count, to);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::groups
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace samesum::groups {
+namespace {
+
+SIMD_EXPORT(rows);
+SIMD_EXPORT(run);
+
+constexpr std::size_t kLanes = 1024;  // results that are worked on at once: their state stays in the first-level cache
+constexpr std::uint64_t kStepsAtOnce = 16;
+
+// Sums of floats, as expansions.
+class FloatSums {
+ public:
+  FloatSums(DType type, bool skip, std::size_t size) : type_(type), skip_(skip), terms_(3 * size, -0.0), lost_(size, 0.0), size_(size) {}
+
+  // Rows whose lanes are contiguous; or copied so.
+  void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
+    if (is_native() && lane_stride == static_cast<std::int64_t>(size_of(type_))) {
+      return SIMD_CALL(rows)(from, type_ == DType::float64, skip_, steps, apart, lanes, terms(0));
+    }
+    with_copy([&](auto* copy) {
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        gather(from + static_cast<std::int64_t>(step) * apart, lanes, lane_stride, copy);
+        SIMD_CALL(rows)(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, 1, 0, lanes, terms(0));
+      }
+    });
+  }
+  // A run of the elements of one result.
+  void add_run(const std::byte* from, std::uint64_t count, std::int64_t stride, std::size_t lane) {
+    if (is_native() && stride == static_cast<std::int64_t>(size_of(type_))) {
+      return SIMD_CALL(run)(from, type_ == DType::float64, skip_, count, terms(lane));
+    }
+    with_copy([&](auto* copy) {
+      for (std::uint64_t first = 0; first < count; first += kLanes) {
+        const std::size_t part = std::min<std::uint64_t>(kLanes, count - first);
+        gather(from + static_cast<std::int64_t>(first) * stride, part, stride, copy);
+        SIMD_CALL(run)(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, part, terms(lane));
+      }
+    });
+  }
+  void merge(const FloatSums& other, std::size_t lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) set(i, expansion_merge(at(i), other.at(i)));
+  }
+  void clear(std::size_t lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) set(i, expansion_zero());
+  }
+  // False where it cannot be told in this way.
+  bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
+    EXPANSION x = at(lane);
+    if (x.inexact != 0) return false;
+    x = mean ? expansion_mean(x, static_cast<double>(count)) : expansion_rounded(x);
+    if (x.inexact != 0) return false;
+    if (skip_ && (mean || x.s == 0)) return false;  // of how many elements is not known here
+    std::memcpy(result, &x.s, sizeof x.s);
+    return true;
+  }
+
+ private:
+  bool is_native() const { return type_ == DType::float32 || type_ == DType::float64; }
+  Terms terms(std::size_t lane) {
+    return {terms_.data() + lane, terms_.data() + size_ + lane, terms_.data() + 2 * size_ + lane, lost_.data() + lane};
+  }
+  EXPANSION at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i] != 0}; }
+  void set(std::size_t i, const EXPANSION& x) {
+    terms_[i] = x.s;
+    terms_[size_ + i] = x.e;
+    terms_[2 * size_ + i] = x.f;
+    lost_[i] = x.inexact;
+  }
+  template <class Body>
+  void with_copy(const Body& body) {
+    if (type_ == DType::float64) {
+      alignas(64) double copy[kLanes];
+      body(copy);
+    } else {
+      alignas(64) float copy[kLanes];
+      body(copy);
+    }
+  }
+  template <class Real>
+  void gather(const std::byte* from, std::size_t count, std::int64_t stride, Real* to) const {
+    core::visit(type_, [&](auto element) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(&element, from + static_cast<std::int64_t>(i) * stride, sizeof element);
+        to[i] = static_cast<Real>(element);
+      }
+    });
+  }
+
+  DType type_;
+  bool skip_;
+  std::vector<double> terms_, lost_;
+  std::size_t size_;
+};
+
+// Sums of integers; of up to 32 bits none overflows 64, of less than 2^32 elements.
+template <class Element>
+class IntegerSums {
+ public:
+  using Sum = std::conditional_t<sizeof(Element) == 8, __int128, std::int64_t>;
+
+  IntegerSums(DType, bool, std::size_t size) : sums_(size) {}
+
+  void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
+    for (std::uint64_t step = 0; step < steps; ++step, from += apart) {
+      if (lane_stride == sizeof(Element)) {
+        for (std::size_t i = 0; i < lanes; ++i) sums_[i] += element(from + i * sizeof(Element));
+      } else {
+        for (std::size_t i = 0; i < lanes; ++i) sums_[i] += element(from + static_cast<std::int64_t>(i) * lane_stride);
+      }
+    }
+  }
+  void add_run(const std::byte* from, std::uint64_t count, std::int64_t stride, std::size_t lane) {
+    Sum sum = 0;
+    if (stride == sizeof(Element)) {
+      for (std::uint64_t i = 0; i < count; ++i) sum += element(from + i * sizeof(Element));
+    } else {
+      for (std::uint64_t i = 0; i < count; ++i) sum += element(from + static_cast<std::int64_t>(i) * stride);
+    }
+    sums_[lane] += sum;
+  }
+  void merge(const IntegerSums& other, std::size_t lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) sums_[i] += other.sums_[i];
+  }
+  void clear(std::size_t lanes) { std::fill_n(sums_.begin(), lanes, Sum{0}); }
+  bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
+    const Sum sum = sums_[lane];
+    if (sizeof(Sum) == 8 && count >> 31 != 0) return false;  // may have overflowed
+    if (mean) {
+      constexpr Sum kExact = Sum{1} << 53;
+      if (sum > kExact || sum < -kExact || count > std::uint64_t{1} << 53) return false;
+      const double value = static_cast<double>(sum) / static_cast<double>(count);
+      std::memcpy(result, &value, sizeof value);
+      return true;
+    }
+    using Result = std::conditional_t<std::is_signed_v<Element>, std::int64_t, std::uint64_t>;
+    if (sum < Sum{std::numeric_limits<Result>::min()} ||
+        (sizeof(Sum) == 16 && sum > static_cast<Sum>(std::numeric_limits<Result>::max()))) {
+      return false;
+    }
+    const auto value = static_cast<Result>(sum);
+    std::memcpy(result, &value, sizeof value);
+    return true;
+  }
+
+ private:
+  static Element element(const std::byte* at) {
+    Element value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+
+  std::vector<Sum> sums_;
+};
+
+template <class Sums>
+class Reducer {
+ public:
+  Reducer(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results)
+      : problem_(problem),
+        mean_(mean),
+        skip_(nan == NanPolicy::skip),
+        results_(static_cast<std::byte*>(results)),
+        base_(static_cast<const std::byte*>(problem.data.data()) + problem.first),
+        lanes_(problem.kept.back()),
+        steps_(problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back()),
+        threads_(core::thread_count(problem.data.bytes(), threads)) {
+    // Short runs are taken of many results at once too: vectors of them are filled with one element of each.
+    constexpr std::uint64_t kShortRun = 32;
+    const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
+    by_rows_ = size(lanes_.stride) < size(steps_.stride) || (steps_.extent < kShortRun && lanes_.extent >= kShortRun);
+  }
+
+  std::vector<std::uint64_t> run() {
+    const std::uint64_t inner = lanes_.extent, outer = problem_.results / inner;
+    // Results of a block, all along the last axis that is kept: as many as fill the caches' lines and give each thread several blocks.
+    const std::uint64_t work = std::max<std::uint64_t>(std::uint64_t{1} << 16, 1) / std::max<std::uint64_t>(problem_.each, 1);
+    const std::uint64_t block = std::clamp<std::uint64_t>(by_rows_ ? kLanes : work, 1, std::min<std::uint64_t>(kLanes, inner));
+    const std::uint64_t blocks = (inner + block - 1) / block;
+    // Few blocks: each is cut along the outermost axis that is reduced.
+    const core::Axis cut = problem_.reduced.empty() ? core::Axis{1, 0} : problem_.reduced.front();
+    const std::uint64_t wanted = threads_ == 1 ? 1 : (8 * threads_ + outer * blocks - 1) / (outer * blocks);
+    const std::uint64_t cuts = std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(cut.extent / 64, 1));
+    if (cuts == 1) {
+      std::vector<Sums> sums(threads_, Sums(problem_.data.type(), skip_, block));
+      const std::uint64_t chunk =
+          std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * problem_.each * size_of(problem_.data.type()) + 1));
+      core::for_chunks(outer * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t i = first; i < first + count; ++i) {
+          const std::uint64_t begin = i % blocks * block, lanes = std::min(block, inner - begin);
+          sums[task].clear(lanes);
+          add(sums[task], i / blocks, begin, lanes, 0, cut.extent);
+          finish(sums[task], i / blocks * inner + begin, lanes);
+        }
+      });
+    } else {
+      std::vector<Sums> sums(outer * blocks * cuts, Sums(problem_.data.type(), skip_, block));
+      core::for_chunks(sums.size(), threads_, 1, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t i = first; i < first + count; ++i) {
+          const std::uint64_t of = i / cuts, begin = of % blocks * block, part = i % cuts;
+          const std::uint64_t from = cut.extent * part / cuts, until = cut.extent * (part + 1) / cuts;
+          add(sums[i], of / blocks, begin, std::min(block, inner - begin), from, until - from);
+        }
+      });
+      for (std::uint64_t of = 0; of < outer * blocks; ++of) {
+        const std::uint64_t begin = of % blocks * block, lanes = std::min(block, inner - begin);
+        for (std::uint64_t part = 1; part < cuts; ++part) sums[of * cuts].merge(sums[of * cuts + part], lanes);
+        finish(sums[of * cuts], of / blocks * inner + begin, lanes);
+      }
+    }
+    std::ranges::sort(left_);
+    return std::move(left_);
+  }
+
+ private:
+  // Adds the elements of results begin, begin + 1, … along the last kept axis, of these `count` indices of the outermost reduced one.
+  void add(Sums& sums, std::uint64_t outer, std::uint64_t begin, std::uint64_t lanes, std::uint64_t from, std::uint64_t count) const {
+    const std::byte* const base = base_ + problem_.offset_of(outer * lanes_.extent + begin);
+    const std::size_t axes = problem_.reduced.size();
+    if (axes <= 1) return add_steps(sums, base + static_cast<std::int64_t>(from) * steps_.stride, lanes, count);
+    std::vector<std::uint64_t> index(axes - 1, 0);
+    for (index[0] = from; index[0] < from + count;) {
+      const std::byte* at = base;
+      for (std::size_t i = 0; i < index.size(); ++i) at += static_cast<std::int64_t>(index[i]) * problem_.reduced[i].stride;
+      add_steps(sums, at, lanes, steps_.extent);
+      std::size_t axis = index.size() - 1;
+      while (++index[axis] == problem_.reduced[axis].extent && axis != 0) index[axis--] = 0;
+    }
+  }
+  void add_steps(Sums& sums, const std::byte* at, std::uint64_t lanes, std::uint64_t count) const {
+    if (!by_rows_) {
+      for (std::uint64_t lane = 0; lane < lanes; ++lane)
+        sums.add_run(at + static_cast<std::int64_t>(lane) * lanes_.stride, count, steps_.stride, lane);
+      return;
+    }
+    for (std::uint64_t step = 0; step < count; step += kStepsAtOnce) {
+      sums.add_rows(at + static_cast<std::int64_t>(step) * steps_.stride, std::min(kStepsAtOnce, count - step), steps_.stride, lanes,
+                    lanes_.stride);
+    }
+  }
+  void finish(const Sums& sums, std::uint64_t first, std::uint64_t lanes) {
+    for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+      if (sums.finish(lane, problem_.each, mean_, results_ + 8 * (first + lane))) continue;
+      const std::lock_guard lock(mutex_);
+      left_.push_back(first + lane);
+    }
+  }
+
+  const AxisProblem& problem_;
+  bool mean_, skip_;
+  std::byte* results_;
+  const std::byte* base_;
+  core::Axis lanes_, steps_;
+  std::uint32_t threads_;
+  bool by_rows_;
+  std::mutex mutex_;
+  std::vector<std::uint64_t> left_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results) {
+  if (!is_integer(problem.data.type())) return Reducer<FloatSums>(problem, mean, nan, threads, results).run();
+  return core::visit(problem.data.type(), [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (std::is_integral_v<Element>) {
+      return Reducer<IntegerSums<Element>>(problem, mean, nan, threads, results).run();
+    } else {
+      return std::vector<std::uint64_t>();
+    }
+  });
+}
+
+}  // namespace samesum::groups
+#endif

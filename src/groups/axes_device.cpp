@@ -1,0 +1,172 @@
+// Sums and means along axes on devices that run kernels (axes.cl).
+#include "groups/axes_device.hpp"
+#include "device/kernels/program.hpp"
+#include "device/memory/buffer.hpp"
+#include "groups/axes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace samesum::groups {
+namespace {
+
+constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16;
+constexpr std::uint64_t kUnits = std::uint64_t{1} << 30;  // groups of a launch
+
+std::string_view element_name(DType type) {
+  switch (type) {
+    case DType::int8:
+      return "char";
+    case DType::uint8:
+      return "uchar";
+    case DType::int16:
+      return "short";
+    case DType::uint16:
+    case DType::float16:
+    case DType::bfloat16:
+      return "ushort";
+    case DType::int32:
+      return "int";
+    case DType::uint32:
+      return "uint";
+    case DType::int64:
+      return "long";
+    case DType::uint64:
+      return "ulong";
+    case DType::float32:
+      return "float";
+    default:
+      return "double";
+  }
+}
+
+std::string_view value_of(DType type) {
+  if (is_integer(type)) return "((long)(x))";
+  if (type == DType::float16) return "((double)half_to_float(x))";
+  if (type == DType::bfloat16) return "((double)as_float((uint)(x) << 16))";
+  return "((double)(x))";
+}
+
+// Extents and strides, the last axis first.
+std::vector<std::uint64_t> words_of(const std::vector<core::Axis>& axes) {
+  std::vector<std::uint64_t> words;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    words.push_back(axes[i].extent);
+    words.push_back(static_cast<std::uint64_t>(axes[i].stride));
+  }
+  if (words.empty()) words = {1, 0};
+  return words;
+}
+
+std::uint64_t size(std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
+
+}  // namespace
+
+device::Source axes_source(DType type, const AxesShape& shape) {
+  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  std::vector<std::string_view> files;
+  if (!is_integer(type)) files.emplace_back("groups/expansion.h");
+  files.emplace_back("groups/axes.cl");
+  return {std::move(files),
+          {{"REAL", "double"},
+           {"ELEMENT", std::string(element_name(type))},
+           {"VALUE(x)", std::string(value_of(type))},
+           {"INTEGERS", flag(is_integer(type))},
+           {"SIGNED", flag(is_signed(type))},
+           {"SHORT", flag(type != DType::float64)},
+           {"SKIP", flag(shape.skip && !is_integer(type))},
+           {"GROUP_SIZE", std::to_string(shape.group_size)}}};
+}
+
+AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info) {
+  AxesShape shape;
+  shape.skip = skip;
+  shape.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
+  const core::Axis lanes = problem.kept.empty() ? core::Axis{1, 0} : problem.kept.back();
+  const core::Axis steps = problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back();
+  shape.neighbours = size(lanes.stride) < size(steps.stride) || steps.extent == 1;
+  const auto fitting = [&](std::uint64_t extent) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil(std::max<std::uint64_t>(extent, 1)), shape.group_size));
+  };
+  // Neighbours in memory for neighbouring work-items: as many results side by side as there are, or as many elements of one; of short
+  // ones a work-item has several.
+  constexpr std::uint64_t kStepsEach = 8;
+  if (shape.neighbours) {
+    shape.width = problem.results >= shape.group_size && problem.each < 4 * shape.group_size && lanes.extent >= shape.group_size
+                      ? shape.group_size
+                      : std::min(fitting(lanes.extent), std::max(shape.group_size / 4, 1u));
+    if (problem.each <= kStepsEach) shape.width = shape.group_size;
+  } else {
+    shape.width = shape.group_size / fitting((problem.each + kStepsEach - 1) / kStepsEach);
+  }
+  // Enough groups to fill the device.
+  const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
+  const std::uint64_t wanted = std::uint64_t{info.compute_units} * (info.is_cpu ? 2 : 16);
+  const std::uint64_t least = std::uint64_t{shape.group_size / shape.width} * 32;  // elements of a part
+  shape.parts = std::clamp<std::uint64_t>(tiles >= wanted ? 1 : wanted / tiles, 1, std::max<std::uint64_t>(problem.each / least, 1));
+  return shape;
+}
+
+std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const Array& results) {
+  device::Device& device = problem.data.buffer().device().implementation();
+  const AxesShape shape = axes_shape(problem, nan == NanPolicy::skip, device.info());
+  const device::Lock lock(device.mutex());
+  const device::Source source = axes_source(problem.data.type(), shape);
+  const device::Kernel kernel = device::build(device, source, "axes");
+  const std::vector<std::uint64_t> kept = words_of(problem.kept), reduced = words_of(problem.reduced);
+  const device::Memory axes = device.allocate(8 * (kept.size() + reduced.size()));
+  const device::Memory reduced_axes = device.allocate(8 * reduced.size());
+  device.write(axes, 0, kept.data(), 8 * kept.size());
+  device.write(reduced_axes, 0, reduced.data(), 8 * reduced.size());
+  const device::Memory left = device.allocate(8 * (problem.results + 1));
+  const std::uint64_t none = 0;
+  device.write(left, 0, &none, sizeof none);
+  constexpr std::uint64_t kSumWords = 4;
+  const device::Memory sums = device.allocate(shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 16);
+
+  const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
+  const std::uint64_t offset = problem.data.offset() + static_cast<std::uint64_t>(problem.first);
+  const device::Memory& to = results.buffer().state().memory;
+  // The results begin at an offset of their buffer: memory of their own, or a part of the caller's.
+  const device::Memory target = results.offset() == 0 ? to : device.allocate(8 * problem.results);
+  for (std::uint64_t first = 0; first < tiles * shape.parts; first += kUnits) {
+    const device::Argument arguments[] = {problem.data.buffer().state().memory,
+                                          offset,
+                                          axes,
+                                          static_cast<std::uint32_t>(kept.size() / 2),
+                                          reduced_axes,
+                                          static_cast<std::uint32_t>(reduced.size() / 2),
+                                          problem.results,
+                                          problem.each,
+                                          shape.parts,
+                                          first,
+                                          shape.width,
+                                          std::int32_t{shape.neighbours},
+                                          std::int32_t{mean},
+                                          sums,
+                                          target,
+                                          left};
+    device.launch(kernel, {static_cast<std::uint32_t>(std::min(kUnits, tiles * shape.parts - first)), shape.group_size}, arguments);
+  }
+  if (shape.parts > 1) {
+    const device::Kernel merge = device::build(device, source, "axes_parts");
+    const std::uint64_t groups = std::clamp<std::uint64_t>((problem.results + shape.group_size - 1) / shape.group_size, 1,
+                                                           std::uint64_t{device.info().compute_units} * 8);
+    const device::Argument arguments[] = {sums, problem.results, problem.each, shape.parts, std::int32_t{mean}, target, left};
+    device.launch(merge, {static_cast<std::uint32_t>(groups), shape.group_size}, arguments);
+  }
+  if (results.offset() != 0) {
+    std::vector<std::byte> bytes(8 * problem.results);
+    device.read(target, 0, bytes.data(), bytes.size());
+    device.write(to, results.offset(), bytes.data(), bytes.size());
+  }
+  std::uint64_t count = 0;
+  device.read(left, 0, &count, sizeof count);
+  std::vector<std::uint64_t> indices(count);
+  if (count != 0) device.read(left, 8, indices.data(), 8 * count);
+  std::ranges::sort(indices);
+  return indices;
+}
+
+}  // namespace samesum::groups

@@ -1,0 +1,24 @@
+// The kernels of axes.cl, and how work is shared out among work-items.
+#pragma once
+
+#include "device/kernels/program.hpp"
+#include "groups/axes.hpp"
+
+#include <cstdint>
+
+namespace samesum::groups {
+
+struct AxesShape {
+  bool skip = false;
+  std::uint32_t group_size = 256;
+  std::uint32_t width = 1;  ///< results of a group at once
+  bool neighbours = false;  ///< results lie side by side
+  std::uint64_t parts = 1;  ///< into which the elements of each result are cut
+};
+
+AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info);
+
+/// Kernels "axes" and, for several parts, "axes_parts".
+device::Source axes_source(DType type, const AxesShape& shape);
+
+}  // namespace samesum::groups

@@ -1,0 +1,99 @@
+// An exact sum of numbers as an unevaluated sum of three of them: one source for the host (inside a namespace, after device/dialect/host.h)
+// and for kernels (after a prelude). REAL is double.
+//
+// Each addition's rounding error is a number itself (Knuth's TwoSum), and is added to the next term; the error of the last term must be
+// zero. Where it is not, `inexact` says so for good, and the sum has to be computed in another way. Infinities and NaNs lead there too.
+// (Ogita, Rump, Oishi: Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005.)
+
+typedef struct {
+  REAL s, e, f;
+  uint inexact;
+} EXPANSION;
+
+FN EXPANSION expansion_zero(void) {
+  EXPANSION x;
+  x.s = x.e = x.f = (REAL)-0.0;  // the identity of addition: a sum of zeros of one sign keeps it
+  x.inexact = 0;
+  return x;
+}
+
+// The error of sum = a + b.
+FN REAL error_of_sum(REAL a, REAL b, REAL sum) {
+  const REAL of_b = sum - a;
+  return (a - (sum - of_b)) + (b - of_b);
+}
+
+FN EXPANSION expansion_add(EXPANSION x, REAL value) {
+  const REAL s = x.s + value;
+  const REAL first = error_of_sum(x.s, value, s);
+  const REAL e = x.e + first;
+  const REAL second = error_of_sum(x.e, first, e);
+  const REAL f = x.f + second;
+  const REAL third = error_of_sum(x.f, second, f);
+  x.s = s;
+  x.e = e;
+  x.f = f;
+  x.inexact |= !(third == 0);
+  return x;
+}
+
+// With two terms only: enough for float32 numbers added up as doubles, as long as they span no more than 2^50.
+FN EXPANSION expansion_add_short(EXPANSION x, REAL value) {
+  const REAL s = x.s + value;
+  const REAL first = error_of_sum(x.s, value, s);
+  const REAL e = x.e + first;
+  x.inexact |= !(error_of_sum(x.e, first, e) == 0);
+  x.s = s;
+  x.e = e;
+  return x;
+}
+
+FN EXPANSION expansion_merge(EXPANSION x, EXPANSION y) {
+  x = expansion_add(x, y.s);
+  if (y.e != 0) x = expansion_add(x, y.e);  // not a zero, which would turn -0.0 into +0.0
+  if (y.f != 0) x = expansion_add(x, y.f);
+  x.inexact |= y.inexact;
+  return x;
+}
+
+// The same sum with s the nearest number to it, or the second nearest at a tie.
+FN EXPANSION expansion_normalized(EXPANSION x) {
+  if (x.e == 0 && x.f == 0) return x;
+  const REAL s = x.s + x.e, t = error_of_sum(x.s, x.e, s);
+  const REAL u = t + x.f, f = error_of_sum(t, x.f, u);
+  const REAL v = error_of_sum(s, u, s + u);
+  x.s = s + u;
+  x.e = v + f;
+  x.f = error_of_sum(v, f, x.e);
+  return x;
+}
+
+// The sum rounded to the nearest number, ties to even; where `inexact` becomes 1 it is not known.
+FN EXPANSION expansion_rounded(EXPANSION x) {
+  x = expansion_normalized(x);
+  // Only at a tie between two numbers does the third term decide.
+  x.inexact |= x.f != 0 && (x.s + 2 * x.e) - x.s == 2 * x.e;
+  x.inexact |= !(x.s - x.s == 0);
+  return x;
+}
+
+// The sum over `count`, rounded once, as s; where `inexact` becomes 1 it is not known.
+FN EXPANSION expansion_mean(EXPANSION x, REAL count) {
+  x = expansion_normalized(x);
+  if (x.e == 0 && x.f == 0) {
+    x.s = x.s / count;
+    x.inexact |= !(x.s - x.s == 0);
+    return x;
+  }
+  const REAL quotient = x.s / count;
+  const REAL rest = fma(-quotient, count, x.s) + (x.e + x.f);  // the remainder of a quotient is a number (Markstein, 1990)
+  const REAL correction = rest / count;
+  const REAL mean = quotient + correction;
+  const REAL left = error_of_sum(quotient, correction, mean);
+  // The error of `left` is below 2^-45 of the mean's last place: unless that reaches a tie, the mean is the nearest number.
+  const REAL more = left * (REAL)(1 + 0x1p-40), less = left * (REAL)(1 - 0x1p-40);
+  const REAL size = mean < 0 ? -mean : mean;
+  x.inexact |= mean + more != mean || mean + less != mean || !(size > (REAL)0x1p-900 && size < (REAL)0x1p1000);
+  x.s = mean;
+  return x;
+}
