@@ -72,102 +72,193 @@ struct Vectors {
   }
 };
 
-template <class Real, bool kSkip>
-HWY_INLINE V load(const std::byte* from) {
-  const D d;
-  V value;
-  if constexpr (std::is_same_v<Real, float>) {
-    const hn::Rebind<float, D> narrow;
-    value = hn::PromoteTo(d, hn::LoadU(narrow, reinterpret_cast<const float*>(from)));
-  } else {
-    value = hn::LoadU(d, reinterpret_cast<const double*>(from));
-  }
-  if constexpr (kSkip) value = hn::IfThenElse(hn::IsNaN(value), hn::Set(d, -0.0), value);
-  return value;
+template <bool kSkip, class D, class Numbers = hn::Vec<D>>
+HWY_INLINE Numbers without_nans(D d, Numbers x) {
+  if constexpr (kSkip) return hn::IfThenElse(hn::IsNaN(x), hn::Set(d, hn::TFromD<D>(-0.0)), x);
+  return x;
 }
 
-// Adds `steps` rows of `lanes` contiguous numbers, `apart` bytes from one row to the next, to as many expansions.
+// Neighbours in memory; or, of results whose elements lie further apart, one element of each.
+struct Contiguous {
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> load(D d, const T* from) const {
+    return hn::LoadU(d, from);
+  }
+};
+template <class Index>
+struct Apart {
+  Index index;
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> load(D d, const T* from) const {
+    return hn::GatherIndex(d, from, index);
+  }
+};
+
+// Adds `steps` numbers to each lane of some vectors, of which `at(vector, step)` is the address of the first.
+template <bool kSkip, std::size_t kCount, class Load, class At>
+HWY_INLINE void add_numbers(Vectors<false> (&x)[kCount], const Load& load, std::uint64_t steps, const At& at, double) {
+  const D d;
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    for (std::size_t k = 0; k < kCount; ++k) x[k].add(without_nans<kSkip>(d, load.load(d, reinterpret_cast<const double*>(at(k, step)))));
+  }
+}
+// Floats are added up as doubles, which rounds nothing while the exponents of a block span little: that is looked at afterwards.
+template <bool kSkip, std::size_t kCount, class Load, class At>
+HWY_INLINE void add_numbers(Vectors<true> (&x)[kCount], const Load& load, std::uint64_t steps, const At& at, float) {
+  constexpr std::uint64_t kBlock = 64;  // 2^6 numbers below 2^(e - 126), multiples of 2^(e - 23 - 150): 53 bits
+  constexpr std::int32_t kSpan = 23;
+  const D d;
+  const hn::Rebind<float, D> narrow;
+  const hn::RebindToUnsigned<decltype(narrow)> bits;
+  const auto number = [&](std::size_t k, std::uint64_t step)
+                          HWY_ATTR { return without_nans<kSkip>(narrow, load.load(narrow, reinterpret_cast<const float*>(at(k, step)))); };
+  for (std::uint64_t first = 0; first < steps; first += kBlock) {
+    const std::uint64_t end = std::min(first + kBlock, steps);
+    V sums[kCount];
+    auto greatest = hn::Zero(bits), least = hn::Set(bits, ~std::uint32_t{0});
+    for (V& sum : sums) sum = hn::Set(d, -0.0);
+    for (std::uint64_t step = first; step < end; ++step) {
+      for (std::size_t k = 0; k < kCount; ++k) {
+        const auto value = number(k, step);
+        const auto magnitude = hn::And(hn::BitCast(bits, value), hn::Set(bits, 0x7fffffffu));
+        greatest = hn::Max(greatest, magnitude);
+        least = hn::Min(least, hn::Sub(magnitude, hn::Set(bits, 1u)));  // zeros become the greatest
+        sums[k] = hn::Add(sums[k], hn::PromoteTo(d, value));
+      }
+    }
+    const hn::RebindToSigned<decltype(bits)> fields;
+    const auto top = hn::BitCast(fields, hn::ShiftRight<23>(greatest)), bottom = hn::BitCast(fields, hn::ShiftRight<23>(least));
+    // Of special numbers the top exponent is 255; where all are zeros the bottom is above the top.
+    const auto fits = hn::And(hn::Lt(top, hn::Add(bottom, hn::Set(fields, kSpan))), hn::Lt(top, hn::Set(fields, 255)));
+    if (hn::AllTrue(fields, fits)) {
+      for (std::size_t k = 0; k < kCount; ++k) x[k].add(sums[k]);
+    } else {
+      for (std::uint64_t step = first; step < end; ++step) {
+        for (std::size_t k = 0; k < kCount; ++k) x[k].add(hn::PromoteTo(d, number(k, step)));
+      }
+    }
+  }
+}
+
+template <bool kShort>
+HWY_INLINE Vectors<kShort> load_terms(Terms to, std::size_t at) {
+  const D d;
+  return {hn::LoadU(d, to.s + at), hn::LoadU(d, to.e + at), hn::LoadU(d, to.f + at), hn::LoadU(d, to.lost + at)};
+}
+template <bool kShort>
+HWY_INLINE void store_terms(const Vectors<kShort>& x, Terms to, std::size_t at) {
+  const D d;
+  hn::StoreU(x.s, d, to.s + at);
+  hn::StoreU(x.e, d, to.e + at);
+  hn::StoreU(x.f, d, to.f + at);
+  hn::StoreU(x.lost, d, to.lost + at);
+}
+
 template <class Real, bool kSkip>
-void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, Terms to) {
+void add_one(const std::byte* at, std::uint64_t steps, std::int64_t apart, Terms to, std::size_t i) {
+  EXPANSION x{to.s[i], to.e[i], to.f[i], to.lost[i] != 0};
+  for (std::uint64_t step = 0; step < steps; ++step, at += apart) {
+    Real value;
+    std::memcpy(&value, at, sizeof value);
+    if (kSkip && std::isnan(value)) value = Real(-0.0);
+    x = expansion_add(x, value);
+  }
+  to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f, to.lost[i] = x.inexact;
+}
+
+// Adds `steps` rows of `lanes` numbers, `apart` bytes from one row to the next and `lane_stride` (of whole numbers) from one lane to the
+// next, to as many expansions.
+template <class Real, bool kSkip>
+void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride, Terms to) {
   constexpr bool kShort = std::is_same_v<Real, float>;
   constexpr std::size_t kVectors = kShort ? 4 : 2;
   const D d;
+  const hn::Rebind<Real, D> numbers;
+  const hn::RebindToSigned<decltype(numbers)> indices;
+  using Index = hn::TFromD<decltype(indices)>;
   const std::size_t width = hn::Lanes(d);
   std::size_t i = 0;
-  const auto part = [&](auto vectors) {
+  const auto part = [&](auto vectors, const auto& load) HWY_ATTR {
     constexpr std::size_t kCount = decltype(vectors)::value;
     Vectors<kShort> x[kCount];
-    for (std::size_t k = 0; k < kCount; ++k) {
-      const std::size_t at = i + k * width;
-      x[k] = {hn::LoadU(d, to.s + at), hn::LoadU(d, to.e + at), hn::LoadU(d, to.f + at), hn::LoadU(d, to.lost + at)};
-    }
-    const std::byte* row = from + i * sizeof(Real);
-    for (std::uint64_t step = 0; step < steps; ++step, row += apart) {
-      for (std::size_t k = 0; k < kCount; ++k) x[k].add(load<Real, kSkip>(row + k * width * sizeof(Real)));
-    }
-    for (std::size_t k = 0; k < kCount; ++k) {
-      const std::size_t at = i + k * width;
-      hn::StoreU(x[k].s, d, to.s + at);
-      hn::StoreU(x[k].e, d, to.e + at);
-      hn::StoreU(x[k].f, d, to.f + at);
-      hn::StoreU(x[k].lost, d, to.lost + at);
-    }
+    for (std::size_t k = 0; k < kCount; ++k) x[k] = load_terms<kShort>(to, i + k * width);
+    const std::byte* const row = from + static_cast<std::int64_t>(i) * lane_stride;
+    const std::int64_t vector = static_cast<std::int64_t>(width) * lane_stride;
+    add_numbers<kSkip>(
+        x, load, steps,
+        [&](std::size_t k, std::uint64_t step)
+            HWY_ATTR { return row + static_cast<std::int64_t>(k) * vector + static_cast<std::int64_t>(step) * apart; },
+        Real());
+    for (std::size_t k = 0; k < kCount; ++k) store_terms(x[k], to, i + k * width);
     i += kCount * width;
   };
-  while (i + kVectors * width <= lanes) part(std::integral_constant<std::size_t, kVectors>());
-  while (i + width <= lanes) part(std::integral_constant<std::size_t, 1>());
-  for (; i < lanes; ++i) {
-    EXPANSION x{to.s[i], to.e[i], to.f[i], to.lost[i] != 0};
-    const std::byte* at = from + i * sizeof(Real);
-    for (std::uint64_t step = 0; step < steps; ++step, at += apart) {
-      Real value;
-      std::memcpy(&value, at, sizeof value);
-      if (kSkip && std::isnan(value)) value = Real(-0.0);
-      x = expansion_add(x, value);
-    }
-    to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f, to.lost[i] = x.inexact;
+  const auto all = [&](const auto& load) HWY_ATTR {
+    while (i + kVectors * width <= lanes) part(std::integral_constant<std::size_t, kVectors>(), load);
+    while (i + width <= lanes) part(std::integral_constant<std::size_t, 1>(), load);
+  };
+  if (lane_stride == sizeof(Real)) {
+    all(Contiguous());
+  } else {
+    const auto stride = hn::Set(indices, static_cast<Index>(lane_stride / static_cast<std::int64_t>(sizeof(Real))));
+    const auto index = hn::Mul(hn::Iota(indices, 0), stride);
+    all(Apart<decltype(index)>{index});
   }
+  for (; i < lanes; ++i) add_one<Real, kSkip>(from + static_cast<std::int64_t>(i) * lane_stride, steps, apart, to, i);
 }
 
 // Adds `count` contiguous numbers to the one expansion `to`.
 template <class Real, bool kSkip>
 void add_run(const std::byte* from, std::uint64_t count, Terms to) {
   constexpr bool kShort = std::is_same_v<Real, float>;
-  constexpr std::size_t kVectors = 4;
+  constexpr std::size_t kVectors = kShort ? 4 : 2;
   const D d;
-  const std::size_t width = hn::Lanes(d);
+  const std::size_t width = hn::Lanes(d), together = kVectors * width;
   Vectors<kShort> x[kVectors];
   for (auto& vector : x) vector = {hn::Set(d, -0.0), hn::Set(d, -0.0), hn::Set(d, -0.0), hn::Zero(d)};
-  std::uint64_t i = 0;
-  for (; i + kVectors * width <= count; i += kVectors * width) {
-    for (std::size_t k = 0; k < kVectors; ++k) x[k].add(load<Real, kSkip>(from + (i + k * width) * sizeof(Real)));
-  }
-  for (; i + width <= count; i += width) x[0].add(load<Real, kSkip>(from + i * sizeof(Real)));
+  add_numbers<kSkip>(
+      x, Contiguous(), count / together,
+      [&](std::size_t k, std::uint64_t step) HWY_ATTR { return from + (step * together + k * width) * sizeof(Real); }, Real());
   EXPANSION sum{*to.s, *to.e, *to.f, *to.lost != 0};
   for (const auto& vector : x) {
     alignas(64) double s[hn::MaxLanes(d)], e[hn::MaxLanes(d)], f[hn::MaxLanes(d)], lost[hn::MaxLanes(d)];
-    hn::Store(vector.s, d, s);
-    hn::Store(vector.e, d, e);
-    hn::Store(vector.f, d, f);
-    hn::Store(vector.lost, d, lost);
+    store_terms(vector, {s, e, f, lost}, 0);
     for (std::size_t k = 0; k < width; ++k) sum = expansion_merge(sum, {s[k], e[k], f[k], lost[k] != 0});
   }
-  for (; i < count; ++i) {
-    Real value;
-    std::memcpy(&value, from + i * sizeof value, sizeof value);
-    if (kSkip && std::isnan(value)) value = Real(-0.0);
-    sum = expansion_add(sum, value);
-  }
   *to.s = sum.s, *to.e = sum.e, *to.f = sum.f, *to.lost = sum.inexact;
+  const std::uint64_t done = count / together * together;
+  add_one<Real, kSkip>(from + done * sizeof(Real), count - done, sizeof(Real), to, 0);
 }
 
-void rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes, Terms to) {
-  if (wide) return skip ? add_rows<double, true>(from, steps, apart, lanes, to) : add_rows<double, false>(from, steps, apart, lanes, to);
-  return skip ? add_rows<float, true>(from, steps, apart, lanes, to) : add_rows<float, false>(from, steps, apart, lanes, to);
+// The results that need no more than one term, `count` of them: expansion_rounded() and expansion_mean() do no more there. True if all do.
+bool finish_simple(Terms from, std::size_t lanes, double count, bool mean, double* to) {
+  const D d;
+  const std::size_t width = hn::Lanes(d);
+  auto more = hn::Zero(d);
+  std::size_t i = 0;
+  const auto divisor = hn::Set(d, mean ? count : 1.0);
+  for (; i + width <= lanes; i += width) {
+    const auto s = hn::LoadU(d, from.s + i);
+    more = hn::Or(more, hn::Or(hn::LoadU(d, from.e + i), hn::Or(hn::LoadU(d, from.f + i), hn::LoadU(d, from.lost + i))));
+    more = hn::Or(more, hn::Sub(s, s));  // of special numbers a NaN
+    hn::StoreU(hn::Div(s, divisor), d, to + i);
+  }
+  bool simple = hn::AllTrue(d, hn::Eq(more, hn::Zero(d)));
+  for (; i < lanes; ++i) {
+    const double s = from.s[i];
+    simple &= from.e[i] == 0 && from.f[i] == 0 && from.lost[i] == 0 && s - s == 0;
+    to[i] = s / (mean ? count : 1.0);
+  }
+  return simple;
+}
+
+void rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride,
+          Terms to) {
+  const auto add = wide ? skip ? add_rows<double, true> : add_rows<double, false> : skip ? add_rows<float, true> : add_rows<float, false>;
+  add(from, steps, apart, lanes, lane_stride, to);
 }
 void run(const std::byte* from, bool wide, bool skip, std::uint64_t count, Terms to) {
-  if (wide) return skip ? add_run<double, true>(from, count, to) : add_run<double, false>(from, count, to);
-  return skip ? add_run<float, true>(from, count, to) : add_run<float, false>(from, count, to);
+  const auto add = wide ? skip ? add_run<double, true> : add_run<double, false> : skip ? add_run<float, true> : add_run<float, false>;
+  add(from, count, to);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -180,24 +271,28 @@ namespace {
 
 SIMD_EXPORT(rows);
 SIMD_EXPORT(run);
+SIMD_EXPORT(finish_simple);
 
-constexpr std::size_t kLanes = 1024;  // results that are worked on at once: their state stays in the first-level cache
-constexpr std::uint64_t kStepsAtOnce = 16;
+constexpr std::size_t kLanes = 1024;     // results that are worked on at once: their state stays in the first-level cache
+constexpr std::size_t kLanesApart = 32;  // where each lane's elements are a cache line of their own
+constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 14;
 
 // Sums of floats, as expansions.
 class FloatSums {
  public:
   FloatSums(DType type, bool skip, std::size_t size) : type_(type), skip_(skip), terms_(3 * size, -0.0), lost_(size, 0.0), size_(size) {}
 
-  // Rows whose lanes are contiguous; or copied so.
+  // Rows, lane by lane.
   void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
-    if (is_native() && lane_stride == static_cast<std::int64_t>(size_of(type_))) {
-      return SIMD_CALL(rows)(from, type_ == DType::float64, skip_, steps, apart, lanes, terms(0));
+    const auto element = static_cast<std::int64_t>(size_of(type_));
+    constexpr std::int64_t kReach = std::int64_t{1} << 24;  // of lanes that one vector gathers from, by indices of 32 bits
+    if (is_native() && (lane_stride == element || (lane_stride % element == 0 && lane_stride < kReach && lane_stride > -kReach))) {
+      return SIMD_CALL(rows)(from, type_ == DType::float64, skip_, steps, apart, lanes, lane_stride, terms(0));
     }
     with_copy([&](auto* copy) {
       for (std::uint64_t step = 0; step < steps; ++step) {
         gather(from + static_cast<std::int64_t>(step) * apart, lanes, lane_stride, copy);
-        SIMD_CALL(rows)(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, 1, 0, lanes, terms(0));
+        SIMD_CALL(rows)(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, 1, 0, lanes, sizeof *copy, terms(0));
       }
     });
   }
@@ -218,7 +313,13 @@ class FloatSums {
     for (std::size_t i = 0; i < lanes; ++i) set(i, expansion_merge(at(i), other.at(i)));
   }
   void clear(std::size_t lanes) {
-    for (std::size_t i = 0; i < lanes; ++i) set(i, expansion_zero());
+    for (std::size_t term = 0; term < 3; ++term) std::fill_n(terms_.begin() + static_cast<std::ptrdiff_t>(term * size_), lanes, -0.0);
+    std::fill_n(lost_.begin(), lanes, 0.0);
+  }
+  // All at once, as far as that is simple: false where lanes have to be finished one by one.
+  bool finish_all(std::size_t lanes, std::uint64_t count, bool mean, std::byte* results) {
+    if (skip_ || (mean && count >> 53 != 0) || reinterpret_cast<std::uintptr_t>(results) % sizeof(double) != 0) return false;
+    return SIMD_CALL(finish_simple)(terms(0), lanes, static_cast<double>(count), mean, reinterpret_cast<double*>(results));
   }
   // False where it cannot be told in this way.
   bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
@@ -299,6 +400,7 @@ class IntegerSums {
     for (std::size_t i = 0; i < lanes; ++i) sums_[i] += other.sums_[i];
   }
   void clear(std::size_t lanes) { std::fill_n(sums_.begin(), lanes, Sum{0}); }
+  bool finish_all(std::size_t, std::uint64_t, bool, std::byte*) { return false; }
   bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
     const Sum sum = sums_[lane];
     if (sizeof(Sum) == 8 && count >> 31 != 0) return false;  // may have overflowed
@@ -342,16 +444,18 @@ class Reducer {
         steps_(problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back()),
         threads_(core::thread_count(problem.data.bytes(), threads)) {
     // Short runs are taken of many results at once too: vectors of them are filled with one element of each.
-    constexpr std::uint64_t kShortRun = 32;
+    constexpr std::uint64_t kShortRun = 2048;
     const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
-    by_rows_ = size(lanes_.stride) < size(steps_.stride) || (steps_.extent < kShortRun && lanes_.extent >= kShortRun);
+    const bool neighbours = size(lanes_.stride) < size(steps_.stride);
+    by_rows_ = neighbours || (steps_.extent < kShortRun && lanes_.extent >= kLanesApart);
+    most_lanes_ = neighbours ? kLanes : kLanesApart;
   }
 
   std::vector<std::uint64_t> run() {
     const std::uint64_t inner = lanes_.extent, outer = problem_.results / inner;
     // Results of a block, all along the last axis that is kept: as many as fill the caches' lines and give each thread several blocks.
     const std::uint64_t work = std::max<std::uint64_t>(std::uint64_t{1} << 16, 1) / std::max<std::uint64_t>(problem_.each, 1);
-    const std::uint64_t block = std::clamp<std::uint64_t>(by_rows_ ? kLanes : work, 1, std::min<std::uint64_t>(kLanes, inner));
+    const std::uint64_t block = std::clamp<std::uint64_t>(by_rows_ ? most_lanes_ : work, 1, std::min<std::uint64_t>(kLanes, inner));
     const std::uint64_t blocks = (inner + block - 1) / block;
     // Few blocks: each is cut along the outermost axis that is reduced.
     const core::Axis cut = problem_.reduced.empty() ? core::Axis{1, 0} : problem_.reduced.front();
@@ -409,12 +513,14 @@ class Reducer {
         sums.add_run(at + static_cast<std::int64_t>(lane) * lanes_.stride, count, steps_.stride, lane);
       return;
     }
-    for (std::uint64_t step = 0; step < count; step += kStepsAtOnce) {
-      sums.add_rows(at + static_cast<std::int64_t>(step) * steps_.stride, std::min(kStepsAtOnce, count - step), steps_.stride, lanes,
+    const std::uint64_t at_once = kNumbersAtOnce / lanes;
+    for (std::uint64_t step = 0; step < count; step += at_once) {
+      sums.add_rows(at + static_cast<std::int64_t>(step) * steps_.stride, std::min(at_once, count - step), steps_.stride, lanes,
                     lanes_.stride);
     }
   }
-  void finish(const Sums& sums, std::uint64_t first, std::uint64_t lanes) {
+  void finish(Sums& sums, std::uint64_t first, std::uint64_t lanes) {
+    if (sums.finish_all(lanes, problem_.each, mean_, results_ + 8 * first)) return;
     for (std::uint64_t lane = 0; lane < lanes; ++lane) {
       if (sums.finish(lane, problem_.each, mean_, results_ + 8 * (first + lane))) continue;
       const std::lock_guard lock(mutex_);
@@ -429,6 +535,7 @@ class Reducer {
   core::Axis lanes_, steps_;
   std::uint32_t threads_;
   bool by_rows_;
+  std::uint64_t most_lanes_ = 1;
   std::mutex mutex_;
   std::vector<std::uint64_t> left_;
 };
