@@ -223,6 +223,12 @@ void require_numbers(const std::vector<Found>& columns) {
 
 int run(Output& out, Options options) {
   options.result.check();
+  options.axes.check();
+  if (options.axes.wanted()) {
+    if (options.ddof != 0) throw Error(ErrorKind::usage, "--ddof is for one variance: leave out one of --ddof and --axis");
+    options.input.nodata = options.nodata;
+    return run_along_axes(out, options.input, options.device, options.wanted.front(), options.axes, options.result, options.tuning);
+  }
   std::vector<const Statistic*> wanted;
   for (const std::string& name : options.wanted) wanted.push_back(&find_statistic(name));
   if (wanted.empty()) {
@@ -392,9 +398,11 @@ own, in C order, however it lies in its file.)",
     std::string description = statistic.description;
     description[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(description[0])));
     CLI::App* one = add_command(program, action, name, description, options);
+    add_axes(*one, options->axes);
     one->footer(fmt::format(R"(Examples:
   samesum {0} x.npy
   samesum {0} --nan skip --nodata -9999 x.npy
+  samesum {0} --axis 0 x.npy           # of each column of a matrix
 
 'samesum stats --help' tells what is promised; 'stats' works out several at once.)",
                             name));

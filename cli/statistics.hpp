@@ -1,6 +1,7 @@
 // The parts common to `samesum stats` and the commands for single statistics.
 #pragma once
 
+#include "axes.hpp"
 #include "input.hpp"
 #include "number.hpp"
 #include "output.hpp"
@@ -23,6 +24,7 @@ struct StatisticsOptions {
   std::uint64_t ddof = 0;
   std::string nodata;
   ResultOptions result;
+  AxesOptions axes;
   Fields fields;
   Tuning tuning;
 

@@ -1,4 +1,5 @@
 // samesum sum FILE...
+#include "axes.hpp"
 #include "command.hpp"
 #include "nodata.hpp"
 #include "partial.hpp"
@@ -19,6 +20,7 @@ struct Options {
   bool split = false;
   Tuning sum;
   ResultOptions result;
+  AxesOptions axes;
 };
 
 int print_all(Output& out, const Options& options, const PartialTarget& partial) {
@@ -49,6 +51,13 @@ int print_all(Output& out, const Options& options, const PartialTarget& partial)
 
 int run(Output& out, const Options& options) {
   options.result.check();
+  options.axes.check();
+  if (options.axes.wanted()) {
+    if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || means_all(options.device)) {
+      throw Error(ErrorKind::usage, "--device all, --split, --variant and --group are for one sum: name one device, or leave them out");
+    }
+    return run_along_axes(out, options.input, options.device, "sum", options.axes, options.result, options.sum);
+  }
   if (options.input.takes_several()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || means_all(options.device)) {
       throw Error(ErrorKind::usage,
@@ -101,6 +110,7 @@ void add_sum(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
   command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
+  add_axes(*command, options->axes);
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");
   command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
@@ -121,6 +131,7 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --device all --split x.npy # on every device a part of it
   samesum sum --nan skip x.npy         # as if no NaN were there
   samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
+  samesum sum --axis 0 x.npy -o y.npy  # of each column of a matrix
 
 What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
 unless it is binary. A text has numbers with blanks, line ends, commas or

@@ -15,6 +15,7 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/array.hpp>
 #include <samesum/array_file.hpp>
+#include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/driver_calls.hpp>

@@ -104,7 +104,10 @@ FN SUM shared_sum(LOCAL const ulong* from) {
 FN uint finished(SUM x, ulong count, int mean, GLOBAL ulong* to) {
   x = mean ? expansion_mean(x, (double)count) : expansion_rounded(x);
   *to = as_ulong(x.s);
-  return x.inexact != 0 || (SKIP && (mean || x.s == 0));  // where NaNs are left out it is not known how many elements there are
+#if SKIP
+  x.inexact |= mean || x.s == 0;  // it is not known how many elements there are
+#endif
+  return x.inexact;
 }
 #endif
 

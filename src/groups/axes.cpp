@@ -5,6 +5,7 @@
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
 #include "core/pack.hpp"
+#include "core/pieces.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
@@ -217,6 +218,19 @@ Values copied_to_host(const Array& data) {
   return copy;
 }
 
+// In device memory, in C order.
+Array copied_to(const Array& data, const Device& device) {
+  const Buffer buffer(device, std::max<std::uint64_t>(data.bytes(), 16));
+  std::uint64_t done = 0;
+  core::for_blocks(data, core::Order::index, [&](View block) {
+    core::for_contiguous_pieces(block, [&](View piece) {
+      if (piece.size() != 0) buffer.write(piece.data(), piece.bytes(), done);
+      done += piece.bytes();
+    });
+  });
+  return {buffer, data.shape(), data.type()};
+}
+
 }  // namespace
 
 AxisProblem::AxisProblem(const Array& array, const Axes& axes) : data(array) {
@@ -342,6 +356,11 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
     Values results(type, problem.shape);
     groups::reduce_host(groups::AxisProblem(copy.array(), axes), reduction, on_cpu, type, static_cast<std::byte*>(results.data()));
     return groups::copy_to(to, static_cast<const std::byte*>(results.data()));
+  }
+  if (options.device && options.device->info().has(Capability::kernels) && !data.on_device() && groups::in_one_pass(reduction) &&
+      problem.each != 0) {
+    const Array uploaded = groups::copied_to(data, *options.device);
+    return axis_reduction(uploaded, reduction, axes, to, options);
   }
   const Array there = data.on_device() ? device::on_host(data) : data;
   const groups::AxisProblem host(there, axes);

@@ -6,6 +6,7 @@
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "formula/map_device.hpp"
+#include "groups/axes_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/textbook.hpp"
@@ -103,6 +104,17 @@ void build_pairs(device::Device& device) {
 }
 
 // A map with every operation.
+void build_axes(device::Device& device) {
+  if (!device.info().has(Capability::fp64)) return;
+  for (const DType type : kDTypes) {
+    for (const bool skip : {false, true}) {
+      if (skip && is_integer(type)) continue;
+      const device::Source source = groups::axes_source(type, {.skip = skip});
+      for (const char* entry : {"axes", "axes_parts"}) device::build(device, source, entry);
+    }
+  }
+}
+
 void build_formulas(device::Device& device) {
   const Formula formula(
       "(x + 1, x - y, x/3, x % 0.7, -x, abs(x), floor(x), ceil(x), trunc(x), round(x), rsqrt(x), min(x, 2), max(x, y), fma(x, x, 1), x^5, "
@@ -130,6 +142,7 @@ void build_formulas(device::Device& device) {
 void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
   build_gathers(device);
+  build_axes(device);
   build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {

@@ -1,0 +1,118 @@
+#include "axes.hpp"
+
+#include "command.hpp"
+#include "elements.hpp"
+#include "number.hpp"
+#include "output_file.hpp"
+#include "printable.hpp"
+
+#include <samesum/array_file.hpp>
+#include <samesum/axes.hpp>
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace samesum::cli {
+namespace {
+
+AxisReduction reduction_named(std::string_view name) {
+  constexpr std::pair<std::string_view, AxisReduction> kNames[] = {
+      {"sum", AxisReduction::sum},      {"mean", AxisReduction::mean},
+      {"var", AxisReduction::variance}, {"std", AxisReduction::standard_deviation},
+      {"norm", AxisReduction::norm},    {"min", AxisReduction::min},
+      {"max", AxisReduction::max},      {"argmin", AxisReduction::argmin},
+  };
+  for (const auto& [known, reduction] : kNames) {
+    if (name == known) return reduction;
+  }
+  return AxisReduction::argmax;
+}
+
+Number number_at(const Values& values, std::uint64_t i) {
+  const auto* const at = static_cast<const std::byte*>(values.data()) + i * size_of(values.type());
+  if (values.type() == DType::float64) {  // with its bits: a sum would not keep a NaN's
+    double number;
+    std::memcpy(&number, at, sizeof number);
+    return {number, DType::float64};
+  }
+  return Number(min(Array(at, 1, values.type())).value);
+}
+
+}  // namespace
+
+void AxesOptions::check() const {
+  if (wanted()) return;
+  if (keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis");
+  if (!out.empty()) throw Error(ErrorKind::usage, "--out goes with --axis: one number is printed");
+}
+
+void add_axes(CLI::App& command, AxesOptions& options) {
+  command.add_option("--axis", options.axes, "along these axes of an array: 0, or 0,2; -1 is the last")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N");
+  command.add_flag("--keepdims", options.keep, "--axis: the result keeps them, with extent 1");
+  command.add_option("-o,--out", options.out, "--axis: .npy to write; else the values are printed")->type_name("FILE");
+}
+
+int run_along_axes(Output& out, const Input& input, const std::string& device_name, std::string_view statistic, const AxesOptions& axes,
+                   const ResultOptions& result, const Tuning& tuning) {
+  if (input.files.size() != 1) throw Error(ErrorKind::usage, "--axis takes one file: each has a shape of its own");
+  if (result.float32) throw Error(ErrorKind::usage, "--float32 rounds one number: leave out one of --float32 and --axis");
+  if (!result.partial.empty()) throw Error(ErrorKind::usage, "--partial keeps one sum: leave out one of --partial and --axis");
+  if (!input.nodata.empty())
+    throw Error(ErrorKind::usage, "--nodata leaves elements out of their array: leave out one of --nodata and --axis");
+  const OutputFile target(axes.out, input.files);
+  if (target.wanted() && (result.plain || result.csv || result.json)) {
+    throw Error(ErrorKind::usage,
+                "--plain, --csv and --json say how values are printed, and with --out they are not: leave one of them out");
+  }
+  const Elements elements(input.files.front(), input.options());
+  const std::vector<std::uint64_t> shape = elements.shape();
+  const Device device = choose_device(device_name, elements.view().bytes());
+  Axes along(axes.axes);
+  if (axes.keep) along = along.kept();
+  const auto start = std::chrono::steady_clock::now();
+  const Array data = elements.view().reshaped(Shape(shape));
+  const Values values =
+      axis_reduction(data, reduction_named(statistic), along, {.nan = result.nan_policy(), .device = device, .tuning = tuning});
+  elements.check_unchanged();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  if (target.wanted()) {
+    const std::vector<std::byte> header = npy_header(values.type(), values.shape());
+    target.write(out, {header, {static_cast<const std::byte*>(values.data()), values.array().bytes()}});
+  } else if (result.json) {
+    Json object;
+    object["statistic"] = statistic;
+    object["axis"] = axes.axes;
+    object["shape"] = values.shape();
+    object["type"] = name_of(values.type());
+    object["device"] = device.info().selector;
+    object["values"] = Json::array();
+    for (std::uint64_t i = 0; i < values.size(); ++i) number_at(values, i).add_to(object["values"].emplace_back());
+    out.print("{}\n", to_text(object));
+  } else {
+    if (result.csv) out.print("index,{}\n", statistic);
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+      const std::string text = result.text(number_at(values, i));
+      result.csv ? out.print("{},{}\n", i, text) : out.print("{}\n", text);
+    }
+  }
+  if (result.verbose || (target.wanted() && out.terminal())) {
+    out.note(fmt::format("{} of {} of shape ({}) along axis {}: {} of shape ({}), {}, {}", statistic, shown_name(input.files.front()),
+                         fmt::join(shape, ", "), fmt::join(axes.axes, ", "), name_of(values.type()), fmt::join(values.shape(), ", "),
+                         device.info().selector, duration(seconds)));
+  }
+  return kExitOk;
+}
+
+}  // namespace samesum::cli

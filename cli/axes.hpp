@@ -1,0 +1,35 @@
+// --axis: reductions along axes of one array.
+#pragma once
+
+#include "input.hpp"
+#include "output.hpp"
+#include "result.hpp"
+
+#include <samesum/options.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::cli {
+
+struct AxesOptions {
+  std::vector<std::int64_t> axes;  ///< empty: not along axes
+  bool keep = false;               ///< the result has them, with extent 1
+  std::string out;                 ///< .npy file; empty: values are printed
+
+  bool wanted() const noexcept { return !axes.empty(); }
+  /// @throws Error (usage) where the others are given without axes.
+  void check() const;
+};
+
+/// Adds --axis, --keepdims and --out.
+void add_axes(CLI::App& command, AxesOptions& options);
+
+/// `statistic` ("sum", "mean", "var" …) of the one input, along the axes: a value for each position along the others.
+int run_along_axes(Output& out, const Input& input, const std::string& device, std::string_view statistic, const AxesOptions& axes,
+                   const ResultOptions& result, const Tuning& tuning);
+
+}  // namespace samesum::cli
