@@ -1,8 +1,8 @@
 // Sums and means along axes: one result for each position along the axes that are kept.
 //
 // Defined by the host: ELEMENT, the type in which elements lie, and VALUE(x), the number that one is: a double, or for INTEGERS a long (of
-// unsigned ones of 64 bits the bits); SIGNED (of integers); SHORT, whether two terms of an expansion are enough as a rule; SKIP (of NaNs);
-// GROUP_SIZE.
+// unsigned ones of 64 bits the bits); SIGNED (of integers); SHORT, whether two terms of an expansion are enough as a rule; FLOAT_BITS(x), where
+// numbers are floats or narrower, the bits of one as a float; SKIP (of NaNs); GROUP_SIZE.
 //
 // A group has `width` results at once, each by GROUP_SIZE / width work-items, its lanes. `neighbours`: results lie side by side, and
 // neighbouring work-items have neighbouring results; or else the elements of one. `mean`: means are wanted, not sums.
@@ -130,29 +130,104 @@ FN NUMBER number_of(ELEMENT x) {
 #define number_of(x) VALUE(x)
 #endif
 
-// `kept` and `reduced` are axes: extent and stride in bytes of each, the last axis first. Of `reduced` all but the last are one index, which
-// `steps` has as their extent; the last has `steps_stride`.
+// Adds UNROLL elements. Floats are added up as doubles at once, which rounds nothing while their exponents span little: the sum of 2^3 numbers
+// below 2^(e - 126), multiples of 2^(e - 26 - 150), has 53 bits.
+#if INTEGERS || !SHORT
+FN SUM add_all(SUM sum, const ELEMENT* x) {
+#pragma unroll
+  for (uint k = 0; k < UNROLL; ++k) sum = sum_add(sum, number_of(x[k]));
+  return sum;
+}
+#else
+FN SUM add_all(SUM sum, const ELEMENT* x) {
+  double all = -0.0;
+  uint greatest = 0;
+  uint least = ~0u;
+#pragma unroll
+  for (uint k = 0; k < UNROLL; ++k) {
+    const uint magnitude = FLOAT_BITS(x[k]) & 0x7fffffffu;
+    greatest = max(greatest, magnitude);
+    least = min(least, magnitude - 1);  // zeros become the greatest
+    all += VALUE(x[k]);
+  }
+  if (greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 26) return sum_add(sum, all);
+#pragma unroll
+  for (uint k = 0; k < UNROLL; ++k) sum = sum_add(sum, number_of(x[k]));
+  return sum;
+}
+#endif
+
+// The place of the work-item's result, from the first element of all.
+FN long offset_of(GLOBAL const ulong* kept, uint kept_axes, ulong result, uint narrow) {
+  long offset = 0;
+  ulong rest = result;
+  for (uint axis = 0; axis < kept_axes; ++axis) {
+    const ulong extent = kept[2 * axis];
+    ulong before = 0;
+    if (axis + 1 < kept_axes) before = narrow ? (uint)rest / (uint)extent : rest / extent;
+    offset += (long)(rest - before * extent) * (long)kept[2 * axis + 1];
+    rest = before;
+  }
+  return offset;
+}
+
+// Adds the sums of a result's lanes up: the first of them gets it. `apart` is the distance of two lanes in the group. All work-items come
+// here.
+FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint apart) {
+  const uint id = local_id();
+  uint distance = lanes / 2;
+#if SAMESUM_SUBGROUPS && !INTEGERS
+  for (; distance != 0 && (lanes > SUBGROUP || apart != 1); distance /= 2) {
+#else
+  for (; distance != 0; distance /= 2) {
+#endif
+    share_sum(shared + id, sum);
+    barrier_local();
+    if (lane < distance) sum = sum_merge(sum, shared_sum(shared + id + distance * apart));
+    barrier_local();
+#if SAMESUM_SUBGROUPS && !INTEGERS
+    if (apart == 1 && distance <= SUBGROUP) {
+      distance /= 2;
+      break;
+    }
+#endif
+  }
+#if SAMESUM_SUBGROUPS && !INTEGERS
+  for (; distance != 0; distance /= 2) {
+    const uint from = local_id() + distance;
+    SUM other;
+    other.s = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.s), from));
+    other.e = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.e), from));
+    other.f = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.f), from));
+    other.inexact = subgroup_shuffle(sum.inexact, from);
+    sum = sum_merge(sum, other);  // of use to the first lanes alone
+  }
+#endif
+  return sum;
+}
+
+// `kept` and `reduced` are axes: extent and stride in bytes of each, the last axis first.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint kept_axes, GLOBAL const ulong* reduced, uint reduced_axes,
-          ulong results, ulong each, ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums, GLOBAL ulong* to, GLOBAL ulong* left) {
+          ulong results, ulong each, ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums,
+          GLOBAL ulong* to, GLOBAL ulong* left) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint id = local_id();
   const uint lanes = GROUP_SIZE / width;  // both are powers of two
   const uint lane = neighbours ? id / width : id & (lanes - 1), slot = neighbours ? id & (width - 1) : id / lanes;
-  const ulong tiles = (results + width - 1) / width;
-  const ulong unit = first_unit + group_id();
-  const ulong part = unit / tiles, result = unit % tiles * width + slot;
+  ulong tile = first_unit + group_id(), part = 0;
+  if (parts > 1) {
+    const ulong tiles = (results + width - 1) / width;
+    part = tile / tiles;
+    tile -= part * tiles;
+  }
+  const ulong result = tile * width + slot;
   SUM sum = sum_zero();
   if (result < results) {
-    GLOBAL const uchar* from = data + offset;
-    ulong rest = result;
-    for (uint axis = 0; axis < kept_axes; ++axis) {
-      const ulong extent = kept[2 * axis], before = axis + 1 < kept_axes ? rest / extent : 0;
-      from += (long)(rest - before * extent) * (long)kept[2 * axis + 1];
-      rest = before;
-    }
-    const ulong end = each / parts * (part + 1) + (part + 1 == parts ? each % parts : 0);
-    ulong i = each / parts * part + lane;
+    GLOBAL const uchar* from = data + offset + offset_of(kept, kept_axes, result, results >> 32 == 0);
+    const ulong size = parts > 1 ? each / parts : each;
+    const ulong end = part + 1 == parts ? each : size * (part + 1);
+    ulong i = size * part + lane;
     if (reduced_axes == 1) {
       const long stride = (long)reduced[1], apart = (long)lanes * stride;
       from += (long)i * stride;
@@ -160,8 +235,7 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint
         ELEMENT x[UNROLL];
 #pragma unroll
         for (uint k = 0; k < UNROLL; ++k) x[k] = *(GLOBAL const ELEMENT*)(from + (long)k * apart);
-#pragma unroll
-        for (uint k = 0; k < UNROLL; ++k) sum = sum_add(sum, number_of(x[k]));
+        sum = add_all(sum, x);
         from += UNROLL * apart;
       }
       for (; i < end; i += lanes) {
@@ -181,13 +255,7 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint
       }
     }
   }
-  LOCAL ulong* const own = shared + id;
-  for (uint distance = lanes / 2; distance != 0; distance /= 2) {
-    share_sum(own, sum);
-    barrier_local();
-    if (lane < distance) sum = sum_merge(sum, shared_sum(own + distance * (neighbours ? width : 1)));
-    barrier_local();
-  }
+  if (lanes > 1) sum = sum_of_lanes(shared, sum, lane, lanes, neighbours ? width : 1);
   if (lane != 0 || result >= results) return;
   if (parts > 1) {
     store_sum(sums + part * SUM_WORDS * results + result, results, sum);
@@ -196,10 +264,15 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint
   }
 }
 
-KERNEL void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, int mean, GLOBAL ulong* to, GLOBAL ulong* left) {
-  for (ulong result = global_id(); result < results; result += global_size()) {
-    SUM sum = stored_sum(sums + result, results);
-    for (ulong part = 1; part < parts; ++part) sum = sum_merge(sum, stored_sum(sums + part * SUM_WORDS * results + result, results));
-    if (finished(sum, each, mean, to + result)) note_left(left, result);
+// A group for each result.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, int mean, GLOBAL ulong* to, GLOBAL ulong* left) {
+  LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
+  const ulong result = group_id();
+  SUM sum = sum_zero();
+  for (ulong part = local_id(); part < parts; part += GROUP_SIZE) {
+    sum = sum_merge(sum, stored_sum(sums + part * SUM_WORDS * results + result, results));
   }
+  sum = sum_of_lanes(shared, sum, local_id(), GROUP_SIZE, 1);
+  if (local_id() == 0 && finished(sum, each, mean, to + result)) note_left(left, result);
 }

@@ -41,6 +41,11 @@ std::string_view element_name(DType type) {
   }
 }
 
+std::string_view float_bits_of(DType type) {
+  if (type == DType::float32) return "as_uint(x)";
+  return type == DType::float16 ? "as_uint(half_to_float(x))" : "((uint)(x) << 16)";
+}
+
 std::string_view value_of(DType type) {
   if (is_integer(type)) return "((long)(x))";
   if (type == DType::float16) return "((double)half_to_float(x))";
@@ -72,6 +77,7 @@ device::Source axes_source(DType type, const AxesShape& shape) {
           {{"REAL", "double"},
            {"ELEMENT", std::string(element_name(type))},
            {"VALUE(x)", std::string(value_of(type))},
+           {"FLOAT_BITS(x)", std::string(float_bits_of(type))},
            {"INTEGERS", flag(is_integer(type))},
            {"SIGNED", flag(is_signed(type))},
            {"SHORT", flag(type != DType::float64)},
@@ -89,20 +95,22 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   const auto fitting = [&](std::uint64_t extent) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil(std::max<std::uint64_t>(extent, 1)), shape.group_size));
   };
-  // Neighbours in memory for neighbouring work-items: as many results side by side as there are, or as many elements of one; of short
-  // ones a work-item has several.
+  // Neighbours in memory for neighbouring work-items: as many results side by side as there are; or 32 bytes of one, which memory gives at
+  // once, if there are many results, else all of it. Each lane takes several elements.
   constexpr std::uint64_t kStepsEach = 8;
+  const std::uint64_t wanted = std::uint64_t{info.compute_units} * (info.is_cpu ? 2 : 16);  // groups
   if (shape.neighbours) {
-    shape.width = problem.results >= shape.group_size && problem.each < 4 * shape.group_size && lanes.extent >= shape.group_size
-                      ? shape.group_size
-                      : std::min(fitting(lanes.extent), std::max(shape.group_size / 4, 1u));
+    shape.width = problem.results / shape.group_size >= wanted ? fitting(lanes.extent)
+                                                               : std::min(fitting(lanes.extent), std::max(shape.group_size / 4, 1u));
     if (problem.each <= kStepsEach) shape.width = shape.group_size;
   } else {
-    shape.width = shape.group_size / fitting((problem.each + kStepsEach - 1) / kStepsEach);
+    const auto sector = static_cast<std::uint64_t>(32 / size_of(problem.data.type()));
+    std::uint64_t most = shape.group_size;
+    while (most > sector && problem.results / (shape.group_size / most) >= 2 * wanted) most /= 2;
+    shape.width = shape.group_size / static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting(problem.each / kStepsEach), most));
   }
   // Enough groups to fill the device.
   const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
-  const std::uint64_t wanted = std::uint64_t{info.compute_units} * (info.is_cpu ? 2 : 16);
   const std::uint64_t least = std::uint64_t{shape.group_size / shape.width} * 32;  // elements of a part
   shape.parts = std::clamp<std::uint64_t>(tiles >= wanted ? 1 : wanted / tiles, 1, std::max<std::uint64_t>(problem.each / least, 1));
   return shape;
@@ -151,10 +159,8 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   }
   if (shape.parts > 1) {
     const device::Kernel merge = device::build(device, source, "axes_parts");
-    const std::uint64_t groups = std::clamp<std::uint64_t>((problem.results + shape.group_size - 1) / shape.group_size, 1,
-                                                           std::uint64_t{device.info().compute_units} * 8);
     const device::Argument arguments[] = {sums, problem.results, problem.each, shape.parts, std::int32_t{mean}, target, left};
-    device.launch(merge, {static_cast<std::uint32_t>(groups), shape.group_size}, arguments);
+    device.launch(merge, {static_cast<std::uint32_t>(problem.results), shape.group_size}, arguments);
   }
   if (results.offset() != 0) {
     std::vector<std::byte> bytes(8 * problem.results);
