@@ -21,8 +21,8 @@ FN float fixed_exp_f32(float x) {
   const float p = exp_parts_f32(x > 100.0f ? 100.0f : x < -110.0f ? -110.0f : x, &k, &shifted);
   // Two factors: the power may be one that no number of the type is. Only the last product rounds.
   const uint both = as_uint(shifted) - 0x4b400000u + 256u;
-  const uint half = both >> 1;
-  return (1.0f + p) * as_float((half - 1) << 23) * as_float((both - half - 1) << 23);
+  const uint low_part = both >> 1;
+  return (1.0f + p) * as_float((low_part - 1) << 23) * as_float((both - low_part - 1) << 23);
 }
 // By e^2|x| - 1, for which k is not negative.
 FN float fixed_tanh_f32(float x) {
@@ -153,8 +153,8 @@ FN double fixed_exp_f64(double x) {
   const double p = exp_parts_f64(x > 720.0 ? 720.0 : x < -760.0 ? -760.0 : x, &k, &shifted);
   // Two factors: the power may be one that no number of the type is. Only the last product rounds.
   const ulong both = as_ulong(shifted) - 0x4338000000000000UL + 2048UL;
-  const ulong half = both >> 1;
-  return (1.0 + p) * as_double((half - 1) << 52) * as_double((both - half - 1) << 52);
+  const ulong low_part = both >> 1;
+  return (1.0 + p) * as_double((low_part - 1) << 52) * as_double((both - low_part - 1) << 52);
 }
 // By e^2|x| - 1, for which k is not negative.
 FN double fixed_tanh_f64(double x) {
