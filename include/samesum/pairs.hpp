@@ -99,12 +99,10 @@ using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::v
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
 /// A and B are both float32 or both float64, their vectors in C order (the rows of a matrix). Arrays on a device, and arrays that are not
 /// contiguous, are copied to the host first. Every NaN in the result is the canonical one.
-/// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for any reduction but a sum, a
-/// formula that is none of these inputs, or
-/// where the device lacks what the exact answer needs (denormals, a correct fma, float64; for invdist division and square roots), with the
-/// reason; Error (device) where the device fails.
-/// Without Options::device it runs on the device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs
-/// about as much as summing a byte.
+/// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for any reduction but a
+/// sum, a formula that is none of these inputs, or where the device lacks what the exact answer needs (denormals, a correct fma, float64;
+/// for invdist division and square roots), with the reason; Error (device) where the device fails. Without Options::device it runs on the
+/// device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs about as much as summing a byte.
 PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});
 
 /// A view of a result; valid as long as the result.

@@ -76,7 +76,8 @@ void check_capabilities(const DeviceInfo& info, const PairsProblem& options, con
   for (const Capability capability : needed) {
     if (info.has(capability)) continue;
     refuse(fmt::format("{} cannot do pairs with f={} reduction={} accuracy={}, as it lacks {}: {}", info.selector,
-                       problem.formula != nullptr ? "a formula" : name_of(options.f), name_of(options.reduction), name_of(options.accuracy), name_of(capability), info.why_not(capability)));
+                       problem.formula != nullptr ? "a formula" : name_of(options.f), name_of(options.reduction), name_of(options.accuracy),
+                       name_of(capability), info.why_not(capability)));
   }
 }
 
@@ -184,7 +185,8 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   problem.b = b.data();
   if (options.formula) {
     for (const FormulaInput& input : inputs_of_y(options)) {
-      if (input.vector && input.array.rank() == 0) refuse(fmt::format("the input '{}' is said to be of vectors, but has no axis", input.name));
+      if (input.vector && input.array.rank() == 0)
+        refuse(fmt::format("the input '{}' is said to be of vectors, but has no axis", input.name));
       const std::uint64_t each = components_of(input);
       if (input.array.type() != type || each == 0 || input.array.size() != problem.y_count * each) {
         refuse(fmt::format("the input '{}' has an element or a vector for each y, of the type of A and B: here {} of {} for {} y of {}",
@@ -247,7 +249,7 @@ PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, co
   }
   check_capabilities(device.info(), wanted, problem);
   const auto start = std::chrono::steady_clock::now();
-  PairsResult result = problem.indices() ? run<std::int64_t>(problem, device, options)
+  PairsResult result = problem.indices()                ? run<std::int64_t>(problem, device, options)
                        : problem.type == DType::float32 ? run<float>(problem, device, options)
                                                         : run<double>(problem, device, options);
   if (options.report != nullptr) {

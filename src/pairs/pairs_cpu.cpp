@@ -42,10 +42,9 @@ struct Partial {
 
 template <class Real>
 Key<Real> key_of(Real value, bool greatest) noexcept {
-  if (std::isnan(value)) return -KeyOf<Real>::kSign - 1;
   const auto bits = std::bit_cast<Key<Real>>(value);
-  const Key<Real> key = bits < 0 ? bits ^ KeyOf<Real>::kSign : bits;
-  return greatest ? ~key : key;
+  const Key<Real> key = bits ^ ((bits >> (8 * sizeof(Real) - 1)) & KeyOf<Real>::kSign) ^ -Key<Real>{greatest};
+  return value == value ? key : -KeyOf<Real>::kSign - 1;
 }
 
 template <class Real>
@@ -192,48 +191,79 @@ class Run {
 
   // The results of `count` x from number `first` on go to those from number `to` on.
   void run_formula(std::uint64_t first, std::uint64_t count, std::uint64_t begin, std::uint64_t end, std::uint64_t to) {
-    constexpr std::uint64_t kBlock = FormulaValues<Real>::kBlock;
+    constexpr std::uint64_t kBlock = FormulaValues<Real>::kBlock, kMost = FormulaValues<Real>::kMost;
     FormulaValues<Real> formula(problem_);
-    for (std::uint64_t y = begin; y < end; y += kBlock) {
-      const std::size_t length = std::min(kBlock, end - y);
-      formula.load(y, length);
+    std::vector<Real> all(exact() ? kMost : 0);
+    for (std::uint64_t y = begin; y < end; y += kMost) {
+      const std::uint64_t there = std::min(kMost, end - y);
+      formula.load_y(y, there);
       for (std::uint64_t i = 0; i < count; ++i) {
-        const Real* const values = formula.of(a() + (first + i) * problem_.components);
-        if (exact()) {
-          sums_[to + i].merge(accumulate({values, length, problem_.type}, one_thread()));
-        } else {
-          take(partials_[to + i], values, length, static_cast<std::int64_t>(y));
+        formula.load_x(a() + (first + i) * problem_.components);
+        for (std::uint64_t k = 0; k < there; k += kBlock) {
+          const std::size_t length = std::min(kBlock, there - k);
+          const Real* const values = formula.run(k, length);
+          if (exact()) {
+            std::copy_n(values, length, all.begin() + static_cast<std::ptrdiff_t>(k));
+          } else {
+            take(partials_[to + i], values, length, static_cast<std::int64_t>(y + k));
+          }
         }
+        if (exact()) sums_[to + i].merge(accumulate({all.data(), there, problem_.type}, one_thread()));
       }
     }
   }
 
   void take(Partial<Real>& to, const Real* values, std::size_t count, std::int64_t y) const {
     if (!summing()) {
+      if (!may_improve(to, values, count)) return;
       for (std::size_t k = 0; k < count; ++k) to.take(key_of(values[k], problem_.greatest()), y + static_cast<std::int64_t>(k));
     } else if (compensated()) {
-      merge(to, compensated_sum_of(values, count));
+      take_compensated(to, values, count);
     } else {
       to.sum += fast_sum_of(values, count);
     }
   }
+  // Whether a value may be better than the best one; soon it is rare.
+  bool may_improve(const Partial<Real>& best, const Real* values, std::size_t count) const {
+    if (best.best == KeyOf<Real>::kSign) return true;
+    const Real bound = value_of_key<Real>(best.best, problem_.greatest());
+    if (std::isnan(bound)) return false;
+    if (bound == 0) return true;  // -0.0 and +0.0 are equal in comparisons
+    int worse = 1;
+    if (problem_.greatest()) {
+      for (std::size_t k = 0; k < count; ++k) worse &= values[k] <= bound;
+    } else {
+      for (std::size_t k = 0; k < count; ++k) worse &= values[k] >= bound;
+    }
+    return worse == 0;
+  }
   // By chains of additions of which a compiler makes vectors.
   static Real fast_sum_of(const Real* values, std::size_t count) {
     Real sums[kChains] = {};
-    for (std::size_t k = 0; k < count; k += kChains) {
-      const std::size_t length = std::min(kChains, count - k);
-      for (std::size_t c = 0; c < length; ++c) sums[c] += values[k + c];
+    std::size_t k = 0;
+    for (; k + kChains <= count; k += kChains) {
+      for (std::size_t c = 0; c < kChains; ++c) sums[c] += values[k + c];
     }
+    for (std::size_t c = 0; k + c < count; ++c) sums[c] += values[k + c];
     for (std::size_t step = kChains / 2; step > 0; step /= 2) {
       for (std::size_t c = 0; c < step; ++c) sums[c] += sums[c + step];
     }
     return sums[0];
   }
-  Partial<Real> compensated_sum_of(const Real* values, std::size_t count) const {
-    Partial<Real> sums[kChains] = {};
-    for (std::size_t k = 0; k < count; ++k) merge(sums[k % kChains], {values[k]});
-    for (std::size_t c = 1; c < kChains; ++c) merge(sums[0], sums[c]);
-    return sums[0];
+  void take_compensated(Partial<Real>& to, const Real* values, std::size_t count) const {
+    Real sums[kChains] = {}, errors[kChains] = {};
+    const auto add = [&](std::size_t c, Real value) {
+      const Real sum = sums[c] + value;
+      const Real back = sum - sums[c];
+      errors[c] += (sums[c] - (sum - back)) + (value - back);
+      sums[c] = sum;
+    };
+    std::size_t k = 0;
+    for (; k + kChains <= count; k += kChains) {
+      for (std::size_t c = 0; c < kChains; ++c) add(c, values[k + c]);
+    }
+    for (std::size_t c = 0; k + c < count; ++c) add(c, values[k + c]);
+    for (std::size_t c = 0; c < kChains; ++c) merge(to, {sums[c], errors[c]});
   }
 
   void merge(Partial<Real>& total, const Partial<Real>& next) const {

@@ -4,6 +4,7 @@
 #include "formula/evaluate.hpp"
 #include "pairs/pairs_formula.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace samesum::all_pairs {
@@ -13,37 +14,45 @@ template <class Real>
 class FormulaValues {
  public:
   static constexpr std::size_t kBlock = formula::Evaluator::kBlock;
+  static constexpr std::size_t kMost = 8 * kBlock;  ///< y that are there at once: they stay in a second-level cache
 
   explicit FormulaValues(const Problem& problem)
       : problem_(problem),
         formula_(*problem.formula),
         evaluator_(formula_.program, formula_.parameters),
         columns_(formula_.operands.size()),
-        by_elements_(formula_.operands.size() * kBlock) {}
+        x_(formula_.operands.size() * kBlock),
+        y_(formula_.operands.size() * kMost) {}
 
-  /// Takes `count` y (1 to kBlock) from number `first` on, element by element.
-  void load(std::uint64_t first, std::size_t count) {
-    count_ = count;
+  /// Takes `count` y (at most kMost) from number `first` on, element by element.
+  void load_y(std::uint64_t first, std::size_t count) {
     const std::uint64_t components = problem_.components;
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       const PairFormula::Operand& operand = formula_.operands[k];
       if (!operand.of_y) continue;
       const bool in_b = operand.element < components;
       const std::uint64_t width = in_b ? components : problem_.extras;
-      const Real* const from = static_cast<const Real*>(in_b ? problem_.b : problem_.of_y) + first * width + operand.element - (in_b ? 0 : components);
-      Real* const to = by_elements_.data() + k * kBlock;
+      const Real* const from =
+          static_cast<const Real*>(in_b ? problem_.b : problem_.of_y) + first * width + operand.element - (in_b ? 0 : components);
+      Real* const to = y_.data() + k * kMost;
       for (std::size_t i = 0; i < count; ++i) to[i] = from[i * width];
-      columns_[k] = {reinterpret_cast<const std::byte*>(to), problem_.type, sizeof(Real)};
     }
   }
 
-  /// f of the x with these components and each of the y; valid until the next call.
-  const Real* of(const Real* x) {
+  /// Takes an x.
+  void load_x(const Real* x) {
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       const PairFormula::Operand& operand = formula_.operands[k];
-      if (!operand.of_y) columns_[k] = {reinterpret_cast<const std::byte*>(x + operand.element), problem_.type, 0};
+      if (!operand.of_y) std::fill_n(x_.data() + k * kBlock, kBlock, x[operand.element]);
     }
-    evaluator_.run(columns_, 0, count_);
+  }
+  /// f of that x and `count` y (1 to kBlock), from number `first` of those that are there; valid until the next call.
+  const Real* run(std::size_t first, std::size_t count) {
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      const Real* const from = formula_.operands[k].of_y ? y_.data() + k * kMost + first : x_.data() + k * kBlock;
+      columns_[k] = {reinterpret_cast<const std::byte*>(from), problem_.type, sizeof(Real)};
+    }
+    evaluator_.run(columns_, 0, count);
     return static_cast<const Real*>(evaluator_.results()[0]);
   }
 
@@ -52,8 +61,7 @@ class FormulaValues {
   const PairFormula& formula_;
   formula::Evaluator evaluator_;
   std::vector<formula::Column> columns_;
-  std::vector<Real> by_elements_;
-  std::size_t count_ = 0;
+  std::vector<Real> x_, y_;  // of each operand
 };
 
 }  // namespace samesum::all_pairs

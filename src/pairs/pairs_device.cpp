@@ -82,7 +82,8 @@ std::uint32_t own_items(const Problem& p, bool keyed) {
   std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
-  if (p.formula != nullptr) items = std::clamp<std::uint32_t>(kMostOperations / static_cast<std::uint32_t>(p.formula->program.nodes.size()), 1, items);
+  if (p.formula != nullptr)
+    items = std::clamp<std::uint32_t>(kMostOperations / static_cast<std::uint32_t>(p.formula->program.nodes.size()), 1, items);
   while ((items & (items - 1)) != 0) items &= items - 1;  // a power of two
   if (!simple) return std::max(items / 2, 1u);
   // Twice as many where there is enough parallelism: a product is one instruction, so the loop overhead matters.

@@ -44,9 +44,10 @@ PairFormula bind(const PairsProblem& options, DType type) {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", options.formula->to_string().substr(0, 200), message));
   };
   if (program.results.size() != 1) {
-    refuse(fmt::format("this formula gives {} numbers for a pair, and there is one result: write dot(a, b), sqdist(a, b), or components as in "
-                       "a[0]*b[0]",
-                       program.results.size()));
+    refuse(
+        fmt::format("this formula gives {} numbers for a pair, and there is one result: write dot(a, b), sqdist(a, b), or components as in "
+                    "a[0]*b[0]",
+                    program.results.size()));
   }
   if (program.uses_index) refuse("a pair has no index i: give an input of y that numbers them");
   if (program.may_fail) refuse("an integer operation of this formula may fail, and pairs take no such formula: compute in floating point");
@@ -76,7 +77,8 @@ std::vector<Capability> needs_of(const PairFormula& formula) {
 
 void add_to(device::Source& source, const PairFormula& formula, std::vector<std::string_view> files) {
   std::string takes, gives, operands;
-  for (const PairFormula::Operand& operand : formula.operands) operands += fmt::format("{}[{}], ", operand.of_y ? "b" : "a", operand.element);
+  for (const PairFormula::Operand& operand : formula.operands)
+    operands += fmt::format("{}[{}], ", operand.of_y ? "b" : "a", operand.element);
   for (std::size_t k = 0; k < formula.program.parameters.size(); ++k) {
     takes += fmt::format(", {} p{}", formula::dialect_name(formula.program.parameters[k].type), k);
     gives += fmt::format(", p{}", k);

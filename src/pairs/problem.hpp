@@ -22,8 +22,8 @@ struct Problem {
   double softening = 0;  ///< of invdist: s squared, rounded to the type
   const void* a = nullptr;
   const void* b = nullptr;
-  std::uint64_t extras = 0;            ///< elements of a y beside its components: its weight; of a formula all further inputs
-  const void* of_y = nullptr;          ///< these, y by y
+  std::uint64_t extras = 0;                         ///< elements of a y beside its components: its weight; of a formula all further inputs
+  const void* of_y = nullptr;                       ///< these, y by y
   std::shared_ptr<const PairFormula> formula = {};  ///< in place of f
 
   bool weighted() const noexcept { return extras != 0 && formula == nullptr; }
