@@ -4,6 +4,7 @@
 #include "hist_options.hpp"
 #include "nodata.hpp"
 #include "output_file.hpp"
+#include "parameters.hpp"
 #include "progress.hpp"
 #include "spool.hpp"
 #include "standard_image.hpp"
@@ -69,6 +70,10 @@ std::string describe(const Report& report) {
 }  // namespace
 
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range) {
+  if (!options.bin.empty()) {
+    const FormulaMath math = options.repro ? FormulaMath::fixed : FormulaMath::native;
+    return Bins::by_formula(Formula(options.bin, math), options.bins, parse_parameters(options.parameters));
+  }
   if (!options.edges.empty()) return Bins::between(parse_edges(options.edges));
   const bool eight_bits = type && is_integer(*type) && size_of(*type) == 1;
   const bool nothing_asked = options.bins == 0 && options.range.empty() && !options.log_bins;
@@ -113,6 +118,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
     object["format"] = format;
     if (first.pages != 0) object["pages"] = first.pages;
     object["kind"] = first.series.front().histogram.bins().kind();
+    if (!options.bin.empty()) object["bin"] = first.series.front().histogram.bins().formula()->formula.to_string();
     object["bins"] = first.series.front().histogram.bins().count();
     object["edges"] = first.series.front().histogram.bins().edges();
     if (charts.size() == 1) {
@@ -238,6 +244,20 @@ int run(Output& out, const HistOptions& options) {
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
     refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }
+  if (options.bin.empty() && (!options.parameters.empty() || options.repro)) {
+    refuse("--param and --repro are for the formula of --bin, and there is none");
+  }
+  if (!options.bin.empty()) {
+    if (!options.edges.empty() || !options.range.empty() || options.log_bins || options.each_value || options.letters != 0) {
+      refuse("--bin says which bin a number belongs to: --range, --edges, --log-bins, --each-value and --letters cannot be used with it");
+    }
+    if (options.bins == 0) refuse("--bin takes --bins, the number of bins: they are 0 to N - 1");
+    if (options.characters) {
+      HistOptions bytes = options;
+      bytes.input.dtype = "uint8";
+      return run_numbers(out, bytes);
+    }
+  }
   if (options.each_value && (options.bins != 0 || options.log_bins))
     refuse("--each-value makes a bin for each value: --bins and --log-bins cannot be used with it");
   if (options.input.files.size() > 1 && !options.input.total)
@@ -266,6 +286,11 @@ void add_hist(CLI::App& program, Action& action) {
       ->expected(2)
       ->option_text("LOW HIGH");
   command->add_option("--edges", options->edges, "the bounds of all bins: 0,1,10 or @FILE")->option_text("EDGES");
+  command->add_option("--bin", options->bin, "the bin of a number x by a formula, with --bins: 'clz(x)'")->type_name("FORMULA");
+  command->add_option("--param", options->parameters, "a number in the formula, NAME=VALUE; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--repro", options->repro, "exp, log, sin, cos, tanh of the formula by the same operations on every device");
   command->add_flag("--log-bins", options->log_bins, "bins of one ratio: logarithmic");
   command->add_flag("--each-value", options->each_value, "a bin for each whole number");
   add_options(*command, options->input);
@@ -296,6 +321,8 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist x.npy                     # 64 bins from the least to the greatest
   samesum hist --bins 20 --range 0 1 x.npy
   samesum hist --edges 0,1,10,100 x.npy  # any edges
+  samesum hist --bin 'clz(x)' --bins 65 x.npy  # a formula of x gives its bin
+  samesum hist --characters --bin '(x - 97)/4' --bins 7 book.txt
   samesum hist photo.jpg --by-channel --plot photo.svg
   samesum hist photo.png --tiles 4x3 --json
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook

@@ -121,8 +121,10 @@ void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width
       std::vector<std::string> labels;
       const auto edges = histogram.bins().edges();
       for (std::size_t i = 0; i < histogram.bins().count(); ++i) {
-        labels.push_back(histogram.bins().kind() == "each value" ? fmt::format("{:.16g}", edges[i] + 0.5)
-                                                                 : fmt::format("{:.6g} .. {:.6g}", edges[i], edges[i + 1]));
+        const std::string_view kind = histogram.bins().kind();
+        labels.push_back(kind == "formula"      ? fmt::format("{}", i)
+                         : kind == "each value" ? fmt::format("{:.16g}", edges[i] + 0.5)
+                                                : fmt::format("{:.6g} .. {:.6g}", edges[i], edges[i + 1]));
       }
       draw_lines(out, labels, histogram.counts(), logarithmic, width);
     } else {

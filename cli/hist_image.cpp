@@ -186,8 +186,8 @@ void parse_tiles(const std::string& tiles, ImageTiles& how) {
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name) {
   Pages pages(options, path, name);
   // Rows are counted during decoding if the CPU counts, and if the bins are known before the whole image is.
-  const bool bins_known =
-      !options.edges.empty() || !options.range.empty() || (options.bins == 0 && !options.log_bins) || options.each_value;
+  const bool bins_known = !options.bin.empty() || !options.edges.empty() || !options.range.empty() ||
+                          (options.bins == 0 && !options.log_bins) || options.each_value;
   std::optional<Device> cpu;
   if (bins_known && pages.count() == 1 && options.tiles.empty() && (options.device == "cpu" || options.device == "auto") &&
       std::getenv("SAMESUM_DEVICE") == nullptr) {

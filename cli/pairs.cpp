@@ -4,6 +4,8 @@
 #include "input.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
+#include "parameters.hpp"
+#include "printable.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "usage.hpp"
@@ -15,7 +17,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <memory>
 
@@ -25,9 +26,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-  std::string a, b, weights, out;
+  std::string a, b, weights, formula, out;
+  std::vector<std::string> parameters, of_y;
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
+  bool fixed = false;
   PairsProblem pairs;
   Tuning tuning;
   ResultOptions result;
@@ -96,14 +99,22 @@ void for_each_value(std::uint64_t first, const PairsResult& result, const Body& 
 
 int run(Output& out, Options options) {
   options.result.check();
-  options.pairs.f = parse_pair_function(options.f);
+  if (options.formula.empty()) {
+    options.pairs.f = parse_pair_function(options.f);
+  } else {
+    options.pairs.formula = Formula(options.formula, options.fixed ? FormulaMath::fixed : FormulaMath::native);
+  }
+  options.pairs.parameters = parse_parameters(options.parameters);
   options.pairs.reduction = parse_pair_reduction(options.reduction);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
-  const OutputFile target(options.out, {options.a, options.b, options.weights});
+  std::vector<std::pair<std::string, std::string>> named_files;
+  std::vector<std::string> files = {options.a, options.b, options.weights};
+  for (const std::string& text : options.of_y) files.push_back(named_files.emplace_back(split_named(text, "--of-y")).second);
+  const OutputFile target(options.out, files);
   if (target.wanted() && (options.result.plain || options.result.csv)) {
     throw Error(ErrorKind::usage, "--plain and --csv say how values are printed, and with --out they are not: leave one of them out");
   }
-  if (std::ranges::count(std::array{options.a, options.b, options.weights}, "-") > 1) {
+  if (std::ranges::count(files, "-") > 1) {
     throw Error(ErrorKind::usage, "standard input ('-') is named twice, but can be read only once");
   }
   const Elements a = Elements::aligned(options.a), b = Elements::aligned(options.b);
@@ -114,18 +125,28 @@ int run(Output& out, Options options) {
   }
   std::optional<Elements> weights;
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(Elements::aligned(options.weights)).view();
+  std::vector<Elements> of_y;
+  for (const auto& [name, file] : named_files) {
+    const Elements& elements = of_y.emplace_back(Elements::aligned(file));
+    const Array view = elements.view();
+    const std::vector<std::uint64_t> shape = elements.shape();
+    options.pairs.of_y.emplace_back(name, Array(view.data(), Shape(shape), view.type()), shape.size() > 1);
+  }
   const auto check_unchanged = [&] {
     a.check_unchanged();
     b.check_unchanged();
+    for (const Elements& elements : of_y) elements.check_unchanged();
     if (weights) weights->check_unchanged();
   };
 
   const std::uint64_t x = count_of(a, options.pairs.components), y = count_of(b, options.pairs.components);
-  const DType type = options.pairs.reduction == PairReduction::argmin ? DType::int64 : a.type();
+  const bool indices = options.pairs.reduction == PairReduction::argmin || options.pairs.reduction == PairReduction::argmax;
+  const DType type = indices ? DType::int64 : a.type();
   const double pairs_in_all = static_cast<double>(x) * static_cast<double>(y);
   // The device is chosen by work instead of bytes: a GPU computes a pair in at most the time in which the CPU reads a byte.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
   const auto start = Clock::now();
+  const std::string f = options.formula.empty() ? options.f : options.pairs.formula->to_string();
   Json values = Json::array();
   if (target.wanted()) {
     target.write(out, [&](const OutputFile::Sink& sink) {
@@ -153,7 +174,7 @@ int run(Output& out, Options options) {
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (options.result.json) {
-    Json object = {{"f", options.f},
+    Json object = {{"f", f},
                    {"reduction", options.reduction},
                    {"accuracy", options.accuracy},
                    {"x", x},
@@ -172,7 +193,7 @@ int run(Output& out, Options options) {
   }
   if (options.result.verbose || (target.wanted() && out.terminal())) {
     if (target.wanted()) out.note(fmt::format("{}: {} {}", shown_name(options.out), grouped(x), name_of(type)));
-    out.note(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, options.f, grouped(x), grouped(y),
+    out.note(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", options.reduction, printable(f), grouped(x), grouped(y),
                          device.info().selector, duration(seconds), pairs_in_all / seconds));
   }
   return kExitOk;
@@ -185,10 +206,21 @@ void add_pairs(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("pairs", "For each vector of A a sum, or the nearest, over all of B");
   command->add_option("A", options->a, ".npy, float32 or float64, of shape (X,) or (X, D)")->required();
   command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();
-  command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
-  command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin")->type_name("NAME");
+  CLI::Option* const f = command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist");
+  f->type_name("NAME");
+  command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
+  command->add_option("--formula", options->formula, "f by a formula of the vectors a and b, instead of --f")
+      ->type_name("FORMULA")
+      ->excludes(f);
+  command->add_option("--param", options->parameters, "a number in the formula, NAME=VALUE; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--of-y", options->of_y, "further numbers or vectors of each y in the formula, NAME=FILE.npy; may be given again")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  command->add_flag("--repro", options->fixed, "exp, log, sin, cos, tanh of the formula by the same operations on every device");
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
-  command->add_option("--weights", options->weights, ".npy: a factor for each y")->type_name("FILE");
+  command->add_option("--weights", options->weights, ".npy: a factor for each y; in a formula it is w")->type_name("FILE");
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
   command->add_option("--h", options->pairs.h, "of gaussian: exp(-|a-b|^2/h) (default 1)")->type_name("H");
   command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
@@ -204,6 +236,9 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
   samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere
+  samesum pairs A.npy B.npy --formula 'exp(-sqdist(a,b)/h)' --param h=0.5
+  samesum pairs A.npy B.npy --formula 'm/sqrt(sqdist(a,b) + s*s)' \
+                --of-y m=masses.npy --param s=0.01        # any f
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
 whole or not at all, and written block by block: a result may be larger than the

@@ -12,6 +12,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/formula.hpp>
 #include <samesum/options.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
@@ -27,6 +28,12 @@
 #include <vector>
 
 namespace samesum SAMESUM_EXPORT {
+
+/// A formula of the sample `x` that gives the number of its bin, and its parameters.
+struct BinFormula {
+  Formula formula;
+  std::vector<FormulaParameter> parameters;
+};
 
 /// Where bins begin and end. A value; copies share the edges. An edge of -0.0 is 0, and samples of either zero are equal to it.
 class Bins {
@@ -53,23 +60,34 @@ class Bins {
   /// Any edges. @throws Error (usage) unless there are two or more, finite, in ascending order (repeats allowed), the last greater than the
   /// first.
   static Bins between(std::vector<double> edges);
+  /// Bins by number: a sample `x` belongs to bin n where the formula's value v is n or, of a formula in floating point, n <= v < n + 1:
+  /// `clz(x)`, `(x - 97)/4`. Values below 0 are counted as under(), of `count` and more as over(), and NaN as such. Edges are 0, 1, …,
+  /// `count`: those of values, not of samples; so are quantiles. Samples of 8 and 16 bits are looked up in a table of all their values.
+  /// What is wrong with the formula for samples of a type is told where they are counted: Error (usage); and Error (no_answer) where an
+  /// integer operation fails at a sample.
+  /// @throws Error (usage) unless 1 <= count < kMost, and for a formula that takes the index `i`.
+  static Bins by_formula(Formula formula, std::uint64_t count, std::vector<FormulaParameter> parameters = {});
 
   std::uint64_t count() const noexcept { return edges_->size() - 1; }
   /// count() + 1 edges.
   std::span<const double> edges() const noexcept { return *edges_; }
   double low() const noexcept { return edges_->front(); }
   double high() const noexcept { return edges_->back(); }
-  /// How the bins were made: "even", "logarithmic", "each value", "edges".
+  /// How the bins were made: "even", "logarithmic", "each value", "edges", "formula".
   std::string_view kind() const noexcept { return kind_; }
 
-  /// Compares edges only.
-  friend bool operator==(const Bins& a, const Bins& b) noexcept { return a.edges_ == b.edges_ || *a.edges_ == *b.edges_; }
+  /// Null where edges say it all.
+  const BinFormula* formula() const noexcept { return formula_.get(); }
+
+  /// Compares edges, and formulas with their parameters.
+  friend SAMESUM_EXPORT bool operator==(const Bins& a, const Bins& b) noexcept;
 
  private:
   Bins(std::vector<double> edges, std::string_view kind);
 
   std::shared_ptr<const std::vector<double>> edges_;
   std::string_view kind_;
+  std::shared_ptr<const BinFormula> formula_;
 };
 
 /// An estimate of a quantile from binned samples.
@@ -118,7 +136,7 @@ class Histogram {
 
   /// The canonical serialized form (docs/accumulator-format.md), edges included: equal histograms have equal bytes. O(bins).
   std::vector<std::byte> serialize() const;
-  /// The bins have the same edges; their kind() is "edges".
+  /// The bins have the same edges; their kind() is "edges". A formula is no part of it.
   /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
   static Histogram deserialize(std::span<const std::byte> bytes);
 

@@ -5,12 +5,18 @@
 //                                                              .reduction = samesum::PairReduction::argmin, .components = 3});
 //   std::get<std::vector<std::int64_t>>(nearest);
 //
+//   // any f of the vectors a and b, of numbers that are given for each y, and of parameters
+//   const samesum::PairsResult density = samesum::pairs(a, b, {.components = 3, .weights = masses,
+//                                                              .formula = samesum::Formula("w*exp(-sqdist(a, b)/h)"),
+//                                                              .parameters = {{"h", 0.5}}});
+//
 // docs/pairs.md has the ladder of kernels, the bounds, and the measurements.
 #pragma once
 
 #include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/formula.hpp>
 #include <samesum/options.hpp>
 #include <samesum/types.hpp>
 
@@ -34,12 +40,13 @@ enum class PairFunction {
   invdist,     ///< 1/sqrt(sqdist + s²) with the softening s: s starts at fl(s²) instead of 0, then a square root, then a division
 };
 
-/// The reduction of f(A[x], B[y]) over all y. A weight w of y replaces it by fl(w f).
+/// The reduction of f(A[x], B[y]) over all y. A weight w of y replaces it by fl(w f); in a formula it is `w`, and no more.
 enum class PairReduction {
   sum,     ///< +0.0 where there is no y
   min,     ///< NaN if any is NaN; -0.0 < +0.0
   max,     ///< likewise
   argmin,  ///< the lowest y of the least value, counted from 0; if any is NaN, the y of the first
+  argmax,  ///< likewise of the greatest
 };
 
 /// How a sum of pairs is rounded. In the bounds, u = 2^-24 (float32) or 2^-53 (float64), k is the number of y, D the number of components,
@@ -47,6 +54,9 @@ enum class PairReduction {
 /// F; for gaussian 8 u F, plus (D + 5) u |t| |w f| for each y, with t its argument. Add 2^-126 (2^-1022) for each y to all of these: values
 /// below the least normal number may be flushed to 0 in fast sums. Minima, maxima and their indices are exact and have the same bits
 /// everywhere, for every accuracy.
+///
+/// Of a formula these bounds hold with D = 1 and f's own error by docs/formulas.md; "the same bits everywhere" is said of formulas that are
+/// reproducible (Formula::describe), such as those with FormulaMath::fixed.
 enum class PairAccuracy {
   fast,         ///< rounded additions, in blocks: at most min(k D, 4096 + k (D + 4)/1024 + 8 D) u F, plus f's own error.
                 ///< On one device every run has the same bits
@@ -73,19 +83,26 @@ struct PairsProblem {
   double h = 1;                       ///< of gaussian: positive, with 1/h finite in T
   double softening = 0;               ///< of invdist: not negative; with 0, a pair of equal points gives infinity
   std::optional<Array> weights = {};  ///< one per y, of the type of A and B
+
+  /// In place of `f`: a formula (docs/formulas.md) of the vectors `a` and `b`, of the weight `w` where there are weights, of the inputs
+  /// `of_y` and of parameters. Its value is converted to the type of A and B; 64 components are possible. An operation that may fail, such
+  /// as int64(a[0]), is refused.
+  std::optional<Formula> formula = {};
+  std::vector<FormulaParameter> parameters = {};
+  /// Further arrays that a formula takes by name, of the type of A and B: one element for each y or, of a `vector`, one vector.
+  std::vector<FormulaInput> of_y = {};
 };
 
-/// X values: indices for argmin, otherwise of the type of A and B.
+/// X values: indices for argmin and argmax, otherwise of the type of A and B.
 using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
 /// A and B are both float32 or both float64, their vectors in C order (the rows of a matrix). Arrays on a device, and arrays that are not
 /// contiguous, are copied to the host first. Every NaN in the result is the canonical one.
-/// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for min, max or argmin, or
-/// where the device lacks what the exact answer needs (denormals, a correct fma, float64; for invdist division and square roots), with the
-/// reason; Error (device) where the device fails.
-/// Without Options::device it runs on the device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs
-/// about as much as summing a byte.
+/// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for any reduction but a
+/// sum, a formula that is none of these inputs, or where the device lacks what the exact answer needs (denormals, a correct fma, float64;
+/// for invdist division and square roots), with the reason; Error (device) where the device fails. Without Options::device it runs on the
+/// device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs about as much as summing a byte.
 PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});
 
 /// A view of a result; valid as long as the result.

@@ -10,6 +10,7 @@
 #include "core/visit.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
+#include "histogram/bin_formula.hpp"
 #include "histogram/count.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"
@@ -120,6 +121,7 @@ Histogram histogram(const Array& data, const Bins& bins, const Options& options)
     device::require_on(data, device);
     if (!on_kernels) return histogram(device::on_host(data), bins, device::on(device, options));
   }
+  if (binning::by_formula_value(bins, data.type())) return binning::count_values(data, bins, device::on(device, options));
   if (data.on_device()) {
     if (options.report != nullptr) *options.report = {device.info().selector, "", "", data.bytes(), 0, 0};
     Histogram counted = binning::count_in_buffer(data, bins, options.tuning, options.report);
@@ -148,7 +150,7 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   std::vector<std::unique_ptr<binning::Plan>> plans;  // one per type: text yields several, in small chunks
   Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {
-    if (view->on_device()) {
+    if (view->on_device() || binning::by_formula_value(bins, view->type())) {
       Options of_chunk = device::on(device, options);
       of_chunk.report = &chunk;
       of_chunk.progress = {};

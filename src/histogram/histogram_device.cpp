@@ -320,6 +320,9 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
 void DeviceHistogram::prepare_export() {
   if (export_.handle != nullptr) return;
   const bool patterns = problem_.slots() != problem_.plan->slots();
+  if (problem_.plan->may_fail()) {
+    throw Error(ErrorKind::usage, "the formula of these bins may fail, and counts that are left on a device cannot tell: ask for result()");
+  }
   if (patterns && !device_.info().has(Capability::int64_atomics)) {
     throw Error(ErrorKind::usage, fmt::format("counts of {} can be left on a device that has 64-bit atomics, unlike {}: ask for result()",
                                               name_of(problem_.type()), device_.info().selector));

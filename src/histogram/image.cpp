@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 namespace samesum {
 namespace {
@@ -64,7 +65,8 @@ std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Ima
   }
   const std::uint32_t wanted = image.channels - (image.has_alpha() && !tiles.alpha ? 1 : 0);
   const bool whole = tiles.rows == 1 && tiles.columns == 1, bytes = size_of(image.type) == 1;
-  const binning::Plan plan(bins, bytes ? image.type : DType::uint8);
+  std::optional<binning::Plan> plan;
+  if (bytes) plan.emplace(bins, image.type);
   std::vector<ImagePart> parts;
   Report sum, step;
   Options of_channel = device::on(device, options);
@@ -90,7 +92,7 @@ std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Ima
       if (bytes) {
         const std::vector<std::byte> own = whole ? std::vector<std::byte>() : gather(image, place, std::nullopt);
         const View view(whole ? image.pixels.get() : own.data(), pixels * image.channels, image.type);
-        part.channels = of_bytes(view, image.channels, wanted, plan, bins, device, options.tuning, &step);
+        part.channels = of_bytes(view, image.channels, wanted, *plan, bins, device, options.tuning, &step);
         note();
       } else {
         for (std::uint32_t channel = 0; channel < wanted; ++channel) {

@@ -1,7 +1,13 @@
 #include "histogram/plan.hpp"
 
+#include "histogram/bin_formula.hpp"
+
 #include "core/float_environment.hpp"
 #include "core/visit.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -74,6 +80,17 @@ double to_double(const std::byte* from) {
 
 Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3) {
   const core::DefaultFloatEnvironment environment;
+  if (bins.formula() != nullptr) {
+    if (!by_value()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("bins by a formula are planned for samples of 8 and 16 bits, not for {}: call histogram()", name_of(type)));
+    }
+    PatternSlots found = binning::pattern_slots(bins, type);
+    pattern_slots_ = std::move(found.slots);
+    faults_ = std::move(found.faults);
+    if (!faults_.empty()) failing_ = bins;
+    return;
+  }
   if (by_value()) {
     const auto edges = bins.edges();
     pattern_slots_.resize(std::size_t{1} << (8 * size_of(type)));
@@ -91,6 +108,9 @@ Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3)
 }
 
 std::vector<std::uint64_t> Plan::fold(std::span<const std::uint64_t> patterns) const {
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    if (faults_[i] != 0 && patterns[i] != 0) throw failed_at(*failing_, type_, static_cast<std::uint32_t>(i), faults_[i]);
+  }
   std::vector<std::uint64_t> counts(slots_);
   for (std::size_t i = 0; i < patterns.size(); ++i) counts[pattern_slots_[i]] += patterns[i];
   return counts;

@@ -58,6 +58,7 @@ struct Trie {
 /// The plan for samples of one type.
 class Plan {
  public:
+  /// @throws Error (usage) for bins by a formula that does not go with the type; they are for by_value() alone.
   Plan(const Bins& bins, DType type);
 
   DType type() const noexcept { return type_; }
@@ -66,9 +67,11 @@ class Plan {
   std::uint64_t slots() const noexcept { return slots_; }
   std::uint64_t nan_slot() const noexcept { return slots_ - 1; }
 
+  /// Whether fold() may throw.
+  bool may_fail() const noexcept { return failing_.has_value(); }
   /// Requires by_value(): the slot of each of the 256 or 65536 patterns.
   const std::vector<std::uint32_t>& pattern_slots() const noexcept { return pattern_slots_; }
-  /// The slot counts, summed from the patterns' counts.
+  /// The slot counts, summed from the patterns' counts. @throws Error (no_answer) where the bins' formula fails at a pattern that occurs.
   std::vector<std::uint64_t> fold(std::span<const std::uint64_t> patterns) const;
 
   // Require !by_value().
@@ -91,6 +94,8 @@ class Plan {
   std::uint64_t slots_;
   std::vector<std::uint64_t> thresholds_;
   std::vector<std::uint32_t> pattern_slots_;
+  std::optional<Bins> failing_;        // bins whose formula fails at some patterns
+  std::vector<std::uint32_t> faults_;  // of each pattern
   std::optional<Even> even_;
 };
 

@@ -1,7 +1,11 @@
 // f(a, b) for kernels: the same operations as in pairs_cpu_function-inl.hpp for the CPU, so that values have the same bits.
 //
-// Defined by the host: F (one of the numbers below), D (components), WEIGHTED, REAL, REAL_BYTES. VALUE is the type in which f is evaluated:
-// REAL, or a vector of it in kernels for CPUs, which define it and BITS before this file.
+// Defined by the host: F (one of the numbers below), D (components), EXTRAS (elements of a y behind its components), WEIGHTED (whether
+// that is a weight), REAL, REAL_BYTES. VALUE is the type in which f is evaluated: REAL, or a vector of it in kernels for CPUs, which define
+// it and BITS before this file.
+//
+// Of a formula: F_TAKES and F_GIVES (its parameters as those of a function and as arguments, each with a comma in front), F_OPERANDS (what
+// formula() takes of a pair `a`, `b`, each with a comma behind); formula() comes before this file.
 
 #define F_PRODUCT 0
 #define F_DIFFERENCE 1
@@ -9,6 +13,7 @@
 #define F_SQDIST 3
 #define F_GAUSSIAN 4
 #define F_INVDIST 5
+#define F_FORMULA 6
 
 #ifndef VALUE
 #define VALUE REAL
@@ -23,9 +28,21 @@
 #endif
 #define V(x) ((VALUE)(x))
 
+#if F == F_FORMULA
+// No operation of it can fail.
+FN REAL f_of(const REAL* a, const REAL* b F_TAKES) {
+  uint error = 0;
+  return formula(F_OPERANDS &error);
+}
+#else
+#define F_TAKES , REAL factor, REAL softening
+#define F_GIVES , factor, softening
+#endif
+
 // Where f is a sum of terms, the terms can be added directly to the sum over y.
 #define F_ADDITIVE (F <= F_SQDIST)
 
+#if F != F_FORMULA
 FN VALUE f_first(VALUE a, VALUE b, REAL softening) {
 #if F == F_PRODUCT
   return a * b;
@@ -117,3 +134,4 @@ FN VALUE f_finish(VALUE s, REAL factor) {
   return s;
 #endif
 }
+#endif

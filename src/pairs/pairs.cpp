@@ -6,8 +6,10 @@
 #include "core/pack.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
+#include "formula/bound.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
+#include "pairs/pairs_formula.hpp"
 
 #include <samesum/error.hpp>
 
@@ -17,6 +19,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace samesum {
@@ -25,7 +28,7 @@ namespace {
 constexpr std::uint64_t kMaxComponents = 1024;
 
 constexpr std::array<std::string_view, 6> kFunctions = {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"};
-constexpr std::array<std::string_view, 4> kReductions = {"sum", "min", "max", "argmin"};
+constexpr std::array<std::string_view, 5> kReductions = {"sum", "min", "max", "argmin", "argmax"};
 constexpr std::array<std::string_view, 3> kAccuracies = {"fast", "compensated", "exact"};
 
 template <class Enum, std::size_t n>
@@ -55,20 +58,26 @@ bool parameter_fits(DType type, double value) {
 double in_type(DType type, double value) { return type == DType::float32 ? static_cast<double>(static_cast<float>(value)) : value; }
 
 // Checks the capabilities that determine the answer's bits.
-void check_capabilities(const DeviceInfo& info, const PairsProblem& options, DType type) {
+void check_capabilities(const DeviceInfo& info, const PairsProblem& options, const all_pairs::Problem& problem) {
   if (!info.has(Capability::kernels)) return;  // the host's own arithmetic
+  const DType type = problem.type;
   std::vector<Capability> needed;
   if (type == DType::float64) needed.push_back(Capability::fp64);
+  if (problem.formula != nullptr) formula::require_types(problem.formula->program, info);
   const bool bits = options.reduction != PairReduction::sum || options.accuracy == PairAccuracy::exact;
   if (bits || options.accuracy == PairAccuracy::compensated) needed.insert(needed.end(), {Capability::fma, Capability::unfused});
   if (bits) {
     needed.push_back(Capability::denormals);
-    if (options.f == PairFunction::invdist) needed.insert(needed.end(), {Capability::division, Capability::square_root});
+    const std::vector<Capability> own = problem.formula != nullptr           ? all_pairs::needs_of(*problem.formula)
+                                        : options.f == PairFunction::invdist ? std::vector{Capability::division, Capability::square_root}
+                                                                             : std::vector<Capability>{};
+    needed.insert(needed.end(), own.begin(), own.end());
   }
   for (const Capability capability : needed) {
     if (info.has(capability)) continue;
-    refuse(fmt::format("{} cannot do pairs with f={} reduction={} accuracy={}, as it lacks {}: {}", info.selector, name_of(options.f),
-                       name_of(options.reduction), name_of(options.accuracy), name_of(capability), info.why_not(capability)));
+    refuse(fmt::format("{} cannot do pairs with f={} reduction={} accuracy={}, as it lacks {}: {}", info.selector,
+                       problem.formula != nullptr ? "a formula" : name_of(options.f), name_of(options.reduction), name_of(options.accuracy),
+                       name_of(capability), info.why_not(capability)));
   }
 }
 
@@ -94,6 +103,21 @@ class Packed {
   View view_;
   std::vector<double> copy_;
 };
+
+// The further inputs of a formula as all_pairs::Problem::of_y.
+std::vector<double> gathered(const std::vector<FormulaInput>& inputs, const all_pairs::Problem& problem) {
+  const std::size_t bytes = size_of(problem.type);
+  std::vector<double> rows(problem.y_count * problem.extras * bytes / sizeof(double) + 1);
+  auto* to = reinterpret_cast<std::byte*>(rows.data());
+  for (const FormulaInput& input : inputs) {
+    const Packed there(input.array);
+    const auto* from = static_cast<const std::byte*>(there.view().data());
+    const std::uint64_t each = all_pairs::components_of(input) * bytes;
+    for (std::uint64_t y = 0; y < problem.y_count; ++y) std::memcpy(to + y * problem.extras * bytes, from + y * each, each);
+    to += each;
+  }
+  return rows;
+}
 
 // Runs body(first, count) over the x, in pieces of about kMoment; the first one is small, to estimate the time of the others.
 template <class Body>
@@ -159,21 +183,37 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   problem.y_count = count_of(b, options.components, "B");
   problem.a = a.data();
   problem.b = b.data();
-  if (options.weights) {
+  if (options.formula) {
+    for (const FormulaInput& input : inputs_of_y(options)) {
+      if (input.vector && input.array.rank() == 0)
+        refuse(fmt::format("the input '{}' is said to be of vectors, but has no axis", input.name));
+      const std::uint64_t each = components_of(input);
+      if (input.array.type() != type || each == 0 || input.array.size() != problem.y_count * each) {
+        refuse(fmt::format("the input '{}' has an element or a vector for each y, of the type of A and B: here {} of {} for {} y of {}",
+                           input.name, each == 0 ? 0 : input.array.size() / each, name_of(input.array.type()), problem.y_count,
+                           name_of(type)));
+      }
+      problem.extras += each;
+    }
+    problem.formula = std::make_shared<const PairFormula>(bind(options, type));
+  } else if (!options.of_y.empty() || !options.parameters.empty()) {
+    refuse("parameters and further inputs of y are those of a formula, and there is none");
+  } else if (options.weights) {
     if (options.weights->type() != type || options.weights->size() != problem.y_count) {
       refuse(fmt::format("there is one weight for each y, of the same type: here {} of {} for {} y of {}", options.weights->size(),
                          name_of(options.weights->type()), problem.y_count, name_of(type)));
     }
-    problem.weights = options.weights->data();
+    problem.extras = 1;
+    problem.of_y = options.weights->data();
   }
-  if (options.f == PairFunction::gaussian) {
+  if (problem.formula == nullptr && options.f == PairFunction::gaussian) {
     problem.factor = in_type(type, -1 / options.h);
     if (!(options.h > 0) || !parameter_fits(type, 1 / options.h) || problem.factor == 0) {
       refuse(fmt::format("h = {} cannot be the scale of a gaussian of {}: it has to be positive, and 1/h a finite number", options.h,
                          name_of(type)));
     }
   }
-  if (options.f == PairFunction::invdist) {
+  if (problem.formula == nullptr && options.f == PairFunction::invdist) {
     problem.softening = in_type(type, options.softening * options.softening);
     if (!(options.softening >= 0) || !parameter_fits(type, options.softening * options.softening)) {
       refuse(fmt::format("a softening is not negative and has a finite square, unlike {}", options.softening));
@@ -201,12 +241,17 @@ PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, co
   const Packed a_there(a), b_there(b), weights_there(wanted.weights.value_or(Array(nullptr, 0, a.type())));
   PairsProblem packed = wanted;
   if (wanted.weights) packed.weights = weights_there.view();
-  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
-  check_capabilities(device.info(), wanted, problem.type);
+  all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
+  std::vector<double> of_y;
+  if (problem.formula != nullptr) {
+    of_y = gathered(all_pairs::inputs_of_y(packed), problem);
+    problem.of_y = of_y.data();
+  }
+  check_capabilities(device.info(), wanted, problem);
   const auto start = std::chrono::steady_clock::now();
-  PairsResult result = problem.reduction == PairReduction::argmin ? run<std::int64_t>(problem, device, options)
-                       : problem.type == DType::float32           ? run<float>(problem, device, options)
-                                                                  : run<double>(problem, device, options);
+  PairsResult result = problem.indices()                ? run<std::int64_t>(problem, device, options)
+                       : problem.type == DType::float32 ? run<float>(problem, device, options)
+                                                        : run<double>(problem, device, options);
   if (options.report != nullptr) {
     *options.report = {device.info().selector, "pairs", "",
                        a.bytes() + b.bytes(),  0,       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

@@ -16,7 +16,7 @@
 #endif
 
 // A y takes WIDTH elements of a tile, so that 16-byte loads do not straddle two.
-#define USED (D + WEIGHTED)
+#define USED (D + EXTRAS)
 #define WIDTH (USED >= LANES ? (USED + LANES - 1) / LANES * LANES : USED == 3 ? 4 : USED)
 #define STEP (WIDTH < LANES ? LANES / WIDTH : 1)
 // Whether a whole step remains after j. Not j + 1 <= count: such a loop might be infinite, so compilers would not unroll it.
@@ -69,8 +69,11 @@ FN float exp2_polynomial(float t) {
 #endif
 
 // Adds the pairs of TOGETHER x with one y to their sums.
-FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b, REAL factor, REAL softening) {
-#if F_ADDITIVE && !WEIGHTED
+FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b F_TAKES) {
+#if F == F_FORMULA
+#pragma unroll
+  for (uint i = 0; i < TOGETHER; ++i) sum[i] += f_of(a + i * D, b F_GIVES);
+#elif F_ADDITIVE && !WEIGHTED
   UNROLL_COMPONENTS
   for (uint d = 0; d < D; ++d) {
 #pragma unroll
@@ -114,7 +117,7 @@ FN void two_sum(REAL* s, REAL* c, REAL x) {
 }
 
 // Adds a pair, with all rounding errors that are known.
-FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL factor, REAL softening) {
+FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b F_TAKES) {
   REAL high = *s;
   REAL low = *c;
 #if F == F_PRODUCT || F == F_DIFFERENCE
@@ -137,6 +140,8 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL fact
     two_sum(&high, &low, term);
 #endif
   }
+#elif F == F_FORMULA
+  two_sum(&high, &low, f_of(a, b F_GIVES));
 #else
   REAL f = f_first(a[0], b[0], softening);
   UNROLL_COMPONENTS
@@ -156,9 +161,8 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL fact
 
 // Reduces a part of the y: to `sums` (and, where COMPENSATED, after all of them the compensations), or to the keys of the least values in
 // their place, with the index of the first y of their chunk in `places`.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
-                                                      ulong y_count, ulong share, uint parts, REAL factor, REAL softening,
-                                                      GLOBAL REAL* sums, GLOBAL ulong* places) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* extras, ulong x_count,
+                                                      ulong y_count, ulong share, uint parts F_TAKES, GLOBAL REAL* sums, GLOBAL ulong* places) {
   LOCAL_VAR VECTOR tile[TILE * WIDTH / LANES];
   LOCAL REAL* const elements = (LOCAL REAL*)tile;
   const uint part = group_id() % parts;
@@ -191,15 +195,17 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     const uint count = end - start < TILE ? (uint)(end - start) : TILE;
     barrier_local();
     for (uint k = local_id(); k < count * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[start * D + k];
-#if WEIGHTED
-    for (uint k = local_id(); k < count; k += GROUP) elements[k * WIDTH + D] = weights[start + k];
+#if EXTRAS > 0
+    for (uint k = local_id(); k < count * EXTRAS; k += GROUP) elements[k / EXTRAS * WIDTH + D + k % EXTRAS] = extras[start * EXTRAS + k];
 #endif
 #if REDUCTION != R_SUM
     // The last chunk is padded with its last y, which changes no minimum.
     const uint filled = (count + CHUNK - 1) / CHUNK * CHUNK;
     for (uint k = count * D + local_id(); k < filled * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[(start + count - 1) * D + k % D];
-#if WEIGHTED
-    for (uint k = count + local_id(); k < filled; k += GROUP) elements[k * WIDTH + D] = weights[start + count - 1];
+#if EXTRAS > 0
+    for (uint k = count * EXTRAS + local_id(); k < filled * EXTRAS; k += GROUP) {
+      elements[k / EXTRAS * WIDTH + D + k % EXTRAS] = extras[(start + count - 1) * EXTRAS + k % EXTRAS];
+    }
 #endif
 #endif
     barrier_local();
@@ -214,9 +220,9 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #pragma unroll
         for (uint i = 0; i < ITEMS; i += TOGETHER) {
 #if COMPENSATED
-          add_with_error(sum + i, rest + i, x + i * D, y + k * WIDTH, factor, softening);
+          add_with_error(sum + i, rest + i, x + i * D, y + k * WIDTH F_GIVES);
 #else
-          add_pairs(sum + i, i, x + i * D, y + k * WIDTH, factor, softening);
+          add_pairs(sum + i, i, x + i * D, y + k * WIDTH F_GIVES);
 #endif
         }
       }
@@ -227,9 +233,9 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #pragma unroll
       for (uint i = 0; i < ITEMS; i += TOGETHER) {
 #if COMPENSATED
-        add_with_error(sum + i, rest + i, x + i * D, y, factor, softening);
+        add_with_error(sum + i, rest + i, x + i * D, y F_GIVES);
 #else
-        add_pairs(sum + i, i, x + i * D, y, factor, softening);
+        add_pairs(sum + i, i, x + i * D, y F_GIVES);
 #endif
       }
     }
@@ -256,8 +262,8 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
         for (uint k = 0; k < STEP; ++k) {
 #pragma unroll
           for (uint i = 0; i < ITEMS; ++i) {
-            const KEY one = ORDER_OF(pair_value(x + i * D, y + k * WIDTH, factor, softening));
-            const KEY other = ORDER_OF(pair_value(x + i * D, z + k * WIDTH, factor, softening));
+            const KEY one = ORDER_OF(pair_value(x + i * D, y + k * WIDTH F_GIVES));
+            const KEY other = ORDER_OF(pair_value(x + i * D, z + k * WIDTH F_GIVES));
             low[i] = min(min(one, other), low[i]);
           }
         }
@@ -284,7 +290,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
 #else
     if (at < x_count) {
       ((GLOBAL KEY*)sums)[part * x_count + at] = best[i];
-#if REDUCTION == R_ARGMIN
+#if PLACED
       places[part * x_count + at] = begin + (ulong)place[i] * CHUNK;
 #endif
     }

@@ -4,8 +4,8 @@
 #define COLUMNS (GROUP >= 64 && GROUP % 32 == 0 ? 32 : GROUP)
 #define ROWS (GROUP / COLUMNS)
 
-KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
-                                                ulong y_count, uint parts, REAL factor, REAL softening, GLOBAL const REAL* sums,
+KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* extras, ulong x_count,
+                                                ulong y_count, uint parts F_TAKES, GLOBAL const REAL* sums,
                                                 GLOBAL const ulong* places, GLOBAL REAL* c) {
   const uint column = local_id() % COLUMNS;
   const uint row = local_id() / COLUMNS;
@@ -48,33 +48,33 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL con
   }
 #else
   LOCAL_VAR KEY row_keys[GROUP];
-#if REDUCTION == R_ARGMIN
+#if PLACED
   LOCAL_VAR ulong row_places[GROUP];
 #endif
   KEY best = KEY_SIGN;
   ulong place = 0;
   for (uint part = row; part < parts; part += ROWS) {
     const KEY key = ((GLOBAL const KEY*)sums)[part * x_count + from];
-#if REDUCTION == R_ARGMIN
+#if PLACED
     place = key < best ? places[part * x_count + from] : place;
 #endif
     best = key < best ? key : best;
   }
   row_keys[local_id()] = best;
-#if REDUCTION == R_ARGMIN
+#if PLACED
   row_places[local_id()] = place;
 #endif
   barrier_local();
   if (row == 0) {
     for (uint r = 1; r < ROWS; ++r) {
       const KEY key = row_keys[r * COLUMNS + column];
-#if REDUCTION == R_ARGMIN
+#if PLACED
       const ulong other = row_places[r * COLUMNS + column];
       place = key < best || (key == best && other < place) ? other : place;
 #endif
       best = key < best ? key : best;
     }
-#if REDUCTION == R_ARGMIN
+#if PLACED
     // Finds the first y of the chunk with that value. The loop has no early exit, so that its loads are independent.
     REAL ours[D], theirs[USED];
     UNROLL_COMPONENTS
@@ -84,10 +84,10 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL con
       const ulong y = place + k < y_count ? place + k : y_count - 1;
       UNROLL_COMPONENTS
       for (uint d = 0; d < D; ++d) theirs[d] = b[y * D + d];
-#if WEIGHTED
-      theirs[D] = weights[y];
+#if EXTRAS > 0
+      for (uint e = 0; e < EXTRAS; ++e) theirs[D + e] = extras[y * EXTRAS + e];
 #endif
-      first = ORDER_OF(pair_value(ours, theirs, factor, softening)) == best ? y : first;
+      first = ORDER_OF(pair_value(ours, theirs F_GIVES)) == best ? y : first;
     }
     if (x < x_count) ((GLOBAL ulong*)c)[x] = first;
 #else

@@ -4,6 +4,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
+#include "pairs/pairs_cpu_formula.hpp"
 #include "pairs/pairs_cpu_loops.hpp"
 
 #include <samesum/sum.hpp>
@@ -38,6 +39,13 @@ struct Partial {
     place = where;
   }
 };
+
+template <class Real>
+Key<Real> key_of(Real value, bool greatest) noexcept {
+  const auto bits = std::bit_cast<Key<Real>>(value);
+  const Key<Real> key = bits ^ ((bits >> (8 * sizeof(Real) - 1)) & KeyOf<Real>::kSign) ^ -Key<Real>{greatest};
+  return value == value ? key : -KeyOf<Real>::kSign - 1;
+}
 
 template <class Real>
 class Run {
@@ -89,12 +97,22 @@ class Run {
   }
 
  private:
+  static constexpr std::size_t kChains = 32;
+
+  static const Options& one_thread() {
+    static const Options alone = [] {
+      Options options{.device = Device::open("cpu")};
+      options.tuning.threads = 1;
+      return options;
+    }();
+    return alone;
+  }
   bool summing() const { return problem_.reduction == PairReduction::sum; }
   bool exact() const { return summing() && problem_.accuracy == PairAccuracy::exact; }
   bool compensated() const { return problem_.accuracy == PairAccuracy::compensated; }
   const Real* a() const { return static_cast<const Real*>(problem_.a); }
   const Real* b() const { return static_cast<const Real*>(problem_.b); }
-  const Real* weights() const { return static_cast<const Real*>(problem_.weights); }
+  const Real* weights() const { return static_cast<const Real*>(problem_.of_y); }
 
   Block<Real> block(const Real* a, std::uint64_t y, std::uint64_t count) const {
     return {a,
@@ -109,6 +127,7 @@ class Run {
   void run_task(std::uint64_t first, std::uint64_t count, std::uint64_t part) {
     const std::uint64_t begin = std::min(part * y_part_, problem_.y_count);
     const std::uint64_t end = std::min(begin + y_part_, problem_.y_count);
+    if (problem_.formula != nullptr) return run_formula(first, count, begin, end, part * problem_.x_count + first);
     if (exact()) return add_exactly(first, count, begin, end, &sums_[part * problem_.x_count + first]);
     const std::uint64_t components = problem_.components;
     const std::uint64_t blocks = ceil_div(count, lanes_);
@@ -130,7 +149,7 @@ class Run {
   void run_block(const Block<Real>& block, std::int64_t y, Partial<Real>* to, std::uint64_t count) const {
     Lanes<Real> lanes;
     if (!summing()) {
-      least(problem_.f, problem_.reduction, block, lanes);
+      least(problem_.f, problem_.greatest(), block, lanes);
       for (std::uint64_t i = 0; i < count; ++i) to[i].take(lanes.best[i], y + lanes.place[i]);
     } else if (compensated()) {
       for (std::uint64_t i = 0; i < lanes_; ++i) {
@@ -152,12 +171,9 @@ class Run {
   // Pieces of y, transposed for vectors of y. The values of one x are stored, and summed as an array.
   void add_exactly(std::uint64_t x, std::uint64_t count, std::uint64_t begin, std::uint64_t end, Accumulator* sums) const {
     constexpr std::uint64_t kMaxTurned = std::uint64_t{1} << 16;
-    static const Device cpu = Device::open("cpu");
     const std::uint64_t components = problem_.components;
     const std::uint64_t most = std::clamp<std::uint64_t>(kMaxTurned / components, 1, 4096);
     std::vector<Real> values(most), turned(components == 1 ? 0 : most * components);
-    Options alone{.device = cpu};
-    alone.tuning.threads = 1;
     for (std::uint64_t y = begin; y < end; y += most) {
       Block<Real> piece = block(nullptr, y, std::min(most, end - y));
       if (components > 1) {
@@ -168,9 +184,86 @@ class Run {
       }
       for (std::uint64_t i = 0; i < count; ++i) {
         evaluate(problem_.f, a() + (x + i) * components, piece, most, values.data());
-        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, alone));
+        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, one_thread()));
       }
     }
+  }
+
+  // The results of `count` x from number `first` on go to those from number `to` on.
+  void run_formula(std::uint64_t first, std::uint64_t count, std::uint64_t begin, std::uint64_t end, std::uint64_t to) {
+    constexpr std::uint64_t kBlock = FormulaValues<Real>::kBlock, kMost = FormulaValues<Real>::kMost;
+    FormulaValues<Real> formula(problem_);
+    std::vector<Real> all(exact() ? kMost : 0);
+    for (std::uint64_t y = begin; y < end; y += kMost) {
+      const std::uint64_t there = std::min(kMost, end - y);
+      formula.load_y(y, there);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        formula.load_x(a() + (first + i) * problem_.components);
+        for (std::uint64_t k = 0; k < there; k += kBlock) {
+          const std::size_t length = std::min(kBlock, there - k);
+          const Real* const values = formula.run(k, length);
+          if (exact()) {
+            std::copy_n(values, length, all.begin() + static_cast<std::ptrdiff_t>(k));
+          } else {
+            take(partials_[to + i], values, length, static_cast<std::int64_t>(y + k));
+          }
+        }
+        if (exact()) sums_[to + i].merge(accumulate({all.data(), there, problem_.type}, one_thread()));
+      }
+    }
+  }
+
+  void take(Partial<Real>& to, const Real* values, std::size_t count, std::int64_t y) const {
+    if (!summing()) {
+      if (!may_improve(to, values, count)) return;
+      for (std::size_t k = 0; k < count; ++k) to.take(key_of(values[k], problem_.greatest()), y + static_cast<std::int64_t>(k));
+    } else if (compensated()) {
+      take_compensated(to, values, count);
+    } else {
+      to.sum += fast_sum_of(values, count);
+    }
+  }
+  // Whether a value may be better than the best one; soon it is rare.
+  bool may_improve(const Partial<Real>& best, const Real* values, std::size_t count) const {
+    if (best.best == KeyOf<Real>::kSign) return true;
+    const Real bound = value_of_key<Real>(best.best, problem_.greatest());
+    if (std::isnan(bound)) return false;
+    if (bound == 0) return true;  // -0.0 and +0.0 are equal in comparisons
+    int worse = 1;
+    if (problem_.greatest()) {
+      for (std::size_t k = 0; k < count; ++k) worse &= values[k] <= bound;
+    } else {
+      for (std::size_t k = 0; k < count; ++k) worse &= values[k] >= bound;
+    }
+    return worse == 0;
+  }
+  // By chains of additions of which a compiler makes vectors.
+  static Real fast_sum_of(const Real* values, std::size_t count) {
+    Real sums[kChains] = {};
+    std::size_t k = 0;
+    for (; k + kChains <= count; k += kChains) {
+      for (std::size_t c = 0; c < kChains; ++c) sums[c] += values[k + c];
+    }
+    for (std::size_t c = 0; k + c < count; ++c) sums[c] += values[k + c];
+    for (std::size_t step = kChains / 2; step > 0; step /= 2) {
+      for (std::size_t c = 0; c < step; ++c) sums[c] += sums[c + step];
+    }
+    return sums[0];
+  }
+  void take_compensated(Partial<Real>& to, const Real* values, std::size_t count) const {
+    Real sums[kChains] = {}, errors[kChains] = {};
+    const auto add = [&](std::size_t c, Real value) {
+      const Real sum = sums[c] + value;
+      const Real back = sum - sums[c];
+      errors[c] += (sums[c] - (sum - back)) + (value - back);
+      sums[c] = sum;
+    };
+    std::size_t k = 0;
+    for (; k + kChains <= count; k += kChains) {
+      for (std::size_t c = 0; c < kChains; ++c) add(c, values[k + c]);
+    }
+    for (std::size_t c = 0; k + c < count; ++c) add(c, values[k + c]);
+    for (std::size_t c = 0; c < kChains; ++c) merge(to, {sums[c], errors[c]});
   }
 
   void merge(Partial<Real>& total, const Partial<Real>& next) const {
@@ -186,10 +279,10 @@ class Run {
   }
 
   void finish(std::uint64_t x, const Partial<Real>& total) {
-    if (problem_.reduction == PairReduction::argmin) {
+    if (problem_.indices()) {
       static_cast<std::int64_t*>(c_.data)[x] = total.place;
     } else if (!summing()) {
-      store(x, value_of_key<Real>(total.best, problem_.reduction == PairReduction::max));
+      store(x, value_of_key<Real>(total.best, problem_.greatest()));
     } else {
       // Where the sum is not finite, the compensation is not a number.
       store(x, compensated() && std::isfinite(total.sum) ? total.sum + total.compensation : total.sum);

@@ -25,8 +25,8 @@ template <class Real>
 struct alignas(64) Lanes {
   Real sum[kMaxLanes];  ///< fast, compensated
   Real compensation[kMaxLanes];
-  Key<Real> best[kMaxLanes];   ///< min, max, argmin
-  Key<Real> place[kMaxLanes];  ///< argmin: index of the y in the block
+  Key<Real> best[kMaxLanes];   ///< minima, maxima
+  Key<Real> place[kMaxLanes];  ///< index of the y in the block
 };
 
 /// The number of x in a block: 3 vectors.
@@ -38,7 +38,7 @@ void fast_sum(PairFunction f, const Block<Real>& block, Lanes<Real>& lanes) noex
 template <class Real>
 void compensated_sum(PairFunction f, const Block<Real>& block, Lanes<Real>& lanes) noexcept;
 template <class Real>
-void least(PairFunction f, PairReduction reduction, const Block<Real>& block, Lanes<Real>& lanes) noexcept;
+void least(PairFunction f, bool greatest, const Block<Real>& block, Lanes<Real>& lanes) noexcept;
 
 /// fl(w f) of one x, `a`, and `count` y, which are stored by components: component d of y number j is b[d * stride + j].
 template <class Real>

@@ -292,8 +292,8 @@ std::size_t block_lanes(DType type) noexcept { return SIMD_CALL(lanes_of)(type);
     SIMD_CALL(compensated_sum_##suffix)(f, block, lanes);                                                             \
   }                                                                                                                   \
   template <>                                                                                                         \
-  void least(PairFunction f, PairReduction reduction, const Block<Real>& block, Lanes<Real>& lanes) noexcept {        \
-    SIMD_CALL(least_##suffix)(f, reduction == PairReduction::max, block, lanes);                                      \
+  void least(PairFunction f, bool greatest, const Block<Real>& block, Lanes<Real>& lanes) noexcept {                  \
+    SIMD_CALL(least_##suffix)(f, greatest, block, lanes);                                                             \
   }                                                                                                                   \
   template <>                                                                                                         \
   void evaluate(PairFunction f, const Real* a, const Block<Real>& block, std::size_t stride, Real* values) noexcept { \

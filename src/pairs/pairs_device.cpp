@@ -1,5 +1,7 @@
 #include "pairs/pairs_device.hpp"
 
+#include "pairs/pairs_formula.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -32,6 +34,9 @@ constexpr std::uint32_t kMaxParts = 1024;
 constexpr std::uint64_t kMinShare = 256;  // of y
 constexpr std::uint64_t kMaxPartialBytes = std::uint64_t{256} << 20;
 
+// Of a formula: at most so many operations in the pairs of an x that a work-item has, and in a body that is unrolled.
+constexpr std::uint32_t kMostOperations = 256, kFewOperations = 32;
+
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 // The greatest magnitude; infinity also where there is a NaN.
@@ -56,34 +61,39 @@ bool all_positive(const void* data, std::uint64_t count) {
 // Whether no f of the problem can be NaN, nor -0.0 where the function never is.
 template <class Real>
 bool is_clean(const Problem& p) {
+  if (p.formula != nullptr) return false;
   const double a = magnitude_of<Real>(p.a, p.x_count * p.components);
   const double b = magnitude_of<Real>(p.b, p.y_count * p.components);
   const auto components = static_cast<double>(p.components);
   const double most = p.f == PairFunction::product ? components * a * b : components * (a + b) * std::max(a + b, 1.0);
-  if (p.weighted() && (!std::isfinite(magnitude_of<Real>(p.weights, p.y_count)) || !all_positive<Real>(p.weights, p.y_count))) return false;
+  if (p.weighted() && (!std::isfinite(magnitude_of<Real>(p.of_y, p.y_count)) || !all_positive<Real>(p.of_y, p.y_count))) return false;
   return most < 0.25 * static_cast<double>(std::numeric_limits<Real>::max());
 }
 
 // Sums of Gaussians in space: instructions and special functions take equal time, so their interleaving matters most.
 bool is_gaussian_in_space(const Problem& p) {
-  return p.f == PairFunction::gaussian && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast &&
+  return p.f == PairFunction::gaussian && p.formula == nullptr && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast &&
          (p.components == 3 || p.components == 4) && p.type == DType::float32;
 }
 
 std::uint32_t own_items(const Problem& p, bool keyed) {
-  const std::uint64_t d = p.components;
+  const std::uint64_t d = p.components + (p.formula != nullptr ? p.extras : 0);
   if (is_gaussian_in_space(p)) return d == 3 ? 15 : 10;
   std::uint32_t items = d <= 3 ? 16 : d == 4 ? 8 : d <= 16 ? 4 : d <= 32 ? 2 : 1;
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
+  if (p.formula != nullptr)
+    items = std::clamp<std::uint32_t>(kMostOperations / static_cast<std::uint32_t>(p.formula->program.nodes.size()), 1, items);
+  while ((items & (items - 1)) != 0) items &= items - 1;  // a power of two
   if (!simple) return std::max(items / 2, 1u);
   // Twice as many where there is enough parallelism: a product is one instruction, so the loop overhead matters.
-  const bool product = p.f == PairFunction::product && p.reduction == PairReduction::sum && d == 1 && !p.weighted();
+  const bool product = p.f == PairFunction::product && p.formula == nullptr && p.reduction == PairReduction::sum && d == 1 && !p.weighted();
   return product && p.x_count >= kManyX ? 2 * items : items;
 }
 
 // Unrolled steps of the loop over y: more steps interleave special functions better with other work, as far as registers allow.
 std::uint32_t own_unroll(const Problem& p) {
+  if (p.formula != nullptr) return p.formula->program.nodes.size() > kFewOperations ? 1 : p.components == 1 ? 2 : 4;
   if (p.reduction != PairReduction::sum) return 4;
   if (is_gaussian_in_space(p)) return kSpaceUnroll;
   if (p.components == 1) return p.f == PairFunction::product ? 8 : p.f == PairFunction::gaussian ? 1 : 2;  // steps of four y
@@ -101,7 +111,8 @@ DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configu
   const bool sum = problem.reduction == PairReduction::sum;
   clean_ = problem.type == DType::float32 ? is_clean<float>(problem) : is_clean<double>(problem);
   shape_ = sum && problem.accuracy == PairAccuracy::exact ? Shape::exact
-           : sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.components <= 8 && wanted.group_size == 0
+           : sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.formula == nullptr &&
+                   problem.components <= 8 && wanted.group_size == 0
                ? Shape::vectors
                : Shape::blocks;
   configure(wanted);
@@ -110,7 +121,7 @@ DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configu
   kernel_ = device::build(device, text, entries[static_cast<int>(shape_)]);
   combine_ = device::build(device, text, shape_ == Shape::exact ? "pairs_exact_round" : "pairs_combine");
   b_ = upload(problem.b, problem.y_count * problem.components * size_of(problem.type));
-  weights_ = problem.weighted() ? upload(problem.weights, problem.y_count * size_of(problem.type)) : b_;
+  of_y_ = problem.extras != 0 ? upload(problem.of_y, problem.y_count * problem.extras * size_of(problem.type)) : b_;
 }
 
 void DevicePairs::configure(Configuration wanted) {
@@ -148,7 +159,7 @@ void DevicePairs::configure(Configuration wanted) {
   }
   if (c.together == 0) c.together = space && c.items % kSpaceTogether == 0 ? kSpaceTogether : 1;
   // As in pairs_blocks.cl.
-  const std::uint64_t used = problem_.components + problem_.weighted();
+  const std::uint64_t used = problem_.components + problem_.extras;
   const std::uint64_t lanes = 16 / bytes;
   const std::uint64_t width = used >= lanes ? ceil_div(used, lanes) * lanes : used == 3 ? 4 : used;
   const std::uint64_t room = std::min<std::uint64_t>(kTileBytes, info.local_bytes / 2);
@@ -167,12 +178,18 @@ device::Source DevicePairs::source() const {
   const bool keyed = !clean_ || problem_.f == PairFunction::product || problem_.f == PairFunction::difference;
   const auto number = [](auto value) { return std::to_string(value); };
   device::Source source;
+  const auto with_files = [&](std::initializer_list<std::string_view> before, std::vector<std::string_view> files) {
+    source.files = before;
+    if (problem_.formula != nullptr) return add_to(source, *problem_.formula, std::move(files));
+    source.files.insert(source.files.end(), files.begin(), files.end());
+  };
   source.defines = {
-      {"F", number(static_cast<int>(problem_.f))},
+      {"F", number(problem_.formula != nullptr ? 6 : static_cast<int>(problem_.f))},
       {"REDUCTION", number(static_cast<int>(problem_.reduction))},
       {"COMPENSATED", sum && problem_.accuracy == PairAccuracy::compensated ? "1" : "0"},
       {"KEYED", !sum && keyed ? "1" : "0"},
       {"D", number(problem_.components)},
+      {"EXTRAS", number(problem_.extras)},
       {"WEIGHTED", problem_.weighted() ? "1" : "0"},
       {"REAL", single ? "float" : "double"},
       {"REAL_BYTES", single ? "4" : "8"},
@@ -180,8 +197,8 @@ device::Source DevicePairs::source() const {
       {"RESIDENT", number(configuration_.resident)},
       {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
   if (shape_ == Shape::exact) {
-    source.files = {"pairs/private_digits.h", "exact/exact.h",     "ladder/pairs/local_again.h",
-                    "pairs/function.h",       "pairs/reduction.h", "pairs/pairs_exact.cl"};
+    with_files({"pairs/private_digits.h", "exact/exact.h", "ladder/pairs/local_again.h"},
+               {"pairs/function.h", "pairs/reduction.h", "pairs/pairs_exact.cl"});
     return source;
   }
   source.defines.emplace_back("TILE", number(configuration_.tile));
@@ -207,7 +224,7 @@ device::Source DevicePairs::source() const {
                                                {"EXP2_C3", "0x1.c6b752p-5f"},
                                                {"EXP2_C4", "0x1.3cea88p-7f"},
                                                {"EXP2_C5", "0x1.5bba14p-10f"}});
-  source.files = {"pairs/function.h", "pairs/reduction.h", "pairs/pairs_blocks.cl", "pairs/pairs_combine.cl"};
+  with_files({}, {"pairs/function.h", "pairs/reduction.h", "pairs/pairs_blocks.cl", "pairs/pairs_combine.cl"});
   return source;
 }
 
@@ -278,23 +295,20 @@ void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
   x_count_ = padded;
   choose_parts(padded);
   partials_ = device_.allocate(padded * configuration_.parts * bytes_of_x());
-  indices_ = problem_.reduction == PairReduction::argmin ? device_.allocate(padded * configuration_.parts * 8) : partials_;
+  indices_ = problem_.indices() ? device_.allocate(padded * configuration_.parts * 8) : partials_;
   c_ = device_.allocate(padded * 8);
 }
 
 void DevicePairs::launch() {
   const bool log2 = shape_ == Shape::blocks && problem_.reduction == PairReduction::sum && problem_.accuracy == PairAccuracy::fast &&
                     problem_.type == DType::float32;  // its gaussian is a power of 2
-  std::vector<device::Argument> arguments = {a_,
-                                             b_,
-                                             weights_,
-                                             x_count_,
-                                             problem_.y_count,
-                                             share_,
-                                             configuration_.parts,
-                                             real(log2 ? problem_.factor * std::numbers::log2e : problem_.factor),
-                                             real(problem_.softening),
-                                             partials_};
+  const std::vector<device::Argument> parameters =
+      problem_.formula != nullptr
+          ? arguments_of(*problem_.formula)
+          : std::vector{real(log2 ? problem_.factor * std::numbers::log2e : problem_.factor), real(problem_.softening)};
+  std::vector<device::Argument> arguments = {a_, b_, of_y_, x_count_, problem_.y_count, share_, configuration_.parts};
+  arguments.insert(arguments.end(), parameters.begin(), parameters.end());
+  arguments.emplace_back(partials_);
   const std::uint64_t blocks = ceil_div(shape_ == Shape::exact ? x_count_ * configuration_.parts : x_count_, step());
   const std::uint64_t groups = shape_ == Shape::exact ? blocks : blocks * configuration_.parts;
   if (shape_ == Shape::blocks) arguments.emplace_back(indices_);
@@ -307,8 +321,9 @@ void DevicePairs::launch() {
     return;
   }
   const std::uint32_t columns = combine_size() >= 64 && combine_size() % 32 == 0 ? 32 : combine_size();  // as in pairs_combine.cl
-  const device::Argument combining[] = {a_,           b_,        weights_, x_count_, problem_.y_count, configuration_.parts, arguments[7],
-                                        arguments[8], partials_, indices_,  c_};
+  std::vector<device::Argument> combining = {a_, b_, of_y_, x_count_, problem_.y_count, configuration_.parts};
+  combining.insert(combining.end(), parameters.begin(), parameters.end());
+  combining.insert(combining.end(), {partials_, indices_, c_});
   device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
 }
 

@@ -25,7 +25,7 @@ struct Configuration {
   std::string text() const;
 };
 
-/// One problem, prepared, with B and the weights on the device. Requires that the device's mutex is held.
+/// One problem, prepared, with B and what belongs to its y on the device. Requires that the device's mutex is held.
 class DevicePairs {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
@@ -60,7 +60,7 @@ class DevicePairs {
   Shape shape_;
   bool clean_ = false;  // no f is NaN, nor -0.0 where the function never is
   device::Kernel kernel_, combine_;
-  device::Memory a_, b_, weights_, partials_, indices_, c_;
+  device::Memory a_, b_, of_y_, partials_, indices_, c_;
   std::uint64_t x_count_ = 0;  // on the device
   std::uint64_t share_ = 0;    // y of a part
 };

@@ -17,9 +17,8 @@
 #define OTHER_SEEN 8  // values other than NaN and -0.0
 #define MOST_ADDITIONS 0x20000000  // between carry propagations: each changes a digit by less than 2^32
 
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
-                                                     ulong y_count, ulong share, uint parts, REAL factor, REAL softening,
-                                                     GLOBAL long* results) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* extras, ulong x_count,
+                                                     ulong y_count, ulong share, uint parts F_TAKES, GLOBAL long* results) {
   const ulong n = x_count * parts;
   const ulong id = global_id() < n ? global_id() : n - 1;
   const uint part = (uint)(id / x_count);
@@ -32,12 +31,12 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const REAL* a, GLOBA
   uint seen = 0;
   uint additions = 0;
   for (ulong j = begin; j < end; ++j) {
-    REAL y[D + WEIGHTED];
+    REAL y[D + EXTRAS];
     for (uint d = 0; d < D; ++d) y[d] = b[j * D + d];
-#if WEIGHTED
-    y[D] = weights[j];
+#if EXTRAS > 0
+    for (uint e = 0; e < EXTRAS; ++e) y[D + e] = extras[j * EXTRAS + e];
 #endif
-    const REAL value = pair_value(x, y, factor, softening);
+    const REAL value = pair_value(x, y F_GIVES);
 #if REAL_BYTES == 4
     const uint bits = as_uint(value);
     const int exponent = (int)(bits >> 23) & 0xff;

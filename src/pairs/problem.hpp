@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 namespace samesum::all_pairs {
+
+struct PairFormula;  // pairs_formula.hpp
 
 struct Problem {
   DType type = DType::float32;
@@ -19,9 +22,13 @@ struct Problem {
   double softening = 0;  ///< of invdist: s squared, rounded to the type
   const void* a = nullptr;
   const void* b = nullptr;
-  const void* weights = nullptr;  ///< none: all 1
+  std::uint64_t extras = 0;                         ///< elements of a y beside its components: its weight; of a formula all further inputs
+  const void* of_y = nullptr;                       ///< these, y by y
+  std::shared_ptr<const PairFormula> formula = {};  ///< in place of f
 
-  bool weighted() const noexcept { return weights != nullptr; }
+  bool weighted() const noexcept { return extras != 0 && formula == nullptr; }
+  bool greatest() const noexcept { return reduction == PairReduction::max || reduction == PairReduction::argmax; }
+  bool indices() const noexcept { return reduction == PairReduction::argmin || reduction == PairReduction::argmax; }
   /// Part of the x, from `first` on.
   Problem part(std::uint64_t first, std::uint64_t count) const noexcept {
     Problem result = *this;
@@ -35,14 +42,14 @@ struct Problem {
 /// @throws Error (usage) as pairs(), except for missing capabilities.
 Problem checked(const Array& a, const Array& b, const PairsProblem& options);
 
-/// The output: values of C for x from `first` on, of the problem's type, or int64 for argmin.
+/// The output: values of C for x from `first` on, of the problem's type, or int64 for argmin and argmax.
 struct Target {
   void* data = nullptr;
   Target part(std::uint64_t first, std::size_t bytes) const noexcept { return {static_cast<char*>(data) + first * bytes}; }
 };
 
 inline std::size_t result_bytes(const Problem& problem) noexcept {
-  return problem.reduction == PairReduction::argmin ? sizeof(std::int64_t) : size_of(problem.type);
+  return problem.indices() ? sizeof(std::int64_t) : size_of(problem.type);
 }
 
 /// The keys by which minima are found: integers of the values' size, ordered NaN first, then -inf … -0.0, +0.0 … inf. For a maximum the

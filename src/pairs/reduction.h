@@ -6,10 +6,16 @@
 #define R_MIN 1
 #define R_MAX 2
 #define R_ARGMIN 3
+#define R_ARGMAX 4
+#define GREATEST (REDUCTION == R_MAX || REDUCTION == R_ARGMAX)
+#define PLACED (REDUCTION == R_ARGMIN || REDUCTION == R_ARGMAX)
 
 #ifndef VECTORS  // VALUE is REAL
-// `b` has D components followed, where WEIGHTED, by the weight.
-FN REAL pair_value(const REAL* a, const REAL* b, REAL factor, REAL softening) {
+// `b` has D components followed by EXTRAS further elements.
+FN REAL pair_value(const REAL* a, const REAL* b F_TAKES) {
+#if F == F_FORMULA
+  return f_of(a, b F_GIVES);
+#else
   REAL s = f_first(a[0], b[0], softening);
   UNROLL_COMPONENTS
   for (uint d = 1; d < D; ++d) s = f_next(s, a[d], b[d]);
@@ -18,6 +24,7 @@ FN REAL pair_value(const REAL* a, const REAL* b, REAL factor, REAL softening) {
   return b[D] * s;
 #else
   return s;
+#endif
 #endif
 }
 #endif
@@ -45,7 +52,7 @@ FN REAL pair_value(const REAL* a, const REAL* b, REAL factor, REAL softening) {
 FN KEY key_of(REAL value) {
   const KEY bits = KEY_OF_BITS(value);
   KEY key = bits ^ ((bits >> KEY_BITS) & KEY_SIGN);
-#if REDUCTION == R_MAX
+#if GREATEST
   key = ~key;
 #endif
   return value == value ? key : KEY_NAN;
@@ -54,14 +61,14 @@ FN KEY key_of(REAL value) {
 // The same for a value that is neither NaN nor negative.
 #if KEYED
 #define ORDER_OF(value) key_of(value)
-#elif REDUCTION == R_MAX
+#elif GREATEST
 #define ORDER_OF(value) (~KEY_OF_BITS(value))
 #else
 #define ORDER_OF(value) (KEY_OF_BITS(value))
 #endif
 
 FN REAL value_of_key(KEY key) {
-#if REDUCTION == R_MAX
+#if GREATEST
   const KEY ordered = ~key;
 #else
   const KEY ordered = key;

@@ -14,7 +14,7 @@ class PlannedHistogram : public Planned {
         bins_(bins),
         plan_(bins, request.type),
         histogram_(request.device.implementation(), {&plan_}, request.size, request.tuning.group_size) {
-    if (!plan_.by_value() || request.device.info().has(Capability::int64_atomics)) histogram_.prepare_export();
+    if (!plan_.may_fail() && (!plan_.by_value() || request.device.info().has(Capability::int64_atomics))) histogram_.prepare_export();
   }
 
   void enqueue(const Array& data, const Array*, const device::Place* to) override {

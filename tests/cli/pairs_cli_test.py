@@ -81,6 +81,41 @@ class Pairs(Case):
         self.assertIn("one of the inputs", self.refuse("pairs", "a.npy", "a.npy", "-o", "a.npy"))
         self.assertIn("cannot be written", self.refuse("pairs", "a.npy", "a.npy", "-o", "nowhere/c.npy"))
 
+    def test_formula(self):
+        self.matrix("a.npy", [[0, 0], [3, 4]])
+        self.matrix("b.npy", [[0, 1], [6, 8], [3, 4]])
+        self.array("w.npy", [1, 2, -1], "f")
+        self.matrix("p.npy", [[1, 2], [3, 4], [5, 6]])
+        pairs = ["pairs", "a.npy", "b.npy"]
+        for reduce in ("min", "max", "argmin", "argmax"):
+            self.assertEqual(self.succeed(*pairs, "--formula", "sqdist(a,b)", "--reduce", reduce),
+                             self.succeed(*pairs, "--f", "sqdist", "--reduce", reduce))
+        self.assertEqual(self.succeed(*pairs, "--formula", "w*(a[0] + b[1])", "--weights", "w.npy").split(), ["13", "19"])
+        self.assertEqual(self.succeed(*pairs, "--formula", "q*p[1] + k", "--of-y", "p=p.npy", "--of-y", "q=w.npy", "--param", "k=0.5").split(),
+                         ["5.5", "5.5"])
+        self.assertEqual(self.succeed(*pairs, "--formula", "sqdist(a, b) < h^2", "--param", "h=5.5").split(), ["2", "3"])
+        found = self.json(*pairs, "--formula", "exp( -sqdist(a,b) )", "--repro", "--accuracy", "exact")
+        self.assertEqual((found["f"], found["components"]), ("exp(-sqdist(a, b))", 2))
+        self.assertIn("sum of dot(a, b) over 2 x 3 pairs", self.noted(*pairs, "--formula", "dot(a,b)", "-v")[1])
+
+    def test_refused_formulas(self):
+        self.matrix("a.npy", [[0, 0], [3, 4]])
+        self.array("w.npy", [1, 2], "f")
+        pairs = ["pairs", "a.npy", "a.npy"]
+        self.assertIn("a.npy, a.npy: formula, column 10: no input or parameter has the name 'c'; there are a, b\n  sqdist(a,c)\n           ^\n",
+                      self.refuse(*pairs, "--formula", "sqdist(a,c)"))
+        self.assertIn("formula, column 5: nothing was opened", self.refuse(*pairs, "--formula", "a[0]]"))
+        self.assertIn("gives 2 numbers for a pair", self.refuse(*pairs, "--formula", "a*b"))
+        self.assertIn("may fail", self.refuse(*pairs, "--formula", "int64(a[0])"))
+        self.assertIn("--f and --formula", self.refuse(*pairs, "--formula", "dot(a,b)", "--f", "sqdist"))
+        self.assertIn("those of a formula", self.refuse(*pairs, "--param", "h=1"))
+        self.assertIn("'x' is no number", self.refuse(*pairs, "--formula", "h*a[0]", "--param", "h=x"))
+        self.assertIn("write a name, '='", self.refuse(*pairs, "--formula", "h*a[0]", "--param", "h"))
+        self.assertIn("takes as w", self.refuse(*pairs, "--formula", "a[0]", "--weights", "w.npy"))
+        self.assertIn("nowhere.npy: cannot be opened", self.refuse(*pairs, "--formula", "m*a[0]", "--of-y", "m=nowhere.npy"))
+        self.array("m.npy", [1, 2, 3], "f")
+        self.assertIn("'m' has an element or a vector for each y", self.refuse(*pairs, "--formula", "m*a[0]", "--of-y", "m=m.npy"))
+
     def test_interrupted(self):
         self.array("a.npy", [0.5] * 300000, "f")
         process = subprocess.Popen([PROGRAM, "pairs", "a.npy", "a.npy", "--device", "cpu", "--accuracy", "exact", "-o", "c.npy"],

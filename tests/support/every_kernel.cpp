@@ -12,6 +12,7 @@
 #include "ladder/pairs/textbook.hpp"
 #include "ladder/reduce/textbook.hpp"
 #include "pairs/pairs_device.hpp"
+#include "pairs/pairs_formula.hpp"
 #include "product/product.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
@@ -69,7 +70,7 @@ void build_gathers(device::Device& device) {
   }
 }
 
-// Every function, reduction and accuracy of pairs, with numbers of components chosen cyclically; and the textbook's.
+// Every function, reduction and accuracy of pairs, and a formula, with numbers of components chosen cyclically; and the textbook's.
 void build_pairs(device::Device& device) {
   constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
   const std::vector<double> values(64 * 64, 1.0);
@@ -78,14 +79,22 @@ void build_pairs(device::Device& device) {
   problem.a = problem.b = values.data();
   problem.factor = -1;
   problem.x_count = problem.y_count = 64;
-  for (int f = 0; f < 6; ++f) {
-    for (int what = 0; what < 6; ++what, ++turn) {
+  constexpr int kFormula = 6, kReductions = 5;
+  for (int f = 0; f <= kFormula; ++f) {
+    for (int what = 0; what < kReductions + 2; ++what, ++turn) {
       problem.type = turn % 2 == 0 ? DType::float32 : DType::float64;
-      problem.f = static_cast<PairFunction>(f);
+      problem.f = f == kFormula ? PairFunction::product : static_cast<PairFunction>(f);
       problem.reduction = static_cast<PairReduction>(std::max(what - 2, 0));
       problem.accuracy = static_cast<PairAccuracy>(std::min(what, 2));
       problem.components = kComponents[turn % std::size(kComponents)];
-      problem.weights = turn % 3 == 1 ? values.data() : nullptr;
+      problem.extras = turn % 3 == 1 ? 1 : 0;
+      problem.of_y = values.data();
+      if (f == kFormula) {
+        PairsProblem own{.components = problem.components, .formula = Formula("exp(-sqdist(a, b)/h)*tanh(a[0])", FormulaMath::fixed)};
+        if (problem.extras != 0) own = {.components = problem.components, .weights = Array(values), .formula = Formula("w*dot(a, b) < h")};
+        own.parameters = {{"h", 0.5}};
+        problem.formula = std::make_shared<const all_pairs::PairFormula>(all_pairs::bind(own, problem.type));
+      }
       all_pairs::DevicePairs(device, problem, {});
     }
     ++turn;

@@ -250,7 +250,7 @@ TEST_F(CudaBackend, LaunchesWithTheArgumentsAsTheyAre) {
   EXPECT_EQ(device->resident_groups(kernel, 256), 8u * 132);
   EXPECT_TRUE(device->has_clusters());
   EXPECT_EQ(device->resident_clusters(kernel, 256, 8), 132u / 8);
-  EXPECT_THROW(device->launch(kernel, {1, 1}, std::vector<Argument>(129, 1.0f)), Error);
+  EXPECT_THROW(device->launch(kernel, {1, 1}, std::vector<Argument>(513, 1.0f)), Error);
 }
 
 TEST_F(CudaBackend, LaunchesAllGroupsTogetherOrNone) {

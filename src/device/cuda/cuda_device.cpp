@@ -223,7 +223,7 @@ Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
 }
 
 void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) {
-  constexpr std::size_t kMaxArguments = 128;  // of 8 bytes: the least limit of OpenCL's devices, 1024 bytes, for both
+  constexpr std::size_t kMaxArguments = 512;  // of 8 bytes each: the 4096 bytes that a kernel may take
   std::array<std::uint64_t, kMaxArguments> values;
   std::array<void*, kMaxArguments> pointers;
   Error::Context where;

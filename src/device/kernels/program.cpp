@@ -43,7 +43,10 @@ std::string configuration_of(const Source& source) {
 
 std::string memory_key(const Source& source) {
   std::string key;
-  for (const std::string_view file : source.files) key.append(file).push_back('\n');
+  for (const auto* files : {&source.files, &source.after}) {
+    for (const std::string_view file : *files) key.append(file).push_back('\n');
+    key.push_back('\n');
+  }
   for (const auto& [name, value] : source.defines) key.append(name).append("=").append(value).push_back('\n');
   return key + source.text;
 }
@@ -102,6 +105,7 @@ std::string assemble(Language language, const Source& source) {
   append_file(text, language == Language::cuda ? "device/dialect/cuda.h" : "device/dialect/opencl.h");
   for (const std::string_view file : source.files) append_file(text, file);
   if (!source.text.empty()) text.append("#line 1 \"kernel\"\n").append(source.text).append("\n");
+  for (const std::string_view file : source.after) append_file(text, file);
   return text;
 }
 

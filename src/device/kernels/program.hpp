@@ -11,12 +11,14 @@
 
 namespace samesum::device {
 
-/// The parts of a program: `files` in order (embedded; named by their path under src/, "reduce/device/statistics.cl"), preceded by the prelude of
-/// the device's language and a #define for each entry of `defines`, followed by `text`, the source of a user's kernel.
+/// The parts of a program: `files` in order (embedded; named by their path under src/, "product/product.cl"), preceded by the prelude of
+/// the device's language and a #define for each entry of `defines`, followed by `text`, the source of a user's kernel or a formula's, and
+/// that by the files of `after`.
 struct Source {
   std::vector<std::string_view> files;
   std::vector<std::pair<std::string, std::string>> defines;
   std::string text = {};
+  std::vector<std::string_view> after = {};
 };
 
 /// The source text that the device's compiler gets for `source`.

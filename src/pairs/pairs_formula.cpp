@@ -1,0 +1,115 @@
+#include "pairs/pairs_formula.hpp"
+
+#include "formula/bound.hpp"
+#include "formula/print.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+namespace samesum::all_pairs {
+
+std::vector<FormulaInput> inputs_of_y(const PairsProblem& options) {
+  std::vector<FormulaInput> inputs;
+  if (options.weights) inputs.emplace_back("w", *options.weights);
+  inputs.insert(inputs.end(), options.of_y.begin(), options.of_y.end());
+  return inputs;
+}
+
+std::uint64_t components_of(const FormulaInput& input) { return input.vector ? input.array.shape().back() : 1; }
+
+PairFormula bind(const PairsProblem& options, DType type) {
+  const formula::Tree& tree = options.formula->tree();
+  // Vectors also where they have one component: `sqdist(a, b)` is meant for any number of them, and a tuple of one is a number.
+  const auto components = static_cast<std::uint32_t>(options.components);
+  std::vector<formula::InputType> types = {{"a", type, components, true}, {"b", type, components, true}};
+  std::vector<std::uint32_t> begin = {0, 0};
+  std::uint32_t end = components;
+  for (const FormulaInput& input : inputs_of_y(options)) {
+    const auto count = static_cast<std::uint32_t>(components_of(input));
+    types.push_back({input.name, type, count, input.vector});
+    begin.push_back(end);
+    end += count;
+  }
+  std::vector<formula::ParameterType> numbers;
+  for (const FormulaParameter& parameter : options.parameters) numbers.push_back({parameter.name, parameter.value.number.index() != 0});
+
+  PairFormula result{formula::resolve(tree, types, numbers), formula::values_of(options.parameters), {}};
+  formula::Program& program = result.program;
+  const auto refuse = [&](std::string_view message) {
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", options.formula->to_string().substr(0, 200), message));
+  };
+  if (program.results.size() != 1) {
+    refuse(
+        fmt::format("this formula gives {} numbers for a pair, and there is one result: write dot(a, b), sqdist(a, b), or components as in "
+                    "a[0]*b[0]",
+                    program.results.size()));
+  }
+  if (program.uses_index) refuse("a pair has no index i: give an input of y that numbers them");
+  if (program.may_fail) refuse("an integer operation of this formula may fail, and pairs take no such formula: compute in floating point");
+  const std::vector<std::string> names = options.formula->names();
+  if (options.weights && std::find(names.begin(), names.end(), "w") == names.end()) {
+    refuse("there are weights, which a formula takes as w, and this one does not: write w*(...)");
+  }
+  for (const formula::InputComponent& use : program.inputs) {
+    result.operands.push_back({use.input != 0, begin[use.input] + use.component});
+  }
+  const formula::Scalar wanted = formula::scalar_of(type);
+  if (program.nodes[program.results[0]].type != wanted) {
+    program.nodes.push_back({formula::Op::convert, wanted, 1, false, false, {program.results[0]}, 0});
+    program.results[0] = static_cast<std::uint32_t>(program.nodes.size() - 1);
+  }
+  return result;
+}
+
+std::vector<Capability> needs_of(const PairFormula& formula) {
+  const formula::Reproducibility bits = formula::reproducibility(formula.program);
+  std::vector<Capability> needed;
+  if (bits.division) needed.push_back(Capability::division);
+  if (bits.square_root) needed.push_back(Capability::square_root);
+  if (bits.fma) needed.push_back(Capability::fma);
+  return needed;
+}
+
+void add_to(device::Source& source, const PairFormula& formula, std::vector<std::string_view> files) {
+  std::string takes, gives, operands;
+  for (const PairFormula::Operand& operand : formula.operands)
+    operands += fmt::format("{}[{}], ", operand.of_y ? "b" : "a", operand.element);
+  for (std::size_t k = 0; k < formula.program.parameters.size(); ++k) {
+    takes += fmt::format(", {} p{}", formula::dialect_name(formula.program.parameters[k].type), k);
+    gives += fmt::format(", p{}", k);
+    operands += fmt::format("p{}, ", k);
+  }
+  source.defines.insert(source.defines.end(), {{"F_TAKES", takes}, {"F_GIVES", gives}, {"F_OPERANDS", operands}});
+  source.files.push_back(formula::kOperations);
+  if (formula::needs_transcendental(formula.program)) source.files.push_back(formula::kTranscendental);
+  source.text = formula::print(formula.program, "formula");
+  source.after = std::move(files);
+}
+
+std::vector<device::Argument> arguments_of(const PairFormula& formula) {
+  std::vector<device::Argument> arguments;
+  for (const formula::ParameterUse& use : formula.program.parameters) {
+    const std::uint64_t bits = formula::bits_of(formula.parameters[use.parameter], use.type);
+    switch (use.type) {
+      case formula::Scalar::int64:
+        arguments.emplace_back(static_cast<std::int64_t>(bits));
+        break;
+      case formula::Scalar::uint64:
+        arguments.emplace_back(bits);
+        break;
+      case formula::Scalar::float32:
+        arguments.emplace_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+        break;
+      default:
+        arguments.emplace_back(std::bit_cast<double>(bits));
+    }
+  }
+  return arguments;
+}
+
+}  // namespace samesum::all_pairs
