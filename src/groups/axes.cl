@@ -111,8 +111,11 @@ FN uint finished(SUM x, ulong count, int mean, GLOBAL ulong* to) {
 }
 #endif
 
-// Notes a result that there is none of in this way: in no order.
-FN void note_left(GLOBAL ulong* left, ulong index) { left[1 + atomic_add_global32((GLOBAL uint*)left, 1)] = index; }
+// Notes a result that there is none of in this way: in no order, as far as there is room.
+FN void note_left(GLOBAL ulong* words, GLOBAL ulong* left, ulong capacity, ulong index) {
+  const uint number = atomic_add_global32((GLOBAL uint*)words, 1);
+  if (number < capacity) left[number] = index;
+}
 
 #if INTEGERS
 #define NUMBER long
@@ -206,11 +209,12 @@ FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint ap
   return sum;
 }
 
-// `kept` and `reduced` are axes: extent and stride in bytes of each, the last axis first.
+// `words` are the number of results that are left to the host, 0 before; then of each axis that is kept extent and stride in bytes, the last
+// one first; then those that are reduced.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint kept_axes, GLOBAL const ulong* reduced, uint reduced_axes,
-          ulong results, ulong each, ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums,
-          GLOBAL ulong* to, GLOBAL ulong* left) {
+void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
+          ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums, GLOBAL ulong* to, ulong to_offset,
+          GLOBAL ulong* left, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint id = local_id();
   const uint lanes = GROUP_SIZE / width;  // both are powers of two
@@ -222,6 +226,8 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint
     tile -= part * tiles;
   }
   const ulong result = tile * width + slot;
+  GLOBAL const ulong* const kept = words + 1;
+  GLOBAL const ulong* const reduced = kept + 2 * kept_axes;
   SUM sum = sum_zero();
   if (result < results) {
     GLOBAL const uchar* from = data + offset + offset_of(kept, kept_axes, result, results >> 32 == 0);
@@ -259,14 +265,15 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* kept, uint
   if (lane != 0 || result >= results) return;
   if (parts > 1) {
     store_sum(sums + part * SUM_WORDS * results + result, results, sum);
-  } else if (finished(sum, each, mean, to + result)) {
-    note_left(left, result);
+  } else if (finished(sum, each, mean, to + to_offset + result)) {
+    note_left(words, left, capacity, result);
   }
 }
 
 // A group for each result.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, int mean, GLOBAL ulong* to, GLOBAL ulong* left) {
+void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, int mean, GLOBAL ulong* to, ulong to_offset,
+                GLOBAL ulong* words, GLOBAL ulong* left, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const ulong result = group_id();
   SUM sum = sum_zero();
@@ -274,5 +281,5 @@ void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts
     sum = sum_merge(sum, stored_sum(sums + part * SUM_WORDS * results + result, results));
   }
   sum = sum_of_lanes(shared, sum, local_id(), GROUP_SIZE, 1);
-  if (local_id() == 0 && finished(sum, each, mean, to + result)) note_left(left, result);
+  if (local_id() == 0 && finished(sum, each, mean, to + to_offset + result)) note_left(words, left, capacity, result);
 }

@@ -318,7 +318,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
     const Device& device = data.buffer().device();
     device::require_on(data, device::device_for(data, data.bytes(), options));
     if (groups::in_one_pass(reduction) && device.info().has(Capability::fp64) && problem.each != 0) {
-      const bool in_place = to.on_device() && to.contiguous();
+      const bool in_place = to.on_device() && to.contiguous() && to.offset() % 8 == 0;
       std::optional<Buffer> scratch;
       if (!in_place) scratch.emplace(device, std::max<std::uint64_t>(16, problem.results * size_of(type)));
       const Array results = in_place ? to : Array(*scratch, Shape(problem.shape), type);

@@ -4,8 +4,13 @@
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <numeric>
+#include <string>
 #include <utility>
 
 namespace samesum::groups {
@@ -53,15 +58,29 @@ std::string_view value_of(DType type) {
   return "((double)(x))";
 }
 
-// Extents and strides, the last axis first.
-std::vector<std::uint64_t> words_of(const std::vector<core::Axis>& axes) {
-  std::vector<std::uint64_t> words;
+constexpr std::uint64_t kSumWords = 4;                       // of one part's sum
+constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;  // results that can be left to the host; of more, all are
+
+// Kernels and memory of a call, for the next one.
+struct AxesScratch {
+  AxesScratch(device::Device& device, const device::Source& source)
+      : kernel(device::build(device, source, "axes")),
+        merge(device::build(device, source, "axes_parts")),
+        words(device.allocate(8 * (1 + 4 * Array::kMaxRank))),
+        left(device.allocate(8 * kCapacity)),
+        sums(device.allocate(16)) {}
+  device::Kernel kernel, merge;
+  device::Memory words, left, sums;
+};
+
+// Adds extents and strides, the last axis first.
+std::uint32_t add_axes(const std::vector<core::Axis>& axes, std::vector<std::uint64_t>& words) {
   for (std::size_t i = axes.size(); i-- > 0;) {
     words.push_back(axes[i].extent);
     words.push_back(static_cast<std::uint64_t>(axes[i].stride));
   }
-  if (words.empty()) words = {1, 0};
-  return words;
+  if (axes.empty()) words.insert(words.end(), {1, 0});
+  return static_cast<std::uint32_t>(std::max<std::size_t>(axes.size(), 1));
 }
 
 std::uint64_t size(std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
@@ -118,33 +137,28 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
 
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const Array& results) {
   device::Device& device = problem.data.buffer().device().implementation();
+  const DType type = problem.data.type();
   const AxesShape shape = axes_shape(problem, nan == NanPolicy::skip, device.info());
   const device::Lock lock(device.mutex());
-  const device::Source source = axes_source(problem.data.type(), shape);
-  const device::Kernel kernel = device::build(device, source, "axes");
-  const std::vector<std::uint64_t> kept = words_of(problem.kept), reduced = words_of(problem.reduced);
-  const device::Memory axes = device.allocate(8 * (kept.size() + reduced.size()));
-  const device::Memory reduced_axes = device.allocate(8 * reduced.size());
-  device.write(axes, 0, kept.data(), 8 * kept.size());
-  device.write(reduced_axes, 0, reduced.data(), 8 * reduced.size());
-  const device::Memory left = device.allocate(8 * (problem.results + 1));
-  const std::uint64_t none = 0;
-  device.write(left, 0, &none, sizeof none);
-  constexpr std::uint64_t kSumWords = 4;
-  const device::Memory sums = device.allocate(shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 16);
+  const std::string name = fmt::format("axes {} {}", name_of(type), shape.skip);
+  auto scratch = device.plans().take<AxesScratch>(name);
+  if (!scratch) scratch = std::make_shared<AxesScratch>(device, axes_source(type, shape));
+  std::vector<std::uint64_t> words{0};
+  const std::uint32_t kept_axes = add_axes(problem.kept, words), reduced_axes = add_axes(problem.reduced, words);
+  device.write(scratch->words, 0, words.data(), 8 * words.size());
+  const std::uint64_t sums = shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 0;
+  if (scratch->sums.bytes < sums) scratch->sums = device.allocate(sums);
 
   const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
   const std::uint64_t offset = problem.data.offset() + static_cast<std::uint64_t>(problem.first);
   const device::Memory& to = results.buffer().state().memory;
-  // The results begin at an offset of their buffer: memory of their own, or a part of the caller's.
-  const device::Memory target = results.offset() == 0 ? to : device.allocate(8 * problem.results);
+  const std::uint64_t to_offset = results.offset() / 8;
   for (std::uint64_t first = 0; first < tiles * shape.parts; first += kUnits) {
     const device::Argument arguments[] = {problem.data.buffer().state().memory,
                                           offset,
-                                          axes,
-                                          static_cast<std::uint32_t>(kept.size() / 2),
+                                          scratch->words,
+                                          kept_axes,
                                           reduced_axes,
-                                          static_cast<std::uint32_t>(reduced.size() / 2),
                                           problem.results,
                                           problem.each,
                                           shape.parts,
@@ -152,27 +166,30 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
                                           shape.width,
                                           std::int32_t{shape.neighbours},
                                           std::int32_t{mean},
-                                          sums,
-                                          target,
-                                          left};
-    device.launch(kernel, {static_cast<std::uint32_t>(std::min(kUnits, tiles * shape.parts - first)), shape.group_size}, arguments);
+                                          scratch->sums,
+                                          to,
+                                          to_offset,
+                                          scratch->left,
+                                          kCapacity};
+    device.launch(scratch->kernel, {static_cast<std::uint32_t>(std::min(kUnits, tiles * shape.parts - first)), shape.group_size},
+                  arguments);
   }
   if (shape.parts > 1) {
-    const device::Kernel merge = device::build(device, source, "axes_parts");
-    const device::Argument arguments[] = {sums, problem.results, problem.each, shape.parts, std::int32_t{mean}, target, left};
-    device.launch(merge, {static_cast<std::uint32_t>(problem.results), shape.group_size}, arguments);
+    const device::Argument arguments[] = {scratch->sums, problem.results, problem.each,  shape.parts, std::int32_t{mean}, to,
+                                          to_offset,     scratch->words,  scratch->left, kCapacity};
+    device.launch(scratch->merge, {static_cast<std::uint32_t>(problem.results), shape.group_size}, arguments);
   }
-  if (results.offset() != 0) {
-    std::vector<std::byte> bytes(8 * problem.results);
-    device.read(target, 0, bytes.data(), bytes.size());
-    device.write(to, results.offset(), bytes.data(), bytes.size());
+  std::uint32_t count = 0;
+  device.read(scratch->words, 0, &count, sizeof count);
+  std::vector<std::uint64_t> left(count <= kCapacity ? count : problem.results);
+  if (count > kCapacity) {
+    std::iota(left.begin(), left.end(), std::uint64_t{0});
+  } else if (count != 0) {
+    device.read(scratch->left, 0, left.data(), 8 * count);
+    std::ranges::sort(left);
   }
-  std::uint64_t count = 0;
-  device.read(left, 0, &count, sizeof count);
-  std::vector<std::uint64_t> indices(count);
-  if (count != 0) device.read(left, 8, indices.data(), 8 * count);
-  std::ranges::sort(indices);
-  return indices;
+  device.plans().give_back(name, std::move(scratch));
+  return left;
 }
 
 }  // namespace samesum::groups

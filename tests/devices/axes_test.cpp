@@ -188,6 +188,19 @@ TEST(AxesTest, LayoutsAndSizes) {
   }
 }
 
+// More results than a device notes that need another way.
+TEST(AxesTest, ManyResultsThatSpanTooMuch) {
+  const double terms[] = {1e300, 1e200, 1e100, 1, -1e300};
+  std::vector<double> x(70000 * 5);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = terms[i % 5] * (1 + static_cast<double>(i / 5 % 3));
+  const Array host(x.data(), {70000, 5}, DType::float64);
+  for (const Device& device : test::devices()) {
+    const OnDevice there(device, host, 0);
+    const Values sums = sum(*there.array, Axes{1}, {.device = device});
+    for (std::size_t i = 0; i < 70000; ++i) ASSERT_EQ(sums.as<double>()[i], 1e200 * (1 + static_cast<double>(i % 3))) << i;
+  }
+}
+
 TEST(AxesTest, OtherReductions) {
   std::vector<double> x(6 * 50);
   hard::Random random(3);
