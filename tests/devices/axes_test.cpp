@@ -143,7 +143,7 @@ TEST_P(AxesOfType, SumsAndMeansHaveTheBitsOfEachGroupAlone) {
   EXPECT_TRUE(informative);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AxesOfType, testing::ValuesIn(kDTypes), [](const auto& info) { return std::string(name_of(info.param)); });
+INSTANTIATE_TEST_SUITE_P(All, AxesOfType, testing::ValuesIn(kDTypes), [](const auto& type) { return std::string(name_of(type.param)); });
 
 // Sizes at which loops change: vectors, steps, parts of long axes; layouts with gaps, backwards, in Fortran order, with repeated elements.
 TEST(AxesTest, LayoutsAndSizes) {
