@@ -12,8 +12,8 @@
 namespace samesum::device {
 
 /// The parts of a program: `files` in order (embedded; named by their path under src/, "reduce/sum_exact.cl"), preceded by the prelude of
-/// the device's language and a #define for each entry of `defines`, followed by `text`, the source of a user's kernel or a formula's, and that
-/// by the files of `after`.
+/// the device's language and a #define for each entry of `defines`, followed by `text`, the source of a user's kernel or a formula's, and
+/// that by the files of `after`.
 struct Source {
   std::vector<std::string_view> files;
   std::vector<std::pair<std::string, std::string>> defines;
