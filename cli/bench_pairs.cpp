@@ -188,7 +188,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   bench::PairsLadderOptions& ladder = options->ladder;
   const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
-  command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin")->type_name("NAME");
+  command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
   command->add_option("--dtype", options->dtype, "float32 (default) or float64")->type_name("TYPE");
   command->add_option("--size", options->x_count, "x, and y where --y is not given: 100000, 2^18")->option_text("N");
   command->add_option("--y", options->y_count, "y")->option_text("N");

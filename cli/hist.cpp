@@ -321,7 +321,7 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist x.npy                     # 64 bins from the least to the greatest
   samesum hist --bins 20 --range 0 1 x.npy
   samesum hist --edges 0,1,10,100 x.npy  # any edges
-  samesum hist --bin 'clz(x)' --bins 65 x.npy  # a formula of x gives its bin
+  samesum hist --bin 'clz(x)' --bins 65 counts.npy  # a formula gives x's bin
   samesum hist --characters --bin '(x - 97)/4' --bins 7 book.txt
   samesum hist photo.jpg --by-channel --plot photo.svg
   samesum hist photo.png --tiles 4x3 --json

@@ -237,8 +237,7 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere
   samesum pairs A.npy B.npy --formula 'exp(-sqdist(a,b)/h)' --param h=0.5
-  samesum pairs A.npy B.npy --formula 'm/sqrt(sqdist(a,b) + s*s)' \
-                --of-y m=masses.npy --param s=0.01        # any f
+  samesum pairs A.npy B.npy --formula 'm/sqrt(sqdist(a,b))' --of-y m=masses.npy
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
 whole or not at all, and written block by block: a result may be larger than the

@@ -55,8 +55,9 @@ enum class PairReduction {
 /// below the least normal number may be flushed to 0 in fast sums. Minima, maxima and their indices are exact and have the same bits
 /// everywhere, for every accuracy.
 ///
-/// Of a formula these bounds hold with D = 1 and f's own error by docs/formulas.md; "the same bits everywhere" is said of formulas that are
-/// reproducible (Formula::describe), such as those with FormulaMath::fixed.
+/// Of a formula these bounds hold with D = 1, where it ends in a chain of multiply-adds (dot, sqdist) with D their number, and f's own
+/// error by docs/formulas.md; "the same bits everywhere" is said of formulas that are reproducible (Formula::describe), such as those with
+/// FormulaMath::fixed.
 enum class PairAccuracy {
   fast,         ///< rounded additions, in blocks: at most min(k D, 4096 + k (D + 4)/1024 + 8 D) u F, plus f's own error.
                 ///< On one device every run has the same bits

@@ -4,8 +4,9 @@
 // that is a weight), REAL, REAL_BYTES. VALUE is the type in which f is evaluated: REAL, or a vector of it in kernels for CPUs, which define
 // it and BITS before this file.
 //
-// Of a formula: F_TAKES and F_GIVES (its parameters as those of a function and as arguments, each with a comma in front), F_OPERANDS (what
-// formula() takes of a pair `a`, `b`, each with a comma behind); formula() comes before this file.
+// Of a formula: F_TAKES and F_GIVES (its parameters as those of a function and as arguments, each with a comma in front), F_OPERANDS and
+// F_PARAMETERS (what formula() takes of a pair `a`, `b`, and the parameters, each with a comma behind); formula(), and formula_sum(), which
+// adds its value to a number, come before this file.
 
 #define F_PRODUCT 0
 #define F_DIFFERENCE 1
@@ -32,7 +33,11 @@
 // No operation of it can fail.
 FN REAL f_of(const REAL* a, const REAL* b F_TAKES) {
   uint error = 0;
-  return formula(F_OPERANDS &error);
+  return formula(F_OPERANDS F_PARAMETERS & error);
+}
+FN REAL add_f(REAL sum, const REAL* a, const REAL* b F_TAKES) {
+  uint error = 0;
+  return formula_sum(F_OPERANDS sum, F_PARAMETERS & error);
 }
 #else
 #define F_TAKES , REAL factor, REAL softening

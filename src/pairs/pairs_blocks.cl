@@ -72,7 +72,7 @@ FN float exp2_polynomial(float t) {
 FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b F_TAKES) {
 #if F == F_FORMULA
 #pragma unroll
-  for (uint i = 0; i < TOGETHER; ++i) sum[i] += f_of(a + i * D, b F_GIVES);
+  for (uint i = 0; i < TOGETHER; ++i) sum[i] = add_f(sum[i], a + i * D, b F_GIVES);
 #elif F_ADDITIVE && !WEIGHTED
   UNROLL_COMPONENTS
   for (uint d = 0; d < D; ++d) {

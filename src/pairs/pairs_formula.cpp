@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 
@@ -75,19 +76,51 @@ std::vector<Capability> needs_of(const PairFormula& formula) {
   return needed;
 }
 
+namespace {
+
+// s + the value of a node, for numbers s and node of Program::nodes. Where the value is a product, or a chain of multiply-adds that begins
+// with one, s is added by these, with a rounding less for each term.
+std::uint32_t added(formula::Program& program, std::uint32_t node, std::uint32_t sum) {
+  std::vector<std::uint32_t> chain = {node};
+  while (program.nodes[chain.back()].op == formula::Op::fma) chain.push_back(program.nodes[chain.back()].from[2]);
+  const auto append = [&](formula::Op op, std::uint8_t operands, std::array<std::uint32_t, 3> from) {
+    program.nodes.push_back({op, program.nodes[node].type, operands, false, false, from, 0});
+    return static_cast<std::uint32_t>(program.nodes.size() - 1);
+  };
+  if (program.nodes[chain.back()].op != formula::Op::multiply) return append(formula::Op::add, 2, {sum, node, 0});
+  for (; !chain.empty(); chain.pop_back()) {
+    const std::array<std::uint32_t, 3> from = program.nodes[chain.back()].from;
+    sum = append(formula::Op::fma, 3, {from[0], from[1], sum});
+  }
+  return sum;
+}
+
+// The program with one input more, behind the others, to which its result is added.
+formula::Program with_sum(const formula::Program& program) {
+  formula::Program result = program;
+  const formula::Scalar type = program.nodes[program.results[0]].type;
+  result.nodes.push_back({formula::Op::input, type, 0, false, false, {}, result.inputs.size()});
+  result.inputs.push_back({0, 0, type});
+  result.results[0] = added(result, program.results[0], static_cast<std::uint32_t>(result.nodes.size() - 1));
+  return result;
+}
+
+}  // namespace
+
 void add_to(device::Source& source, const PairFormula& formula, std::vector<std::string_view> files) {
-  std::string takes, gives, operands;
+  std::string takes, gives, operands, parameters;
   for (const PairFormula::Operand& operand : formula.operands)
     operands += fmt::format("{}[{}], ", operand.of_y ? "b" : "a", operand.element);
   for (std::size_t k = 0; k < formula.program.parameters.size(); ++k) {
     takes += fmt::format(", {} p{}", formula::dialect_name(formula.program.parameters[k].type), k);
     gives += fmt::format(", p{}", k);
-    operands += fmt::format("p{}, ", k);
+    parameters += fmt::format("p{}, ", k);
   }
-  source.defines.insert(source.defines.end(), {{"F_TAKES", takes}, {"F_GIVES", gives}, {"F_OPERANDS", operands}});
+  source.defines.insert(source.defines.end(),
+                        {{"F_TAKES", takes}, {"F_GIVES", gives}, {"F_OPERANDS", operands}, {"F_PARAMETERS", parameters}});
   source.files.push_back(formula::kOperations);
   if (formula::needs_transcendental(formula.program)) source.files.push_back(formula::kTranscendental);
-  source.text = formula::print(formula.program, "formula");
+  source.text = formula::print(formula.program, "formula") + formula::print(with_sum(formula.program), "formula_sum");
   source.after = std::move(files);
 }
 

@@ -83,6 +83,9 @@ class Commands(Case):
             numpy.save(self.path(name), generator.random(300, dtype="f4"))
         for name in ("A.npy", "B.npy"):
             numpy.save(self.path(name), generator.random((30, 3)))
+        for name in ("masses.npy", "w.npy"):
+            numpy.save(self.path(name), generator.random(30))
+        numpy.save(self.path("counts.npy"), generator.integers(0, 1000, 300))
         for name in ("dump.raw", "a.raw", "b.raw"):
             self.write(name, generator.random(1000).tobytes())
         numpy.savez(self.path("arrays.npz"), x=generator.random(10))

@@ -143,6 +143,28 @@ class Hist(Case):
         root = xml.etree.ElementTree.parse(self.path(drawing)).getroot()
         return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
+    def test_bins_by_formula(self):
+        self.array("x.npy", [-1, 0, 0.5, 1, 2.5, 3, 1e300, float("nan")])
+        found = self.json("--bin", "x*k", "--param", "k=1", "--bins", "3", "x.npy")
+        channel = found["channels"][0]
+        self.assertEqual((found["kind"], found["bin"], found["edges"]), ("formula", "x*k", [0, 1, 2, 3]))
+        self.assertEqual((channel["under"], channel["counts"], channel["over"], channel["nan"]), (1, [2, 1, 1], 2, 1))
+        self.write("t.txt", b"the quick brown fox, 3 dogs")
+        letters = self.json("--letters", "4", "t.txt")["counts"]
+        own = self.json("--characters", "--bin", "x < 97 ? -1 : (x - 97)/4", "--bins", "7", "t.txt")["channels"][0]
+        self.assertEqual((own["counts"], own["under"]), (letters, 7))
+        text = self.succeed("--bin", "x % 3", "--bins", "3", "-", input=b"1 2 3 4 5 6 7")
+        self.assertIn("0  2  ", text)
+        self.assertIn("1  3  ", text)
+        refused = [(["--bin", "x"], "--bin takes --bins"), (["--bin", "x", "--bins", "3", "--range", "0", "1"], "cannot be used with it"),
+                   (["--bin", "clz(x)", "--bins", "3"], "'clz' takes integers, not float64\n  clz(x)\n  ^\n"),
+                   (["--bin", "i", "--bins", "3"], "not on its index i"), (["--param", "h=1"], "for the formula of --bin"),
+                   (["--bin", "x*", "--bins", "3"], "found the end")]
+        for arguments, words in refused:
+            self.assertIn(words, self.refuse(*arguments, "x.npy"))
+        self.assertIn("division by zero at index 1 of the formula 1/int64(x)",
+                      self.refuse("--bin", "1/int64(x)", "--bins", "3", "x.npy", code=1))
+
     def test_labels_differ(self):
         self.save(1e9 + numpy.linspace(-4000, 4000, 1000), "far <off> & \u00e4.npy")
         self.succeed("far <off> & \u00e4.npy", "--plot", "far.svg")
