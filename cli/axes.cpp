@@ -70,6 +70,8 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
   if (!result.partial.empty()) throw Error(ErrorKind::usage, "--partial keeps one sum: leave out one of --partial and --axis");
   if (!input.nodata.empty())
     throw Error(ErrorKind::usage, "--nodata leaves elements out of their array: leave out one of --nodata and --axis");
+  if (!input.map.empty())
+    throw Error(ErrorKind::usage, "--map gives one number after the other, without axes: leave out one of --map and --axis");
   const OutputFile target(axes.out, input.files);
   if (target.wanted() && (result.plain || result.csv || result.json)) {
     throw Error(ErrorKind::usage,

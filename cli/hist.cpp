@@ -296,6 +296,7 @@ void add_hist(CLI::App& program, Action& action) {
   add_options(*command, options->input);
   add_total(*command, options->input);
   add_nodata(*command, options->input.nodata);
+  add_map(*command, options->input);
   command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
   command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
   command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");

@@ -6,12 +6,16 @@
 #include "printable.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/map_source.hpp>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -120,8 +124,89 @@ std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions&
   return std::make_unique<WithoutNodata>(std::move(source), nodata);
 }
 
+Formula Input::formula() const { return Formula(map, reproducible ? FormulaMath::fixed : FormulaMath::native); }
+
+std::vector<FormulaParameter> Input::formula_parameters() const {
+  std::vector<FormulaParameter> found;
+  for (const std::string& text : parameters) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals), number = equals == std::string::npos ? "" : text.substr(equals + 1);
+    std::int64_t whole = 0;
+    double real = 0;
+    const auto reads = [&](auto& value) {
+      const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
+      return code == std::errc() && end == number.data() + number.size();
+    };
+    require(!name.empty() && (reads(whole) || reads(real)), fmt::format("--param takes NAME=NUMBER, as in h=0.5, not '{}'", text));
+    if (reads(whole)) {
+      found.emplace_back(name, whole);
+    } else {
+      found.emplace_back(name, real);
+    }
+  }
+  return found;
+}
+
+std::vector<Input::Operand> Input::operands(const Formula& formula) const {
+  require(nodata.empty(), "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
+  require(!total, "--map takes all files as one input already: leave out --total");
+  InputOptions how = options();
+  how.text.in_order = true;
+  std::vector<std::string> wanted;
+  for (const std::string& name : formula.names()) {
+    const auto is_parameter = [&](const std::string& parameter) { return parameter.starts_with(name + "="); };
+    constexpr std::array<std::string_view, 7> kKnown = {"i", "pi", "e", "inf", "nan", "true", "false"};
+    if (std::ranges::none_of(parameters, is_parameter) && std::ranges::find(kKnown, name) == kKnown.end()) wanted.push_back(name);
+  }
+  std::vector<Operand> found;
+  const auto identifier = [](std::string_view name) {
+    return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+           std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  };
+  std::size_t position = 0;
+  const bool columns_of_one = files.size() == 1 && columns.empty() && !all_columns && !wanted.empty() &&
+                              std::ranges::find(wanted, "x") == wanted.end() && files.front().find('=') == std::string::npos;
+  if (columns_of_one) {
+    require(!is_stream(files.front()) || wanted.size() == 1,
+            "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once");
+    for (const std::string& name : wanted) {
+      found.push_back({name, files.front(), how});
+      found.back().how.text.columns = {name};
+    }
+    return found;
+  }
+  for (const std::string& file : files) {
+    const std::size_t equals = file.find('=');
+    if (equals != std::string::npos && identifier(std::string_view(file).substr(0, equals))) {
+      found.push_back({file.substr(0, equals), file.substr(equals + 1), how});
+    } else {
+      require(position < 3, "a formula's files are x, y and z in their order: name more of them, as in w=weights.npy");
+      found.push_back({std::string(1, static_cast<char>('x' + position++)), file, how});
+    }
+    const std::string& name = found.back().name;
+    require(std::ranges::find(wanted, name) != wanted.end(),
+            fmt::format("the formula does not use '{}', which {} is", name, shown_name(found.back().file)));
+  }
+  return found;
+}
+
 std::vector<NamedSource> Input::sources() const {
   options();  // checks the options before anything is read
+  if (!map.empty()) {
+    const Formula text = formula();
+    formula_parameters();
+    operands(text);
+    const auto open_all = [*this, text] {
+      std::vector<SourceInput> inputs;
+      for (const Operand& operand : operands(text)) {
+        const Tables whole = operand.how.text.columns.empty() ? Tables::one_column : tables;
+        inputs.push_back(
+            {operand.name, whole == Tables::one_column ? open_source(operand.file, operand.how) : open_table(operand.file, operand.how)});
+      }
+      return samesum::map(text, std::move(inputs), formula_parameters());
+    };
+    return {{text.to_string(), open_all}};
+  }
   std::vector<NamedSource> sources;
   for (const std::string& file : files) {
     sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
@@ -131,6 +216,7 @@ std::vector<NamedSource> Input::sources() const {
 }
 
 std::uint64_t Input::resident_bytes() const {
+  if (!map.empty()) return 0;  // values come chunk by chunk
   const InputOptions how = options();
   std::uint64_t bytes = 0;
   for (const std::string& file : files) {
@@ -140,6 +226,7 @@ std::uint64_t Input::resident_bytes() const {
 }
 
 bool Input::all_resident() const {
+  if (!map.empty()) return false;
   return std::ranges::all_of(
       files, [&, how = options()](const std::string& file) { return !is_stream(file) && open(file, how)->resident_bytes() != 0; });
 }
@@ -150,7 +237,9 @@ CLI::Option* add_files(CLI::App& command, Input& input, const std::string& descr
 
 void add_options(CLI::App& command, Input& input) {
   command.add_option("--dtype", input.dtype, "type of raw numbers: float32, '>i4' (big-endian) ...")->type_name("TYPE");
-  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")->transform(whole_number(0, UINT64_MAX))->option_text("BYTES");
+  command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")
+      ->transform(whole_number(0, UINT64_MAX))
+      ->option_text("BYTES");
   command.add_option("--count", input.count, "of raw numbers: so many of them")->transform(whole_number(0, UINT64_MAX))->option_text("N");
   const bool several = input.tables != Tables::one_column;
   command
@@ -166,7 +255,15 @@ void add_options(CLI::App& command, Input& input) {
   command.add_option("--sep", input.separator, "of a text: what separates columns or numbers: ';', tab, blank")->type_name("CHAR");
   command.add_option("--decimal", input.decimal, "of a text: ',' for decimal commas")->type_name("CHAR");
   command.add_option("--thousands", input.thousands, "of a text: what stands between thousands: , . ' _ blank")->type_name("CHAR");
-  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")->transform(whole_number(0, UINT64_MAX))->option_text("N");
+  command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")
+      ->transform(whole_number(0, UINT64_MAX))
+      ->option_text("N");
+}
+
+void add_map(CLI::App& command, Input& input) {
+  command.add_option("--map", input.map, "a formula of the numbers, read instead of them: 'x*y' x.npy y.npy")->type_name("FORMULA");
+  command.add_option("--param", input.parameters, "of --map: a number by its name")->type_name("NAME=N")->allow_extra_args(false);
+  command.add_flag("--repro", input.reproducible, "of --map: exp, log, sin, cos, tanh with the same bits everywhere");
 }
 
 void add_total(CLI::App& command, Input& input) {

@@ -1,6 +1,7 @@
 // The inputs of the commands that read numbers: files and their formats.
 #pragma once
 
+#include <samesum/formula.hpp>
 #include <samesum/source.hpp>
 
 #include <CLI/CLI.hpp>
@@ -41,9 +42,12 @@ struct Input {
   std::uint64_t skip_lines = 0;
   bool total = false;  ///< all files are one input
   std::uint32_t threads = 0;
-  bool allow_empty = false;  ///< an input without numbers is not an error
-  std::string nodata = {};   ///< elements that equal this are missing; empty: none
-  bool any_order = false;  ///< the order of an array's elements does not matter
+  bool allow_empty = false;                  ///< an input without numbers is not an error
+  std::string nodata = {};                   ///< elements that equal this are missing; empty: none
+  std::string map = {};                      ///< a formula of the files' numbers, which the command reads instead of them; empty: none
+  std::vector<std::string> parameters = {};  ///< of the formula: "h=0.5"
+  bool reproducible = false;                 ///< of the formula: FormulaMath::fixed
+  bool any_order = false;                    ///< the order of an array's elements does not matter
   Tables tables = Tables::one_column;
   bool in_order = false;  ///< numbers of a text in order: for results that depend on indices
 
@@ -63,7 +67,18 @@ struct Input {
   /// The named columns, one by one.
   std::vector<std::string> named_columns() const;
   /// Whether the results are those of several named columns.
-  bool takes_several() const { return all_columns || named_columns().size() > 1; }
+  bool takes_several() const { return map.empty() && (all_columns || named_columns().size() > 1); }
+
+  /// A name of the formula, and what it stands for.
+  struct Operand {
+    std::string name, file;
+    InputOptions how;
+  };
+  /// Where the formula's names come from: files named `name=FILE`; or x, y, z for the first three files; or, where there is one file and
+  /// the formula does not use x, the columns of these names. @throws Error (usage) where a file or a name is left over.
+  std::vector<Operand> operands(const Formula& formula) const;
+  Formula formula() const;
+  std::vector<FormulaParameter> formula_parameters() const;
 
  private:
   std::unique_ptr<Source> open(const std::string& file, const InputOptions& how) const;
@@ -72,6 +87,8 @@ struct Input {
 /// Adds the argument FILE ..., and the options for reading files.
 CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description);
 void add_options(CLI::App& command, Input& input);
+/// Adds --map, --param and --repro.
+void add_map(CLI::App& command, Input& input);
 /// Adds --total, for commands that take several files.
 void add_total(CLI::App& command, Input& input);
 

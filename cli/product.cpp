@@ -134,6 +134,7 @@ void add_product(CLI::App& program, Action& action) {
   command->add_flag("--exact", options->exact, "of integers: all digits, up to 315,653 of them");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   add_nodata(*command, options->nodata);
+  add_map(*command, options->input);
   add_total(*command, options->input);
   command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kPlain | kJson | kCsv | kHex | kVerbose);

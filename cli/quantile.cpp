@@ -197,6 +197,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
+  add_map(*command, options->input);
   add_total(*command, options->input);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");
   command->add_option("--threads", options->input.threads, "threads")->transform(whole_number(1, 1u << 16))->option_text("N");

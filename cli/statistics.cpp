@@ -224,6 +224,10 @@ void require_numbers(const std::vector<Found>& columns) {
 int run(Output& out, Options options) {
   options.result.check();
   options.axes.check();
+  if (!options.input.map.empty() && !options.nodata.empty()) {
+    throw Error(ErrorKind::usage,
+                "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
+  }
   if (options.axes.wanted()) {
     if (options.ddof != 0) throw Error(ErrorKind::usage, "--ddof is for one variance: leave out one of --ddof and --axis");
     options.input.nodata = options.nodata;
@@ -333,6 +337,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   add_common(*command, *options, rounds ? printed | kFloat32 : printed);
   if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
+  add_map(*command, options->input);
   command->callback([options, &action] {
     options->input.threads = options->tuning.threads;
     action = [options](Output& out) {

@@ -106,6 +106,7 @@ void add_sum(CLI::App& program, Action& action) {
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
   add_nodata(*command, options->input.nodata);
+  add_map(*command, options->input);
   add_total(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
   command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");

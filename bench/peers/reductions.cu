@@ -241,7 +241,7 @@ class Round {
     const samesum::device::Run a = array(a_);
     const auto ours = [&] { product.launch(a.memory, tiles, 0); };
     ours();
-    samesum::product_tree::Tree<T> tree;
+    samesum::core::Tree<T> tree;
     product.collect(tree);
     const double expected = samesum::product(a_view_.part(0, tiles << product.level()), {.device = samesum::Device::open("cpu")}).as_double();
     row("product", static_cast<double>(tree.root()) == expected, ours, theirs);

@@ -24,6 +24,7 @@
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 #include <samesum/map_source.hpp>
+#include <samesum/operator.hpp>
 #include <samesum/options.hpp>
 #include <samesum/plan.hpp>
 #include <samesum/product_accumulator.hpp>

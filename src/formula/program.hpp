@@ -63,6 +63,10 @@ struct InputType {
   DType type = DType::float64;
   std::uint32_t components = 1;
   bool vector = false;  ///< `a[0]` is meant, even of one component
+  /// The types of the components, where they have several.
+  std::vector<DType> types = {};
+
+  DType type_of(std::size_t component) const { return types.empty() ? type : types[component]; }
 };
 
 /// A parameter: a whole number or not; its value does not matter here.

@@ -128,7 +128,9 @@ class Resolver {
 
   Shape shape_of_name(const Part& part) const {
     if (const InputType* const input = input_of(part)) {
-      return {input->vector || input->components > 1, std::vector<Kind>(input->components, kind_from(formula::scalar_of(input->type)))};
+      Shape shape{input->vector || input->components > 1, {}};
+      for (std::uint32_t k = 0; k < input->components; ++k) shape.kinds.push_back(kind_from(formula::scalar_of(input->type_of(k))));
+      return shape;
     }
     if (const ParameterType* const parameter = parameter_of(part)) return {false, {parameter->whole ? Kind::whole : Kind::real}};
     const std::string_view word = tree_.word(part);

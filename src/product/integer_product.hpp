@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exact/big_integer.hpp"
-#include "product/tree.hpp"
+#include "core/tree.hpp"
 
 #include <samesum/value.hpp>
 
@@ -56,7 +56,7 @@ class IntegerProduct {
   bool too_large_ = false;
   std::uint64_t magnitude_ = 1;  // never zero; the factor that is not in the tree
   std::uint64_t bits_ = 0;       // lower bound of the bits of the tree's product
-  Tree<exact::BigInteger> tree_;
+  core::Tree<exact::BigInteger> tree_;
 };
 
 }  // namespace samesum::product_tree

@@ -159,8 +159,8 @@ struct Product::State {
   std::optional<DType> type;  // of all elements, unless they are mixed
   bool mixed;
   bool signed_integers = false, unsigned_integers = false, reals = false;  // which kinds were appended
-  product_tree::Tree<float> floats;
-  product_tree::Tree<double> doubles;
+  core::Tree<float> floats;
+  core::Tree<double> doubles;
   product_tree::IntegerProduct integer;
   Report report;
 
@@ -210,7 +210,7 @@ struct Product::State {
   }
 
   template <class T>
-  void append_floats_there(const device::Run& run, DType given, product_tree::Tree<T>& tree) {
+  void append_floats_there(const device::Run& run, DType given, core::Tree<T>& tree) {
     const auto on_host = [&](std::uint64_t first, std::uint64_t count) {
       for_host_parts(run.part(first, count), given, [&](View piece) { append_floats(piece, tree, false); });
     };
@@ -274,7 +274,7 @@ struct Product::State {
   }
 
   template <class T>
-  void append_floats(View data, product_tree::Tree<T>& tree, bool on_device) {
+  void append_floats(View data, core::Tree<T>& tree, bool on_device) {
     using namespace product_tree;
     if (on_device) {
       const std::lock_guard lock(device.implementation().mutex());

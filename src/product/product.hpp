@@ -6,7 +6,7 @@
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
 #include "product/integer_product.hpp"
-#include "product/tree.hpp"
+#include "core/tree.hpp"
 
 #include <samesum/reduce.hpp>
 
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace samesum::product_tree {
+
+using core::Tree;
 
 /// Leaves of a subtree that is computed at once: 2^kBlockLevel.
 inline constexpr int kBlockLevel = 10;

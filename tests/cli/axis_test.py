@@ -3,7 +3,7 @@ import math
 import struct
 import unittest
 
-from program import Case, header, npy
+from support.program import Case, header, npy
 
 try:
     import numpy

@@ -32,7 +32,7 @@ NOT_RUN = {
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
-         ["quantile"]]
+         ["quantile"], ["reduce"], ["max"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {
@@ -79,8 +79,9 @@ class Commands(Case):
         super().setUp()
         self.device = kernel_device()
         generator = numpy.random.default_rng(1)
-        for name in ("x.npy", "a.npy", "b.npy", "dem.npy", "grid.npy", "data.npy"):
+        for name in ("x.npy", "a.npy", "b.npy", "v.npy", "w.npy", "dem.npy", "grid.npy", "data.npy"):
             numpy.save(self.path(name), generator.random(300, dtype="f4"))
+        numpy.save(self.path("n.npy"), generator.integers(1, 1000, 300, dtype="i4"))
         for name in ("A.npy", "B.npy"):
             numpy.save(self.path(name), generator.random((30, 3)))
         for name in ("masses.npy", "w.npy"):
@@ -94,7 +95,7 @@ class Commands(Case):
             self.write(name, gzip.compress(b"1.5\n2\n-0.25\n"))
         self.write("x.txt", b"1.5\n2\n")
         for name in ("sales.csv", "t.csv", "2023.csv", "2024.csv"):
-            self.write(name, b"region,price,a,b,c,d,e\nnorth,1.50,1,2,3,4,5\nsouth,2,1,2,3,4,5\n")
+            self.write(name, b"region,price,amount,b,c,d,e\nnorth,1.50,1,2,3,4,5\nsouth,2,1,2,3,4,5\n")
         self.write("t.tsv", b"region\tprice\tcount\nnorth\t1.50\t7\n")
         self.write("eu.txt", "Ort;Land;Preis\nK\u00f6ln;DE;1.234,50\n".encode())
         self.write("x", generator.random(1500).astype("f4").tobytes())

@@ -284,7 +284,7 @@ class Run {
   bool is_wide() const { return data_.type() == DType::float64; }
   template <class T>
   bool is_product(product_tree::DeviceProduct& product) const {
-    product_tree::Tree<T> tree;
+    core::Tree<T> tree;
     product.collect(tree);
     const std::uint64_t whole = data_.size() >> product.level() << product.level();
     const double expected = samesum::product(data_.part(0, whole), {.device = Device::open("cpu")}).as_double();

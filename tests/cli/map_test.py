@@ -1,0 +1,81 @@
+"""Formulas on the command line: --map in front of every reduction, and operators of one's own."""
+import functools
+import math
+import struct
+import unittest
+
+from support.program import Case, header, npy
+
+
+class Map(Case):
+    def floats(self, name, values):
+        return self.array(name, values)
+
+    def integers(self, name, values):
+        return self.write(name, npy(header("'<i4'", "(%d,)" % len(values)), struct.pack("<%di" % len(values), *values)))
+
+    def setUp(self):
+        super().setUp()
+        self.x = [0.1 * i - 2 for i in range(50)]
+        self.y = [3.0 / (i + 1) for i in range(50)]
+        self.floats("x.npy", self.x)
+        self.floats("y.npy", self.y)
+
+    def number(self, *arguments):
+        return float(self.succeed(*arguments))
+
+    def test_reductions_of_formulas(self):
+        products = [a * b for a, b in zip(self.x, self.y)]
+        self.assertEqual(self.number("sum", "--map", "x*y", "x.npy", "y.npy"), math.fsum(products))
+        self.assertEqual(self.number("sum", "--map", "w*v", "w=x.npy", "v=y.npy"), math.fsum(products))
+        self.assertEqual(self.number("sum", "--map", "x*h", "--param", "h=0.5", "x.npy"), math.fsum(0.5 * a for a in self.x))
+        self.assertEqual(self.number("max", "--map", "abs(x)", "x.npy"), max(map(abs, self.x)))
+        self.assertEqual(self.number("argmax", "--map", "abs(x)", "x.npy"), max(range(50), key=lambda i: abs(self.x[i])))
+        low, high = sorted(a * a for a in self.x)[24:26]
+        self.assertEqual(self.number("median", "--map", "x*x", "x.npy"), (low + high) / 2)
+        stats = self.json("stats", "--map", "x - y", "x.npy", "y.npy")
+        self.assertEqual(stats["sum"], math.fsum(a - b for a, b in zip(self.x, self.y)))
+
+    def test_histograms_of_formulas(self):
+        lengths = [math.sqrt(a * a + b * b) for a, b in zip(self.x, self.y)]
+        found = self.json("hist", "--map", "sqrt(x*x + y*y)", "--bins", "4", "--range", "0", "4", "x.npy", "y.npy")
+        counts = [sum(k <= v < k + 1 or (k == 3 and v == 4) for v in lengths) for k in range(4)]
+        self.assertEqual(found["channels"][0]["counts"], counts)
+
+    def test_columns_of_a_table(self):
+        self.write("sales.csv", b"city,price,amount\nA,1.5,2\nB,2.25,3\nA,4,1\n")
+        self.assertEqual(self.number("sum", "--map", "price*amount", "sales.csv"), 1.5 * 2 + 2.25 * 3 + 4)
+        self.assertIn("cost", self.refuse("sum", "--map", "cost*amount", "sales.csv"))
+
+    def test_operators(self):
+        numbers = [12, 18, 30, 42, 6]
+        self.integers("n.npy", numbers)
+        self.assertEqual(self.succeed("reduce", "--combine", "gcd(a, b)", "n.npy"), "6\n")
+        modulus = 1000003
+        self.assertEqual(int(self.succeed("reduce", "--combine", "a*b % 1000003", "n.npy")), functools.reduce(lambda a, b: a * b % modulus, numbers))
+        found = self.succeed("reduce", "--map", "(abs(x), i)", "--combine", "b[0] > a[0] ? b : a", "x.npy").split()
+        best = max(range(50), key=lambda i: (abs(self.x[i]), -i))
+        self.assertEqual([float(found[0]), int(found[1])], [abs(self.x[best]), best])
+        weights = self.succeed("reduce", "--map", "(x, x*y)", "--combine", "(max(a[0], b[0]), min(a[1], b[1]))", "--finish", "a[0] - a[1]",
+                               "x.npy", "y.npy")
+        self.assertEqual(float(weights), max(self.x) - min(a * b for a, b in zip(self.x, self.y)))
+        self.integers("none.npy", [])
+        self.assertEqual(self.succeed("reduce", "--combine", "a + b", "--identity", "7", "none.npy"), "7\n")
+        self.assertEqual(self.succeed("reduce", "--combine", "gcd(a, b)", "--check", "n.npy"), "6\n")
+        result = self.run_program("reduce", "--combine", "a - b", "--check", "n.npy")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"not associative: of the elements 12, 18, 30", result.stderr)
+
+    def test_refusals(self):
+        self.assertIn("'q'", self.refuse("sum", "--map", "x*q", "x.npy"))
+        self.assertIn("different lengths", self.refuse("sum", "--map", "x*y", "x.npy", self.floats("z.npy", [1.0])))
+        self.assertIn("does not use 'y'", self.refuse("sum", "--map", "x+1", "x.npy", "y.npy"))
+        self.assertIn("^", self.refuse("sum", "--map", "x*(y", "x.npy", "y.npy"))
+        self.assertIn("NAME=NUMBER", self.refuse("sum", "--map", "x*h", "--param", "h", "x.npy"))
+        self.assertIn("--nodata", self.refuse("mean", "--map", "x*2", "--nodata", "0", "x.npy"))
+        self.assertIn("--combine", self.refuse("reduce", "x.npy"))
+        self.assertIn("one file", self.refuse("reduce", "--combine", "a+b", "x.npy", "y.npy"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,212 @@
+// Operators of one's own on every device, against the same tree by plain recursion.
+#include "selftest/cases.hpp"
+#include "support/devices.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/map_source.hpp>
+#include <samesum/operator.hpp>
+#include <samesum/reduce.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+// The fixed association: the left child has the greatest power of two of leaves that leaves something for the right one.
+template <class T, class Combine>
+T tree(const std::vector<T>& leaves, std::size_t first, std::size_t count, const Combine& combine) {
+  if (count == 1) return leaves[first];
+  const std::size_t left = std::bit_ceil(count) / 2;
+  const T a = tree(leaves, first, left, combine);
+  return combine(a, tree(leaves, first + left, count - left, combine));
+}
+
+const std::vector<std::size_t>& sizes() {
+  static const std::vector<std::size_t> all = {1, 2, 3, 5, 64, 1000, 1023, 1024, 1025, 5000, 16384, 16385, 70001};
+  return all;
+}
+
+// In host memory, and in every device's.
+void on_all_devices(const Array& host, const std::function<void(const Array&, const Options&)>& check) {
+  for (const Device& device : test::devices()) {
+    SCOPED_TRACE(device.info().selector);
+    check(host, {.device = device});
+    const Buffer buffer(device, std::max<std::uint64_t>(host.bytes(), 8));
+    if (host.bytes() != 0) buffer.write(host.data(), host.bytes());
+    check(Array(buffer, host.size(), host.type()), {.device = device});
+  }
+}
+
+std::vector<std::int32_t> random_integers(std::size_t size, std::int32_t least, std::int32_t greatest) {
+  hard::Random random(size);
+  std::vector<std::int32_t> x(size);
+  for (std::int32_t& value : x) value = static_cast<std::int32_t>(random.between(least, greatest));
+  return x;
+}
+
+TEST(OperatorTest, IntegersThatDoNotCommute) {
+  struct Case {
+    const char* text;
+    std::int64_t (*combine)(std::int64_t, std::int64_t);
+    std::int32_t least, greatest;
+  };
+  constexpr std::int64_t kPrime = 1000003;
+  const Case cases[] = {
+      {"gcd(a, b)", [](std::int64_t a, std::int64_t b) { return std::gcd(a, b); }, 0, 1 << 30},
+      {"a*b % 1000003", [](std::int64_t a, std::int64_t b) { return a * b % kPrime; }, 1, 1000002},
+      {"(a*3 + b*b + 7) % 1000003", [](std::int64_t a, std::int64_t b) { return (a * 3 + b * b + 7) % kPrime; }, 0, 1000002},
+      {"a", [](std::int64_t a, std::int64_t) { return a; }, -5, 5},
+      {"b", [](std::int64_t, std::int64_t b) { return b; }, -500, 500},
+      {"min(a, b)", [](std::int64_t a, std::int64_t b) { return std::min(a, b); }, -1000000, 1000000},
+  };
+  for (const Case& one : cases) {
+    const Operator op{Formula(one.text)};
+    for (const std::size_t size : sizes()) {
+      SCOPED_TRACE(std::string(one.text) + ", " + std::to_string(size));
+      const std::vector<std::int32_t> x = random_integers(size, one.least, one.greatest);
+      const std::vector<std::int64_t> leaves(x.begin(), x.end());
+      const std::int64_t expected = tree(leaves, 0, size, one.combine);
+      on_all_devices(x, [&](const Array& data, const Options& options) {
+        EXPECT_EQ(reduce(data, op, options), (std::vector<Value>{{expected, DType::int64}}));
+      });
+    }
+  }
+}
+
+TEST(OperatorTest, FloatsHaveTheBitsOfTheTree) {
+  for (const std::size_t size : sizes()) {
+    SCOPED_TRACE(size);
+    hard::Random random(size);
+    std::vector<float> x(size);
+    for (float& value : x) value = static_cast<float>(random.bits() >> 40) * 0x1p-24f - 0.3f;
+    const auto combine = [](float a, float b) { return a + b - 0.125f * a * b; };
+    const float expected = tree(x, 0, size, combine);
+    ASSERT_TRUE(std::isfinite(expected));
+    on_all_devices(x, [&](const Array& data, const Options& options) {
+      EXPECT_EQ(reduce(data, Operator{Formula("a + b - 0.125*a*b")}, options)[0].as_double(), static_cast<double>(expected));
+    });
+  }
+}
+
+// A product of 2x2 matrices modulo a prime: four numbers at each position, by a map in front.
+TEST(OperatorTest, TuplesOfAMap) {
+  const Operator product{Formula("((a[0]*b[0] + a[1]*b[2]) % 997, (a[0]*b[1] + a[1]*b[3]) % 997, (a[2]*b[0] + a[3]*b[2]) % 997, "
+                                 "(a[2]*b[1] + a[3]*b[3]) % 997)"),
+                         {Value{std::int64_t{1}, DType::int64}, Value{std::int64_t{0}, DType::int64}, Value{std::int64_t{0}, DType::int64},
+                          Value{std::int64_t{1}, DType::int64}}};
+  const Formula map("(x % 997, 1, i % 5, 2*x % 997)");
+  using Matrix = std::array<std::int64_t, 4>;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1500}, std::size_t{40000}}) {
+    SCOPED_TRACE(size);
+    const std::vector<std::int32_t> x = random_integers(size, 0, 100000);
+    std::vector<Matrix> leaves;
+    for (std::size_t i = 0; i < size; ++i) leaves.push_back({x[i] % 997, 1, static_cast<std::int64_t>(i % 5), 2 * x[i] % 997});
+    Matrix expected{1, 0, 0, 1};
+    if (size != 0) {
+      expected = tree(leaves, 0, size, [](const Matrix& a, const Matrix& b) {
+        return Matrix{(a[0] * b[0] + a[1] * b[2]) % 997, (a[0] * b[1] + a[1] * b[3]) % 997, (a[2] * b[0] + a[3] * b[2]) % 997,
+                      (a[2] * b[1] + a[3] * b[3]) % 997};
+      });
+    }
+    on_all_devices(x, [&](const Array& data, const Options& options) {
+      const std::vector<Value> found = reduce(map, {{"x", data}}, {}, product, options);
+      ASSERT_EQ(found.size(), 4u);
+      for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(found[k], (Value{expected[k], DType::int64})) << k;
+    });
+  }
+}
+
+// Components of several types: the greatest value of a formula and its index.
+TEST(OperatorTest, GreatestWithItsIndex) {
+  std::vector<float> x(30000);
+  hard::Random random(9);
+  for (float& value : x) value = static_cast<float>(random.bits() >> 40) * 0x1p-24f - 0.5f;
+  x[777] = x[20001] = -0.75f;
+  Operator greatest{Formula("b[0] > a[0] ? b : a")};
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    const std::vector<Value> found = reduce(Formula("(abs(x), i)"), {{"x", data}}, {}, greatest, options);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0], (Value{0.75, DType::float32}));
+    EXPECT_EQ(found[1], (Value{std::int64_t{777}, DType::int64}));
+  });
+  greatest.finish = Formula("a[0]*2");
+  EXPECT_EQ(reduce(Formula("(abs(x), i)"), {{"x", x}}, {}, greatest).at(0), (Value{1.5, DType::float32}));
+}
+
+// The same through a source, whose chunks may end anywhere.
+TEST(OperatorTest, Sources) {
+  const std::vector<std::int32_t> x = random_integers(70001, 1, 1000002);
+  const Operator op{Formula("(a*3 + b*b + 7) % 1000003")};
+  for (const Device& device : test::devices()) {
+    const Buffer buffer(device, 4 * x.size());
+    buffer.write(x.data(), 4 * x.size());
+    const auto source = map("x + 1", {{"x", Array(buffer, x.size(), DType::int32)}});
+    std::vector<std::int64_t> leaves(x.begin(), x.end());
+    for (std::int64_t& leaf : leaves) ++leaf;
+    const std::int64_t expected =
+        tree(leaves, 0, leaves.size(), [](std::int64_t a, std::int64_t b) { return (a * 3 + b * b + 7) % 1000003; });
+    EXPECT_EQ(reduce(*source, op), (std::vector<Value>{{expected, DType::int64}})) << device.info().selector;
+  }
+}
+
+TEST(OperatorTest, ParametersAndIdentities) {
+  const std::vector<double> none;
+  const Operator scaled{Formula("(a + b)*h"), {Value{7.0, DType::float64}}, {{"h", 0.5}}};
+  EXPECT_EQ(reduce(none, scaled), (std::vector<Value>{{7.0, DType::float64}}));
+  const std::vector<double> x = {1, 2, 4};
+  EXPECT_EQ(reduce(x, scaled), (std::vector<Value>{{((1 + 2) * 0.5 + 4) * 0.5, DType::float64}}));
+  // Matrices in Fortran order are walked in C order.
+  const std::vector<std::int64_t> grid = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(reduce(Array(grid).reshaped({2, 3}).transposed(), Operator{Formula("a*10 + b")})[0],
+            (Value{std::int64_t{((1 * 10 + 4) * 10 + (2 * 10 + 5)) * 10 + (3 * 10 + 6)}, DType::int64}));
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(OperatorTest, SaysWhatIsWrong) {
+  const std::vector<std::int64_t> x = {5, 0, 3};
+  const auto of = [&](const char* text) { return error_of([&] { reduce(x, Operator{Formula(text)}); }); };
+  EXPECT_NE(of("(a, b)").find("gives 2 numbers for operands of one number"), std::string::npos) << of("(a, b)");
+  EXPECT_NE(of("a + c").find("'c'"), std::string::npos) << of("a + c");
+  const std::vector<std::int64_t> none;
+  EXPECT_NE(error_of([&] { reduce(none, Operator{Formula("a + b")}); }).find("no identity"), std::string::npos);
+  for (const Device& device : test::devices()) {
+    std::vector<std::int64_t> large(5000, 1);
+    large[4500] = INT64_MAX;
+    const Buffer buffer(device, 8 * large.size());
+    buffer.write(large.data(), 8 * large.size());
+    const std::string overflow = error_of([&] { reduce(Array(buffer, large.size(), DType::int64), Operator{Formula("a + b")}); });
+    EXPECT_NE(overflow.find("overflow"), std::string::npos) << device.info().selector << ": " << overflow;
+  }
+}
+
+TEST(OperatorTest, FindsWhatIsNotAssociative) {
+  const std::vector<std::int32_t> x = {4, 9, 2, 7, 1, 8};
+  EXPECT_FALSE(find_not_associative(x, Operator{Formula("gcd(a, b)")}));
+  const auto found = find_not_associative(x, Operator{Formula("a - b")});
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->find("of the elements 4, 9, 2 from index 0 on it gives -7 from the left and -3 from the right"), std::string::npos)
+      << *found;
+  EXPECT_FALSE(find_not_associative(x, Operator{Formula("max(a, b)")}));
+}
+
+}  // namespace
+}  // namespace samesum
