@@ -4,7 +4,6 @@
 #include "hist_options.hpp"
 #include "nodata.hpp"
 #include "output_file.hpp"
-#include "parameters.hpp"
 #include "progress.hpp"
 #include "spool.hpp"
 #include "standard_image.hpp"
@@ -71,8 +70,8 @@ std::string describe(const Report& report) {
 
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range) {
   if (!options.bin.empty()) {
-    const FormulaMath math = options.repro ? FormulaMath::fixed : FormulaMath::native;
-    return Bins::by_formula(Formula(options.bin, math), options.bins, parse_parameters(options.parameters));
+    const FormulaMath math = options.input.reproducible ? FormulaMath::fixed : FormulaMath::native;
+    return Bins::by_formula(Formula(options.bin, math), options.bins, options.input.formula_parameters());
   }
   if (!options.edges.empty()) return Bins::between(parse_edges(options.edges));
   const bool eight_bits = type && is_integer(*type) && size_of(*type) == 1;
@@ -244,8 +243,8 @@ int run(Output& out, const HistOptions& options) {
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
     refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }
-  if (options.bin.empty() && (!options.parameters.empty() || options.repro)) {
-    refuse("--param and --repro are for the formula of --bin, and there is none");
+  if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.reproducible)) {
+    refuse("--param and --repro are for the formulas of --bin and --map, and there is none");
   }
   if (!options.bin.empty()) {
     if (!options.edges.empty() || !options.range.empty() || options.log_bins || options.each_value || options.letters != 0) {
@@ -287,10 +286,6 @@ void add_hist(CLI::App& program, Action& action) {
       ->option_text("LOW HIGH");
   command->add_option("--edges", options->edges, "the bounds of all bins: 0,1,10 or @FILE")->option_text("EDGES");
   command->add_option("--bin", options->bin, "the bin of a number x by a formula, with --bins: 'clz(x)'")->type_name("FORMULA");
-  command->add_option("--param", options->parameters, "a number in the formula, NAME=VALUE; may be given again")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command->add_flag("--repro", options->repro, "exp, log, sin, cos, tanh of the formula by the same operations on every device");
   command->add_flag("--log-bins", options->log_bins, "bins of one ratio: logarithmic");
   command->add_flag("--each-value", options->each_value, "a bin for each whole number");
   add_options(*command, options->input);

@@ -22,8 +22,6 @@ struct HistOptions {
   std::vector<double> range;
   std::string edges;
   std::string bin;  ///< a formula of the sample's bin
-  std::vector<std::string> parameters;
-  bool repro = false;
   bool each_value = false, log_bins = false, log = false;
   bool by_channel = false, alpha = false;
   std::string tiles;

@@ -3,6 +3,7 @@
 
 #include "chain.hpp"
 #include "nodata.hpp"
+#include "parameters.hpp"
 #include "printable.hpp"
 
 #include <samesum/error.hpp>
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -126,26 +126,7 @@ std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions&
 
 Formula Input::formula() const { return Formula(map, reproducible ? FormulaMath::fixed : FormulaMath::native); }
 
-std::vector<FormulaParameter> Input::formula_parameters() const {
-  std::vector<FormulaParameter> found;
-  for (const std::string& text : parameters) {
-    const std::size_t equals = text.find('=');
-    const std::string name = text.substr(0, equals), number = equals == std::string::npos ? "" : text.substr(equals + 1);
-    std::int64_t whole = 0;
-    double real = 0;
-    const auto reads = [&](auto& value) {
-      const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
-      return code == std::errc() && end == number.data() + number.size();
-    };
-    require(!name.empty() && (reads(whole) || reads(real)), fmt::format("--param takes NAME=NUMBER, as in h=0.5, not '{}'", text));
-    if (reads(whole)) {
-      found.emplace_back(name, whole);
-    } else {
-      found.emplace_back(name, real);
-    }
-  }
-  return found;
-}
+std::vector<FormulaParameter> Input::formula_parameters() const { return parse_parameters(parameters); }
 
 std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   require(nodata.empty(), "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
@@ -262,8 +243,10 @@ void add_options(CLI::App& command, Input& input) {
 
 void add_map(CLI::App& command, Input& input) {
   command.add_option("--map", input.map, "a formula of the numbers, read instead of them: 'x*y' x.npy y.npy")->type_name("FORMULA");
-  command.add_option("--param", input.parameters, "of --map: a number by its name")->type_name("NAME=N")->allow_extra_args(false);
-  command.add_flag("--repro", input.reproducible, "of --map: exp, log, sin, cos, tanh with the same bits everywhere");
+  command.add_option("--param", input.parameters, "a number in a formula, NAME=VALUE; may be given again")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
+  command.add_flag("--repro", input.reproducible, "exp, log, sin, cos, tanh of a formula with the same bits everywhere");
 }
 
 void add_total(CLI::App& command, Input& input) {

@@ -13,7 +13,8 @@ namespace samesum::core {
 template <class T, class Combine = std::multiplies<T>>
 class Tree {
  public:
-  explicit Tree(Combine combine = {}) : combine_(std::move(combine)) {}
+  Tree() = default;
+  explicit Tree(Combine combine) : combine_(std::move(combine)) {}
 
   /// The number of leaves so far.
   std::uint64_t size() const noexcept { return size_; }

@@ -158,7 +158,7 @@ class Hist(Case):
         self.assertIn("1  3  ", text)
         refused = [(["--bin", "x"], "--bin takes --bins"), (["--bin", "x", "--bins", "3", "--range", "0", "1"], "cannot be used with it"),
                    (["--bin", "clz(x)", "--bins", "3"], "'clz' takes integers, not float64\n  clz(x)\n  ^\n"),
-                   (["--bin", "i", "--bins", "3"], "not on its index i"), (["--param", "h=1"], "for the formula of --bin"),
+                   (["--bin", "i", "--bins", "3"], "not on its index i"), (["--param", "h=1"], "for the formulas of --bin and --map"),
                    (["--bin", "x*", "--bins", "3"], "found the end")]
         for arguments, words in refused:
             self.assertIn(words, self.refuse(*arguments, "x.npy"))

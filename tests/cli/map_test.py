@@ -71,7 +71,7 @@ class Map(Case):
         self.assertIn("different lengths", self.refuse("sum", "--map", "x*y", "x.npy", self.floats("z.npy", [1.0])))
         self.assertIn("does not use 'y'", self.refuse("sum", "--map", "x+1", "x.npy", "y.npy"))
         self.assertIn("^", self.refuse("sum", "--map", "x*(y", "x.npy", "y.npy"))
-        self.assertIn("NAME=NUMBER", self.refuse("sum", "--map", "x*h", "--param", "h", "x.npy"))
+        self.assertIn("--param h", self.refuse("sum", "--map", "x*h", "--param", "h", "x.npy"))
         self.assertIn("--nodata", self.refuse("mean", "--map", "x*2", "--nodata", "0", "x.npy"))
         self.assertIn("--combine", self.refuse("reduce", "x.npy"))
         self.assertIn("one file", self.refuse("reduce", "--combine", "a+b", "x.npy", "y.npy"))
