@@ -43,6 +43,7 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {8_MiB, {512, 8, 1}, Width::wide},
                          {8_MiB, {256, 4, 2, true}},
                          {32_MiB, {512, 4, 1, true}},
+                         {64_MiB, {512, 4, 2, true}, Width::narrow},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares. Clusters are
 // for devices that have them.

@@ -28,8 +28,9 @@ constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, r
 
 std::uint64_t local_bytes(const KernelShape& shape) {
   const reduce::RecordLayout layout = shape.layout();
-  const std::uint64_t rows = layout.sum_rows + layout.product_rows, words = rows + layout.added_words();
-  return std::max({rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
+  const std::uint64_t words = rows + layout.added_words() + (layout.more_bins != 0 ? bins : 0);
+  return std::max({bins * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
          kCounterBytes;
 }
 
@@ -49,8 +50,9 @@ std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std
   constexpr std::uint64_t kOften = 32;
   const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
   const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
-  if (info.is_cpu || shape.dot || !shape.windows || share < kOften) return 1;
-  return shape.type == DType::float64 ? 8 : 2;
+  if (info.is_cpu || shape.dot || share < kOften) return 1;
+  if (is_integer(shape.type)) return shape.rounds() ? 4 : 1;
+  return !shape.windows ? 1 : shape.type == DType::float64 ? 8 : 2;
 }
 
 // Of little data more is shared out, in smaller tiles, as these were the fastest on an H100; with fewer bins to clear and to collect, as
