@@ -1,4 +1,4 @@
-// samesum bench sum, samesum bench ceiling; bench barrier has a file of its own
+// samesum bench sum, samesum bench ceiling; bench barrier is in its own file
 #include "bench.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
@@ -43,7 +43,7 @@ struct CeilingBench {
   bool json = false;
 };
 
-// As near to a square as powers of two allow.
+// As close to a square as powers of two allow.
 std::uint64_t natural_rows(std::uint64_t size) {
   if (size == 0) return 1;
   std::uint64_t rows = std::uint64_t{1} << std::countr_zero(size);
@@ -51,7 +51,7 @@ std::uint64_t natural_rows(std::uint64_t size) {
   return rows;
 }
 
-// Rows and columns of `size` elements, as far as the options do not say; `shape` is the file's own, where there is one.
+// Rows and columns of `size` elements, where the options do not give them; `shape` is the file's own, if it has one.
 Array as_matrix(const SumBench& options, const Array& data, std::span<const std::uint64_t> shape) {
   const std::uint64_t size = data.size();
   std::uint64_t rows = shape.size() == 2 && shape[0] != 0 ? shape[0] : natural_rows(size);
@@ -245,7 +245,7 @@ std::size_t widest(const std::vector<std::string>& names) {
   return width;
 }
 
-// The last listed that is not the host itself, else a compiler for the host.
+// The last listed device that is not the host's processor; otherwise the last listed one.
 Device choose_for_bench(const std::string& selector) {
   if ((selector != "auto" && !selector.empty()) || std::getenv("SAMESUM_DEVICE") != nullptr) return choose_device(selector, 0);
   std::string best = "cpu";

@@ -1,4 +1,4 @@
-// What the commands under `samesum bench` share.
+// The parts common to the commands under `samesum bench`.
 #pragma once
 
 #include "command.hpp"
@@ -14,28 +14,28 @@
 
 namespace samesum::cli {
 
-/// A benchmark wants the fastest device, whatever its start-up, where the user does not say which.
+/// The fastest device, regardless of its start-up time, unless the user names one.
 Device choose_for_bench(const std::string& selector);
 
-/// A size as parse_count has it, and not 0. @throws Error (usage) that names `option`.
+/// A size as parsed by parse_count, not 0. @throws Error (usage) that names `option`.
 std::uint64_t parse_size(const std::string& text, const char* option);
 
 /// How long to measure: --runs and --seconds.
 struct EffortOptions {
   std::uint32_t runs = 31;
-  double seconds = 0;  ///< for each row; 0: so that all of them end soon
+  double seconds = 0;  ///< for each row; 0: chosen so that the whole benchmark is short
 
-  /// On a CPU, where there are two dozen rows that take long, each takes a tenth of what it takes on a GPU.
+  /// On a CPU, where two dozen rows take long, each is measured for a tenth of the time on a GPU.
   bench::Effort effort(const Device& device) const;
-  /// Tells, where nothing else was asked for, how to measure longer than that.
+  /// Prints how to measure longer, unless the user set these options.
   void tell(Output& out, const Device& device, std::string_view larger) const;
 };
 void add_options(CLI::App& command, EffortOptions& options);
 
-/// Writes what was printed of a table so far: each row as soon as it is there.
+/// Prints the rows of a table as soon as each is complete.
 void show_now(Output& out);
 
-/// The longest of `names`, for a column of a table of which only some rows are there.
+/// The length of the longest of `names`, for a column of a table that is printed row by row.
 std::size_t widest(const std::vector<std::string>& names);
 
 void add_bench_barrier(CLI::App& parent, Action& action);

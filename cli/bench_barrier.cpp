@@ -25,7 +25,7 @@ std::string verdict(const bench::BarrierRow& row) {
   return row.reason.empty() ? text : text + ": " + row.reason;
 }
 
-// That no barrier at all gives a wrong result is what its row is there to show.
+// Whether a row is as expected: `none` is expected to be wrong.
 bool sound(const bench::BarrierRow& row) {
   if (row.verdict == bench::Verdict::failed) return false;
   return row.verdict != bench::Verdict::wrong || row.method == "none";
@@ -37,7 +37,7 @@ Table::Cell verdict_cell(const bench::BarrierRow& row) {
 
 std::string rate(const bench::BarrierRow& row) { return row.seconds.median > 0 ? fmt::format("{:.3f}", 1e-6 / row.seconds.median) : ""; }
 
-// Rows that are printed as they are measured.
+// Prints rows as they are measured.
 class BarrierPrinter {
  public:
   explicit BarrierPrinter(Output& out) : out_(out) {}

@@ -26,13 +26,13 @@ struct HistogramBench {
   bool json = false;
 };
 
-// That counting without atomics is wrong is what its row is there to show.
+// Whether a row is as expected: counting without atomics is expected to be wrong.
 bool sound(const bench::HistogramLadderRow& row) {
   if (row.verdict == bench::Verdict::failed) return false;
   return row.verdict != bench::Verdict::wrong || row.name == "racy";
 }
 
-// A ladder whose rungs are printed as they are measured.
+// Prints the rungs of a ladder as they are measured.
 class HistogramPrinter {
  public:
   HistogramPrinter(Output& out, std::string kind, const std::vector<std::string>& rungs)

@@ -1,4 +1,4 @@
-// What was measured, as tables and as JSON.
+// Measurements as tables and as JSON.
 #pragma once
 
 #include "number.hpp"
@@ -12,13 +12,13 @@
 
 namespace samesum::cli {
 
-/// A ladder whose rungs are printed as they are measured.
+/// Prints the rungs of a ladder as they are measured.
 class LadderPrinter {
  public:
-  /// `rungs` are the names of all that may come.
+  /// `rungs` are the names of all rungs that may follow.
   LadderPrinter(Output& out, std::string data, const std::vector<std::string>& rungs);
-  void print(const bench::Ladder& ladder);   ///< what is new
-  void finish(const bench::Ladder& ladder);  ///< what the figures are relative to
+  void print(const bench::Ladder& ladder);   ///< only new rows
+  void finish(const bench::Ladder& ladder);  ///< the ceilings that the figures are relative to
 
  private:
   Output& out_;
@@ -30,7 +30,7 @@ class LadderPrinter {
 class CeilingPrinter {
  public:
   explicit CeilingPrinter(Output& out) : out_(out) {}
-  void print(const bench::Ceiling& ceiling);  ///< what is new
+  void print(const bench::Ceiling& ceiling);  ///< only new rows
 
  private:
   Output& out_;

@@ -42,7 +42,7 @@ Style style_of(bench::Verdict verdict) {
   return verdict == bench::Verdict::skipped ? Style::dim : Style::bad;
 }
 
-// A ladder whose rungs are printed as they are measured.
+// Prints the rungs of a ladder as they are measured.
 class PairsPrinter {
  public:
   PairsPrinter(Output& out, const std::vector<std::string>& rungs)
@@ -218,7 +218,7 @@ ceiling' is the fraction of the rate of multiply-adds from registers, measured i
 the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, where that is
 found. A kernel of your own is named 'pairs' and has the parameters
 (GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
-ulong y_count); see src/pairs/textbook.cl. What 'samesum bench sum --help' says
+ulong y_count); see src/ladder/pairs/textbook.cl. What 'samesum bench sum --help' says
 of such kernels holds here. Exit code 1 should a variant be wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }

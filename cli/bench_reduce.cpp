@@ -35,7 +35,7 @@ Table::Cell verdict_cell(const bench::ReduceBenchRow& row) {
                                                                                                      : Style::dim};
 }
 
-// Rows that are printed as they are measured.
+// Prints rows as they are measured.
 class ReducePrinter {
  public:
   ReducePrinter(Output& out, std::string data) : out_(out), data_(std::move(data)) {}

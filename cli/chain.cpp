@@ -57,7 +57,7 @@ void Chain::take_columns() {
   }
 }
 
-// What is known of an input once it has been read.
+// Adds the properties of an input that are known once it has been read.
 void Chain::add_facts() {
   missing_ += source_->missing();
   const std::span<const Column> columns = source_->columns();

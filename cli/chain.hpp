@@ -1,4 +1,4 @@
-// Several inputs as one: --total.
+// Concatenation of several inputs: --total.
 #pragma once
 
 #include "input.hpp"
@@ -13,15 +13,15 @@
 
 namespace samesum::cli {
 
-/// The numbers of several inputs, one after the other, each opened when its turn comes. Of tables, column by column: they must have the
-/// same.
+/// The numbers of several inputs in sequence, each opened when it is reached. Tables are concatenated column by column: they must have the
+/// same columns.
 class Chain final : public Source {
  public:
   explicit Chain(std::vector<NamedSource> sources);
 
   std::optional<Array> next() override;
   std::string_view format() const noexcept override { return format_; }
-  std::optional<DType> type() const noexcept override { return type_; }  ///< that of all so far
+  std::optional<DType> type() const noexcept override { return type_; }  ///< of all inputs so far
   std::vector<std::uint64_t> shape() const override { return {count_}; }
   std::string part() const override { return part_; }
   std::span<const Column> columns() const override { return columns_; }
@@ -36,16 +36,16 @@ class Chain final : public Source {
 
   std::vector<NamedSource> sources_;
   std::size_t opened_ = 0;
-  std::unique_ptr<Source> source_;  // the latest; null once all are read
+  std::unique_ptr<Source> source_;  // the current one; null after the last
   std::string format_, part_;
   std::optional<DType> type_;
-  std::vector<Column> columns_;  // with what the inputs before the latest have
-  bool known_ = false;           // the latest one's columns are looked at
-  std::uint64_t count_ = 0;      // elements given
-  std::uint64_t missing_ = 0;    // in the inputs before the latest
+  std::vector<Column> columns_;  // including the inputs before the current one
+  bool known_ = false;           // whether the current input's columns were compared
+  std::uint64_t count_ = 0;      // elements so far
+  std::uint64_t missing_ = 0;    // in the inputs before the current one
 };
 
-/// Several inputs as one, "3 files"; a single one as it is.
+/// Several inputs as one, named "3 files"; a single one unchanged.
 NamedSource as_one(std::vector<NamedSource> sources);
 
 }  // namespace samesum::cli

@@ -1,4 +1,4 @@
-// What main.cpp and the commands agree on: each command describes its arguments and leaves behind what is to be run.
+// The interface between main.cpp and the commands: each command describes its arguments and sets the action to run.
 #pragma once
 
 #include "output.hpp"
@@ -10,10 +10,10 @@
 namespace samesum::cli {
 
 constexpr int kExitOk = 0;
-constexpr int kExitNoAnswer = 1;  ///< the input is fine, but no right answer can be given
-constexpr int kExitUsage = 2;     ///< bad input or usage, or something failed
+constexpr int kExitNoAnswer = 1;  ///< the input is fine, but has no correct answer
+constexpr int kExitUsage = 2;     ///< bad input or usage, or a failure
 
-/// Runs a command and returns its exit code. Failures are thrown.
+/// Runs a command and returns its exit code; throws on failure.
 using Action = std::function<int(Output&)>;
 
 // Each adds its command to `program`; parsing the command sets `action`.

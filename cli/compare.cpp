@@ -23,7 +23,7 @@ struct Options {
   ResultOptions result;
 };
 
-// Numbers of any type as doubles, as a program has them that adds them up one after the other.
+// Numbers of any type converted to doubles, as for a plain loop that adds doubles.
 class AsDoubles final : public Source {
  public:
   explicit AsDoubles(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -54,7 +54,7 @@ struct PlainSums {
 
 PlainSums plain_sums(Array data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
 
-// How far off a plain sum is; nothing can be said where either is not finite.
+// The deviation of a plain sum; undefined where either is not finite.
 std::string deviation(const Number& plain, const Number& exact) {
   const double off = plain.value() - exact.value();
   if (!std::isfinite(off)) return "";
@@ -98,7 +98,7 @@ int run(Output& out, const Options& options) {
   options.result.check();
   const std::string& name = options.input.files.front();
   std::unique_ptr<Source> source = options.input.open(name);
-  std::shared_ptr<Spool> numbers;  // of a text, whose integers are no doubles
+  std::shared_ptr<Spool> numbers;  // for a text, whose integers must be converted to doubles
   if (!source->type()) {
     numbers = std::make_shared<Spool>(*source);
     source = std::make_unique<AsDoubles>(from_start(numbers));

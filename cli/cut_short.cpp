@@ -15,7 +15,7 @@ namespace {
 
 void write_error(const char* text) noexcept { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
-// What would control a terminal becomes '?': a handler of signals has no more to work with than characters.
+// Replaces control characters by '?'; a signal handler can only process characters.
 void write_name(const char* name) noexcept {
   for (; *name != 0; ++name) {
     const char shown[] = {static_cast<unsigned char>(*name) < 0x20 || *name == 0x7f ? '?' : *name, 0};
@@ -25,13 +25,13 @@ void write_name(const char* name) noexcept {
 
 void tell(int signal, siginfo_t* how, void*) {
   const char* const name = mapped_file_at(how->si_addr);
-  if (name == nullptr) {  // no file's doing
+  if (name == nullptr) {  // not in a mapped file
     std::signal(signal, SIG_DFL);
     std::raise(signal);
     return;
   }
   static std::atomic_flag said;
-  while (said.test_and_set()) pause();  // several threads may read the file: one speaks, and ends the program
+  while (said.test_and_set()) pause();  // several threads may get here: one prints and ends the program
   write_error("samesum: ");
   write_name(name);
   write_error(": became shorter, or its disk failed, while it was being read\n");

@@ -1,9 +1,10 @@
-// Files that become shorter while they are read.
+// Files that are truncated while they are read.
 #pragma once
 
 namespace samesum::cli {
 
-/// From now on, a mapped file that loses its end while it is read (SIGBUS) ends the program with a message that names it, and exit code 2.
+/// From now on, reading the missing part of a mapped file that was truncated (SIGBUS) ends the program with a message that names the file,
+/// and exit code 2.
 void watch_mapped_files() noexcept;
 
 }  // namespace samesum::cli

@@ -16,7 +16,7 @@ constexpr std::array kCapabilities = {Capability::kernels,      Capability::fp64
                                       Capability::device_fence, Capability::unfused,  Capability::division,      Capability::square_root,
                                       Capability::fma,          Capability::denormals};
 
-// Opens every device, as only an open one is fully known; one that does not open joins the absent.
+// Opens every device, as some capabilities are known only then; one that fails to open is listed as absent.
 DeviceList examine() {
   DeviceList found = list_devices();
   DeviceList list{{}, std::move(found.absent)};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kPatience = 30;
 
-// What is no number counts as absent.
+// The value of SAMESUM_DRIVER_SECONDS; its default where it is not a number.
 double patience() {
   const char* variable = std::getenv("SAMESUM_DRIVER_SECONDS");
   char* end = nullptr;
@@ -28,7 +28,7 @@ DriverWatch::DriverWatch() {
   if (!(seconds > 0)) return;
   try {
     thread_ = std::thread([this, seconds] { watch(seconds); });
-  } catch (const std::system_error&) {  // no more threads: then nobody watches
+  } catch (const std::system_error&) {  // no thread available: runs without a watch
   }
 }
 

@@ -1,4 +1,4 @@
-// A driver that hangs is told of, not waited for in silence.
+// Warnings about calls into a driver that do not return.
 #pragma once
 
 #include <condition_variable>
@@ -7,8 +7,8 @@
 
 namespace samesum::cli {
 
-/// While it lives, a thread says on standard error which call into a driver has not returned for so many seconds as the environment
-/// variable SAMESUM_DRIVER_SECONDS says (30 without it; 0: never), and again each time that twice as many have passed.
+/// A guard: in its scope a thread warns on standard error of calls into a driver that have not returned for the number of seconds in the
+/// environment variable SAMESUM_DRIVER_SECONDS (default 30; 0: never), and again each time that number has doubled.
 class DriverWatch {
  public:
   DriverWatch();

@@ -6,7 +6,7 @@
 namespace samesum::cli {
 namespace {
 
-// A view of what somebody else holds.
+// A source over an array that is owned elsewhere.
 class ViewSource final : public Source {
  public:
   ViewSource(Array view, std::string_view format) : view_(view), format_(format) {}
@@ -37,7 +37,7 @@ Elements::Elements(std::string name, InputOptions options) : Elements(name, open
 
 Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
   if (source_->resident_bytes() != 0) {
-    view_ = source_->next().value();  // all of it: the end is where changes are noticed
+    view_ = source_->next().value();  // one chunk; the check for changes comes at the end
     return;
   }
   keep();

@@ -1,4 +1,4 @@
-// All elements of an input in one array, by index: for what looks at them more than once.
+// All elements of an input as one array in C order, for operations that need several passes.
 #pragma once
 
 #include "input.hpp"
@@ -14,28 +14,28 @@
 
 namespace samesum::cli {
 
-/// What can be mapped lies in its file; all else is kept by a Spool, so that memory stays bounded. Numbers of a text are doubles.
+/// A file that can be mapped is used in place; other inputs are stored by a Spool, so that memory stays bounded. Numbers of a text are
+/// doubles.
 class Elements {
  public:
   /// @throws Error (usage) that names the file and what is wrong with it.
   explicit Elements(std::string name, InputOptions options = {});
-  /// Of a source of one type that was opened already.
+  /// From an open source of one type.
   Elements(std::string name, std::unique_ptr<Source> source);
 
-  /// At addresses that are multiples of the elements' size: where a file has them elsewhere, as a .npy file with a header of an odd length
-  /// does, they are kept by a Spool.
+  /// Aligned elements: where a file's are not, as in a .npy file with a header of odd length, they are stored by a Spool.
   static Elements aligned(std::string name);
 
   const std::string& name() const noexcept { return name_; }
   Array view() const noexcept { return view_; }
   DType type() const noexcept { return view_.type(); }
-  /// As numpy has it; of a text, the number of its numbers.
+  /// As in numpy; for a text, the count of its numbers.
   std::vector<std::uint64_t> shape() const;
   std::string_view format() const noexcept { return source_->format(); }
 
-  /// @throws Error (usage) where the file was written to since it was opened.
+  /// @throws Error (usage) where the file was modified since it was opened.
   void check_unchanged() const;
-  /// The same elements as an input that may be opened as long as this object lives.
+  /// The same elements as an input that can be opened while this object exists.
   std::vector<NamedSource> sources() const;
 
  private:

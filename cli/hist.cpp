@@ -27,10 +27,10 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
-// The file behind the '@' of --edges; empty where there is none.
+// The file name after the '@' of --edges; empty if there is none.
 std::string edges_file(const std::string& edges) { return edges.starts_with('@') ? edges.substr(1) : ""; }
 
-// The drawing's file. The end of its name says what is drawn.
+// The output file of the plot. Its extension selects the format.
 OutputFile plot_of(const HistOptions& options) {
   const std::string& path = options.plot;
   std::string end = path.size() < 4 ? "" : path.substr(path.size() - 4);
@@ -48,7 +48,7 @@ double parse_number(std::string_view text, const std::string& where) {
   return value;
 }
 
-// Numbers with commas, blanks or line ends between them; from a file, where the text is '@' and its name.
+// Numbers separated by commas, blanks or line ends; from a file, where the text is '@' and its name.
 std::vector<double> parse_edges(const std::string& given) {
   const std::string file = edges_file(given);
   std::string text = file.empty() ? given : read_file(file);
@@ -59,7 +59,7 @@ std::vector<double> parse_edges(const std::string& given) {
   return edges;
 }
 
-std::string describe(const HistogramReport& report) {
+std::string describe(const Report& report) {
   std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
   if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
   if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
@@ -81,20 +81,20 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
   } else if (const std::optional<Range> found = find_range()) {
     range = *found;
   } else {
-    range = {0, 1};  // as numpy, where there are no numbers
+    range = {0, 1};  // as numpy does without numbers
   }
   if (options.each_value) {
-    if (!(std::abs(range.least) <= 0x1p52 && std::abs(range.greatest) <= 0x1p52))
-      refuse(fmt::format("--each-value takes whole numbers of up to 2^52, and these go from {:g} to {:g}: give --bins instead", range.least,
-                         range.greatest));
-    return Bins::each_value(static_cast<std::int64_t>(std::floor(range.least)), static_cast<std::int64_t>(std::ceil(range.greatest)));
+    if (!(std::abs(range.min) <= 0x1p52 && std::abs(range.max) <= 0x1p52))
+      refuse(fmt::format("--each-value takes whole numbers of up to 2^52, and these go from {:g} to {:g}: give --bins instead", range.min,
+                         range.max));
+    return Bins::each_value(static_cast<std::int64_t>(std::floor(range.min)), static_cast<std::int64_t>(std::ceil(range.max)));
   }
   const std::uint64_t count = options.bins != 0 ? options.bins : 64;
-  if (options.log_bins) return Bins::logarithmic(range.least, range.greatest, count);
-  return options.range.empty() ? Bins::spanning(range.least, range.greatest, count) : Bins::even(range.least, range.greatest, count);
+  if (options.log_bins) return Bins::logarithmic(range.min, range.max, count);
+  return options.range.empty() ? Bins::spanning(range.min, range.max, count) : Bins::even(range.min, range.max, count);
 }
 
-void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report,
                   std::string_view format) {
   const Chart& first = charts.front();
   const OutputFile plot = plot_of(options);
@@ -140,7 +140,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
 
 namespace {
 
-// The name of the input, or how many there are.
+// The name of the input, or the number of inputs.
 std::string title_of(const Input& input) {
   const std::string& first = input.files.front();
   return input.files.size() > 1 ? fmt::format("{} files", input.files.size()) : shown_name(first);
@@ -156,11 +156,11 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   const std::unique_ptr<Source> source = as_one(std::move(sources)).open();
   const Device device = choose_device(options.device, source->resident_bytes());
   CharacterCounts total{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
-  std::optional<HistogramReport> report;
+  std::optional<Report> report;
   while (const std::optional<Array> view = source->next()) {
     const std::string_view text(static_cast<const char*>(view->data()), view->size());
-    HistogramReport step;
-    const CharacterCounts counts = count_characters(text, map, device, options.histogram, &step);
+    Report step;
+    const CharacterCounts counts = count_characters(text, map, {.device = device, .report = &step, .tuning = options.tuning});
     if (report) {
       *report += step;
     } else {
@@ -210,15 +210,15 @@ int run_numbers(Output& out, const HistOptions& options) {
       return range;
     }
     const std::optional<Range> range = range_of(*source);
-    source = input.open();  // mapped files: from their start again
+    source = input.open();  // opens mapped files again for the second pass
     return range;
   };
   const Bins bins = make_bins(options, type, find_range);
-  HistogramReport report;
+  Report report;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Chart> charts(1);
   charts[0].title = title_of(options.input);
-  charts[0].series.push_back({"", histogram(*source, bins, device, options.histogram, &report)});
+  charts[0].series.push_back({"", histogram(*source, bins, {.device = device, .report = &report, .tuning = options.tuning})});
   print_charts(out, options, charts, report, format);
   return kExitOk;
 }
@@ -234,7 +234,7 @@ int run_image(Output& out, const HistOptions& options, const std::string& path) 
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   options.result.check();
-  plot_of(options);  // before the work
+  plot_of(options);  // fails before the work if it cannot be written
   if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
     refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
   }
@@ -291,7 +291,7 @@ void add_hist(CLI::App& program, Action& action) {
   refuse_option(*command, "--float32", "counts are whole numbers, and edges are compared exactly");
   const CLI::Validator number = whole_number(1, 1u << 16);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command->add_option("--threads", options->histogram.threads, "threads (CPU)")->transform(number)->option_text("N");
+  command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(number)->option_text("N");
   command->footer(R"(Examples:
   samesum hist x.npy                     # 64 bins from the least to the greatest
   samesum hist --bins 20 --range 0 1 x.npy
@@ -310,7 +310,7 @@ through a temporary file (in TMPDIR). Infinities set no bounds.
 Of a TIFF all pages are counted, or --page N; reduced copies and masks are none.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
-    options->input.threads = options->histogram.threads;
+    options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);

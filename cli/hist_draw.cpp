@@ -14,12 +14,12 @@
 namespace samesum::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 40;  // of bins that have a line each
-constexpr std::size_t kHeight = 12;     // of columns, in lines
+constexpr std::size_t kMaxLines = 40;  // for bins with one line each
+constexpr std::size_t kHeight = 12;    // of columns, in lines
 constexpr std::array<const char*, 9> kAcross = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 constexpr std::array<const char*, 9> kUp = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-// The length of a bar in eighths of a character: at least one for a count that is not 0.
+// The length of a bar in eighths of a character: at least one for a nonzero count.
 std::size_t eighths(std::uint64_t count, std::uint64_t greatest, std::size_t characters, bool logarithmic) {
   if (count == 0) return 0;
   const auto value = static_cast<double>(count), most = static_cast<double>(greatest);
@@ -51,10 +51,10 @@ void draw_lines(Output& out, const std::vector<std::string>& labels, const std::
   }
 }
 
-// Columns above an axis with the two bounds.
+// Columns above an axis that is labelled with the two bounds.
 void draw_columns(Output& out, const Histogram& histogram, bool logarithmic, std::uint32_t width) {
   std::vector<std::uint64_t> bars = bars_of(histogram, 100000);
-  const std::size_t scale_width = grouped(greatest_of(bars)).size() + 4;  // put together they may be larger
+  const std::size_t scale_width = grouped(greatest_of(bars)).size() + 4;  // merged bins may have larger counts
   const std::size_t room = width > scale_width + 12 ? width - scale_width - 2 : 10;
   bars = bars_of(histogram, room);
   const std::uint64_t greatest = greatest_of(bars);
@@ -84,8 +84,8 @@ std::string summary_of(const Histogram& histogram) {
   std::string text = fmt::format("{} in {}", grouped(histogram.inside()), counted(histogram.bins().count(), "bin"));
   if (histogram.under() != 0) text += fmt::format(", {} below {:.6g}", grouped(histogram.under()), histogram.bins().low());
   if (histogram.over() != 0) text += fmt::format(", {} above {:.6g}", grouped(histogram.over()), histogram.bins().high());
-  if (histogram.nan() != 0) text += fmt::format(", {} NaN", grouped(histogram.nan()));
-  if (histogram.total() != histogram.nan()) {
+  if (histogram.nan_count() != 0) text += fmt::format(", {} NaN", grouped(histogram.nan_count()));
+  if (histogram.total() != histogram.nan_count()) {
     const Quantile median = histogram.quantile(0.5);
     std::string low, high;
     for (int digits = 6; digits <= 17 && low == high; ++digits) {
@@ -117,7 +117,7 @@ void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width
   for (const Series& series : chart.series) {
     const Histogram& histogram = series.histogram;
     if (!series.name.empty()) out.print("{}\n", out.bold(series.name));
-    if (histogram.bins().count() <= kMostLines) {
+    if (histogram.bins().count() <= kMaxLines) {
       std::vector<std::string> labels;
       const auto edges = histogram.bins().edges();
       for (std::size_t i = 0; i < histogram.bins().count(); ++i) {
@@ -161,9 +161,9 @@ Json json_of(const Chart& chart) {
     one["total"] = histogram.total();
     one["under"] = histogram.under();
     one["over"] = histogram.over();
-    one["nan"] = histogram.nan();
+    one["nan"] = histogram.nan_count();
     one["counts"] = histogram.counts();
-    if (histogram.total() != histogram.nan()) {
+    if (histogram.total() != histogram.nan_count()) {
       for (const double p : {0.25, 0.5, 0.75}) {
         const Quantile quantile = histogram.quantile(p);
         one["quantiles"].push_back({{"p", p}, {"value", quantile.value}, {"low", quantile.low}, {"high", quantile.high}});
@@ -192,7 +192,7 @@ std::string csv_of(const std::vector<Chart>& charts) {
       line(fmt::format("{}", edges[i]), fmt::format("{}", edges[i + 1]), [i](const Histogram& h) { return h.counts()[i]; });
     }
     line(fmt::format("{}", edges.back()), "inf", [](const Histogram& h) { return h.over(); });
-    line("nan", "nan", [](const Histogram& h) { return h.nan(); });
+    line("nan", "nan", [](const Histogram& h) { return h.nan_count(); });
   }
   return text;
 }

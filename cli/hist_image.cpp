@@ -19,7 +19,7 @@
 namespace samesum::cli {
 namespace {
 
-// Counts the rows of an image while others are being decoded.
+// Counts decoded rows of an image while further ones are being decoded.
 class BandCounter {
  public:
   BandCounter(const HistOptions& options, const Device& device) : options_(options), device_(device) {}
@@ -33,13 +33,13 @@ class BandCounter {
     if (!worker_.joinable()) worker_ = std::thread([this, image] { count(image); });
     changed_.notify_one();
   }
-  /// What was counted, if anything was.
+  // The histograms, if any rows were counted.
   std::optional<ImagePart> result() {
     stop();
     if (failure_) std::rethrow_exception(failure_);
     return std::move(counted_);
   }
-  const HistogramReport& report() const { return report_; }
+  const Report& report() const { return report_; }
 
  private:
   void stop() {
@@ -53,10 +53,8 @@ class BandCounter {
 
   void count(const Image& image) try {
     const Bins bins = make_bins(options_, image.type, [] { return std::optional<Range>(); });
-    ImageOptions how;
-    how.alpha = options_.alpha;
-    how.histogram = options_.histogram;
-    if (how.histogram.threads == 0) how.histogram.threads = 1;  // which counts several times as fast as another one decodes
+    Tuning tuning = options_.tuning;
+    if (tuning.threads == 0) tuning.threads = 1;  // one thread counts several times as fast as one decodes
     std::uint64_t done = 0;
     for (;;) {
       std::unique_lock lock(mutex_);
@@ -68,8 +66,9 @@ class BandCounter {
       const auto* first = static_cast<const std::byte*>(image.pixels.get()) + done * image.width * image.channels;
       band.pixels = std::shared_ptr<const void>(image.pixels, first);
       done += band.height;
-      HistogramReport report;
-      ImagePart part = std::move(histogram(band, bins, device_, how, &report).front());
+      Report report;
+      ImagePart part =
+          std::move(histogram(band, bins, {.alpha = options_.alpha}, {.device = device_, .report = &report, .tuning = tuning}).front());
       if (!counted_) {
         counted_ = std::move(part);
         report_ = report;
@@ -91,17 +90,17 @@ class BandCounter {
   std::uint64_t ready_ = 0;
   bool ended_ = false;
   std::optional<ImagePart> counted_;
-  HistogramReport report_;
+  Report report_;
   std::exception_ptr failure_;
-  std::thread worker_;  // last: it uses the others
+  std::thread worker_;  // last: it uses the other members
 };
 
 std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
   if (!a || !b) return a ? a : b;
-  return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
+  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
 }
 
-// The pages that are wanted, each decoded when its turn comes.
+// The requested pages, each decoded when it is reached.
 class Pages {
  public:
   Pages(const HistOptions& options, const std::string& path, std::string name) : file_(path), options_(options), name_(std::move(name)) {
@@ -146,7 +145,7 @@ class Pages {
   std::string name_;
 };
 
-// Of the channels that are counted.
+// The range of the channels that are counted.
 std::optional<Range> range_of(const HistOptions& options, const Image& image) {
   const std::uint32_t wanted = image.channels - (image.has_alpha() && !options.alpha ? 1 : 0);
   if (wanted == image.channels) return range_of(image.view());
@@ -154,7 +153,7 @@ std::optional<Range> range_of(const HistOptions& options, const Image& image) {
   std::optional<Range> range;
   for (std::uint32_t channel = 0; channel < wanted; ++channel) {
     const Array samples(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, image.width * image.height, image.type,
-                       static_cast<std::int64_t>(image.channels * sample));
+                        static_cast<std::int64_t>(image.channels * sample));
     range = joined(range, samesum::range_of(samples));
   }
   return range;
@@ -173,7 +172,7 @@ Chart chart_of(const HistOptions& options, const Image& image, const Pages& page
   return chart;
 }
 
-void parse_tiles(const std::string& tiles, ImageOptions& how) {
+void parse_tiles(const std::string& tiles, ImageTiles& how) {
   const char* end = tiles.data() + tiles.size();
   const auto [middle, error] = std::from_chars(tiles.data(), end, how.columns);
   const bool divided = error == std::errc() && middle != end && *middle == 'x';
@@ -186,7 +185,7 @@ void parse_tiles(const std::string& tiles, ImageOptions& how) {
 
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name) {
   Pages pages(options, path, name);
-  // Where the CPU counts, and where bins do not wait for the whole image.
+  // Rows are counted during decoding if the CPU counts, and if the bins are known before the whole image is.
   const bool bins_known =
       !options.edges.empty() || !options.range.empty() || (options.bins == 0 && !options.log_bins) || options.each_value;
   std::optional<Device> cpu;
@@ -209,16 +208,15 @@ int run_hist_image(Output& out, const HistOptions& options, const std::string& p
     return range;
   };
   const Bins bins = make_bins(options, image.type, find_range);
-  ImageOptions how;
+  ImageTiles how;
   how.alpha = options.alpha;
-  how.histogram = options.histogram;
   if (!options.tiles.empty()) parse_tiles(options.tiles, how);
-  HistogramReport report;
+  Report report;
   const Device device = choose_device(options.device, image.view().bytes());
   std::vector<ImagePart> parts;
   pages.for_each(image, [&](const Image& page) {
-    HistogramReport step;
-    std::vector<ImagePart> more = histogram(page, bins, device, how, &step);
+    Report step;
+    std::vector<ImagePart> more = histogram(page, bins, how, {.device = device, .report = &step, .tuning = options.tuning});
     if (parts.empty()) {
       parts = std::move(more);
       report = std::move(step);

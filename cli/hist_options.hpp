@@ -1,4 +1,4 @@
-// What the parts of `samesum hist` share.
+// The parts common to the files of `samesum hist`.
 #pragma once
 
 #include "hist_output.hpp"
@@ -24,24 +24,23 @@ struct HistOptions {
   bool each_value = false, log_bins = false, log = false;
   bool by_channel = false, alpha = false;
   std::string tiles;
-  std::uint32_t page = 0;  ///< of an image, from 1 on; 0: all
+  std::uint32_t page = 0;  ///< of an image, counted from 1; 0: all
   std::uint64_t max_pixels = ImageFile::kMaxPixels;
   std::uint32_t letters = 0;
   bool characters = false;
   ResultOptions result;
   std::string plot;
   std::string device = "auto";
-  HistogramOptions histogram;
+  Tuning tuning;
 };
 
-/// The bins that the options ask for. `find_range` finds the data's own bounds; `type` is theirs, where they have one.
+/// The bins that the options specify. `find_range` finds the range of the data; `type` is their type, if they have one.
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range);
 
-/// Draws, or prints, in the way that the options ask for.
-void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const HistogramReport& report,
-                  std::string_view format);
+/// Draws or prints the charts as the options specify.
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format);
 
-/// `name`: what the image at `path` is called.
+/// `name`: the name to print for the image at `path`.
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name);
 
 }  // namespace samesum::cli

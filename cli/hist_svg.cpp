@@ -1,4 +1,4 @@
-// Histograms as drawings: SVG, without fonts or scripts of its own.
+// Histograms as SVG drawings, without embedded fonts or scripts.
 #include "hist_output.hpp"
 
 #include <fmt/format.h>
@@ -15,14 +15,14 @@ namespace {
 constexpr double kWidth = 800, kHeight = 480;
 constexpr double kLeft = 86, kRight = 40, kTop = 60, kBottom = 64;
 constexpr double kFrom = kLeft, kTo = kWidth - kRight, kFloor = kHeight - kBottom;
-constexpr std::size_t kMostSteps = 2048;  // of an outline: more cannot be seen
-constexpr std::size_t kMostTitle = 60;    // bytes
+constexpr std::size_t kMaxSteps = 2048;  // of an outline: more are not visible
+constexpr std::size_t kMaxTitle = 60;    // bytes
 
-// Text as XML has it, whatever bytes a file's name is made of; the end of what is too long.
-std::string escape(const std::string& text, std::size_t most = kMostTitle) {
+// Text escaped for XML, for any bytes in a file's name; keeps the end of text that is too long.
+std::string escape(const std::string& text, std::size_t most = kMaxTitle) {
   const std::string valid = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
   std::size_t begin = valid.size() > most ? valid.size() - most : 0;
-  while (begin < valid.size() && (valid[begin] & 0xc0) == 0x80) ++begin;  // at a whole character
+  while (begin < valid.size() && (valid[begin] & 0xc0) == 0x80) ++begin;  // begins with a whole character
   std::string result = begin > 0 ? "…" : "";
   for (const char c : valid.substr(begin)) {
     if (c == '&' || c == '<' || c == '>' || c == '"') {
@@ -34,7 +34,7 @@ std::string escape(const std::string& text, std::size_t most = kMostTitle) {
   return result;
 }
 
-// A colour that its name stands for; all else is one blue.
+// The colour that a name stands for; the default is blue.
 std::string colour_of(const std::string& name) {
   static const std::map<std::string, std::string> kColours = {
       {"red", "#d62728"}, {"green", "#2ca02c"}, {"blue", "#1f5fd0"}, {"grey", "#555555"}, {"alpha", "#9467bd"}};
@@ -42,7 +42,7 @@ std::string colour_of(const std::string& name) {
   return found != kColours.end() ? found->second : "#2b6ca3";
 }
 
-// Round numbers, about five of them from 0 (or low) to high.
+// About five round numbers from 0 (or low) to high.
 std::vector<double> ticks(double low, double high) {
   const double raw = (high / 5 - low / 5), power = std::pow(10.0, std::floor(std::log10(raw)));
   const double step = power * (raw / power < 1.5 ? 1 : raw / power < 3.5 ? 2 : raw / power < 7.5 ? 5 : 10);
@@ -61,7 +61,7 @@ std::string short_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-// Short, but no two of them alike.
+// Short labels, all different.
 std::vector<std::string> labels_of(const std::vector<double>& values) {
   const bool whole = std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v) && std::abs(v) < 1e15; });
   std::vector<std::string> labels;
@@ -75,7 +75,7 @@ std::vector<std::string> labels_of(const std::vector<double>& values) {
   return labels;
 }
 
-// A drawing but for its bars: how many samples there are is measured upwards.
+// A page without its bars; its vertical axis is the number of samples.
 class Page {
  public:
   Page(const std::string& title, const std::string& note, std::uint64_t greatest, bool logarithmic)
@@ -128,15 +128,15 @@ class Page {
 std::string svg_of(const Chart& chart, bool logarithmic) {
   const Bins& bins = chart.series.front().histogram.bins();
   const auto edges = bins.edges();
-  const std::size_t each = (bins.count() + kMostSteps - 1) / kMostSteps;
+  const std::size_t each = (bins.count() + kMaxSteps - 1) / kMaxSteps;
   const bool log_x = bins.kind() == "logarithmic";
-  const auto place = [&](double value) { return log_x ? std::log10(value) : value / 2; };  // halves do not overflow
+  const auto place = [&](double value) { return log_x ? std::log10(value) : value / 2; };  // halved, so that differences do not overflow
   const double from = place(bins.low()), to = place(bins.high());
   const auto x = [&](double value) { return kFrom + (place(value) - from) / (to - from) * (kTo - kFrom); };
 
   std::uint64_t greatest = 1;
   for (const Series& series : chart.series) {
-    for (const std::uint64_t bar : bars_of(series.histogram, kMostSteps)) greatest = std::max(greatest, bar);
+    for (const std::uint64_t bar : bars_of(series.histogram, kMaxSteps)) greatest = std::max(greatest, bar);
   }
   const std::string note = chart.series.size() == 1 ? summary_of(chart.series.front().histogram) : "";
   Page page(chart.title, note, greatest, logarithmic);
@@ -155,7 +155,7 @@ std::string svg_of(const Chart& chart, bool logarithmic) {
 
   double legend = kTo;
   for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series) {
-    const std::vector<std::uint64_t> bars = bars_of(series->histogram, kMostSteps);
+    const std::vector<std::uint64_t> bars = bars_of(series->histogram, kMaxSteps);
     std::string outline = fmt::format("M{:.2f} {:.2f}", x(edges.front()), kFloor);
     for (std::size_t i = 0; i < bars.size(); ++i) {
       outline += fmt::format("V{:.2f}H{:.2f}", page.y(static_cast<double>(bars[i])), x(edges[std::min((i + 1) * each, bins.count())]));
@@ -182,7 +182,7 @@ std::string svg_of(const std::string& title, const CharacterCounts& counts, bool
   const double width = (kTo - kFrom) / static_cast<double>(bars);
   std::size_t longest = 1;
   for (const std::string& name : counts.names) longest = std::max(longest, name.size());
-  // As many names as there is room for.
+  // As many labels as fit.
   const auto step = static_cast<std::size_t>(std::ceil((8.0 * static_cast<double>(longest) + 8) / width));
   for (std::size_t i = 0; i < bars; ++i) {
     const double left = kFrom + width * static_cast<double>(i), top = page.y(static_cast<double>(counts.counts[i]));

@@ -23,7 +23,7 @@ void require(bool condition, std::string message) {
   if (!condition) throw Error(ErrorKind::usage, std::move(message));
 }
 
-// One character, or a name for one that is hard to type; 0 where nothing is given.
+// One character, or the name of one that is hard to type; 0 where nothing is given.
 char character(const char* option, const std::string& text) {
   if (text.empty()) return 0;
   if (text == "tab" || text == "\\t") return '\t';
@@ -121,7 +121,7 @@ std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions&
 }
 
 std::vector<NamedSource> Input::sources() const {
-  options();  // a mistake among them is told before anything is read
+  options();  // checks the options before anything is read
   std::vector<NamedSource> sources;
   for (const std::string& file : files) {
     sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});

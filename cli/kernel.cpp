@@ -26,7 +26,7 @@ struct Options {
   InspectOptions inspect;
 };
 
-// CUDA's disassembler, where there is one.
+// CUDA's disassembler, if it is installed.
 std::string find_disassembler() {
   const char* const path = std::getenv("PATH");
   std::string folders = path != nullptr ? path : "";
@@ -42,7 +42,7 @@ std::string find_disassembler() {
   return {};
 }
 
-// The machine code of a cubin as text; empty where the tool fails.
+// The machine code of a cubin as text; empty if the tool fails.
 std::string disassemble(const std::string& tool, const std::string& cubin) {
   std::string path = (std::filesystem::temp_directory_path() / "samesum.XXXXXX").string();
   const int descriptor = mkstemp(path.data());
@@ -65,7 +65,7 @@ std::string disassemble(const std::string& tool, const std::string& cubin) {
   return text;
 }
 
-// What is written for --asm, and what it is.
+// The output of --asm, and its format.
 struct Assembly {
   std::string bytes, what;
 };
@@ -81,7 +81,7 @@ Assembly assembly_of(const std::vector<KernelListing>& listings) {
     } else if (listings.size() == 1 || listing.format == "PTX") {
       all.bytes += listing.binary;
       all.what = listing.format == "cubin" ? "a cubin, as there is neither nvdisasm nor cuobjdump to disassemble it" : listing.format;
-    } else if (all.bytes.empty()) {  // binaries cannot stand one behind the other
+    } else if (all.bytes.empty()) {  // binaries cannot be concatenated
       all.bytes = listing.binary;
       all.what = fmt::format("{}, of the first of {} programs", listing.format, listings.size());
     }
@@ -91,7 +91,7 @@ Assembly assembly_of(const std::vector<KernelListing>& listings) {
 }
 
 int run(Output& out, Options options) {
-  // The drivers' own caches would give no build log the second time. Nothing has been opened yet.
+  // The drivers' caches would give no build log the second time. No device has been opened yet.
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   setenv("POCL_KERNEL_CACHE", "0", 1);
   const OutputFile target(options.assembly, {});

@@ -28,12 +28,12 @@
 namespace samesum::cli {
 namespace {
 
-constexpr const char* kVariable = "SAMESUM_KERNEL_WATCH";  // for the child: its parent's id, and the descriptor to tell it by
+constexpr const char* kVariable = "SAMESUM_KERNEL_WATCH";  // for the child: its parent's id, and the descriptor to report to
 constexpr char kBegins = 'b', kEnds = 'e', kNotStarted = 'x';
 
 std::string message_of(int code) { return std::generic_category().message(code); }
 
-// The descriptor that a parent has left; -1 where there is none. A child of the child is told nothing.
+// The descriptor set by a parent; -1 without one. Children of the child do not inherit it.
 int watch_descriptor() {
   const char* const text = std::getenv(kVariable);
   if (text == nullptr) return -1;
@@ -61,7 +61,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// A child that runs the same command, and what it tells.
+// A child that runs the same command, and its reports.
 class Child {
  public:
   Child() {
@@ -76,7 +76,7 @@ class Child {
     const std::vector<char*> argument_pointers = pointers(arguments), variable_pointers = pointers(variables);
     id_ = fork();
     if (id_ == 0) {
-      // It does not outlive its parent, whatever ends that.
+      // The child is killed when its parent ends in any way.
       const bool bound = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
       if (bound && fcntl(ends[1], F_SETFD, 0) == 0) execve("/proc/self/exe", argument_pointers.data(), variable_pointers.data());
       [[maybe_unused]] const ssize_t written = write(ends[1], &kNotStarted, 1);
@@ -96,7 +96,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // What it has told within a tenth of a second; nothing at the end.
+  // Waits a tenth of a second for its reports; no value at the end.
   std::optional<std::string> read() const {
     pollfd watched{told_, POLLIN, 0};
     std::array<char, 64> text{};
@@ -105,7 +105,7 @@ class Child {
     if (count == 0) return std::nullopt;
     return std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
-  // Its status.
+  // Waits for its exit status.
   int wait() {
     int status = 0;
     while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
@@ -135,7 +135,7 @@ void add_options(CLI::App& command, UserKernelOptions& options) {
 std::optional<int> run_in_child(const UserKernelOptions& options) {
   if (options.path.empty() || watch_descriptor() >= 0) return std::nullopt;
   using Clock = std::chrono::steady_clock;
-  const StatusLine wiped;  // what the child leaves of its own
+  const StatusLine wiped;  // wipes the child's status line
   Child child;
   bool at_work = false, has_worked = false;
   double left = 0;
@@ -147,7 +147,7 @@ std::optional<int> run_in_child(const UserKernelOptions& options) {
       has_worked |= at_work;
       if (at_work) left = options.seconds;
     }
-    // A process that was stopped meanwhile (Ctrl-Z) has not used up its time.
+    // Time in which the process was stopped (Ctrl-Z) does not count.
     const auto now = Clock::now();
     if (at_work) left -= std::min(std::chrono::duration<double>(now - last).count(), 0.2);
     last = now;
@@ -160,7 +160,7 @@ std::optional<int> run_in_child(const UserKernelOptions& options) {
   const int status = child.wait();
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int signal = WTERMSIG(status);
-  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {  // meant for both
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {  // was sent to both
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }

@@ -1,8 +1,8 @@
-// A process of its own for a reader's own kernel.
+// Running a user's kernel in a separate process.
 //
-// A kernel may do to its process whatever machine code can: loop forever, write anywhere, and, as inline assembly reaches the compilers,
-// call the system. So the command is run once more, in a child process, which tells when the kernel is at work; this process waits, ends
-// the child when the kernel's time is over, and says what became of it. That is a guard against mistakes, not against malice.
+// A kernel may do to its process whatever machine code can: loop forever, write anywhere, and, as compilers accept inline assembly, call
+// the system. So the command is run again in a child process, which reports when the kernel runs; this process waits, kills the child when
+// the kernel's time limit has passed, and reports the outcome. It guards against mistakes, not against malice.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,20 +14,20 @@
 
 namespace samesum::cli {
 
-/// What --kernel and --kernel-seconds say.
+/// The values of --kernel and --kernel-seconds.
 struct UserKernelOptions {
-  std::string path;  ///< empty: there is no such kernel
+  std::string path;  ///< empty: no user's kernel
   std::uint32_t seconds = 60;
 };
 
 void add_options(CLI::App& command, UserKernelOptions& options);
 
-/// Runs this process's command once more in a child; its exit code, once it has ended. Nothing where there is no kernel, or this process
-/// is that child. @throws Error (usage) where the kernel took longer than it may, or crashed the child. A signal that ends the one ends
-/// the other.
+/// Runs this process's command again in a child and returns the child's exit code. No value where there is no user's kernel, or where this
+/// process is the child. @throws Error (usage) where the kernel exceeded its time limit, or crashed the child. A signal that ends one of
+/// the processes ends the other.
 std::optional<int> run_in_child(const UserKernelOptions& options);
 
-/// In the child: tells the process that waits whether the kernel is at work. Elsewhere it does nothing.
+/// In the child: reports to the waiting process whether the user's kernel is running. Elsewhere it does nothing.
 class KernelWatch {
  public:
   explicit KernelWatch(std::string kernel);
@@ -35,7 +35,7 @@ class KernelWatch {
   KernelWatch(const KernelWatch&) = delete;
   KernelWatch& operator=(const KernelWatch&) = delete;
 
-  /// `rung`: what is worked at now; the kernel's begins with its name.
+  /// `rung`: what is measured now; for the user's kernel it begins with its name.
   void tell(std::string_view rung) const noexcept;
 
  private:

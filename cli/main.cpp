@@ -1,4 +1,4 @@
-// The program: finds the command, runs it, and turns whatever goes wrong into one message and an exit code.
+// The program: finds the command, runs it, and turns every failure into one message and an exit code.
 #include "command.hpp"
 #include "printable.hpp"
 #include "usage.hpp"
@@ -38,7 +38,7 @@ int complain(const std::string& message, int code) {
   return code;
 }
 
-// Describing a command takes time, which all that are not asked for would cost every start: `wanted` ends it, where it is a command's name.
+// Describing a command takes time that every start would pay for all commands: so if `wanted` names a command, only that one is described.
 void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.get_formatter()->column_width(24);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
@@ -66,10 +66,10 @@ int run(int argument_count, const char* const* given) {
   describe(program, action, arguments.empty() ? "" : arguments.front());
   Output out;
   try {
-    std::ranges::reverse(arguments);  // as CLI11 takes them
+    std::ranges::reverse(arguments);  // CLI11 expects them reversed
     program.parse(std::move(arguments));
   } catch (const CLI::CallForHelp& request) {
-    if (!program.remaining().empty()) return complain(describe_mistake(program, request), kExitUsage);  // help on what is not there
+    if (!program.remaining().empty()) return complain(describe_mistake(program, request), kExitUsage);  // help on an unknown command
     out.print("{}", program.help());
   } catch (const CLI::CallForVersion& request) {
     out.print("{}\n", request.what());
@@ -89,7 +89,7 @@ std::string command_of(int argument_count, const char* const* arguments) { retur
 
 int main(int argument_count, char** arguments) {
   using namespace samesum::cli;
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the limit is an error of the write, with its reason
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit then is a write error, with its reason
   watch_mapped_files();
   try {
     return run(argument_count, arguments);

@@ -25,7 +25,7 @@ std::optional<T> parse(const std::string& text) {
   const char* const last = text.data() + text.size();
   const auto result = std::from_chars(first, last, value);
   if (result.ec == std::errc() && result.ptr == last) return value;
-  if constexpr (std::is_integral_v<T>) {  // "-9999.0" and "1e6" are whole numbers, too
+  if constexpr (std::is_integral_v<T>) {  // "-9999.0" and "1e6" are integers too
     const std::optional<double> real = parse<double>(text);
     constexpr double kEnd = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
     const bool fits = real && *real == std::floor(*real) && *real < kEnd && *real >= static_cast<double>(std::numeric_limits<T>::min());
@@ -34,7 +34,7 @@ std::optional<T> parse(const std::string& text) {
   return std::nullopt;
 }
 
-// As a float: of either 16-bit type.
+// Converts a 16-bit float of either type to float.
 float widened(std::uint16_t bits, DType type) {
   if (type == DType::bfloat16) {
     const std::uint32_t wide = std::uint32_t{bits} << 16;
@@ -91,7 +91,7 @@ void with_elements(Array chunk, const Body& body) {
   }
 }
 
-// Copies the elements of `from` whose bit in `marks` is clear to `to`, one behind the other.
+// Copies the elements of `from` whose bit in `marks` is clear to `to`, contiguously.
 template <std::size_t kSize>
 void copy_unmarked(const std::byte* from, std::uint64_t count, std::span<const std::uint64_t> marks, std::byte* to) {
   for (std::uint64_t first = 0; first < count; first += 64) {
@@ -109,7 +109,7 @@ void copy_unmarked(const std::byte* from, std::uint64_t count, std::span<const s
   }
 }
 
-// 1 as an element.
+// The number 1 as an element.
 std::vector<std::byte> one_of(DType type) {
   std::vector<std::byte> bytes(size_of(type));
   const std::uint64_t bits = type == DType::float64    ? 0x3ff0000000000000

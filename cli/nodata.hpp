@@ -1,4 +1,4 @@
-// A value that stands for "there is nothing here": --nodata.
+// A value that marks missing elements: --nodata.
 #pragma once
 
 #include <samesum/source.hpp>
@@ -18,25 +18,25 @@
 
 namespace samesum::cli {
 
-/// Leaves out elements that equal one value. Comparisons are in the elements' own type: no 64-bit integer passes through a double.
-/// What is left is copied: of a large array give parts, so that memory stays bounded.
+/// Removes elements that equal one value. Comparisons are in the elements' own type: no 64-bit integer is converted to double. The
+/// remaining elements are copied: pass large arrays in parts, so that memory stays bounded.
 class NodataFilter {
  public:
-  /// Elements of a part, as WithoutNodata has it: 16 MiB.
+  /// The number of elements of a part in WithoutNodata: 16 MiB.
   static constexpr std::uint64_t most(DType type) noexcept { return (std::uint64_t{1} << 24) / size_of(type); }
 
-  /// Empty: nothing is left out. `mixed`: elements are of several types, as those of a text, not all of which have the value.
-  /// @throws Error (usage) where `text` is no number.
+  /// Empty: nothing is removed. `mixed`: elements are of several types, as in a text, and not every type has the value.
+  /// @throws Error (usage) where `text` is not a number.
   explicit NodataFilter(std::string text, bool mixed = false);
 
   bool active() const noexcept { return !text_.empty(); }
-  /// The elements that are left, in order; valid until the next call. @throws Error (usage) where the type has no such number.
+  /// The remaining elements, in order; valid until the next call. @throws Error (usage) where the type has no such number.
   Array kept(Array part);
-  /// The elements, with 1 in the place of those that are left out.
+  /// The elements, with removed ones replaced by 1.
   Array with_ones(Array part);
-  /// The index in the last part of the element that `kept` has at `index`.
+  /// The index in the last part of the element at `index` in the result of `kept`.
   std::uint64_t index_in_part(std::uint64_t index) const;
-  std::uint64_t left_out() const noexcept { return left_out_; }  ///< so far
+  std::uint64_t left_out() const noexcept { return left_out_; }  ///< removed so far
 
  private:
   std::uint64_t mark(Array chunk);
@@ -44,14 +44,14 @@ class NodataFilter {
   std::string text_;
   bool mixed_;
   std::vector<std::byte> buffer_;
-  std::vector<std::uint64_t> marks_;  // of the last chunk: a bit for each element, set where it is left out
+  std::vector<std::uint64_t> marks_;  // for the last chunk: a bit for each element, set where it is removed
   std::uint64_t left_out_ = 0;
 };
 
-/// The option --nodata: a number, which stands in `value`.
+/// Adds the option --nodata, a number, stored in `value`.
 void add_nodata(CLI::App& command, std::string& value);
 
-/// What another source has, as NodataFilter::kept leaves it, in parts of bounded size.
+/// Another source without the removed elements, in parts of bounded size.
 class WithoutNodata final : public Source {
  public:
   WithoutNodata(std::unique_ptr<Source> source, const std::string& nodata)
@@ -65,7 +65,7 @@ class WithoutNodata final : public Source {
   std::span<const Column> columns() const override { return source_->columns(); }
   std::size_t column() const noexcept override { return source_->column(); }
   std::uint64_t missing() const noexcept override { return source_->missing() + filter_.left_out(); }
-  /// Not to be called: what needs the places of elements has the filter itself. @throws std::logic_error
+  /// Must not be called: operations that need indices use the filter directly. @throws std::logic_error
   std::uint64_t missing_before(std::uint64_t index) const override;
   std::uint64_t bytes() const noexcept override { return source_->bytes(); }
   std::uint64_t bytes_read() const noexcept override { return source_->bytes_read(); }

@@ -23,7 +23,7 @@ std::string to_chars_text(double value, DType type, Format... format) {
 
 }  // namespace
 
-// Floats of 16 bits are printed as the floats that equal them.
+// 16-bit floats are printed as the equal float32.
 Number::Number(const Value& value) : value_(value.number), type_(value.type) {
   if (std::holds_alternative<double>(value_)) {
     type_ = value.type == DType::float64 ? DType::float64 : DType::float32;

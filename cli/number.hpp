@@ -1,4 +1,4 @@
-// Numbers as people and programs read them.
+// Formatting of numbers for people and programs.
 #pragma once
 
 #include <samesum/accumulator.hpp>
@@ -23,7 +23,7 @@ class Number {
   explicit Number(std::uint64_t value) : value_(value), type_(DType::uint64) {}
   explicit Number(const Value& value);
 
-  /// Rounded, where it is a large integer.
+  /// Rounded to double where it is a large integer.
   double value() const noexcept;
   DType type() const noexcept { return type_; }
 
@@ -31,7 +31,7 @@ class Number {
   std::string hex() const;      ///< as C's %a: "0x1.8p+1"; an integer: "-0x1f"
   std::string bits() const;     ///< "0x3ff8000000000000"
 
-  /// Adds the members value, special (where JSON has no number for it), hex, bits and type to `object`.
+  /// Adds the members value, special (where JSON has no such number), hex, bits and type to `object`.
   void add_to(Json& object) const;
 
  private:
@@ -44,10 +44,10 @@ std::string counted(std::uint64_t number, const std::string& what);  ///< "1 fil
 std::string duration(double seconds);                                ///< "12.3 ms"
 std::string byte_size(std::uint64_t bytes);                          ///< "1.5 GiB"
 
-/// Seconds for JSON: what a clock can tell, without the noise of the last digits.
+/// Seconds for JSON, rounded to a clock's resolution.
 double rounded_seconds(double seconds);
 
-/// A JSON text of any strings: bytes that are no UTF-8 (in a file's name, say) are replaced.
+/// A JSON text of any strings: invalid UTF-8 (in a file's name, say) is replaced.
 std::string to_text(const Json& json);
 
 }  // namespace samesum::cli

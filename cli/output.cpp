@@ -27,8 +27,8 @@ bool wants_colour() {
   return isatty(STDOUT_FILENO) != 0 && !set("NO_COLOR") && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-// Until it is written, text has its styles as noncharacters of Unicode, which are for a program's own use: whatever comes from files or
-// their names is escaped, and these become the terminal's sequences.
+// Until text is written, its styles are noncharacters of Unicode, reserved for a program's internal use: text from files or their names is
+// escaped first, then these are replaced by the terminal's sequences.
 constexpr std::array<std::string_view, 5> kMarks = {"\uFDD0", "\uFDD1", "\uFDD2", "\uFDD3", "\uFDD4"};
 constexpr std::array<std::string_view, 5> kSequences = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m"};
 

@@ -1,4 +1,4 @@
-// Standard output: kept back until a command has succeeded, so that a failure leaves nothing half-said.
+// Standard output, buffered until a command has succeeded, so that a failure leaves no partial output.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 
 namespace samesum::cli {
 
-/// Thrown where the reader of standard output has gone away: the program ends without a word.
+/// Thrown where the reader of standard output has closed it: the program ends without a message.
 struct BrokenPipe {};
 
-/// How a text looks where a person looks on.
+/// The style of a text on a terminal.
 enum class Style { plain, bold, dim, good, bad };
 
 class Output {
@@ -28,17 +28,18 @@ class Output {
     fmt::format_to(std::back_inserter(taken_ ? notes_ : text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  /// What is told beside the answer, a line: on a terminal below what was printed so far, otherwise on standard error, so that a pipe has
-  /// the answer alone.
+  /// A line that accompanies the answer: on a terminal it follows the output so far, otherwise it goes to standard error, so that a pipe
+  /// contains only the answer.
   void note(std::string_view line);
 
-  /// Writes what was printed so far, control characters escaped. @throws Error (usage) where that fails, BrokenPipe where nobody reads.
+  /// Writes the output so far, with control characters escaped. @throws Error (usage) where that fails, BrokenPipe where the reader is
+  /// gone.
   void flush();
 
-  /// Writes a file's bytes, as they are, to standard output. All else that is printed, before or after, goes to standard error.
+  /// Writes a file's bytes unchanged to standard output. All other output, before or after, goes to standard error.
   void write_bytes(std::initializer_list<std::span<const std::byte>> parts);
 
-  bool terminal() const noexcept { return terminal_; }  ///< whether a person looks on
+  bool terminal() const noexcept { return terminal_; }  ///< whether standard output is a terminal
 
   /// Coloured on a terminal; plain in pipes and files, and where NO_COLOR is set.
   std::string paint(Style style, std::string_view text) const;
@@ -50,10 +51,10 @@ class Output {
  private:
   std::string text_, notes_;
   bool terminal_, colour_;
-  bool taken_ = false;  // standard output has a file's bytes
+  bool taken_ = false;  // whether standard output has a file's bytes
 };
 
-/// Rows of text in columns as wide as they need to be.
+/// Rows of text, in columns as wide as necessary.
 class Table {
  public:
   struct Cell {
@@ -64,11 +65,11 @@ class Table {
   };
 
   /// `alignment` has a character for each column, '<' or '>'.
-  /// Its columns are at least as wide as `widths` says: rows that are printed at different times then stand below each other.
+  /// Columns are at least as wide as in `widths`: so rows that are printed at different times are aligned.
   explicit Table(std::string alignment, std::size_t indent = 0, std::vector<std::size_t> widths = {})
       : alignment_(std::move(alignment)), indent_(indent), widths_(std::move(widths)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
-  /// A line of its own after the row added last.
+  /// A separate line after the latest row.
   void note(std::string text) { rows_.push_back({Cell(std::move(text), Style::dim)}); }
   void print(Output& out) const;
 

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
   fail(path, fmt::format("{}: {}", what, std::generic_category().message(code)));
 }
 
-// A file that is being written, to be removed should a signal end the program meanwhile.
+// The temporary file being written, which a signal handler removes.
 std::atomic<const char*> unfinished = nullptr;
 
 void remove_unfinished(int signal) {
@@ -45,7 +45,7 @@ class RemovedBySignals {
     unfinished = path;
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       before_[i] = std::signal(kSignals[i], remove_unfinished);
-      if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);  // as under nohup
+      if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);  // stays ignored, as under nohup
     }
   }
   ~RemovedBySignals() {
@@ -56,17 +56,17 @@ class RemovedBySignals {
   RemovedBySignals& operator=(const RemovedBySignals&) = delete;
 
  private:
-  // All that end a program unless it says otherwise, but for those of its own mistakes.
+  // The signals that end a program by default, except those for errors of the program itself.
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
   std::array<void (*)(int), kSignals.size()> before_{};
 };
 
-// What `path` leads to; "-" is standard input.
+// The status of the file at `path`; "-" is standard input.
 bool examine(const std::string& path, struct stat& status) {
   return path == "-" ? fstat(STDIN_FILENO, &status) == 0 : stat(path.c_str(), &status) == 0;
 }
 
-// The new file takes over what the old one allowed, as far as this user may give it away.
+// Copies the old file's permissions to the new one, as far as this user may.
 int take_permissions(int descriptor, const std::string& path) {
   struct stat old {};
   if (stat(path.c_str(), &old) == 0) {
@@ -83,7 +83,7 @@ int take_permissions(int descriptor, const std::string& path) {
 OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& inputs) : path_(path) {
   if (path.empty() || path == "-") return;
   std::error_code error;
-  // The end of a chain of links is what gets replaced, not the first link.
+  // Replaces the target at the end of a chain of links, not the first link.
   if (fs::is_symlink(fs::symlink_status(path, error))) {
     const fs::path end = fs::weakly_canonical(path, error);
     if (!error) path_ = end.string();
@@ -113,7 +113,7 @@ void OutputFile::write(Output& out, std::initializer_list<std::span<const std::b
 void OutputFile::write(Output& out, const std::function<void(const Sink&)>& produce) const {
   if (path_.empty()) return;
   if (path_ == "-") return produce([&out](std::span<const std::byte> part) { out.write_bytes({part}); });
-  // In the same folder, so that it can be renamed; its name is short, whatever the file's is.
+  // In the same folder, so that it can be renamed; its name is short for any length of the file's name.
   std::string temporary = (fs::path(path_).parent_path() / ".samesum-XXXXXX").string();
   const RemovedBySignals guard(temporary.c_str());
   const int descriptor = mkstemp(temporary.data());

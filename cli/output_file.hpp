@@ -1,4 +1,4 @@
-// Files that the program writes.
+// Output files.
 #pragma once
 
 #include "output.hpp"
@@ -15,18 +15,18 @@ namespace samesum::cli {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-/// A file that is going to be written. Made before the work is begun, so that a name that cannot be written to is found at once.
+/// An output file. Constructed before the work begins, so that an unwritable name is reported at once.
 class OutputFile {
  public:
-  /// An empty `path` stands for no file, "-" for standard output. @throws Error (usage) where `path` is one of `inputs`, by whatever name
-  /// ("-" is standard input), or cannot be written.
+  /// An empty `path` means no file, "-" standard output. @throws Error (usage) where `path` is the same file as one of `inputs` ("-" is
+  /// standard input), or cannot be written.
   OutputFile(const std::string& path, const std::vector<std::string>& inputs);
 
   bool wanted() const noexcept { return !path_.empty(); }
-  /// Writes `parts`, one after the other: the file is there whole, or as it was before, whatever happens; a signal too leaves nothing
-  /// behind. It keeps its permissions. Standard output is taken from `out`.
+  /// Writes `parts` in sequence, atomically: in any case, signals included, the file is complete or unchanged. It keeps its permissions.
+  /// Standard output is written through `out`.
   void write(Output& out, std::initializer_list<std::span<const std::byte>> parts) const;
-  /// The same of what `produce` gives, piece by piece; what it throws leaves the file as it was.
+  /// The same for pieces given by `produce`; if that throws, the file is unchanged.
   using Sink = std::function<void(std::span<const std::byte>)>;
   void write(Output& out, const std::function<void(const Sink&)>& produce) const;
 

@@ -1,7 +1,7 @@
 // samesum pairs A.npy B.npy
 #include "command.hpp"
-#include "input.hpp"
 #include "elements.hpp"
+#include "input.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
@@ -28,11 +28,12 @@ struct Options {
   std::string a, b, weights, out;
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
-  PairsOptions pairs;
+  PairsProblem pairs;
+  Tuning tuning;
   ResultOptions result;
 };
 
-// D of an array of shape (X,) or (X, D).
+// D, for an array of shape (X,) or (X, D).
 std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
@@ -40,7 +41,7 @@ std::uint64_t components_of(const Elements& file) {
                                             fmt::join(file.shape(), ", ")));
 }
 
-// "42% of 1.1e+12 pairs, 12.3 s left", where it takes so long that somebody would like to know.
+// "42% of 1.1e+12 pairs, 12.3 s left", for work that takes long enough.
 void tell(double fraction, double pairs, Clock::time_point start) {
   constexpr double kLong = 1;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -51,7 +52,7 @@ void tell(double fraction, double pairs, Clock::time_point start) {
 
 std::uint64_t count_of(const Elements& file, std::uint64_t components) { return file.view().size() / components; }
 
-// Calls take(first, values) with the results of one block of A after the other, so that not all of them are there at once.
+// Calls take(first, values) with the results of one block of A at a time, to bound memory.
 template <class Take>
 void in_blocks(const Elements& a, const Elements& b, const Device& device, const Options& options, const Take& take) {
   constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
@@ -61,14 +62,14 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
   const StatusLine progress;
   for (std::uint64_t first = 0; first == 0 || first < x; first += kBlock) {
     const std::uint64_t count = std::min(kBlock, x - first);
-    PairsOptions how = options.pairs;
-    how.progress = [&](double fraction) {
-      tell((static_cast<double>(first) + fraction * static_cast<double>(count)) / static_cast<double>(x), pairs_in_all, start);
+    const auto told = [&](const samesum::Progress& part) {
+      tell((static_cast<double>(first) + part.fraction() * static_cast<double>(count)) / static_cast<double>(x), pairs_in_all, start);
     };
     PairsResult result;
     try {
-      result = pairs(a.view().part(first * components, count * components), b.view(), device, how);
-    } catch (const Error& error) {  // which knows arrays, but not their files
+      result = pairs(a.view().part(first * components, count * components), b.view(), options.pairs,
+                     {.device = device, .progress = told, .tuning = options.tuning});
+    } catch (const Error& error) {  // the library's message names arrays; adds their files
       throw Error(error.kind(),
                   fmt::format("{}, {}{}{}: {}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights, error.what()));
     }
@@ -76,7 +77,7 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
   }
 }
 
-// Calls body(x, value as a Number) for each.
+// Calls body(x, value as a Number) for each x.
 template <class Body>
 void for_each_value(std::uint64_t first, const PairsResult& result, const Body& body) {
   std::visit(
@@ -122,7 +123,7 @@ int run(Output& out, Options options) {
   const std::uint64_t x = count_of(a, options.pairs.components), y = count_of(b, options.pairs.components);
   const DType type = options.pairs.reduction == PairReduction::argmin ? DType::int64 : a.type();
   const double pairs_in_all = static_cast<double>(x) * static_cast<double>(y);
-  // Work, not bytes, is what a device pays for here: a GPU does a pair in the time in which the CPU reads one byte, or less.
+  // The device is chosen by work instead of bytes: a GPU computes a pair in at most the time in which the CPU reads a byte.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
   const auto start = Clock::now();
   Json values = Json::array();
@@ -193,8 +194,8 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   const CLI::Validator range = whole_number(1, 1u << 16);
-  command->add_option("--group", options->pairs.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
-  command->add_option("--threads", options->pairs.threads, "threads (CPU)")->transform(range)->option_text("N");
+  command->add_option("--group", options->tuning.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
+  command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(range)->option_text("N");
   add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose);
   refuse_option(*command, "--nodata", "each element belongs to a vector: a weight of 0 (--weights) leaves a vector of B out of sums");
   refuse_option(*command, "--float32", "the values have the type of A and B, or are indices");

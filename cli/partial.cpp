@@ -30,7 +30,7 @@ void PartialTarget::save(Output& out, const Accumulator& sum) const { write(out,
 Accumulator load_partial(const std::string& path) {
   const File file(std::fopen(path == "-" ? "/dev/stdin" : path.c_str(), "rbe"));
   if (!file) fail(path, "cannot be opened", errno);
-  std::vector<std::byte> bytes(4096);  // far more than any partial sum takes
+  std::vector<std::byte> bytes(4096);  // far more than any partial sum needs
   errno = 0;
   const std::size_t size = std::fread(bytes.data(), 1, bytes.size(), file.get());
   if (std::ferror(file.get()) != 0) fail(path, "cannot be read", errno);

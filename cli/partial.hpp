@@ -1,4 +1,4 @@
-// Partial sums as files.
+// Files of partial sums.
 #pragma once
 
 #include "output_file.hpp"
@@ -9,7 +9,7 @@
 
 namespace samesum::cli {
 
-/// A file that a partial sum is going to be written to.
+/// The output file for a partial sum.
 class PartialTarget : public OutputFile {
  public:
   using OutputFile::OutputFile;

@@ -9,7 +9,7 @@
 namespace samesum::cli {
 namespace {
 
-// The length of the character of UTF-8 that `text` begins with, and its code point; 0 where it begins with none.
+// The length of the UTF-8 character at the start of `text`, and its code point; 0 where it is invalid.
 std::size_t character(std::string_view text, std::uint32_t& code) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;

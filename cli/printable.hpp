@@ -1,4 +1,4 @@
-// Text that cannot steer a terminal.
+// Escaping of text for a terminal.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace samesum::cli {
 
-/// `text` with control characters as \u001b and bytes that are no UTF-8 as \xff; line ends, tabs and all else stay. Valid JSON stays so.
+/// `text` with control characters as \u001b and invalid UTF-8 as \xff; line ends, tabs and everything else are unchanged. Valid JSON stays
+/// valid.
 std::string printable(std::string_view text);
 
-/// The same of a name, which takes one line: no line ends and no tabs either.
+/// The same for a name, which is on one line: line ends and tabs are escaped too.
 std::string printable_name(std::string_view name);
 
 }  // namespace samesum::cli

@@ -19,12 +19,12 @@ namespace {
 struct Options {
   Input input;
   std::string device = "auto", nodata;
-  ReduceOptions how;
+  Tuning tuning;
   bool exact = false;
   ResultOptions result;
 };
 
-// The product of one input; integers with --exact as their digits.
+// The product of one input; for integers with --exact also its digits.
 struct Found {
   std::string name;
   std::optional<Number> number;
@@ -35,7 +35,7 @@ struct Found {
   std::string text(const Options& options) const { return number ? options.result.text(*number) : digits; }
 };
 
-// A part at a time where the filter leaves something out: it copies what it changes.
+// Appends a chunk; in parts where the filter is active, as it copies what it changes.
 void append_in_parts(Array chunk, NodataFilter& filter, Product& product) {
   const std::uint64_t most = filter.active() ? NodataFilter::most(chunk.type()) : std::max<std::uint64_t>(chunk.size(), 1);
   for (std::uint64_t first = 0; first < chunk.size(); first += most) {
@@ -46,7 +46,7 @@ void append_in_parts(Array chunk, NodataFilter& filter, Product& product) {
 Found product_of(const NamedSource& input, const Device& device, const Options& options) {
   const std::unique_ptr<Source> source = input.open();
   NodataFilter filter(options.nodata, !source->type());
-  Product product(device, options.how, source->type());
+  Product product({.nan = options.result.nan_policy(), .device = device, .tuning = options.tuning}, source->type());
   Found found{input.name, std::nullopt, {}, 0, 0, 0};
   try {
     while (const std::optional<Array> chunk = source->next()) {
@@ -76,7 +76,7 @@ Json json_of(const Found& found) {
   if (found.number) {
     found.number->add_to(object);
   } else {
-    object["value"] = found.digits;  // in a string: few programs read all digits of a number
+    object["value"] = found.digits;  // a string, as few programs read all digits of a number
     object["type"] = "integer";
   }
   return object;
@@ -107,7 +107,6 @@ void print(Output& out, const std::vector<Found>& all, const Options& options, c
 int run(Output& out, Options options) {
   options.result.check();
   if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
-  options.how.nan = options.result.nan_policy();
   options.input.in_order = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Found> all;
@@ -136,7 +135,7 @@ void add_product(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   add_nodata(*command, options->nodata);
   add_total(*command, options->input);
-  command->add_option("--threads", options->how.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
+  command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
   refuse_option(*command, "--float32", "a product is rounded at each step of a fixed order, in the type of its elements");
   command->footer(R"(Examples:
@@ -149,7 +148,7 @@ The product of integers is exact, or an error that has its value where 64 bits d
 not hold it. --exact works out up to 2^20 bits. Other numbers are multiplied in a
 fixed order, the same bits from every device: docs/guarantees.md has it.)");
   command->callback([options, &action] {
-    options->input.threads = options->how.threads;
+    options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);

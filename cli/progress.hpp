@@ -1,4 +1,4 @@
-// How far a long work is, for a person who waits.
+// Progress of long work, for a person.
 #pragma once
 
 #include <samesum/source.hpp>
@@ -9,7 +9,7 @@
 
 namespace samesum::cli {
 
-/// A line on standard error, where that is a terminal, once the work has taken a second. It is gone before anything else is printed.
+/// A line on standard error, if that is a terminal, once the work has taken a second. It is wiped before anything else is printed.
 class Progress {
  public:
   Progress();
@@ -17,9 +17,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Whether anybody looks on.
+  /// Whether standard error is a terminal.
   bool wanted() const noexcept { return wanted_; }
-  /// Says how much of `name` is done: so many bytes of `total`, which is 0 where it is not known.
+  /// Shows how much of `name` is done, in bytes; `total` is 0 if unknown.
   void tell(const std::string& name, std::uint64_t done, std::uint64_t total);
   void clear();
 
@@ -31,7 +31,7 @@ class Progress {
   Clock::time_point next_;
 };
 
-/// A line on standard error, where that is a terminal, that says at once what is being done; its end wipes that away.
+/// A line on standard error, if that is a terminal, that says what is being done; wiped by the destructor.
 class StatusLine {
  public:
   static void show(std::string_view what);

@@ -46,13 +46,13 @@ double parse_fraction(const std::string& text) {
   return value;
 }
 
-// What gives its numbers once only is kept, and can be read again.
-NamedSource kept(NamedSource input) {
+// Makes an input that can be read only once readable again, by storing it.
+NamedSource stored(NamedSource input) {
   if (!is_stream(input.name)) return input;
   return {input.name, [spool = std::make_shared<Spool>(*input.open())] { return from_start(spool); }};
 }
 
-// A source that tells how many numbers were missing, once it has been read to its end.
+// A source that records how many numbers were missing.
 class Watched final : public Source {
  public:
   Watched(std::unique_ptr<Source> source, std::optional<DType> type, std::uint64_t& missing)
@@ -71,14 +71,14 @@ class Watched final : public Source {
   std::uint64_t& missing_;
 };
 
-// `type`: of all elements, if they have one.
+// `type`: of all elements, if they have one type.
 Found find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const Options& options) {
   Found found{input.name, {}, {}, 0, 0};
   const auto start = std::chrono::steady_clock::now();
-  const QuantileOptions how{options.result.nan_policy(), parse_quantile_method(options.method), options.input.threads,
-                            options.result.float32};
+  const QuantileRule rule{parse_quantile_method(options.method), options.result.float32};
+  const samesum::Options how{.nan = options.result.nan_policy(), .tuning = {.threads = options.input.threads}};
   try {
-    found.quantiles = quantiles([&] { return std::make_unique<Watched>(input.open(), type, found.missing); }, q, how);
+    found.quantiles = quantiles([&] { return std::make_unique<Watched>(input.open(), type, found.missing); }, q, rule, how);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_answer) throw;
     found.reason = error.what();
@@ -96,7 +96,7 @@ void print_json(Output& out, const std::vector<Found>& all, const Options& optio
     Json file = {{"file", found.name}};
     if (found.reason.empty()) {
       file["count"] = found.quantiles.count;
-      file["nan_count"] = found.quantiles.nans;
+      file["nan_count"] = found.quantiles.nan_count;
     }
     file["missing"] = found.missing;
     file["quantiles"] = Json::array();
@@ -121,12 +121,12 @@ void print_csv(Output& out, const std::vector<Found>& all, const Options& option
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
       const Number number(found.quantiles.values[i]);
       out.print("{},{},{},{},{},{},{}\n", csv_field(found.name), options.wanted[i], options.result.text(number), number.bits(),
-                found.quantiles.count, found.quantiles.nans, found.missing);
+                found.quantiles.count, found.quantiles.nan_count, found.missing);
     }
   }
 }
 
-// A line for each quantile of each file: what tells them apart, and the value; with --plain the value alone.
+// A line for each quantile of each file: labels and the value; with --plain only the value.
 void print(Output& out, const std::vector<Found>& all, const Options& options) {
   const bool plain = options.result.plain;
   for (const Found& found : all) {
@@ -141,7 +141,7 @@ void print(Output& out, const std::vector<Found>& all, const Options& options) {
 void print_notes(Output& out, const std::vector<Found>& all, const Options& options) {
   for (const Found& found : all) {
     const std::string name = shown_name(found.name);
-    const std::uint64_t nans = found.quantiles.nans;
+    const std::uint64_t nans = found.quantiles.nan_count;
     const bool skipped = options.result.nan_policy() == NanPolicy::skip;
     if (options.result.verbose) {
       out.note(fmt::format("{}: of {}, method {}, {}, cpu", name, counted(found.quantiles.count, "number"), options.method,
@@ -161,11 +161,11 @@ int run(Output& out, const Options& options) {
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
   parse_quantile_method(options.method);
-  options.input.resident_bytes();  // a bad file is found before long work is begun
+  options.input.resident_bytes();  // finds a bad file before long work begins
   Input each = options.input;
   each.total = false;
   std::vector<NamedSource> inputs = each.sources();
-  for (NamedSource& input : inputs) input = kept(std::move(input));
+  for (NamedSource& input : inputs) input = stored(std::move(input));
   std::vector<std::optional<DType>> types;
   for (const NamedSource& input : inputs) types.push_back(input.open()->type());
   if (options.input.total) {

@@ -38,7 +38,7 @@ void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
   if (options.verbose && sum.report) out.note(describe(sum));
 }
 
-// For people: a table. For pipes: a line for each, the value and the name.
+// On a terminal a table; in a pipe a line for each: the value and the name.
 void print_several(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums, const Accumulator& total) {
   const std::string total_text = options.text(options.round(total));
   if (!out.terminal()) {
@@ -117,7 +117,7 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string describe(const NamedSum& sum) {
-  const SumReport& report = *sum.report;
+  const Report& report = *sum.report;
   std::string text = fmt::format("{} {}", report.device, report.variant);
   if (!report.configuration.empty()) text += " " + report.configuration;
   text += ", " + duration(report.seconds);
@@ -144,7 +144,7 @@ void print_sums(Output& out, const ResultOptions& options, const std::vector<Nam
   }
   const Number value = options.round(total);
   if (options.verbose) out.note(fmt::format("bits {}, {}", value.bits(), options.hex ? value.decimal() : value.hex()));
-  // What was left out is told in a pipe, too.
+  // These notes are printed in a pipe too.
   if (total.nan_count() != 0 && options.nan_policy() == NanPolicy::propagate) {
     out.note(fmt::format("{} NaN among them; --nan skip leaves NaNs out", grouped(total.nan_count())));
   }

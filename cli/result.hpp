@@ -1,4 +1,4 @@
-// What `sum` and `merge` share: sums with names, and the ways to print them.
+// The parts common to `sum` and `merge`: named sums, and their output.
 #pragma once
 
 #include "number.hpp"
@@ -16,7 +16,7 @@
 
 namespace samesum::cli {
 
-/// How results are to be printed. Each command has those of the options that mean something there.
+/// How results are printed. Each command has those of the options that apply to it.
 struct ResultOptions {
   std::string nan = "propagate";
   bool float32 = false;
@@ -27,7 +27,7 @@ struct ResultOptions {
   bool verbose = false;
   std::string partial;  ///< file to write the accumulator to; empty: none
 
-  /// @throws Error (usage) where the options make no sense, or not together.
+  /// @throws Error (usage) where options are invalid or contradict each other.
   void check() const;
   NanPolicy nan_policy() const;
   /// @throws Error (no_answer) where a sum of integers does not fit into 64 bits.
@@ -40,20 +40,20 @@ enum ResultOption : unsigned { kNan = 1, kFloat32 = 2, kJson = 4, kCsv = 8, kPla
 
 void add_options(CLI::App& command, ResultOptions& options, unsigned wanted);
 
-/// A field as RFC 4180 has it: in quotes where it needs them.
+/// A field in RFC 4180's format: in quotes where necessary.
 std::string csv_field(const std::string& text);
 
 /// One input and its sum.
 struct NamedSum {
   std::string name;
   Accumulator sum;
-  std::optional<DType> type;          ///< of the elements, where the input is an array
-  std::vector<std::uint64_t> shape;   ///< likewise
-  std::optional<SumReport> report{};  ///< how it was summed, where it was; so for all that follows
-  std::string format{};               ///< "npy", "raw", "text"
-  std::string part{};                 ///< what of it was read: "column 2 ('price')"; empty: all
-  std::uint64_t missing = 0;          ///< numbers that were not there
-  double read_seconds = 0;            ///< spent waiting for it to be read and converted
+  std::optional<DType> type;         ///< of the elements, where the input is an array
+  std::vector<std::uint64_t> shape;  ///< where the input is an array
+  std::optional<Report> report{};    ///< how it was summed; unset, as all that follows, where it was not
+  std::string format{};              ///< "npy", "raw", "text"
+  std::string part{};                ///< the part that was read: "column 2 ('price')"; empty: all
+  std::uint64_t missing = 0;         ///< missing numbers
+  double read_seconds = 0;           ///< spent waiting for reading and conversion
 };
 
 /// "cpu exact_blocks threads=2, 36.1 ms, 29.7 GB/s".
@@ -61,11 +61,11 @@ std::string describe(const NamedSum& sum);
 
 Accumulator total_of(const std::vector<NamedSum>& sums);
 
-/// One input: its value, and a note on what it is. Several: a line each, and the total, which is the exact sum of all. In the way that the
-/// options ask for, but for JSON.
+/// One input: its value, and a note on the input. Several: a line each, and the total, which is the exact sum of all. Formatted as the
+/// options specify, except for JSON.
 void print_sums(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums);
 
-/// The members of a JSON object that tell of one accumulator.
+/// Adds the JSON members of one accumulator.
 void add_accumulator(Json& object, const ResultOptions& options, const Accumulator& sum);
 Json json_of(const ResultOptions& options, const NamedSum& sum);
 

@@ -14,7 +14,7 @@ std::string quoted(const std::string& field) {
   return text + "\"";
 }
 
-// Tabs and line ends would divide it.
+// Replaces tabs and line ends, which would divide the field.
 std::string in_one_field(std::string field) {
   std::ranges::replace_if(
       field, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');

@@ -1,4 +1,4 @@
-// Results in rows under names: for people, for pipes, for spreadsheets.
+// Results in rows with column names: for people, pipes and spreadsheets.
 #pragma once
 
 #include "output.hpp"
@@ -10,12 +10,12 @@ namespace samesum::cli {
 
 struct Rows {
   std::vector<std::string> names;              ///< of the columns
-  std::size_t labels = 0;                      ///< so many columns, the first ones, are words, not numbers
-  std::vector<std::vector<std::string>> rows;  ///< each with as many fields
+  std::size_t labels = 0;                      ///< the number of leading columns that are words, not numbers
+  std::vector<std::vector<std::string>> rows;  ///< each with one field per column
 
-  /// As RFC 4180 has it.
+  /// In RFC 4180's format.
   void print_csv(Output& out) const;
-  /// On a terminal in columns; in a pipe with tabs between the fields.
+  /// On a terminal in aligned columns; in a pipe with tabs between the fields.
   void print(Output& out) const;
 };
 

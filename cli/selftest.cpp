@@ -21,7 +21,7 @@ std::vector<DeviceInfo> chosen(const std::string& selector) {
   return {choose_device(selector, 0).info()};
 }
 
-// A device that does not open has failed as well.
+// A device that cannot be opened has failed too.
 SelftestResult examine(const DeviceInfo& info) {
   try {
     return selftest(Device::open(info.selector));
@@ -51,7 +51,7 @@ int run(Output& out, const Options& options) {
       print_text(out, result);
       lines += result.json() + "\n";
     }
-    out.flush();  // a device may take a while: tell of each at once
+    out.flush();  // prints each result at once, as devices may take a while
   }
   if (!options.json) {
     out.print("\n{}\n", failed == 0 ? out.good(fmt::format("All right: every hash is {:016x}, as on every sound device.", kSelftestHash))

@@ -17,7 +17,7 @@ namespace samesum::cli {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kMostInMemory = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxInMemory = std::uint64_t{16} << 20;
 
 [[noreturn]] void fail(const std::string& folder, std::string_view hint) {
   const int code = errno;
@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostInMemory = std::uint64_t{16} << 20;
 Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), type_(source.type()) {
   const char* given = std::getenv("TMPDIR");
   const std::string folder = given != nullptr && *given != '\0' ? given : "/tmp";
-  // By way of memory of our own: of a mapped file that is cut short meanwhile the system would say that the address is bad.
+  // Copied through own memory: if a mapped file were truncated meanwhile, write() would fail with a bad address.
   const auto put = [&](const void* data, std::uint64_t bytes) {
     const auto* const from = static_cast<const std::byte*>(data);
     for (std::uint64_t done = 0; done < bytes; done += chunk_.size()) {
@@ -41,7 +41,7 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
   };
   while (const std::optional<Array> view = source.next()) {
     if (view->size() == 0) continue;
-    if (file_ == nullptr && memory_.size() + view->bytes() > kMostInMemory) {
+    if (file_ == nullptr && memory_.size() + view->bytes() > kMaxInMemory) {
       std::string path = folder + "/samesum-XXXXXX";
       const int descriptor = mkstemp(path.data());
       if (descriptor < 0) fail(folder, hint);

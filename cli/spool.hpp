@@ -1,4 +1,4 @@
-// Numbers that can be passed over twice: a pipe's, by way of a temporary file where they are many, in bounded memory.
+// Stores numbers for a second pass: from a pipe, in a temporary file where they are many, in bounded memory.
 #pragma once
 
 #include <samesum/source.hpp>
@@ -13,13 +13,13 @@ namespace samesum::cli {
 
 class Spool final : public Source {
  public:
-  /// Reads `source` to its end. More than 16 MiB go to a file in TMPDIR without a name, so that it goes with the process, however that
-  /// ends.
-  /// @throws Error (usage) where there is no room for it; `hint` ends the message, and tells how none is needed.
+  /// Reads `source` to its end. More than 16 MiB are stored in an unnamed file in TMPDIR, which disappears when the process ends in any
+  /// way.
+  /// @throws Error (usage) where there is no room for it; `hint` ends the message, and says how to avoid the file.
   explicit Spool(Source& source, std::string_view hint = {});
   ~Spool() override;
 
-  /// To the beginning again.
+  /// Moves to the beginning.
   void rewind();
   std::optional<Array> next() override;
   std::string_view format() const noexcept override { return format_; }
@@ -27,7 +27,7 @@ class Spool final : public Source {
   std::string part() const override { return part_; }
   std::uint64_t missing() const noexcept override { return missing_; }
 
-  /// All of it as one array, valid as long as this is: in memory, or the file mapped. @throws Error (usage) for numbers of several types.
+  /// All elements as one array, valid as long as this object: in memory, or the file mapped. @throws Error (usage) for several types.
   Array all();
 
  private:
@@ -42,20 +42,20 @@ class Spool final : public Source {
   void read(std::byte* to, std::size_t bytes);
 
   std::string format_, part_;
-  std::optional<DType> type_;  // as the source has it
+  std::optional<DType> type_;  // the source's type
   std::uint64_t missing_ = 0;
   std::vector<std::byte> memory_;           // all of it,
   std::unique_ptr<std::FILE, Close> file_;  // or the file
   void* mapped_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::uint64_t at_ = 0;   // byte that is read next
+  std::uint64_t at_ = 0;   // the next byte to read
   std::vector<Run> runs_;  // of one type each
   std::size_t run_ = 0;
-  std::uint64_t done_ = 0;  // bytes of the run
+  std::uint64_t done_ = 0;  // bytes read of the current run
   std::vector<std::byte> chunk_;
 };
 
-/// What `spool` has, from its beginning; one at a time.
+/// A source over `spool`, from its beginning; one at a time.
 std::unique_ptr<Source> from_start(std::shared_ptr<Spool> spool);
 
 }  // namespace samesum::cli

@@ -25,9 +25,9 @@
 namespace samesum::cli {
 namespace {
 
-constexpr std::size_t kStart = 16;  // bytes, which tell images from others
+constexpr std::size_t kStart = 16;  // bytes, enough to recognize images
 
-// Waits until a pipe has so many bytes, or nobody writes to it any more.
+// Waits until a pipe has that many bytes, or has no more writers.
 void wait_for_start() {
   for (int there = 0; ioctl(STDIN_FILENO, FIONREAD, &there) == 0 && static_cast<std::size_t>(there) < kStart;) {
     pollfd end{STDIN_FILENO, POLLIN, 0};
@@ -36,7 +36,7 @@ void wait_for_start() {
   }
 }
 
-// What a pipe begins with. It stays in the pipe.
+// The first bytes of a pipe, which stay in the pipe.
 std::vector<std::byte> start_of_pipe() {
   wait_for_start();
   std::array<int, 2> ends{};
@@ -64,7 +64,7 @@ std::string image_from_standard_input() {
   if (!S_ISFIFO(status.st_mode)) return "";
   const std::vector<std::byte> start = start_of_pipe();
   if (start.empty()) return "";
-  const int copy = memfd_create("samesum", MFD_CLOEXEC);  // open until the program ends
+  const int copy = memfd_create("samesum", MFD_CLOEXEC);  // stays open until the program ends
   if (copy < 0) return "";
   const std::string path = fmt::format("/proc/self/fd/{}", copy);
   if (write_all(copy, start) != 0 || !is_image(path)) {

@@ -5,8 +5,8 @@
 
 namespace samesum::cli {
 
-/// A path at which what standard input gives can be read as a file, if it begins as an image: of a pipe, which is then read to its end, a
-/// copy in memory. Otherwise empty, and nothing is taken from it.
+/// A path under which standard input can be read as an image file, if it begins as an image: a pipe is read to its end, into a copy in
+/// memory. Otherwise empty, and nothing is read.
 std::string image_from_standard_input();
 
 }  // namespace samesum::cli

@@ -23,28 +23,28 @@ namespace {
 using Options = StatisticsOptions;
 
 Number number_of(bool value) { return Number(std::uint64_t{value}); }
-// The same value rounded once to either type.
+// Values that are rounded once to either type.
 Number number_of(double value) { return {value, DType::float64}; }
 Number number_of(float value) { return {value, DType::float32}; }
 
 Number sum_of(const Found& found, const Options& options) {
   const Accumulator& sum = found.all.sum();
   if (found.text && is_integer(sum.result_type()) &&
-      !options.result.float32) {  // a text's integers have no type: it is any that has the sum
+      !options.result.float32) {  // a text's integers have no type: any type that holds the sum
     return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());
   }
   return options.result.round(sum);
 }
 
-// A text's integers have no type: int64 where they can.
-Number extreme_of(const Found& found, const Extreme& extreme) {
+// A text's integers have no type: int64 if it holds the value.
+Number extreme_of(const Found& found, const Extremum& extreme) {
   const auto* const integer = std::get_if<std::uint64_t>(&extreme.value.number);
   if (found.text && integer != nullptr && *integer >> 63 == 0) return Number(static_cast<std::int64_t>(*integer));
   return Number(extreme.value);
 }
 
 Number index_of(const Found& found, const Options& options, bool least) {
-  const Extreme extreme = least ? found.all.min(options.nan_policy()) : found.all.max(options.nan_policy());
+  const Extremum extreme = least ? found.all.min(options.nan_policy()) : found.all.max(options.nan_policy());
   const bool is_nan = std::isnan(extreme.value.as_double());
   return Number(is_nan ? found.first_nan_at : least ? found.least_at : found.greatest_at);
 }
@@ -110,7 +110,7 @@ const Statistic& find_statistic(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("no statistic '{}': there are {}", name, known));
 }
 
-// A source that remembers whether all of its elements were integers.
+// A source that records whether all of its elements were integers.
 class TypeNote final : public Source {
  public:
   explicit TypeNote(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -131,34 +131,34 @@ class TypeNote final : public Source {
   std::optional<bool> integers_;
 };
 
-// A column on its way: what was found so far, of how many elements.
+// The intermediate state of a column: results and counts so far.
 struct Running {
   Found found;
   NodataFilter filter;
-  NodataFilter ones;  // for the product, which has 1 for what is left out
+  NodataFilter ones;  // for the product, in which removed elements are 1
   std::uint64_t before = 0;
   std::optional<Product> product;
 };
 
-// Adds a part of the latest chunk of `source`, from its element `first` on.
+// Adds a part of the current chunk of `source`, from its element `first` on.
 void collect_part(Array part, std::uint64_t first, const Source& source, const Device& device, const Options& options, Running& running) {
   Found& found = running.found;
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
-  found.all.merge(collect(running.filter.kept(part), device, options.collect));
+  found.all.merge(collect(running.filter.kept(part), options.fields, {.device = device, .tuning = options.tuning}));
   const auto place = [&](std::uint64_t index, std::uint64_t& at) {
     if (index < known) return;
     const std::uint64_t in_part = running.filter.index_in_part(index - known);
     at = running.before + in_part + source.missing_before(first + in_part);
   };
   const Statistics::Contents& contents = found.all.contents();
-  if (contents.least) place(contents.least->index, found.least_at);
-  if (contents.greatest) place(contents.greatest->index, found.greatest_at);
+  if (contents.min) place(contents.min->index, found.least_at);
+  if (contents.max) place(contents.max->index, found.greatest_at);
   if (contents.first_nan && !first_known) place(*contents.first_nan, found.first_nan_at);
   running.before += part.size();
 }
 
-// What an input, or each of its columns, has.
+// Collects the statistics of an input, or of each of its columns.
 std::vector<Found> collect_from(const NamedSource& input, const Device& device, const Options& options, bool product) {
   const std::unique_ptr<Source> source = input.open();
   const bool text = source->format() == "text";
@@ -170,7 +170,9 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
                          NodataFilter(options.nodata, text),
                          0,
                          std::nullopt});
-      if (product) columns.back().product.emplace(device, ReduceOptions{options.nan_policy(), 0, 0, options.collect.threads}, source->type());
+      if (product)
+        columns.back().product.emplace(samesum::Options{.nan = options.nan_policy(), .device = device, .tuning = options.tuning},
+                                       source->type());
     }
   };
   while (const std::optional<Array> chunk = source->next()) {
@@ -188,7 +190,9 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   std::vector<Found> all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     Found& found = columns[i].found;
-    if (found.all.count() == 0) found.all = collect(Array(nullptr, 0, source->type().value_or(DType::float64)), device, options.collect);
+    if (found.all.count() == 0)
+      found.all =
+          collect(Array(nullptr, 0, source->type().value_or(DType::float64)), options.fields, {.device = device, .tuning = options.tuning});
     found.missing = (known.empty() ? source->missing() : known[i].missing) + columns[i].filter.left_out();
     if (!known.empty() && options.in_rows()) found.column = known[i];
     if (product) {
@@ -204,7 +208,7 @@ std::vector<Found> collect_from(const NamedSource& input, const Device& device, 
   return all;
 }
 
-// A table without a column of numbers is a mistake, of its separators as a rule.
+// A table without a column of numbers is an error, usually caused by a wrong separator.
 void require_numbers(const std::vector<Found>& columns) {
   const auto has_words = [](const Found& found) { return found.column && found.column->words != 0; };
   if (columns.empty() || !std::ranges::all_of(columns, has_words)) return;
@@ -236,7 +240,7 @@ int run(Output& out, Options options) {
     product |= name == "prod";
     by_index |= name == "prod" || name == "argmin" || name == "argmax";
   }
-  options.collect.fields = fields;
+  options.fields = fields;
   options.input.in_order = true;
   options.input.any_order = !by_index;
   const Device device = choose_device(options.device, options.input.resident_bytes());
@@ -274,9 +278,7 @@ int run_dot(Output& out, Options options) {
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto sources = options.input.sources();
   TypeNote a(sources[0].open()), b(sources[1].open());
-  ExecutionOptions how;
-  how.threads = options.collect.threads;
-  const ProductAccumulator sum = dot(a, b, device, how);
+  const ProductAccumulator sum = dot(a, b, {.device = device, .tuning = options.tuning});
   const bool integers = a.integers() && b.integers();
   const bool is_signed_type = !a.type() || is_signed(*a.type());
   const NanPolicy nan = options.nan_policy();
@@ -310,7 +312,7 @@ void add_common(CLI::App& command, Options& options, unsigned printed) {
     add_total(command, options.input);
   }
   command.add_option("--device", options.device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
-  command.add_option("--threads", options.collect.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
+  command.add_option("--threads", options.tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(command, options.result, printed);
 }
 
@@ -326,7 +328,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
   command->callback([options, &action] {
-    options->input.threads = options->collect.threads;
+    options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
       options->input.complete();
       return run(out, *options);
@@ -343,7 +345,7 @@ int run_sums_of_columns(Output& out, const Input& input, const std::string& devi
   }
   Options options;
   options.input = input;
-  options.nodata = std::exchange(options.input.nodata, {});  // counted for each column
+  options.nodata = std::exchange(options.input.nodata, {});  // applied to each column
   options.device = device;
   options.wanted = {"sum"};
   options.result = result;

@@ -1,4 +1,4 @@
-// What the parts of `samesum stats` and its kin share.
+// The parts common to `samesum stats` and the commands for single statistics.
 #pragma once
 
 #include "input.hpp"
@@ -23,30 +23,31 @@ struct StatisticsOptions {
   std::uint64_t ddof = 0;
   std::string nodata;
   ResultOptions result;
-  CollectOptions collect;
+  Fields fields;
+  Tuning tuning;
 
-  /// Whether results are those of columns, with their names: of one alone, that is asked for, they are not.
+  /// Whether the results are rows with names of columns: not for a single named column.
   bool in_rows() const { return input.named_columns().size() != 1; }
   NanPolicy nan_policy() const { return result.nan_policy(); }
 };
 
-/// What was found in one input, or in a column of it.
+/// The statistics of one input, or of a column of it.
 struct Found {
   std::string name;
-  std::optional<Column> column;  ///< where it is one of several
+  std::optional<Column> column;  ///< if the input has several
   bool text = false;
   Statistics all;
-  std::uint64_t least_at = 0, greatest_at = 0, first_nan_at = 0;  ///< in the input, with what --nodata leaves out
+  std::uint64_t least_at = 0, greatest_at = 0, first_nan_at = 0;  ///< indices in the input, counting elements removed by --nodata
   std::uint64_t missing = 0;
   std::optional<Value> product;
-  std::string no_product;  ///< why there is none
+  std::string no_product;  ///< why there is no product
 };
 
-/// A row of the table, a member of the JSON object, a command.
+/// A statistic: a row of the table, a member of the JSON object, a command.
 struct Statistic {
   const char* name;
   const char* description;
-  bool usual;  ///< shown by `stats` if nothing else is asked for
+  bool usual;  ///< shown by `stats` by default
   Fields fields;
   Number (*value)(const Found&, const StatisticsOptions&);
 };
@@ -62,10 +63,10 @@ std::string text_of(const Number& number, const StatisticsOptions& options);
 
 void print_json(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Device& device,
                 const StatisticsOptions& options);
-/// As a person or a pipe reads it, or --csv. The exit code.
+/// Prints for a terminal, a pipe or --csv; returns the exit code.
 int print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options);
 
-/// The sums of several columns, by the options of `sum`.
+/// Prints the sums of several columns, by the options of `sum`.
 int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result);
 
 }  // namespace samesum::cli

@@ -1,4 +1,4 @@
-// What `samesum stats` and its kin print.
+// The output of `samesum stats` and the commands for single statistics.
 #include "command.hpp"
 #include "printable.hpp"
 #include "rows.hpp"
@@ -41,8 +41,9 @@ void add_statistics(Json& object, const Found& found, const std::vector<const St
   }
 }
 
-// For people: a table. For pipes: a line for each statistic, its name and its value; of a single one the value alone. What has no answer is
-// "-", and the reason stands in the table or, of pipes, on standard error. The exit code: whether all that was asked of elements has one.
+// On a terminal a table. In a pipe a line for each statistic, its name and its value; for a single one only the value. A statistic without
+// an answer is "-", and the reason is in the table or, for pipes, on standard error. Returns the exit code: whether all requested
+// statistics have an answer.
 int print(Output& out, const Found& found, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options, bool several) {
   const bool plain = options.result.plain, terminal = out.terminal() && !plain;
   const std::string name = shown_name(found.name);
@@ -74,14 +75,14 @@ int print(Output& out, const Found& found, const std::vector<const Statistic*>& 
   return code;
 }
 
-// "1,5" and the like: a number, written in another way.
+// Whether a word is a number in another notation, such as "1,5".
 bool looks_like_number(std::string_view word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   return !word.empty() && word.find_first_not_of("0123456789.,'_ ") == std::string_view::npos;
 }
 
-// Columns of fields that are no numbers are left out, which is said where that may be a surprise: beside numbers, where they look like
-// some, or to a person.
+// Reports columns of fields that are not numbers, where their omission may be a surprise: beside columns of numbers, where the fields look
+// like numbers, or on a terminal.
 void print_left_out(Output& out, const std::vector<Found>& all) {
   const bool terminal = out.terminal();
   for (const Found& found : all) {
@@ -122,7 +123,7 @@ void print_rows(Output& out, const std::vector<Found>& all, const std::vector<co
   if (options.result.csv) return rows.print_csv(out);
   if (wanted.size() > 1) {
     rows.print(out);
-  } else {  // the value first, as of files
+  } else {  // the value first, as for files
     for (const auto& row : rows.rows) {
       if (options.result.plain) {
         out.print("{}\n", row.back());

@@ -17,7 +17,7 @@ struct Options {
   Input input;
   std::string device = "auto";
   bool split = false;
-  AccumulateOptions sum;
+  Tuning sum;
   ResultOptions result;
 };
 

@@ -24,22 +24,23 @@ std::string lower(std::string text) {
 
 Accumulator total_of(const DeviceSum& result) { return cli::total_of(result.sums); }
 
-constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped file, between two words on how far it is
+constexpr std::uint64_t kToldBytes = std::uint64_t{1} << 28;  // of a mapped file, between two updates of the progress
 
-// One way to sum a chunk: on a device, or on several.
-using Adder = std::function<Accumulator(Array, SumReport*)>;
+// A function that sums a chunk: on one device, or on several.
+using Adder = std::function<Accumulator(Array, Report*)>;
 
-Adder adder(const Device& device, const AccumulateOptions& options) {
-  return [device, options](Array view, SumReport* report) { return accumulate(view, device, options, report); };
+Adder adder(const Device& device, const Tuning& options) {
+  return
+      [device, options](Array view, Report* report) { return accumulate(view, {.device = device, .report = report, .tuning = options}); };
 }
 
-// Adds `view` to the last sum of each that has not failed.
+// Adds `view` to the latest sum of each device that has not failed.
 void add_chunk(Array view, const std::vector<Adder>& adders, std::vector<DeviceSum>& results) {
   for (std::size_t i = 0; i < adders.size(); ++i) {
     if (!results[i].failure.empty()) continue;
     NamedSum& named = results[i].sums.back();
     try {
-      SumReport report;
+      Report report;
       named.sum += adders[i](view, &report);
       if (named.report) {
         *named.report += report;
@@ -53,7 +54,7 @@ void add_chunk(Array view, const std::vector<Adder>& adders, std::vector<DeviceS
   }
 }
 
-// One pass over all files: each that has not failed sums each chunk as it comes. A failure of a device is noted in its result.
+// One pass over all files: each device that has not failed sums each chunk. A device's failure is recorded in its result.
 void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& adders, std::vector<DeviceSum>& results) {
   using Clock = std::chrono::steady_clock;
   Progress progress;
@@ -68,7 +69,7 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
       waited += std::chrono::duration<double>(Clock::now() - start).count();
       if (!chunk && any) break;
       const Array view =
-          chunk.value_or(Array(nullptr, 0, source->type().value_or(DType::float64)));  // an input without numbers has a sum, too
+          chunk.value_or(Array(nullptr, 0, source->type().value_or(DType::float64)));  // an input without numbers has a sum too
       any = true;
       const bool whole = !progress.wanted() || view.bytes() <= 2 * kToldBytes;
       const std::uint64_t part = whole ? view.size() : kToldBytes / size_of(view.type());
@@ -82,7 +83,7 @@ void sum_all(const std::vector<NamedSource>& sources, const std::vector<Adder>& 
     }
     for (DeviceSum& result : results) {
       NamedSum& named = result.sums.back();
-      named.type = source->type();  // of several inputs as one it is known now
+      named.type = source->type();  // for concatenated inputs it is known only now
       named.shape = source->shape();
       named.format = source->format();
       named.part = source->part();
@@ -105,24 +106,24 @@ bool means_all(const std::string& selector) {
   return lower(selector) == "all" || (lower(selector) == "auto" && variable != nullptr && lower(variable) == "all");
 }
 
-DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const Tuning& options) {
   std::vector<DeviceSum> results = {{device.info(), {}, ""}};
   sum_all(sources, {adder(device, options)}, results);
   if (!results.front().failure.empty()) throw Error(ErrorKind::device, results.front().failure);
   return std::move(results.front());
 }
 
-DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
-  const auto add = [&](Array view, SumReport* report) {
-    std::vector<SumReport> reports;
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const Tuning& options) {
+  const auto add = [&](Array view, Report* report) {
+    std::vector<Report> reports;
     const auto start = std::chrono::steady_clock::now();
-    Accumulator sum = accumulate(view, devices, options, &reports);
+    Accumulator sum = accumulate(view, devices, {.tuning = options}, &reports);
     *report = reports.front();
     report->bytes = view.bytes();
-    report->upload_seconds = 0;  // of each device, while others sum
+    report->upload_seconds = 0;  // overlaps with the sums of other devices
     report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report->configuration.clear();
-    for (const SumReport& one : reports) {
+    for (const Report& one : reports) {
       report->configuration +=
           fmt::format("{}{} {:.0f}%", report->configuration.empty() ? "" : ", ", one.device,
                       view.bytes() == 0 ? 0 : 100 * static_cast<double>(one.bytes) / static_cast<double>(view.bytes()));
@@ -138,7 +139,7 @@ DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<Named
   return std::move(results.front());
 }
 
-std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const AccumulateOptions& options) {
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const Tuning& options) {
   std::vector<DeviceSum> results;
   std::vector<Adder> adders;
   for (DeviceInfo& info : list_devices().devices) {

@@ -12,31 +12,31 @@
 
 namespace samesum::cli {
 
-/// What one of several devices had to say.
+/// The results of one of several devices.
 struct DeviceSum {
   DeviceInfo device;
   std::vector<NamedSum> sums;  ///< one for each file
-  std::string failure;         ///< why there is no sum; else empty
+  std::string failure;         ///< why there is no sum; empty if there is one
 
   double seconds() const noexcept;
 };
 
-/// Whether `selector` (with SAMESUM_DEVICE behind "auto") means every device.
+/// Whether `selector` (or SAMESUM_DEVICE, for "auto") means every device.
 bool means_all(const std::string& selector);
 
-/// The sums of `sources` on one device. What fails is thrown.
-DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const AccumulateOptions& options);
+/// The sums of `sources` on one device; throws on failure.
+DeviceSum sum_on(const Device& device, const std::vector<NamedSource>& sources, const Tuning& options);
 
-/// The sums of `sources`, each chunk shared out over all of `devices`.
-DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const AccumulateOptions& options);
+/// The sums of `sources`, each chunk divided over all of `devices`.
+DeviceSum sum_shared(const std::vector<Device>& devices, const std::vector<NamedSource>& sources, const Tuning& options);
 
-/// The sums of `sources` on every usable device, in one pass; a device that fails does not keep the others from trying.
-std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const AccumulateOptions& options);
+/// The sums of `sources` on every usable device, in one pass; a failing device does not affect the others.
+std::vector<DeviceSum> sum_everywhere(const std::vector<NamedSource>& sources, const Tuning& options);
 
-/// Whether every device gave an answer, and all the same one: equal accumulators.
+/// Whether every device gave an answer, and all answers are equal accumulators.
 bool all_agree(const std::vector<DeviceSum>& results);
 
-/// What the answers of several devices come to, in a sentence.
+/// A sentence on whether the answers of several devices agree.
 Table::Cell verdict_on(const std::vector<DeviceSum>& results);
 
 /// A line for each device: selector, total, bits, name; then one on whether they agree.

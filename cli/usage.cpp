@@ -13,7 +13,7 @@
 namespace samesum::cli {
 namespace {
 
-// Stands before an argument that begins with a dash and is no option; no file's name can have it.
+// Marks an argument that begins with a dash and is not an option; file names cannot contain it.
 constexpr char kNoOption = '\0';
 
 std::string without_mark(std::string text) {
@@ -21,7 +21,7 @@ std::string without_mark(std::string text) {
   return text;
 }
 
-// How many letters are left out, put in, other, or in the wrong order (Damerau and Levenshtein, of neighbours).
+// The edit distance: letters deleted, inserted, replaced, or swapped with a neighbour (Damerau and Levenshtein).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -37,14 +37,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-// " Did you mean 'sum'?" where something known is near; of several, all that are equally near.
+// " Did you mean 'sum'?" for the closest known name; lists all at equal distance.
 std::string guess(const std::string& given, const std::vector<std::string>& known) {
   std::vector<std::string> near;
-  if (given.size() < 3) return "";  // near to everything
+  if (given.size() < 3) return "";  // close to everything
   const std::size_t most = std::max<std::size_t>(1, given.size() / 3);
   std::size_t least = most;
   for (const std::string& name : known) {
-    // The beginning of a name is as near as a single wrong letter.
+    // A prefix of a name counts as one wrong letter.
     const bool begins = given.size() > 2 && name.starts_with(given);
     const std::size_t far = begins ? 1 : distance(given, name);
     if (far > least) continue;
@@ -65,14 +65,14 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty()) continue;  // refused
+    if (option->get_group().empty()) continue;  // a refused option
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   return names;
 }
 
-// The option that `text` begins with the name of: CLI11's messages have it so.
+// The option whose name `text` begins with, as in CLI11's messages.
 const CLI::Option* named_first(const CLI::App& command, std::string_view text) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
@@ -113,7 +113,7 @@ std::vector<std::string> arguments_of(int count, const char* const* arguments) {
     result.erase(result.begin());
     result.emplace_back("--help");
   }
-  for (std::string& argument : result) {  // "-.5" is a number, as "-0.5" is
+  for (std::string& argument : result) {  // "-.5" is a number: rewritten as "-0.5"
     if (argument.size() > 2 && argument.starts_with("-.") && argument[2] >= '0' && argument[2] <= '9') argument.insert(1, 1, '0');
   }
   if (const auto mark = std::ranges::find(result, "--"); mark != result.end()) {
@@ -154,7 +154,7 @@ std::string describe_mistake(const CLI::App& program, const CLI::ParseError& err
     name += " " + command->get_name();
   }
   const std::vector<std::string> commands = commands_of(*command), rest = command->remaining();
-  // Whatever else went wrong may come from an option that nobody knows, and from what was meant to be its value.
+  // An unknown option, or its supposed value, may cause any of the other errors.
   const auto is_option = [](const std::string& one) { return one.size() > 1 && one.front() == '-'; };
   const auto unknown = commands.empty() ? std::ranges::find_if(rest, is_option) : rest.begin();
   const std::string known = fmt::format("There are {}", fmt::join(commands, ", "));

@@ -1,4 +1,4 @@
-// Small files that a user has written.
+// Small files written by a user.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A reader's own kernel in a file: one more rung of a ladder.
+// A user's kernel in a file: an additional rung of a ladder.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace samesum::cli {
 
 struct UserKernel {
-  std::string name;  ///< the file's, without folder
+  std::string name;  ///< the file's name, without folder
   std::string source;
 };
 

@@ -14,7 +14,7 @@ int write_all(int descriptor, std::span<const std::byte> bytes) noexcept {
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     } else if (written == 0) {
       return ENOSPC;
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {  // shared with a program that has set O_NONBLOCK
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {  // another program may have set O_NONBLOCK on the shared descriptor
       pollfd room{descriptor, POLLOUT, 0};
       if (poll(&room, 1, -1) < 0 && errno != EINTR) return errno;
     } else if (errno != EINTR) {

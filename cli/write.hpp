@@ -1,4 +1,4 @@
-// Bytes to a descriptor.
+// Writing to a descriptor.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace samesum::cli {
 
-/// Writes all of `bytes`, and waits where a descriptor that does not block has no room yet. Returns 0, or the error's number.
+/// Writes all of `bytes`, waiting where a non-blocking descriptor is full. Returns 0, or the error's number.
 int write_all(int descriptor, std::span<const std::byte> bytes) noexcept;
 inline int write_all(int descriptor, std::string_view text) noexcept { return write_all(descriptor, std::as_bytes(std::span(text))); }
 

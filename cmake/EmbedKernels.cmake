@@ -1,4 +1,4 @@
-# embed_kernels(OUTPUT ROOT FILE…): a C++ source that holds each FILE (relative to ROOT) as text, for device/program.hpp's kernel_file().
+# embed_kernels(OUTPUT ROOT FILE…): a C++ source that holds each FILE (relative to ROOT) as text, for device/kernels/program.hpp's kernel_file().
 # It is written again only when a kernel file changes.
 function(embed_kernels output root)
   set(dependencies)

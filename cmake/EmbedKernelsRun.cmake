@@ -1,5 +1,5 @@
 # Run by embed_kernels() at build time.
-set(text "#include \"device/program.hpp\"\n\n#include <samesum/error.hpp>\n\nnamespace samesum::device {\nnamespace {\n\nstruct File {\n  std::string_view path;\n  std::string_view text;\n};\n\nconstexpr File kFiles[] = {\n")
+set(text "#include \"device/kernels/program.hpp\"\n\n#include <samesum/error.hpp>\n\nnamespace samesum::device {\nnamespace {\n\nstruct File {\n  std::string_view path;\n  std::string_view text;\n};\n\nconstexpr File kFiles[] = {\n")
 foreach(file IN LISTS FILES)
   file(READ ${ROOT}/${file} content)
   string(REPLACE "../include/" "" name ${file})  # headers for users' kernels, by the name that users include them by

@@ -1,8 +1,8 @@
 # The library, in two parts: `core`, and `image`, which reads image files and alone needs libpng and libjpeg. Each is compiled once, position
 # independent, and becomes a static and a shared library: samesum_core_static, samesum_core_shared, samesum_image_static, samesum_image_shared.
 # `samesum` is both parts, of the kind that BUILD_SHARED_LIBS names; so are samesum::samesum, samesum::core and samesum::image.
-file(GLOB SAMESUM_IMAGE_SOURCES CONFIGURE_DEPENDS src/io/image*.cpp src/io/tiff_library.cpp)
-file(GLOB SAMESUM_CORE_SOURCES CONFIGURE_DEPENDS src/*/*.cpp src/device/*/*.cpp)
+file(GLOB SAMESUM_IMAGE_SOURCES CONFIGURE_DEPENDS src/io/image/*.cpp)
+file(GLOB_RECURSE SAMESUM_CORE_SOURCES CONFIGURE_DEPENDS src/*.cpp)
 list(REMOVE_ITEM SAMESUM_CORE_SOURCES ${SAMESUM_IMAGE_SOURCES})
 list(APPEND SAMESUM_CORE_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/kernel_files.cpp)
 

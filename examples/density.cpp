@@ -15,7 +15,7 @@ int main() {
   for (float& sample : samples) sample = normal(random);
   for (int i = -50; i <= 50; ++i) places.push_back(0.06f * static_cast<float>(i));
 
-  samesum::PairsOptions options;
+  samesum::PairsProblem options;
   options.f = samesum::PairFunction::gaussian;
   options.h = 2 * kBandwidth * kBandwidth;
   const auto sums = std::get<std::vector<float>>(samesum::pairs(places, samples, options));

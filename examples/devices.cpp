@@ -11,7 +11,7 @@ int main() {
   const double expected = samesum::sum(values);
   bool same = true;
   for (const samesum::Device& device : samesum::open_devices("all", samesum::Array(values).bytes())) {
-    const double sum = samesum::sum(values, device);
+    const double sum = samesum::sum(values, {.device = device});
     std::printf("%-10s %a  (%s)\n", device.info().selector.c_str(), sum, device.info().name.c_str());
     same = same && sum == expected;
   }

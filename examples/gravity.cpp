@@ -18,19 +18,19 @@ int main() {
     masses.push_back(1.0 / kStars);
   }
 
-  samesum::PairsOptions options;
+  samesum::PairsProblem options;
   options.f = samesum::PairFunction::invdist;
   options.components = 3;
   options.softening = 0.01;  // so that a star does not fall on itself
   options.weights = masses;
   options.accuracy = samesum::PairAccuracy::exact;
   const samesum::Device cpu = samesum::Device::open("cpu");
-  const auto potential = std::get<std::vector<double>>(samesum::pairs(places, places, cpu, options));
+  const auto potential = std::get<std::vector<double>>(samesum::pairs(places, places, options, {.device = cpu}));
 
   // The other way round, each star's attraction is summed in another order.
   std::vector<double> turned(places);
   for (std::size_t i = 0; i < kStars; ++i) std::copy_n(&places[3 * i], 3, &turned[3 * (kStars - 1 - i)]);
-  const auto again = std::get<std::vector<double>>(samesum::pairs(places, turned, cpu, options));
+  const auto again = std::get<std::vector<double>>(samesum::pairs(places, turned, options, {.device = cpu}));
 
   double energy = 0;
   for (std::size_t i = 0; i < kStars; ++i) energy -= masses[i] * (potential[i] - masses[i] / options.softening) / 2;

@@ -12,8 +12,8 @@ int main() {
   const samesum::Bins bins = samesum::Bins::even(-1, 1, 8);
   const samesum::Device device = samesum::Device::open("cpu");
   const samesum::Array view = samples;
-  samesum::Histogram histogram = samesum::histogram(view.part(0, 500'000), bins, device);
-  histogram += samesum::histogram(view.part(500'000, 500'000), bins, device);
+  samesum::Histogram histogram = samesum::histogram(view.part(0, 500'000), bins, {.device = device});
+  histogram += samesum::histogram(view.part(500'000, 500'000), bins, {.device = device});
 
   for (std::size_t i = 0; i < bins.count(); ++i) {
     std::printf("%5.2f .. %5.2f  %llu\n", bins.edges()[i], bins.edges()[i + 1], static_cast<unsigned long long>(histogram.counts()[i]));

@@ -14,7 +14,7 @@ int main() {
   std::vector<std::vector<std::byte>> parts;  // what the machines send
   for (std::uint64_t first = 0; first < view.size(); first += 300000) {
     const samesum::Array part = view.part(first, std::min<std::uint64_t>(300000, view.size() - first));
-    parts.push_back(samesum::accumulate(part, cpu).serialize());
+    parts.push_back(samesum::accumulate(part, {.device = cpu}).serialize());
   }
 
   samesum::Accumulator total;

@@ -14,7 +14,7 @@ int main() {
   for (float& x : points) x = uniform(random);
   for (float& x : others) x = uniform(random);
 
-  samesum::PairsOptions options;
+  samesum::PairsProblem options;
   options.f = samesum::PairFunction::sqdist;
   options.reduction = samesum::PairReduction::argmin;
   options.components = kDimensions;

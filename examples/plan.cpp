@@ -17,24 +17,25 @@ int main() {
     const samesum::Buffer records(device, kColumns * sizeof(samesum::SumRecord));
     buffer.write(matrix.data(), buffer.bytes());
 
-    samesum::SumPlan plan(device, samesum::DType::float32, kRows, {}, samesum::Layout::strided);
+    samesum::Plan plan(device, samesum::ops::sum, samesum::DType::float32, kRows, {}, samesum::Layout::strided);
     for (std::uint64_t c = 0; c < kColumns; ++c) {
       const samesum::Array column(buffer, kRows, samesum::DType::float32, c * sizeof(float), kColumns * sizeof(float));
-      plan.launch(column, records, c * sizeof(samesum::SumRecord));  // enqueued: nothing waits
+      plan.enqueue(column, records, c * sizeof(samesum::SumRecord));  // enqueued: nothing waits
     }
     std::vector<samesum::SumRecord> sums(kColumns);
     records.read(sums.data(), records.bytes());
     for (std::uint64_t c = 0; c < kColumns; ++c) right = right && sums[c].value == kRows * (static_cast<double>(c) + 0.5);
 
     // Of what the host rounds when it is asked for.
-    samesum::CollectPlan statistics(device, samesum::DType::float32, kRows, {.fields = {.extremes = false, .sum = true, .squares = true}});
-    statistics.launch({buffer, kRows, samesum::DType::float32, 0, kColumns * sizeof(float)});
-    right = right && statistics.result().mean() == 0.5 && statistics.result().variance() == 0;
-    samesum::DotPlan dot(device, samesum::DType::float32, kColumns);
+    samesum::Plan statistics(device, samesum::Fields{.extrema = false, .sum = true, .squares = true}, samesum::DType::float32, kRows);
+    statistics.enqueue({buffer, kRows, samesum::DType::float32, 0, kColumns * sizeof(float)});
+    const auto found = statistics.result<samesum::Statistics>();
+    right = right && found.mean() == 0.5 && found.variance() == 0;
+    samesum::Plan dot(device, samesum::ops::dot, samesum::DType::float32, kColumns);
     const samesum::Array row(buffer, kColumns, samesum::DType::float32),
         next(buffer, kColumns, samesum::DType::float32, kColumns * sizeof(float));
-    dot.launch(row, next);
-    right = right && dot.result().round() == 170;  // 0.5^2 + 1.5^2 + ... + 7.5^2
+    dot.enqueue(row, next);
+    right = right && dot.result<samesum::ProductAccumulator>().round() == 170;  // 0.5^2 + 1.5^2 + ... + 7.5^2
     std::printf("%-10s the columns add up to %g ... %g\n", device.info().selector.c_str(), sums.front().value, sums.back().value);
   }
   return right ? 0 : 1;

@@ -15,13 +15,13 @@ namespace {
 
 struct Part {
   samesum::Array view;
-  samesum::SumPlan plan;
+  samesum::Plan plan;
 };
 
 double sum_of(std::vector<Part>& parts, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) parts[i].plan.launch(parts[i].view);  // enqueued: the devices work at the same time
+  for (std::size_t i = 0; i < count; ++i) parts[i].plan.enqueue(parts[i].view);  // enqueued: the devices work at the same time
   samesum::Accumulator total;
-  for (std::size_t i = 0; i < count; ++i) total.merge(parts[i].plan.result());
+  for (std::size_t i = 0; i < count; ++i) total.merge(parts[i].plan.result<samesum::Accumulator>());
   return total.round();
 }
 
@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   for (const samesum::Device& device : samesum::open_devices(argc > 1 ? argv[1] : "all", numbers.bytes())) {
     const samesum::Buffer buffer(device, numbers.bytes());
     buffer.write(data.data(), buffer.bytes());
-    parts.push_back({{buffer, n, numbers.type()}, {device, numbers.type(), n}});
-    expected.merge(samesum::accumulate(numbers, samesum::Device::open("cpu")));
+    parts.push_back({{buffer, n, numbers.type()}, {device, samesum::ops::sum, numbers.type(), n}});
+    expected.merge(samesum::accumulate(numbers, {.device = samesum::Device::open("cpu")}));
   }
   const double sum = sum_of(parts, parts.size());
   const double one = median_seconds(parts, 1), all = median_seconds(parts, parts.size());

@@ -14,7 +14,7 @@ cmake --install "$build" --prefix "$stage" >/dev/null
 mkdir -p "$stage/lib/fakes" "$stage/tests/support"
 cp "$build"/tests/samesum_tests "$build"/tests/fuzz_* "$stage/bin/"
 cp "$build"/tests/fakes/*.so "$stage/lib/fakes/"
-for file in tests/*_test.py; do [ ! -e "$file" ] || cp "$file" "$stage/tests/"; done
+for folder in cli kernels; do mkdir "$stage/tests/$folder" && cp tests/$folder/*_test.py "$stage/tests/$folder/"; done
 cp tests/support/*.py "$stage/tests/support/"
 cp -r data "$stage/"
 cp tools/demo.sh tools/run-tests.sh "$stage/"

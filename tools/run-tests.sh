@@ -36,7 +36,7 @@ run "tests with crippled devices" "$here/bin/samesum_tests" --gtest_brief=1 --gt
 unset SAMESUM_MASK
 for fuzzer in "$here"/bin/fuzz_*; do run "${fuzzer##*/}" "$fuzzer" --seconds "$seconds"; done
 if "$python" -c "import numpy" 2>/dev/null; then
-  for file in "$here"/tests/*_test.py; do
+  for file in "$here"/tests/*/*_test.py; do
     [ ! -e "$file" ] || run "${file##*/}" "$python" "$here/tests/support/run_unittest.py" "$file"
   done
 else

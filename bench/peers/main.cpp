@@ -3,7 +3,7 @@
 #include "places.hpp"
 #include "report.hpp"
 
-#include "bench/timing.hpp"
+#include "ladder/timing.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -74,11 +74,11 @@ void run(const Options& options) {
     const samesum::bench::Data data(samesum::bench::parse_data_kind(options.data), samesum::parse_dtype(options.type),
                                     std::uint64_t{1} << power);
     const std::vector<std::byte> permuted = permute(data.view());
-    samesum::AccumulateOptions element_by_element;
+    samesum::Tuning element_by_element;
     element_by_element.variant = "exact_digits";
     const Problem problem{data.view(),
                           {permuted.data(), data.view().size(), data.view().type()},
-                          samesum::accumulate(data.view(), samesum::Device::open("cpu"), element_by_element)};
+                          samesum::accumulate(data.view(), on(samesum::Device::open("cpu"), element_by_element))};
     const std::vector<Row> rows = measure_all(problem, options);
     print_table(rows, problem, options.data);
     rounds.push_back(to_json(rows, problem, options.data));

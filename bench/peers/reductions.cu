@@ -4,15 +4,15 @@
 // operators that one would write: extremes as a pair, dot products over two arrays, variances by merging counts, means and sums of squares
 // (Chan, Golub and LeVeque 1983), products in no fixed order. Its floating-point results are rounded wherever they are added, samesum's
 // once.
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "product/product.hpp"
-#include "statistics/collect.hpp"
-#include "statistics/collect_device.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/collect_device.hpp"
 
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
 
@@ -50,7 +50,7 @@ struct ToEnds {
 template <class T>
 struct MergeEnds {
   __host__ __device__ Ends<T> operator()(Ends<T> a, Ends<T> b) const {
-    return {b.least < a.least ? b.least : a.least, a.greatest < b.greatest ? b.greatest : a.greatest};
+    return {b.min < a.min ? b.min : a.min, a.max < b.max ? b.max : a.max};
   }
 };
 struct Moments {
@@ -199,21 +199,21 @@ class Round {
     return *samesum::device::single_run({buffer(memory, n_ * sizeof(T)), n_, type_}, samesum::core::Order::memory);
   }
 
-  void extremes(const char* name, samesum::Ends ends, const std::function<void()>& theirs) const {
-    samesum::ExtremesPlan plan(device_, type_, n_, {}, ends);
+  void extremes(const char* name, samesum::ops::Extrema ends, const std::function<void()>& theirs) const {
+    samesum::Plan plan(device_, ends, type_, n_);
     const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
-    const auto ours = [&] { plan.launch(data); };
+    const auto ours = [&] { plan.enqueue(data); };
     ours();
-    const samesum::Statistics found = plan.result(), expected = samesum::collect(a_view_, samesum::Device::open("cpu"));
-    const auto same = [&](const samesum::Extreme& a, const samesum::Extreme& b) {
+    const samesum::Statistics found = plan.result<samesum::Statistics>(), expected = samesum::collect(a_view_, {}, {.device = samesum::Device::open("cpu")});
+    const auto same = [&](const samesum::Extremum& a, const samesum::Extremum& b) {
       return a.value == b.value && (!ends.places || a.index == b.index);
     };
-    const bool right = (!ends.least || same(found.min(), expected.min())) && (!ends.greatest || same(found.max(), expected.max()));
+    const bool right = (!ends.min || same(found.min(), expected.min())) && (!ends.max || same(found.max(), expected.max()));
     row(name, right, ours, theirs);
   }
 
   void pass(const char* name, samesum::Fields fields, bool dot, const std::function<void()>& theirs) const {
-    samesum::CollectOptions options;
+    samesum::statistics::CollectOptions options;
     options.fields = fields;
     samesum::statistics::DevicePass pass(device_.implementation(), type_, options, dot, n_);
     const samesum::device::Run a = array(a_), b = array(dot ? b_ : a_);
@@ -226,11 +226,11 @@ class Round {
   }
 
   void sum(const std::function<void()>& theirs) const {
-    samesum::SumPlan plan(device_, type_, n_);
+    samesum::Plan plan(device_, samesum::ops::sum, type_, n_);
     const samesum::Array data(buffer(a_, n_ * sizeof(T)), n_, type_);
-    const auto ours = [&] { plan.launch(data); };
+    const auto ours = [&] { plan.enqueue(data); };
     ours();
-    row("sum", plan.result() == samesum::accumulate(a_view_, samesum::Device::open("cpu")), ours, theirs);
+    row("sum", plan.result<samesum::Accumulator>() == samesum::accumulate(a_view_, {.device = samesum::Device::open("cpu")}), ours, theirs);
   }
 
   // Of whole tiles.
@@ -243,7 +243,7 @@ class Round {
     ours();
     samesum::product_tree::Tree<T> tree;
     product.collect(tree);
-    const double expected = samesum::product(a_view_.part(0, tiles << product.level()), samesum::Device::open("cpu")).as_double();
+    const double expected = samesum::product(a_view_.part(0, tiles << product.level()), {.device = samesum::Device::open("cpu")}).as_double();
     row("product", static_cast<double>(tree.root()) == expected, ours, theirs);
   }
 

@@ -2,7 +2,7 @@
 #include "peer.hpp"
 #include "rotation.hpp"
 
-#include "bench/timing.hpp"
+#include "ladder/timing.hpp"
 #include "device/device.hpp"
 #include "reduce/sum_device.hpp"
 

@@ -23,18 +23,18 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The type of what lies in a contiguous range; bool counts as uint8, which it is in memory.
+/// The element type of a contiguous range; bool counts as uint8, its representation in memory.
 template <class Range>
 using ElementOf =
     std::conditional_t<std::same_as<typename decltype(std::span(std::declval<Range&>()))::value_type, bool>, std::uint8_t,
                        typename decltype(std::span(std::declval<Range&>()))::value_type>;
 
-/// What elements lie in one after the other: a std::vector, std::array, std::span, C array, std::initializer_list … of a type that is an
-/// Element, or of bool. A text is none: for its bytes there is count_characters() (samesum/histogram.hpp).
+/// A contiguous range of elements: a std::vector, std::array, std::span, C array, std::initializer_list … of a type that is an Element, or
+/// of bool. Strings are excluded: count_characters() (samesum/histogram.hpp) counts their bytes.
 template <class Range>
 concept ElementRange = Element<ElementOf<Range>> && !std::convertible_to<Range&, std::string_view>;
 
-/// The extents of an array's axes: `{rows, columns}`, a std::vector or std::span of them. Good for the call that it is made for.
+/// The extents of an array's axes: `{rows, columns}`, a std::vector or std::span of them. Valid only for the call that it is made for.
 class Shape {
  public:
   Shape(std::initializer_list<std::uint64_t> extents) noexcept : extents_(extents.begin(), extents.size()) {}
@@ -46,7 +46,7 @@ class Shape {
   std::span<const std::uint64_t> extents_;
 };
 
-/// The bytes from an element to the next along each axis: `{-8, 80}`, a std::vector or std::span of them. As Shape.
+/// The distance in bytes from an element to the next along each axis: `{-8, 80}`, a std::vector or std::span of them. Lifetime as Shape.
 class Strides {
  public:
   Strides(std::initializer_list<std::int64_t> bytes) noexcept : bytes_(bytes.begin(), bytes.size()) {}
@@ -58,16 +58,16 @@ class Strides {
   std::span<const std::int64_t> bytes_;
 };
 
-/// Elements of one type, by up to kMaxRank axes, of which the last is the fastest where an order matters (as in C and numpy). Strides are
-/// in bytes, and may be 0 (one element again and again) or negative. The memory stays the caller's and must not change while a function of
-/// samesum reads it; any number of threads may read it.
+/// A view of elements of one type with up to kMaxRank axes. Where an order matters it is C order, the last axis fastest (as in C and
+/// numpy). Strides are in bytes, and may be 0 (the same element repeated) or negative. The memory stays the caller's and must not change
+/// while a function of samesum reads it; any number of threads may read it.
 ///
-/// In host memory elements may lie at any byte; on a device at multiples of their size.
+/// In host memory elements may be unaligned; in device memory they must be aligned to their size.
 class Array {
  public:
   static constexpr std::size_t kMaxRank = 64;  ///< numpy's
 
-  /// All of `elements`, one axis. Of a temporary (`sum(std::vector{1.0, 2.0})`) an array is good for the call that it is made for.
+  /// All of `elements`, one axis. A view of a temporary (`sum(std::vector{1.0, 2.0})`) is valid only for that call.
   template <ElementRange Range>
   Array(Range&& elements) noexcept : Array(std::span(elements).data(), std::span(elements).size(), dtype_of<ElementOf<Range>>()) {}
 
@@ -78,12 +78,12 @@ class Array {
     extents_[0] = size;
     strides_[0] = stride;
   }
-  /// By several axes; in C order, or as `strides` says. No axis at all: one element.
+  /// Several axes; in C order, or as `strides` says. No axis at all: one element.
   /// @throws Error (usage) for more than kMaxRank axes, 2^64 elements or more, and strides that are not one for each axis.
   Array(const void* data, Shape shape, DType type);
   Array(const void* data, Shape shape, DType type, Strides strides);
 
-  // Axes that are not there are not copied.
+  // Copies only the first rank_ entries of extents and strides.
   Array(const Array& other) noexcept;
   Array& operator=(const Array& other) noexcept;
   Array(Array&& other) noexcept : Array(static_cast<const Array&>(other)) {}
@@ -91,7 +91,7 @@ class Array {
   ~Array() = default;
 
   /// The same in a device's memory, the first element at byte `offset` of `buffer`.
-  /// @throws Error (usage) as above, and where an element would lie outside of the buffer or at no multiple of its size.
+  /// @throws Error (usage) as above, and where an element would lie outside of the buffer or is not aligned to its size.
   Array(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset = 0);
   Array(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset, std::int64_t stride);
   Array(Buffer buffer, Shape shape, DType type, std::uint64_t offset = 0);
@@ -103,7 +103,7 @@ class Array {
   std::size_t rank() const noexcept { return rank_; }                      ///< axes
   std::span<const std::uint64_t> shape() const noexcept { return {extents_.data(), rank_}; }
   std::span<const std::int64_t> strides() const noexcept { return {strides_.data(), rank_}; }
-  /// From an element to the next of an array of one axis.
+  /// The distance in bytes from an element to the next of an array of one axis.
   std::int64_t stride() const noexcept { return strides_[0]; }
   /// Whether the elements lie one after the other, in the order of their indices.
   bool contiguous() const noexcept;
@@ -111,23 +111,23 @@ class Array {
   bool on_device() const noexcept { return buffer_.has_value(); }
   /// Where the first element lies in host memory; null on a device.
   const void* data() const noexcept { return data_; }
-  /// Of an array on a device: its memory, and the byte of it at which the first element lies. Requires on_device().
+  /// Of an array on a device: its memory, and the byte offset of the first element in it. Requires on_device().
   const Buffer& buffer() const noexcept { return *buffer_; }
   std::uint64_t offset() const noexcept { return offset_; }
 
-  /// `count` indices of an axis, every `step`-th from `first` on; a negative step goes backwards.
-  /// @throws Error (usage) where an index or the axis is not there.
+  /// `count` indices of an axis, starting at `first` with a step of `step`, which may be negative.
+  /// @throws Error (usage) where an index or the axis is out of range.
   Array slice(std::size_t axis, std::uint64_t first, std::uint64_t count, std::int64_t step = 1) const;
   /// slice(0, first, count): a part of an array of one axis, rows of a matrix.
   Array part(std::uint64_t first, std::uint64_t count) const;
-  /// The elements at one index of an axis, which the result does not have. @throws Error (usage) where it is not there.
+  /// The elements at one index of an axis; the result lacks that axis. @throws Error (usage) where the index or the axis is out of range.
   Array at(std::size_t axis, std::uint64_t index) const;
   Array row(std::uint64_t index) const { return at(0, index); }
   Array column(std::uint64_t index) const { return at(1, index); }
   /// The axes in reverse order.
   Array transposed() const noexcept;
-  /// The same elements in the same order by other axes. @throws Error (usage) for another number of elements, and where that would need a
-  /// copy.
+  /// The same elements in the same order with other axes. @throws Error (usage) for another number of elements, and where a copy would be
+  /// needed.
   Array reshaped(Shape shape) const;
 
  private:

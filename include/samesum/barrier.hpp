@@ -1,5 +1,5 @@
-// Kernels of your own that synchronise all their work-groups: kernels, and launches that never start more groups than can be
-// resident at once. The barrier itself is for kernels: samesum/device/grid_barrier.h. docs/barrier.md has the whole story.
+// The user's own kernels with a barrier over all work-groups: compiling them, and launching no more groups than can be resident at once.
+// The barrier itself is for kernels: samesum/device/grid_barrier.h. docs/barrier.md explains how it works.
 //
 //   const samesum::Device device = samesum::Device::open("cuda:0");
 //   const samesum::Kernel kernel(device, source, "heat");            // its first parameter: GRID_GLOBAL unsigned int* state
@@ -26,15 +26,15 @@ namespace samesum SAMESUM_EXPORT {
 /// A kernel of the user's own.
 class Kernel {
  public:
-  /// Compiles `source` for `device`, or takes it from the cache on disk. The source is OpenCL C or CUDA C++, as the device's compiler
-  /// takes; written with the names of the kernel dialect (CONTRIBUTING.md: KERNEL, FN, GLOBAL, …) it is both. Before it stand the dialect's
-  /// prelude and samesum/device/grid_barrier.h.
+  /// Compiles `source` for `device`, or loads it from the disk cache. The source is OpenCL C or CUDA C++, whichever the device compiles;
+  /// with the names of the kernel dialect (CONTRIBUTING.md: KERNEL, FN, GLOBAL, …) it is both. The dialect's prelude and
+  /// samesum/device/grid_barrier.h are prepended.
   /// @throws Error (device) with the build log where it does not compile, or where the device runs no kernels or cannot order memory
   /// between work-groups.
   Kernel(const Device& device, std::string_view source, std::string_view entry);
 
-  /// Groups of so many work-items that can be resident at once. Where the device cannot tell (OpenCL on GPUs): what launches of this kernel
-  /// have found so far; nothing before the first.
+  /// The number of groups of `group_size` work-items that can be resident at once. Where the device cannot tell (OpenCL on GPUs): the
+  /// number that launches of this kernel have found so far; no value before the first.
   std::optional<std::uint32_t> resident_groups(std::uint32_t group_size) const;
 
   struct SAMESUM_HIDDEN State;
@@ -50,16 +50,16 @@ using KernelArgument = std::variant<Buffer, std::int32_t, std::uint32_t, std::in
 struct GridOptions {
   std::uint32_t group_size = 256;  ///< work-items of a group
   std::uint32_t groups = 0;        ///< 0: as many as can be resident; the kernel shares its work out over grid.groups
-  double limit_seconds = 10;       ///< of the watchdog; 0: none. Where a device has no clock polls are counted instead, which is inexact
-  bool discover = false;           ///< find out which groups are resident also where the device knows it: to measure, and for tests
+  double limit_seconds = 10;       ///< of the watchdog; 0: none. A device without a clock counts polls instead, which is inexact
+  bool discover = false;  ///< find the resident groups by the launch itself even where the device knows them: for measurements and tests
 };
 
-/// A launch that is under way.
+/// A launch in progress.
 class GridLaunch {
  public:
-  /// Waits for it; the number of groups that took part.
-  /// @throws Error (device) where the watchdog fired, saying at which barrier and how many groups had arrived, or where fewer groups than
-  /// asked for could be resident, saying how many. What the kernel computed is worthless then; the device can be used on.
+  /// Waits for it and returns the number of groups that took part.
+  /// @throws Error (device) where the watchdog fired, with the barrier's number and how many groups had arrived, or where fewer groups than
+  /// requested could be resident, with that number. The results of the kernel are then invalid; the device remains usable.
   std::uint32_t wait() const;
 
   struct SAMESUM_HIDDEN State;
@@ -70,8 +70,8 @@ class GridLaunch {
 };
 
 /// Enqueues `kernel`, whose first parameter is the barrier's state and the others `arguments`, with no more groups than can be resident at
-/// once. Where nobody can know that number it is found by each launch itself: groups beyond it leave at once.
-/// @throws Error (usage) where more groups are asked for than can be resident, as far as that is known before the launch.
+/// once. Where the device cannot tell that number, each launch finds it: surplus groups return at once.
+/// @throws Error (usage) where more groups are requested than can be resident, as far as that is known before the launch.
 GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments,
                        const GridOptions& options = {});
 
@@ -79,10 +79,10 @@ GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::ve
 void launch(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments, std::uint32_t groups,
             std::uint32_t group_size);
 
-/// Waits for all that was launched.
+/// Waits for all work launched on `device`.
 void finish(const Device& device);
 
-/// Launches that can be repeated as one: a CUDA graph.
+/// A sequence of launches that can be repeated as one: a CUDA graph.
 class Recording {
  public:
   void replay() const;
@@ -94,7 +94,8 @@ class Recording {
   std::shared_ptr<State> state_;
 };
 
-/// What `launches` launches, recorded and not run; nothing where the device cannot (then `launches` is not called).
+/// Records the launches that `launches` makes, without running them; no value where the device cannot record (then `launches` is not
+/// called).
 std::optional<Recording> record(const Device& device, const std::function<void()>& launches);
 
 }  // namespace samesum

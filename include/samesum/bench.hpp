@@ -1,5 +1,5 @@
-// Measuring: data to measure with, what a device can do at best, and the ladder of the sum's variants side by side.
-// Threads: measurements at the same time are allowed, but each sees the others' load; Effort::progress is called by the measuring thread.
+// Measuring: test data, a device's limits, and the ladder of the sum's variants side by side.
+// Threads: concurrent measurements are allowed, but each sees the others' load; Effort::progress is called by the measuring thread.
 #pragma once
 
 #include <samesum/array.hpp>
@@ -20,8 +20,8 @@ namespace bench {
 
 // --- data ------------------------------------------------------------------------------------------------------------------------
 
-/// Distributions of elements. Integers are uniform over all of their range whatever the kind, half of them 0 with `zeros`; 16-bit floats
-/// are floats cut off.
+/// Distributions of elements. Integers are uniform over their whole range for every kind; with `zeros` half of them are 0. 16-bit floats
+/// are truncated float32.
 enum class DataKind {
   uniform,    ///< over [0, 1)
   normal,     ///< mean 0, standard deviation 1
@@ -35,10 +35,10 @@ std::string_view name_of(DataKind kind) noexcept;
 /// @throws Error (usage) for any other name, listing those that are known.
 DataKind parse_data_kind(std::string_view name);
 
-/// An array of made-up elements: element i depends on kind, type, seed and i alone.
+/// An array of generated elements: element i depends on kind, type, seed and i alone.
 class Data {
  public:
-  /// `size` elements, made by all cores. O(size).
+  /// `size` elements, generated on all cores. O(size).
   Data(DataKind kind, DType type, std::uint64_t size, std::uint64_t seed = 1);
   Array view() const noexcept { return {memory_.get(), size_, type_}; }
 
@@ -50,7 +50,7 @@ class Data {
 
 // --- figures ---------------------------------------------------------------------------------------------------------------------
 
-/// The middle and the spread of many measurements.
+/// The median and the spread of repeated measurements.
 struct Statistics {
   double median = 0;
   double low = 0;   ///< 10th percentile
@@ -58,18 +58,18 @@ struct Statistics {
   std::uint32_t runs = 0;
 };
 
-/// How long to measure, and whom to tell.
+/// How long to measure, and a callback for progress.
 struct Effort {
-  std::uint32_t runs = 31;                         ///< measurements of one thing, at most
-  std::uint32_t least_runs = 3;                    ///< and at least, however long they take
-  double seconds = 1;                              ///< in which they end, where the least number allows it
-  std::function<void(std::string_view)> progress;  ///< is told what is being measured; must not use the device: Error (usage)
+  std::uint32_t runs = 31;                         ///< the maximum of measurements of one quantity
+  std::uint32_t least_runs = 3;                    ///< and the minimum, however long they take
+  double seconds = 1;                              ///< time limit, once least_runs are done
+  std::function<void(std::string_view)> progress;  ///< called with what is being measured; using the device there throws Error (usage)
   void tell(std::string_view what) const {
     if (progress) progress(what);
   }
 };
 
-/// How fast memory was read: a buffer of `bytes`, again and again, so that a small one comes from the caches.
+/// How fast memory was read: a buffer of `bytes`, read repeatedly, so that a small one comes from the caches.
 struct ReadRate {
   std::string where;  ///< "cuda:0", "cpu, 2 threads"
   std::uint64_t bytes = 0;
@@ -83,12 +83,12 @@ struct ReadRate {
 struct Ceiling;
 
 struct CeilingOptions {
-  std::vector<std::uint64_t> sizes;  ///< bytes to read; empty: from 64 KiB up to a fair part of the memory
+  std::vector<std::uint64_t> sizes;  ///< bytes to read; empty: from 64 KiB up to a large part of the memory
   std::uint32_t threads = 0;         ///< of the CPU; 0: all
   bool read = true;
   bool arithmetic = true;
   bool latency = true;
-  std::function<void(const Ceiling&)> measured;  ///< is given all that is known so far, each time a figure was added
+  std::function<void(const Ceiling&)> measured;  ///< called with all results so far whenever one was added
   Effort effort;
 };
 
@@ -101,7 +101,7 @@ struct ArithmeticRate {
   std::string configuration;
 };
 
-/// What it costs to start something that does nothing.
+/// The cost of starting something that does nothing.
 struct Latency {
   std::string what;  ///< "kernel, back to back", …
   Statistics seconds;
@@ -114,8 +114,8 @@ struct Ceiling {
   std::vector<Latency> latencies;
 };
 
-/// What `device` can do at best: the read bandwidth over sizes (the best of a sweep over load width, loads in flight, groups and group
-/// size; threads and prefetching on the CPU), the multiply-add rate, the latency of a launch.
+/// The limits of `device`: the read bandwidth over sizes (the best of a sweep over load width, loads in flight, groups and group size;
+/// threads and prefetching on the CPU), the multiply-add rate, the latency of a launch.
 /// @throws Error (usage) for a size that does not fit the device.
 Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {});
 
@@ -126,20 +126,20 @@ struct Ladder;
 struct LadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
-  std::uint32_t groups = 0;        ///< of the rungs that choose it; 0: as many as the device holds at once
+  std::uint32_t groups = 0;        ///< for rungs where it can be chosen; 0: as many as can be resident
   std::uint32_t tile = 8;          ///< N of tile_passes' N x N tiles
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
-  std::string kernel_name;         ///< a reader's own rung: its name,
-  std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which leaves
-                              ///< each group's sum in out[group_id()], and is run once more by one group over those
-  std::function<void(const Ladder&)> measured;  ///< is given all that is known so far, each time a rung was added
+  std::string kernel_name;         ///< a rung of the caller's own: its name,
+  std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which writes
+                              ///< each group's sum to out[group_id()]; a second launch of one group sums those
+  std::function<void(const Ladder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };
 
 enum class Verdict {
   right,           ///< textbook: within its error bound; answer: bit for bit
   wrong,           ///< not ranked
-  not_comparable,  ///< the bound says nothing for this data (an addition may overflow): timed, not judged
+  not_comparable,  ///< the bound does not apply to this data (an addition may overflow): timed, not checked
   skipped,         ///< the device or the options do not allow it
   failed,          ///< the device, its driver or its compiler failed
 };
@@ -162,10 +162,10 @@ struct LadderRow {
   std::string configuration;
   double value = 0;
   double error = 0;    ///< |value - exact sum|
-  double bound = 0;    ///< that `error` may not exceed; 0 where exact
+  double bound = 0;    ///< upper bound on `error`; 0 where exact
   Statistics seconds;  ///< of one sum
   double bytes_per_second = 0;
-  Statistics ceiling_fraction;  ///< of its ceiling, measured in turns with it
+  Statistics ceiling_fraction;  ///< of its ceiling, measured alternately with it
   double speedup = 0;           ///< over the first row
   std::vector<Round> rounds;
 };
@@ -176,8 +176,8 @@ struct Ladder {
   std::uint64_t rows = 0, columns = 0;
   double exact_sum = 0;
   double magnitude_sum = 0;        ///< sum of |x|, to which the bounds are relative
-  double upload_seconds = 0;       ///< host to device, once, in no row's time; 0 for the CPU
-  std::vector<ReadRate> ceilings;  ///< of reading this very data
+  double upload_seconds = 0;       ///< host to device, once; not included in any row's time; 0 for the CPU
+  std::vector<ReadRate> ceilings;  ///< of reading the same data
   std::vector<LadderRow> rungs;
 };
 
@@ -185,8 +185,7 @@ struct Ladder {
 std::vector<std::string> sum_rungs(const Device& device);
 
 /// The variants of the sum side by side: on the CPU sequential, on all cores, and exact; then on `device`, where it runs kernels, the
-/// textbook ones and the exact ones. Each is checked before it is timed.
-/// `matrix` is contiguous, with one axis or two, in host memory.
+/// textbook's and the exact ones. Each is checked before it is timed. `matrix` is contiguous, with one or two axes, in host memory.
 /// @throws Error (usage) for an unknown rung, a group size that the device cannot run, another array, or data that does not fit the device.
 Ladder sum_ladder(const Device& device, const Array& matrix, const LadderOptions& options = {});
 

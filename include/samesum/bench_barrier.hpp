@@ -17,17 +17,17 @@ namespace bench {
 struct BarrierLadder;
 
 struct BarrierLadderOptions {
-  std::vector<std::string> methods;                           ///< empty: all
-  std::vector<std::uint32_t> group_sizes;                     ///< of the neighbour sums; empty: 1024, 256, 64, 32, on CPUs 256, 32
-  std::uint32_t rounds = 0;                                   ///< of the neighbour sums; 0: 500000, on CPUs 100
-  std::uint32_t runs = 3;                                     ///< measurements of each
-  bool shapes = true;                                         ///< also barriers alone, for several shapes of grids
-  double limit_seconds = 10;                                  ///< of the watchdog
-  std::function<void(std::string_view)> progress;             ///< as in Effort
-  std::function<void(const BarrierLadder&)> measured;         ///< is given all that is known so far, each time a row was added
+  std::vector<std::string> methods;                    ///< empty: all
+  std::vector<std::uint32_t> group_sizes;              ///< of the neighbour sums; empty: 1024, 256, 64, 32, on CPUs 256, 32
+  std::uint32_t rounds = 0;                            ///< of the neighbour sums; 0: 500000, on CPUs 100
+  std::uint32_t runs = 3;                              ///< measurements of each
+  bool shapes = true;                                  ///< also barriers alone, for several shapes of grids
+  double limit_seconds = 10;                           ///< of the watchdog
+  std::function<void(std::string_view)> progress;      ///< as in Effort
+  std::function<void(const BarrierLadder&)> measured;  ///< called with all results so far whenever a row was added
 };
 
-/// A method at work: 2048 work-items that replace each element by the sum of itself and its neighbours, or barriers alone.
+/// A method as measured: 2048 work-items that replace each element by the sum of itself and its neighbours, or barriers alone.
 struct BarrierRow {
   std::string method;
   std::uint32_t groups = 0;
@@ -35,16 +35,16 @@ struct BarrierRow {
   std::uint64_t barriers = 0;  ///< of one run
   Verdict verdict = Verdict::skipped;
   std::string reason;  ///< of any verdict but right
-  Statistics seconds;  ///< of one barrier, with the work between
+  Statistics seconds;  ///< of one barrier, with the work between two
 };
 
-/// What it costs a launch to find out how many groups are resident.
+/// The cost for a launch of finding the number of resident groups.
 struct Discovery {
   std::uint32_t launched = 0, found = 0;
-  std::uint32_t known = 0;  ///< what the device says itself; 0: it does not know
-  Statistics first;         ///< seconds of a launch that knows nothing
-  Statistics next;          ///< and of one that launches what an earlier one has found
-  Statistics plain;         ///< and of one that discovers nothing
+  std::uint32_t known = 0;  ///< as the device reports it; 0: it does not
+  Statistics first;         ///< seconds of a launch without prior knowledge
+  Statistics next;          ///< and of one that launches the number found before
+  Statistics plain;         ///< and of one without discovery
 };
 
 struct BarrierLadder {
@@ -59,11 +59,11 @@ struct BarrierLadder {
 std::vector<std::string> barrier_methods();
 
 /// The methods side by side. The neighbour sums start from an array without a pattern, and from all ones; both results are compared with
-/// the CPU's. `none` is expected to be wrong, and shown so.
+/// the CPU's. `none` is expected to be wrong, and is reported as such.
 /// @throws Error (usage) for an unknown method or where the device cannot synchronise groups.
 BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& options = {});
 
-/// `rounds` rounds of neighbour sums, by the CPU: what the methods are checked against.
+/// `rounds` rounds of neighbour sums on the CPU: the reference for the methods.
 std::vector<std::uint32_t> neighbour_sums(std::vector<std::uint32_t> start, std::uint32_t rounds);
 
 }  // namespace bench

@@ -15,7 +15,7 @@
 namespace samesum SAMESUM_EXPORT {
 namespace bench {
 
-/// Bytes to count, from the kindest to the worst for this or that variant: "uniform", "equal" (one value), "sky" (85% in four values),
+/// Kinds of bytes to count, each the best or the worst case of some variant: "uniform", "equal" (one value), "sky" (85% in four values),
 /// "sorted", "text".
 std::vector<std::string> histogram_data_kinds();
 /// `size` bytes of a kind: byte i depends on kind, size and i alone. @throws Error (usage) for an unknown kind.
@@ -27,21 +27,21 @@ struct HistogramLadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
-  std::string kernel_name;         ///< a reader's own rung: its name,
-  std::string kernel_source;       ///< and its source with the kernel `histogram`, whose parameters are those of src/histogram/ladder.cl
-  std::function<void(const HistogramLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
+  std::string kernel_name;         ///< a rung of the caller's own: its name,
+  std::string kernel_source;  ///< and its source with the kernel `histogram`, whose parameters are those of src/ladder/histogram/ladder.cl
+  std::function<void(const HistogramLadder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };
 
-/// One variant: its counts are compared with a plain loop's before and after it is timed.
+/// One variant: its counts are compared with those of a plain loop before and after it is timed.
 struct HistogramLadderRow {
   std::string name;
   std::string where;  ///< "cpu, 1 thread", "cuda:0": also names its ceiling
   Verdict verdict = Verdict::skipped;
   std::string reason;  ///< of any verdict but right
   std::string configuration;
-  Statistics seconds;           ///< of one histogram, the clearing of the counters included
-  Statistics ceiling_fraction;  ///< of reading the data, measured in turns with it
+  Statistics seconds;           ///< of one histogram, clearing the counters included
+  Statistics ceiling_fraction;  ///< of reading the data, measured alternately with it
   double samples_per_second = 0;
   double speedup = 0;  ///< over the first row
 };
@@ -54,12 +54,12 @@ struct HistogramLadder {
 };
 
 /// Names of the rungs, in order: on the CPU `sequential` and `cpu`; on devices `racy` (no atomics: counts are lost where work-items run
-/// at the same time; all may be there on a device that runs them one after the other), `block_partition`, `interleaved`, `privatized`,
-/// `aggregated`, `best`.
+/// concurrently; a device that runs them one after the other may lose none), `block_partition`, `interleaved`, `privatized`, `aggregated`,
+/// `best`.
 std::vector<std::string> histogram_rungs(const Device& device);
 
 /// The 256 counts of `data`, by every variant side by side.
-/// @throws Error (usage) for an unknown rung, or data of 2^32 bytes or more, or that do not fit the device.
+/// @throws Error (usage) for an unknown rung, or data of 2^32 bytes or more, or data that do not fit the device.
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options = {});
 
 }  // namespace bench

@@ -18,33 +18,33 @@ namespace bench {
 struct PairsLadder;
 
 struct PairsLadderOptions {
-  PairsOptions pairs;  ///< f, reduction, components and parameters; accuracy, weights and progress are not used
+  PairsProblem pairs;  ///< f, reduction, components and parameters; accuracy and weights are not used
   DType type = DType::float32;
-  std::uint64_t x_count = 0;       ///< 0: 2^16, on CPUs 2^13
-  std::uint64_t y_count = 0;       ///< 0: as x_count
-  std::vector<std::string> rungs;  ///< empty: all
-  std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
-  std::uint32_t registers = 0;     ///< that a work-item of register_blocks may have, as far as the compiler can be told; 0: as it likes
-  std::uint32_t items = 0;         ///< x of a work-item of register_blocks; 0: its own
-  std::uint32_t tile = 0;          ///< y of its tiles; 0: its own
-  std::uint32_t parts = 0;         ///< of the y; 0: its own
-  std::uint32_t polynomials = 0xffffffff;  ///< mask: which of 16 exponentials of a fast gaussian are polynomials; 0xffffffff: its own
+  std::uint64_t x_count = 0;               ///< 0: 2^16, on CPUs 2^13
+  std::uint64_t y_count = 0;               ///< 0: as x_count
+  std::vector<std::string> rungs;          ///< empty: all
+  std::uint32_t group_size = 0;            ///< work-items of a group; 0: each rung's own
+  std::uint32_t registers = 0;             ///< limit for a work-item of register_blocks, where the compiler has such an option; 0: none
+  std::uint32_t items = 0;                 ///< x of a work-item of register_blocks; 0: its default
+  std::uint32_t tile = 0;                  ///< y of its tiles; 0: its default
+  std::uint32_t parts = 0;                 ///< of the y; 0: its default
+  std::uint32_t polynomials = 0xffffffff;  ///< mask: which of 16 exponentials of a fast gaussian are polynomials; 0xffffffff: its default
   std::uint32_t threads = 0;               ///< of the CPU's rungs; 0: all cores
-  std::string kernel_name;                 ///< a reader's own rung: its name,
-  std::string kernel_source;               ///< its source with the kernel `pairs`, whose parameters are those of src/pairs/textbook.cl,
-  std::uint32_t kernel_items = 1;          ///< and how many x its work-items have
-  std::function<void(const PairsLadder&)> measured;  ///< is given all that is known so far, each time a rung was added
+  std::string kernel_name;                 ///< a rung of the caller's own: its name,
+  std::string kernel_source;       ///< its source with the kernel `pairs`, whose parameters are those of src/ladder/pairs/textbook.cl,
+  std::uint32_t kernel_items = 1;  ///< and how many x its work-items have
+  std::function<void(const PairsLadder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };
 
-/// One variant: checked first, at some of the x, then timed.
+/// One variant: checked first, for some of the x, then timed.
 struct PairsRow {
   std::string name;
   std::string where;  ///< "cpu, 1 thread", "cuda:0"
   Verdict verdict = Verdict::skipped;
   std::string reason;  ///< of any verdict but right
   std::string configuration;
-  double error = 0, bound = 0;  ///< the largest of error/bound, both of that x; 0 where bits are compared
+  double error = 0, bound = 0;  ///< of the x with the largest error/bound; 0 where bits are compared
   Statistics seconds;
   double pairs_per_second = 0;
   double operations_per_second = 0;
@@ -55,10 +55,10 @@ struct PairsRow {
 
 struct PairsLadder {
   DeviceInfo device;
-  PairsOptions pairs;
+  PairsProblem pairs;
   DType type = DType::float32;
   std::uint64_t x_count = 0, y_count = 0;
-  double operations_of_pair = 0;  ///< as the tutorial counts: each +, -, ×, and each exp, ÷ and root as one
+  double operations_of_pair = 0;  ///< by the tutorial's count: each +, -, ×, and each exp, ÷ and root as one
   std::vector<ArithmeticRate> ceilings;
   std::optional<ArithmeticRate> matrix_product;  ///< the vendor's, beside sums of products
   std::string no_matrix_product;                 ///< why there is none

@@ -21,12 +21,12 @@ struct ReduceBenchOptions {
   std::uint32_t groups = 0;             ///< 0: as many as the device holds at once
   std::uint32_t threads = 0;            ///< of the CPU; 0: all cores
   bool host = true;                     ///< measure the CPU too
-  std::string ladder;                   ///< "max" or "product": the textbook's variants of it too, and a plain loop; float32 and float64
-  std::function<void(const ReduceBench&)> measured;  ///< is given all that is known so far, each time a row was added
+  std::string ladder;                   ///< "max" or "product": also its textbook variants and a plain loop; float32 and float64
+  std::function<void(const ReduceBench&)> measured;  ///< called with all results so far whenever a row was added
   Effort effort;
 };
 
-/// One operation. `ceiling_fraction` is to reading the same data (both arrays of a dot product), measured in turns with it.
+/// One operation. `ceiling_fraction` is relative to reading the same data (both arrays of a dot product), measured alternately with it.
 struct ReduceBenchRow {
   std::string operation;
   std::string where;  ///< "cpu, 2 threads", "cuda:0"
@@ -50,8 +50,8 @@ struct ReduceBench {
 /// "product".
 std::vector<std::string_view> reduce_operations();
 
-/// Measures reductions of `data` on all cores, and on `device` where it runs kernels, with the data in its memory. What a device finds is
-/// compared, bit for bit, with what the CPU does.
+/// Measures reductions of `data` on all cores, and on `device` where it runs kernels, with the data in its memory. The device's results are
+/// compared, bit for bit, with the CPU's.
 /// @throws Error (usage) for an unknown operation, a group size that the device cannot run, or data that does not fit the device.
 ReduceBench measure_reductions(const Device& device, const Array& data, const ReduceBenchOptions& options = {});
 

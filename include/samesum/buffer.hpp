@@ -13,20 +13,21 @@ namespace samesum SAMESUM_EXPORT {
 class Buffer {
  public:
   /// New memory, freed with the last copy of the handle.
-  /// @throws Error (device) where the device has no such room.
+  /// @throws Error (device) where the allocation fails.
   Buffer(const Device& device, std::uint64_t bytes);
 
-  /// Memory that exists already; nothing is copied, and it stays the caller's to free, after the last use here.
+  /// Wraps existing memory without a copy; the caller frees it, after its last use here.
   /// CUDA: an address in device, managed or pinned host memory, with any alignment. OpenCL: a cl_mem of the device's own context (see
   /// Device::on_opencl_queue), which is retained. CPU: an address in host memory.
-  /// @throws Error (usage) where `memory` is no such thing, as far as can be seen (not that a cl_mem was released before), or is smaller.
+  /// @throws Error (usage) where `memory` is not such memory or is smaller, as far as the driver can tell (a released cl_mem goes
+  /// undetected).
   static Buffer wrap(const Device& device, void* memory, std::uint64_t bytes);
 
   std::uint64_t bytes() const noexcept;
   const Device& device() const noexcept;
-  /// `from` is free on return.
+  /// Writes; `from` may be reused on return.
   void write(const void* from, std::uint64_t bytes, std::uint64_t offset = 0) const;
-  /// Waits for all that was launched before.
+  /// Reads, after all work launched before has completed.
   void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
 
   struct SAMESUM_HIDDEN State;
@@ -37,9 +38,9 @@ class Buffer {
   std::shared_ptr<State> state_;
 };
 
-/// Which arrays a plan is made for.
+/// The arrays that a plan is made for.
 enum class Layout {
-  contiguous,  ///< the elements follow one another; the first may lie anywhere
+  contiguous,  ///< adjacent elements; the first may lie at any offset
   strided,     ///< with any stride
 };
 

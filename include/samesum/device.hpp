@@ -15,8 +15,8 @@ class Device;  // the seam between patterns and backends; not part of the public
 
 namespace samesum SAMESUM_EXPORT {
 
-/// What a device may or may not be able to do. Nothing in samesum asks which backend or vendor a device is: it asks for these.
-/// Some are read from the driver, the others are found by running a small conformance kernel when the device is opened.
+/// What a device may or may not be able to do. No code of samesum depends on the backend or the vendor: it tests these capabilities. Some
+/// are read from the driver; the others are found by running a small conformance kernel when the device is opened.
 enum class Capability {
   kernels,        ///< compiles and runs kernels (the CPU backend runs host functions instead)
   fp64,           ///< float64 arithmetic
@@ -27,7 +27,7 @@ enum class Capability {
   division,       ///< correctly rounded float32 division
   square_root,    ///< correctly rounded float32 square root
   fma,            ///< correctly rounded fused multiply-add when asked for
-  denormals,      ///< float32 denormals are kept, going in and coming out
+  denormals,      ///< float32 denormals are preserved, as operands and as results
 };
 
 /// "fp64", "int64_atomics", …: the names used by `samesum devices` and by the variable SAMESUM_MASK.
@@ -41,7 +41,7 @@ struct Missing {
 
 /// What is known of a device.
 struct DeviceInfo {
-  std::string selector;  ///< "cpu", "opencl:0", "cuda:1": opens this very device
+  std::string selector;  ///< "cpu", "opencl:0", "cuda:1": opens exactly this device
   std::string name;      ///< as the driver names it
   std::string platform;  ///< the OpenCL platform, "CUDA", or "host"
   std::string driver;    ///< driver version
@@ -70,26 +70,36 @@ struct DeviceList {
   std::vector<Absence> absent;
 };
 
-/// A device that is open. A cheap handle: copies share the device. Both a handle and its copies may be used from several threads at once;
-/// work on one device is done one call after the other, but for the CPU, where calls work at the same time.
+/// An open device. A cheap handle: copies share the device. A handle and its copies may be used from several threads at once; calls on one
+/// device run one after the other, except on the CPU, where they run concurrently.
 class Device {
  public:
   /// Opens what `selector` names: "cpu", "opencl:0", "cuda:0", a backend and part of a device's or platform's name in any case
-  /// ("opencl:nvidia"), or a backend alone ("cuda": its first device). "auto" (or an empty selector): what choose_device() gives for
-  /// no bytes, the CPU where SAMESUM_DEVICE is not set. "all" names several devices: see open_devices.
-  /// @throws Error (usage) where nothing matches, saying what there is.
+  /// ("opencl:nvidia"), or a backend alone ("cuda": its first device). "auto" (or an empty selector): as choose_device() for 0 bytes, which
+  /// is the CPU unless SAMESUM_DEVICE is set. "all" names several devices: see open_devices.
+  /// @throws Error (usage) where nothing matches; the message lists the devices that exist.
   static Device open(std::string_view selector);
 
-  /// The CUDA device `ordinal`, working on a stream of the caller's own (a CUstream or cudaStream_t; null: the default stream) in the
-  /// device's primary context, which is the one of CUDA's runtime. What is enqueued on it can be captured into the caller's CUDA graph. The
-  /// stream must outlive the handle and its copies. Not while the stream is being captured: open the device before.
+  /// The CUDA device `ordinal`, working on the caller's stream (a CUstream or cudaStream_t; null: the default stream) in the device's
+  /// primary context, which CUDA's runtime uses too. Enqueued work can be captured into the caller's CUDA graph; the device must be opened
+  /// before the capture begins. The stream must outlive the handle and its copies.
   /// @throws Error (usage) where there is no such device; Error (device) where the stream does not belong to it.
   static Device on_cuda_stream(void* stream, std::uint32_t ordinal = 0);
 
-  /// The OpenCL device of a command queue of the caller's own (a cl_command_queue), working in it and in its context. The queue is
-  /// retained. Times are reported only where it was created with CL_QUEUE_PROFILING_ENABLE.
-  /// @throws Error (usage) where the queue is none (see Buffer::wrap), runs out of order, or belongs to a device that samesum cannot use.
+  /// The OpenCL device of the caller's command queue (a cl_command_queue), working in that queue and its context. The queue is retained.
+  /// Times are reported only where it was created with CL_QUEUE_PROFILING_ENABLE.
+  /// @throws Error (usage) where `queue` is not a command queue (as far as Buffer::wrap can tell), runs out of order, or belongs to a
+  /// device that samesum cannot use.
   static Device on_opencl_queue(void* queue);
+
+  /// Work enqueued on this device from now on waits, on the device, for `event` of another queue: a CUevent or cudaEvent_t that was
+  /// recorded, or a cl_event of the same context. The calling thread does not wait.
+  /// @throws Error (usage) where the device has no queue (the CPU), or `event` is null; Error (device) where the driver refuses it.
+  void wait_for(void* event) const;
+  /// An event that completes with all work enqueued on this device so far, for other queues to wait for. On CUDA `event` is recorded, or a
+  /// new one where it is null; on OpenCL `event` must be null. The caller releases a new event (cuEventDestroy, clReleaseEvent).
+  /// @throws Error as wait_for().
+  void* record(void* event = nullptr) const;
 
   const DeviceInfo& info() const noexcept;
 
@@ -100,15 +110,15 @@ class Device {
   std::shared_ptr<device::Device> implementation_;
 };
 
-/// Probes every backend. Never throws for a backend that is not there: that is an Absence.
+/// Probes every backend. An unavailable backend does not throw: it is listed as an Absence.
 DeviceList list_devices();
 
-/// The device for `bytes` of data in host memory. "auto" (or an empty selector) takes the value of the environment variable
-/// SAMESUM_DEVICE where that is set, and otherwise decides by size first: a GPU is not even looked for where the CPU ends sooner,
-/// start-up and transfer counted. Any other selector: Device::open.
+/// The device for `bytes` of data in host memory. "auto" (or an empty selector) takes the value of the environment variable SAMESUM_DEVICE
+/// where that is set, and otherwise decides by size: GPUs are not even probed where the CPU would finish sooner, start-up and transfer
+/// included. Any other selector: Device::open.
 Device choose_device(std::string_view selector, std::uint64_t bytes);
 
-/// Every device that `selector` names: all usable ones for "all", those of a list ("cuda:0,cuda:1"), otherwise the one of choose_device.
+/// All devices that `selector` names: all usable ones for "all", those of a list ("cuda:0,cuda:1"), otherwise the one of choose_device.
 std::vector<Device> open_devices(std::string_view selector, std::uint64_t bytes);
 
 }  // namespace samesum

@@ -1,4 +1,4 @@
-// Drivers that do not return.
+// Calls into drivers that have not returned.
 #pragma once
 
 #include <samesum/export.hpp>
@@ -15,9 +15,9 @@ struct DriverCall {
   double seconds = 0;  ///< since it began
 };
 
-/// The calls into drivers in which threads of this process are at the moment, the longest ones first; of those that may take long:
-/// compilations, transfers, waiting for a device. A driver that hangs can be told from one that works by nothing but the time, and its call
-/// cannot be ended: a program that must not wait for ever looks here from another thread. O(calls).
+/// The calls into drivers that threads of this process are in at the moment, longest first; only calls that may take long are listed:
+/// compilations, transfers, waiting for a device. A hanging driver differs from a working one only by the time it takes, and its call
+/// cannot be ended: a program that must not wait for ever can check here from another thread. O(calls).
 std::vector<DriverCall> driver_calls();
 
 }  // namespace samesum

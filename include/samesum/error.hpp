@@ -11,17 +11,16 @@ namespace samesum SAMESUM_EXPORT {
 /// What kind of failure an Error reports. The program turns `no_answer` into exit code 1 and the others into 2.
 enum class ErrorKind {
   usage,      ///< bad input: an argument, a file, a selector that cannot be used
-  no_answer,  ///< the input is fine, but no right answer can be given (the sum of a type that it does not fit, say)
+  no_answer,  ///< the input is fine, but has no correct answer (a sum that does not fit its type, say)
   device,     ///< a device, its driver or its compiler failed
 };
 
 /// Thrown by every function of samesum that fails; nothing is printed, nothing exits.
 ///
-/// `what()` is one readable message: what was being done, what was wrong, what to do. The context carries the parts that a
-/// program may want to log or to show apart.
+/// `what()` is one readable message: what was being done, what was wrong, what to do. The context has the parts separately, for logs.
 class Error : public std::runtime_error {
  public:
-  /// Where it happened; empty strings where a part does not apply.
+  /// Where the failure happened; empty strings where a part does not apply.
   struct Context {
     std::string device;         ///< selector and name, "cuda:0 (NVIDIA H100)"
     std::string kernel;         ///< kernel entry

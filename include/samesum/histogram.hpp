@@ -1,17 +1,18 @@
-// Histograms: how many samples lie in each bin. Every count is right, and the same on every device.
+// Histograms: the number of samples in each bin, counted exactly, and the same on every device.
 //
 //   const samesum::Bins bins = samesum::Bins::even(0, 1, 256);
 //   const samesum::Histogram h = samesum::histogram(samples, bins);
-//   h.counts()[17], h.under(), h.over(), h.nan(), h.quantile(0.5).value
+//   h.counts()[17], h.under(), h.over(), h.nan_count(), h.quantile(0.5).value
 //
-// Bin i holds edge[i] <= x < edge[i+1], the last one edge[n] too; edges are doubles, and samples of every type are compared with them
-// exactly. docs/histogram.md says how that costs nothing.
+// Bin i holds edge[i] <= x < edge[i+1]; the last bin includes edge[n]. Edges are doubles, and samples of every type are compared with them
+// exactly; docs/histogram.md explains why exact comparison costs no time.
 #pragma once
 
 #include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 
@@ -30,37 +31,38 @@ namespace samesum SAMESUM_EXPORT {
 /// Where bins begin and end. A value; copies share the edges. An edge of -0.0 is 0, and samples of either zero are equal to it.
 class Bins {
  public:
-  /// There are at most so many: 2^24.
+  /// The maximum number of bins: 2^24.
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
 
-  /// `count` bins of one width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last
-  /// one `high`, as numpy.linspace has them. Where the width is so small that edges repeat, the bins between equal edges stay empty.
+  /// `count` bins of equal width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last
+  /// edge is `high`, as in numpy.linspace. Where the width is so small that edges repeat, the bins between equal edges stay empty.
   /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMost.
   static Bins even(double low, double high, std::uint64_t count);
-  /// `count` bins over what data were found to span, as `even`; where least == greatest half a unit to either side (for numbers too large
-  /// for that, to the neighbouring doubles; the greatest double has one neighbour).
+  /// `count` bins over the range of some data, as `even`; where least == greatest, from half a unit below to half a unit above (for numbers
+  /// too large for that, to the neighbouring doubles; the greatest double has one neighbour).
   static Bins spanning(double least, double greatest, std::uint64_t count);
-  /// `count` bins whose edges have one ratio: edge i is low * (high / low)^(i / count), the first and the last one exact.
+  /// `count` bins whose consecutive edges have a constant ratio: edge i is low * (high / low)^(i / count), the first and the last one
+  /// exact.
   /// @throws Error (usage) unless 0 < low < high, both finite.
   static Bins logarithmic(double low, double high, std::uint64_t count);
   /// A bin for each integer from `first` to `last`: its edges lie half a unit to either side.
-  /// @throws Error (usage) for more than kMost integers, or beyond 2^51, where there are no such edges.
+  /// @throws Error (usage) for more than kMost integers, or beyond 2^51, where doubles cannot represent such edges.
   static Bins each_value(std::int64_t first, std::int64_t last);
   /// A bin for each value of an integer type of 8 or 16 bits. @throws Error (usage) for any other type.
   static Bins each_value(DType type);
-  /// Any edges. @throws Error (usage) unless there are two or more, finite, none less than the one before it, the last greater than the
+  /// Any edges. @throws Error (usage) unless there are two or more, finite, in ascending order (repeats allowed), the last greater than the
   /// first.
   static Bins between(std::vector<double> edges);
 
   std::uint64_t count() const noexcept { return edges_->size() - 1; }
-  /// count() + 1 of them.
+  /// count() + 1 edges.
   std::span<const double> edges() const noexcept { return *edges_; }
   double low() const noexcept { return edges_->front(); }
   double high() const noexcept { return edges_->back(); }
-  /// What the bins were made by: "even", "logarithmic", "each value", "edges".
+  /// How the bins were made: "even", "logarithmic", "each value", "edges".
   std::string_view kind() const noexcept { return kind_; }
 
-  /// The same edges, whatever they were made by.
+  /// Compares edges only.
   friend bool operator==(const Bins& a, const Bins& b) noexcept { return a.edges_ == b.edges_ || *a.edges_ == *b.edges_; }
 
  private:
@@ -70,42 +72,44 @@ class Bins {
   std::string_view kind_;
 };
 
-/// A quantile as far as bins can tell it.
+/// An estimate of a quantile from binned samples.
 struct Quantile {
-  double value = 0;  ///< interpolated within its bin, as if the bin's samples were spread evenly
+  double value = 0;  ///< interpolated within its bin, assuming its samples are evenly spread
   double low = 0;    ///< the quantile lies in [low, high]: its bin; -inf below all bins, inf above them
   double high = 0;
 
-  double error() const noexcept;  ///< what |value - quantile| cannot exceed
+  double error() const noexcept;  ///< upper bound of |value - quantile|
 };
 
-/// How many samples lie in each bin. A value: merge what was counted apart.
+/// The number of samples in each bin. A value: histograms of parts can be merged.
 class Histogram {
  public:
-  /// Nothing counted yet.
+  /// All counts 0.
   explicit Histogram(Bins bins);
   /// `slots`: the samples below all bins, in each bin, above all bins, and the NaNs: bins.count() + 3 numbers.
   /// @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1 samples.
   Histogram(Bins bins, std::span<const std::uint64_t> slots);
+  /// The same from the counts of the bins, and those of the other samples.
+  Histogram(Bins bins, std::vector<std::uint64_t> counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan);
 
   const Bins& bins() const noexcept { return bins_; }
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
   std::uint64_t under() const noexcept { return under_; }  ///< samples below the first edge
   std::uint64_t over() const noexcept { return over_; }    ///< above the last edge
-  std::uint64_t nan() const noexcept { return nan_; }
+  std::uint64_t nan_count() const noexcept { return nan_; }
   std::uint64_t inside() const noexcept;                                             ///< in all bins
   std::uint64_t total() const noexcept { return inside() + under_ + over_ + nan_; }  ///< all samples
 
   /// counts()[i] / (inside() * width of bin i), which integrates to 1; 0 for bins without width, and all 0 where inside() is 0.
   std::vector<double> density() const;
-  /// Samples in the bins up to and with i.
+  /// For each i the number of samples in bins 0 to i.
   std::vector<std::uint64_t> cumulative() const;
-  /// The smallest x such that a fraction of at least `p` of all samples but NaNs is <= x: found exactly up to its bin.
+  /// The smallest x such that a fraction of at least `p` of all samples but NaNs is <= x; its bin is exact, its place in the bin estimated.
   /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) where there are no samples but NaNs.
   Quantile quantile(double p) const;
 
-  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there are more than
-  /// 2^64 - 1 samples: then nothing is added.
+  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there would be more
+  /// than 2^64 - 1 samples: then nothing is added.
   void merge(const Histogram& other);
   Histogram& operator+=(const Histogram& other) {
     merge(other);
@@ -114,66 +118,43 @@ class Histogram {
 
   /// The canonical serialized form (docs/accumulator-format.md), edges included: equal histograms have equal bytes. O(bins).
   std::vector<std::byte> serialize() const;
-  /// Bins have the edges that they had; their kind() is "edges".
-  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  /// The bins have the same edges; their kind() is "edges".
+  /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
   static Histogram deserialize(std::span<const std::byte> bytes);
 
-  /// Words that merge by addition, as Accumulator::words(), 2 * (bins().count() + 3) of them. The edges are not among them: histograms
-  /// whose words are added must have the same bins. O(bins).
+  /// 2 * (bins().count() + 3) words that merge by addition, as Accumulator::words(). They do not include the edges: only words of
+  /// histograms with the same bins may be added. O(bins).
   std::vector<std::int64_t> words() const;
-  /// @throws Error (usage) for another number of words, or words that are no such sum; Error (no_answer) where there are more than
+  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
   /// 2^64 - 1 samples.
   static Histogram from_words(Bins bins, std::span<const std::int64_t> words);
 
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
+  void check_total() const;
+
   Bins bins_;
   std::vector<std::uint64_t> counts_;
   std::uint64_t under_ = 0, over_ = 0, nan_ = 0;
 };
 
-/// How counting is to be done. None of it changes a count.
-struct HistogramOptions {
-  std::uint32_t threads = 0;     ///< of the CPU backend; 0: as many as pay for the size, at most all cores
-  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: the kernel's own
-};
-
-/// How it was done.
-struct HistogramReport {
-  std::string device;         ///< selector
-  std::string configuration;  ///< "even, 32 copies in local memory, groups=264 group_size=1024"
-  std::uint64_t bytes = 0;
-  double upload_seconds = 0;  ///< host to device; 0 where nothing is moved
-  double seconds = 0;         ///< the counting itself
-
-  HistogramReport& operator+=(const HistogramReport& later);
-};
-
 /// The histogram of `data`: exact counts, the same on every device. O(n), and O(bins) memory for each thread or group of work-items.
 /// May be called from several threads at once.
 /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails.
-/// An array on a device is counted there, and only the counts come to the host. Where it is no single run, or that has strides or does not
-/// begin at a multiple of 16 bytes, it is copied on the device first, by parts of 64 MiB. What a call makes for its bins is kept for the next
-/// call with the same Bins, or a copy of them: that costs its kernel and a copy of the counts. @throws Error (device) for a report on a queue
-/// of the caller's own that keeps no times.
-Histogram histogram(const Array& data, const Bins& bins, const Device& device, const HistogramOptions& options = {},
-                    HistogramReport* report = nullptr);
-/// The same where the array lies; of host memory, on the device that `choose_device("auto", data.bytes())` names.
-Histogram histogram(const Array& data, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr);
-/// The histogram of all that comes from `source`.
-Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options = {},
-                    HistogramReport* report = nullptr);
-inline Histogram histogram(Source& source, const Bins& bins, const HistogramOptions& options = {}, HistogramReport* report = nullptr) {
-  return histogram(source, bins, choose_device("auto", source.resident_bytes()), options, report);
-}
+/// An array on a device is counted there, and only the counts are copied to the host. An array that is not one contiguous run is gathered
+/// on the device first, in parts of 64 MiB. A call caches what it prepares for its bins for the next call with the same Bins, or a copy of
+/// them; that one costs its kernel and a copy of the counts. @throws Error (device) for a report on a caller's queue that records no times.
+Histogram histogram(const Array& data, const Bins& bins, const Options& options = {});
+/// The histogram of all chunks of `source`.
+Histogram histogram(Source& source, const Bins& bins, const Options& options = {});
 
-/// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits rounded outwards.
+/// The least and the greatest finite number of some data, as doubles: integers of more than 53 bits are rounded outwards.
 struct Range {
-  double least = 0;
-  double greatest = 0;
+  double min = 0;
+  double max = 0;
 };
-/// On the CPU, by all cores; an array on a device comes to the host for that. Nothing where there is no finite number.
+/// Computed on all cores of the CPU; an array on a device is copied to the host for that. No value where there is no finite number.
 std::optional<Range> range_of(const Array& data);
 std::optional<Range> range_of(Source& source);
 
@@ -184,11 +165,11 @@ struct CharacterMap {
   static constexpr std::int16_t kNone = -1;
 
   std::vector<std::string> names;       ///< of the bins: "a-d"
-  std::array<std::int16_t, 256> bin{};  ///< of each byte; kNone: it is counted as another one
+  std::array<std::int16_t, 256> bin{};  ///< of each byte; kNone: counted in CharacterCounts::others
 
-  /// A bin a byte.
+  /// One bin for each byte.
   static CharacterMap bytes();
-  /// Letters without regard to case, `group` (1 to 26) to a bin: with 4 a-d, e-h, …, y-z. Everything else is not a letter.
+  /// Letters without regard to case, `group` (1 to 26) to a bin: with 4 a-d, e-h, …, y-z. All other bytes are kNone.
   static CharacterMap letters(std::uint32_t group = 4);
   /// A bin for each entry of `groups`, which lists its characters ("aeiou", "0123456789"). @throws Error (usage) for a byte in two of them.
   static CharacterMap of(const std::vector<std::string>& groups);
@@ -200,12 +181,7 @@ struct CharacterCounts {
   std::uint64_t others = 0;
 };
 
-/// Counts the bytes of `text`. @throws Error (usage) where `map` has a byte in a bin that has no name.
-CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options = {},
-                                 HistogramReport* report = nullptr);
-inline CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const HistogramOptions& options = {},
-                                        HistogramReport* report = nullptr) {
-  return count_characters(text, map, choose_device("auto", text.size()), options, report);
-}
+/// Counts the bytes of `text`. @throws Error (usage) where `map` assigns a byte to a bin without a name.
+CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Options& options = {});
 
 }  // namespace samesum

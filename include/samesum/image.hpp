@@ -17,7 +17,7 @@ class MappedFile;
 
 namespace samesum SAMESUM_EXPORT {
 
-/// Rows of pixels, channels interleaved, no padding. Copies share the pixels.
+/// Rows of pixels, channels interleaved, without padding. Copies share the pixels.
 struct Image {
   std::uint64_t width = 0, height = 0;
   std::uint32_t channels = 0;  ///< 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA
@@ -31,63 +31,59 @@ struct Image {
   std::string_view channel_name(std::uint32_t channel) const noexcept;
 };
 
-/// Whether the file begins as an image that load_image() takes. False for what cannot be opened.
+/// Whether the file begins with the signature of a format that load_image() reads. False for a file that cannot be opened.
 bool is_image(const std::string& path);
 
-/// Is told, by the thread that decodes, that the first `rows` rows of an image are there; all else of it is as it will be returned.
+/// Called by the decoding thread when the first `rows` rows of an image are decoded; the other members are final.
 using RowsReady = std::function<void(const Image& image, std::uint64_t rows)>;
 
-/// The images of a file: its pages, of which a TIFF may have several, and other files have one. Reduced copies of a page and masks, which
-/// a TIFF says are such, are no pages. Copies share the mapped file; any number of threads may read one object.
+/// The images of a file. A TIFF may have several pages, other files have one image. Reduced copies and masks, where a TIFF marks them as
+/// such, are not pages. Copies share the mapped file; any number of threads may read one object.
 ///
-/// Samples are as the file has them: palettes become RGB (of 16 bits, where 8 do not hold its colours), less than 8 bits become 8 bits, so
-/// that all ones are 255, 16 stay 16, and nothing is done about gamma or colour profiles. JPEG's colours become RGB, but for grey ones.
+/// Samples are as in the file: palettes become RGB (of 16 bits, where 8 do not hold their colours), samples of fewer than 8 bits are scaled
+/// to 8 bits so that all ones become 255, 16 bits stay 16, and gamma and colour profiles are ignored. JPEG's colours become RGB, except
+/// greyscale.
 class ImageFile {
  public:
-  /// As many pixels as an image may have, unless the caller says otherwise: 2^30.
+  /// The default limit for the pixels of an image: 2^30.
   static constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 30;
 
-  /// @throws Error (usage) that names the file: not there, no image, no page that can be found.
+  /// @throws Error (usage) that names the file: not found, not an image, or without a page.
   explicit ImageFile(std::string path);
 
-  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
+  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(offsets_.size()); }
 
-  /// Reads page `number`, from 1 on.
-  /// `rows_ready` is called for JPEG, and for PNG with 8 bits a channel that is not interlaced, now and then and at the end: work on an
-  /// image is best done meanwhile.
-  /// Sizes are judged before memory is taken: by `max_pixels`, and by what a file of so many bytes can hold.
-  /// @throws Error (usage) for a file that is damaged, too large, or of a kind that is not read (CMYK, volumes), and for a page that is not
-  /// there.
+  /// Reads page `number`, counted from 1.
+  /// `rows_ready` is called repeatedly during decoding and at the end, for JPEG, and for PNG with 8 bits a channel that is not interlaced,
+  /// so that work can overlap with decoding.
+  /// Sizes are checked before memory is allocated: against `max_pixels`, and against what a file of that many bytes can hold.
+  /// @throws Error (usage) for a file that is damaged, too large, or of an unsupported kind (CMYK, volumes), and for a page that does not
+  /// exist.
   Image page(std::uint32_t number, const RowsReady& rows_ready = {}, std::uint64_t max_pixels = kMaxPixels) const;
 
  private:
   std::string path_;
   std::shared_ptr<const io::MappedFile> file_;
-  std::vector<std::uint64_t> places_;  // of the pages, for the decoder
+  std::vector<std::uint64_t> offsets_;  // of the pages, for the decoder
 };
 
 /// Reads the first image of a file: ImageFile(path).page(1, rows_ready).
 Image load_image(const std::string& path, const RowsReady& rows_ready = {});
 
-/// A rectangle of an image, and the histogram of each channel there.
+/// A rectangle of an image, and the histogram of each of its channels.
 struct ImagePart {
   std::uint64_t x = 0, y = 0, width = 0, height = 0;
   std::vector<Histogram> channels;
 };
 
-struct ImageOptions {
+/// Which channels of an image are counted, and in which tiles.
+struct ImageTiles {
   bool alpha = false;                   ///< count the alpha channel too
-  std::uint32_t rows = 1, columns = 1;  ///< the grid of tiles; as even as whole pixels allow
-  HistogramOptions histogram;
+  std::uint32_t rows = 1, columns = 1;  ///< the grid of tiles; sizes differ by at most one pixel
 };
 
-/// The histograms of each channel for each tile, row by row. 8-bit channels are counted where they lie; others are taken apart first.
+/// The histograms of each channel for each tile, row by row. 8-bit channels are counted in place; others are deinterleaved first.
 /// @throws Error (usage) for more tiles than pixels in a direction.
-std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options = {},
-                                 HistogramReport* report = nullptr);
-inline std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageOptions& options = {},
-                                        HistogramReport* report = nullptr) {
-  return histogram(image, bins, choose_device("auto", image.view().bytes()), options, report);
-}
+std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageTiles& tiles = {}, const Options& options = {});
 
 }  // namespace samesum

@@ -1,4 +1,4 @@
-// Seeing inside: the kernels that samesum builds for a device, as its compiler gets them, and what it makes of them.
+// Inspecting kernels: the sources that samesum builds for a device, the compiler's log, and the binary.
 #pragma once
 
 #include <samesum/device.hpp>
@@ -14,31 +14,31 @@ namespace samesum SAMESUM_EXPORT {
 
 struct InspectOptions {
   DType type = DType::float32;    ///< of the elements, where the variant has several
-  std::uint64_t size = 0;         ///< elements of the array that is to be worked on; 0: 2^28, of pairs 2^16
+  std::uint64_t size = 0;         ///< elements of the array that the kernel is for; 0: 2^28, of pairs 2^16
   std::uint32_t group_size = 0;   ///< work-items of a group; 0: the variant's own
   std::uint64_t components = 1;   ///< of pairs
   std::string f = "product";      ///< of pairs
   std::string reduction = "sum";  ///< of pairs
 };
 
-/// A program as its compiler got it, and what came back.
+/// A program as passed to the compiler, and the compiler's output.
 struct KernelListing {
-  std::string source;  ///< prelude, defines and files, whole
-  std::string log;     ///< the compiler's; on NVIDIA's devices it tells of registers, local memory and spills
+  std::string source;  ///< prelude, defines and all files
+  std::string log;     ///< the compiler's; on NVIDIA's devices with registers, local memory and spills
   std::string binary;  ///< as the driver gives it
   std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
 };
 
 /// The patterns that have kernels: "sum", "histogram", "reduce", "barrier", "pairs", as `samesum bench` has them.
 std::vector<std::string> kernel_patterns();
-/// The variants of one of them, by the names of the ladder.
+/// The variants of a pattern, by the names of the ladder.
 /// @throws Error (usage) for another name, listing those that are known.
 std::vector<std::string> kernel_variants(std::string_view pattern);
 
-/// Compiles the programs that `variant` takes for so much data on `device` anew: neither samesum's cache nor a program built before is
-/// used. (A driver may have a cache of its own, which gives no log: NVIDIA's is off where CUDA_CACHE_DISABLE=1 is set before the first
-/// device is opened.)
-/// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where it does not compile.
+/// Compiles anew the programs that `variant` uses for that much data on `device`: neither samesum's cache nor a program built before is
+/// used. (The driver's own cache may leave the log empty; NVIDIA's is disabled by CUDA_CACHE_DISABLE=1, set before the first device is
+/// opened.)
+/// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where compilation fails.
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
                                            const InspectOptions& options = {});
 

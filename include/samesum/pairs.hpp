@@ -1,20 +1,20 @@
-// All pairs: C[x] = the reduction, over all y, of f(A[x], B[y]). f is evaluated for every pair, whatever algebra would allow.
+// All pairs: C[x] = the reduction, over all y, of f(A[x], B[y]). f is evaluated for every pair, without algebraic shortcuts.
 //
 //   // for each of the points a (x, y, z), the index of the nearest point of b
-//   const samesum::PairsResult nearest = samesum::pairs(a, b, device, {.f = samesum::PairFunction::sqdist,
-//                                                                      .reduction = samesum::PairReduction::argmin, .components = 3});
+//   const samesum::PairsResult nearest = samesum::pairs(a, b, {.f = samesum::PairFunction::sqdist,
+//                                                              .reduction = samesum::PairReduction::argmin, .components = 3});
 //   std::get<std::vector<std::int64_t>>(nearest);
 //
-// docs/pairs.md has the whole story: the ladder of kernels, the bounds, and what was measured.
+// docs/pairs.md has the ladder of kernels, the bounds, and the measurements.
 #pragma once
 
 #include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,24 +34,24 @@ enum class PairFunction {
   invdist,     ///< 1/sqrt(sqdist + s²) with the softening s: s starts at fl(s²) instead of 0, then a square root, then a division
 };
 
-/// What is done with f(A[x], B[y]) over all y. A weight w of y makes it fl(w f).
+/// The reduction of f(A[x], B[y]) over all y. A weight w of y replaces it by fl(w f).
 enum class PairReduction {
   sum,     ///< +0.0 where there is no y
-  min,     ///< NaN where one is; -0.0 < +0.0
+  min,     ///< NaN if any is NaN; -0.0 < +0.0
   max,     ///< likewise
-  argmin,  ///< the lowest y of the least value, counted from 0; the first NaN's where there is one
+  argmin,  ///< the lowest y of the least value, counted from 0; if any is NaN, the y of the first
 };
 
-/// How a sum of pairs is rounded. In the bounds u = 2^-24 (float32) or 2^-53 (float64), k is the number of y, D that of components, F the
-/// sum over all y of |w f|, where in product and difference each component counts with its magnitude. f's own error is (D + 3) u F; for
-/// gaussian 8 u F and another (D + 5) u |t| |w f| of each y, with t its argument. To all of it add 2^-126 (2^-1022) for each y: what is
-/// less than the least normal number may become 0 in fast sums. Minima, maxima and their indices are exact and have the same bits
-/// everywhere, whatever the accuracy.
+/// How a sum of pairs is rounded. In the bounds, u = 2^-24 (float32) or 2^-53 (float64), k is the number of y, D the number of components,
+/// and F the sum over all y of |w f|, where in product and difference each component counts with its magnitude. f's own error is (D + 3) u
+/// F; for gaussian 8 u F, plus (D + 5) u |t| |w f| for each y, with t its argument. Add 2^-126 (2^-1022) for each y to all of these: values
+/// below the least normal number may be flushed to 0 in fast sums. Minima, maxima and their indices are exact and have the same bits
+/// everywhere, for every accuracy.
 enum class PairAccuracy {
-  fast,         ///< additions rounded as they come, in blocks: at most min(k D, 4096 + k (D + 4)/1024 + 8 D) u F, and f's own error. Run to
-                ///< run the same bits on one device
-  compensated,  ///< error-free transforms (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005): 2 u |C| + (2 k D u)^2 F, and f's own
-                ///< error, which for product and difference is none
+  fast,         ///< rounded additions, in blocks: at most min(k D, 4096 + k (D + 4)/1024 + 8 D) u F, plus f's own error.
+                ///< On one device every run has the same bits
+  compensated,  ///< error-free transforms (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005): 2 u |C| + (2 k D u)^2 F, plus f's own
+                ///< error, which is 0 for product and difference
   exact,        ///< the sum of all fl(w f), exact, rounded once: the same bits everywhere
 };
 
@@ -64,34 +64,31 @@ PairFunction parse_pair_function(std::string_view name);
 PairReduction parse_pair_reduction(std::string_view name);
 PairAccuracy parse_pair_accuracy(std::string_view name);
 
-struct PairsOptions {
+/// What is computed: f, the reduction, and their parameters.
+struct PairsProblem {
   PairFunction f = PairFunction::product;
   PairReduction reduction = PairReduction::sum;
   PairAccuracy accuracy = PairAccuracy::fast;
-  std::uint64_t components = 1;      ///< D, 1 to 1024: A and B hold X and Y vectors of so many elements, one after the other
-  double h = 1;                      ///< of gaussian: positive, and so that 1/h is finite in T
-  double softening = 0;              ///< of invdist: not negative; with 0, a pair at the same place is infinity
+  std::uint64_t components = 1;       ///< D, 1 to 1024: A and B hold X and Y vectors of D elements each, contiguously
+  double h = 1;                       ///< of gaussian: positive, with 1/h finite in T
+  double softening = 0;               ///< of invdist: not negative; with 0, a pair of equal points gives infinity
   std::optional<Array> weights = {};  ///< one per y, of the type of A and B
-  std::uint32_t group_size = 0;      ///< work-items of a group on a device that runs kernels; 0: its own
-  std::uint32_t threads = 0;         ///< of the CPU; 0: all cores
-  std::function<void(double fraction)> progress = {};  ///< told how much is done; may use the device; what it throws ends the work
 };
 
-/// X values: indices for argmin, else of the type of A and B.
+/// X values: indices for argmin, otherwise of the type of A and B.
 using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
-/// A and B are float32 or both float64, their vectors in C order (a matrix has them as its rows). What lies on a device, or is no single run
-/// without strides, is copied to the host first. Every NaN is the canonical one.
+/// A and B are both float32 or both float64, their vectors in C order (the rows of a matrix). Arrays on a device, and arrays that are not
+/// contiguous, are copied to the host first. Every NaN in the result is the canonical one.
 /// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for min, max or argmin, or
-/// where the device lacks what the exact answer needs (denormals, a right fma, float64; for invdist division and square roots), with the
+/// where the device lacks what the exact answer needs (denormals, a correct fma, float64; for invdist division and square roots), with the
 /// reason; Error (device) where the device fails.
-PairsResult pairs(const Array& a, const Array& b, const Device& device, const PairsOptions& options = {});
-/// The same on the device that choose_device("auto", …) names for as many bytes as there are pairs, as their work is about that of summing
-/// so much.
-PairsResult pairs(const Array& a, const Array& b, const PairsOptions& options = {});
+/// Without Options::device it runs on the device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs
+/// about as much as summing a byte.
+PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});
 
-/// A result as an array, which is good as long as it.
+/// A view of a result; valid as long as the result.
 Array array_of(const PairsResult& result) noexcept;
 
 }  // namespace samesum

@@ -1,4 +1,4 @@
-// The sums of the textbook: what an exact sum is compared with.
+// The textbook's sums: the reference that exact sums are compared with.
 #pragma once
 
 #include <samesum/array.hpp>

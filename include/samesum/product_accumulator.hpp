@@ -16,15 +16,15 @@ namespace samesum SAMESUM_EXPORT {
 /// The exact sum of products a·b of any numbers of the types of DType, as a value: it can be added to, merged, serialized, sent,
 /// and rounded.
 ///
-/// As Accumulator, with bits enough for products: 134 digits of radix 2^32, the lowest bit of which weighs 2^-2148, the square of the
-/// smallest positive double. Two that were given the same products are equal, whatever the order and the split.
+/// As Accumulator, but wide enough for products: 134 digits of radix 2^32, the lowest bit of which weighs 2^-2148, the square of the
+/// smallest positive double. Two accumulators of the same products are equal, whatever the order and the split.
 class ProductAccumulator {
  public:
   static constexpr int kDigits = 134;
   static constexpr int kUnit = 2148;  ///< the position of 2^0
 
-  /// Adds a · b, exactly. A product is a NaN where a or b is one, and of a zero and an infinity; signs of zeros multiply. O(1).
-  /// @throws Error (no_answer) where there are 2^64 - 1 products already; so for all that add some.
+  /// Adds a · b, exactly. A product is NaN where a or b is, and where one is zero and the other infinite; signs of zeros multiply. O(1).
+  /// @throws Error (no_answer) where the count would exceed 2^64 - 1; so do all functions that add products.
   void add(double a, double b);
   /// The same for integers. O(1).
   void add(std::int64_t a, std::int64_t b) { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
@@ -32,21 +32,21 @@ class ProductAccumulator {
   /// The same for numbers of two types. O(1).
   void add(const Value& a, const Value& b);
 
-  /// Adds all that `other` was given. O(kDigits). Of more products than can be counted nothing is added.
+  /// Adds all products of `other`. O(kDigits). Where the count would overflow nothing is added.
   void merge(const ProductAccumulator& other);
   ProductAccumulator& operator+=(const ProductAccumulator& other) {
     merge(other);
     return *this;
   }
 
-  /// The exact sum rounded once to the nearest double, ties to even; the awkward cases are those of a sum, of the products.
+  /// The exact sum rounded once to the nearest double, ties to even; the special cases are those of a sum, applied to the products.
   double round(NanPolicy nan = NanPolicy::propagate) const;
   /// The square root of the exact sum, rounded once; NaN where the sum is negative.
   double round_root(NanPolicy nan = NanPolicy::propagate) const;
   /// The same, rounded once to the nearest float: not the float nearest to the double.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const;
   float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;
-  /// The exact sum as a 64-bit integer. @throws Error (no_answer), unless it is such an integer.
+  /// The exact sum as a 64-bit integer. @throws Error (no_answer) where it is not such an integer.
   std::int64_t to_int64() const;
   std::uint64_t to_uint64() const;
 
@@ -58,7 +58,7 @@ class ProductAccumulator {
 
   /// The canonical serialized form (docs/accumulator-format.md): equal accumulators have equal bytes.
   std::vector<std::byte> serialize() const;
-  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
   static ProductAccumulator deserialize(std::span<const std::byte> bytes);
 
   static constexpr std::size_t kWords = kDigits + 9;  ///< of words()
@@ -76,7 +76,7 @@ class ProductAccumulator {
   /// Counts products that were summed elsewhere, as Accumulator::add_counts.
   void add_counts(std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities, std::uint64_t negative_infinities,
                   bool only_negative_zeros);
-  /// The digits in their unique form: all in [0, 2^32) but the last one, which has the sign.
+  /// The digits in their unique form: all in [0, 2^32) but the last one, which carries the sign.
   std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
 
  private:
@@ -89,7 +89,7 @@ class ProductAccumulator {
   int special(NanPolicy nan) const noexcept;
   template <class Real>
   Real rounded(NanPolicy nan, bool root) const;
-  bool consistent() const;  // whether products can have added up to this: of what came from outside
+  bool consistent() const;  // whether some products could have this state: validates deserialized data
 
   std::array<std::int64_t, kDigits> digits_{};
   std::uint64_t count_ = 0;

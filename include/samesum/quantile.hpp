@@ -4,13 +4,14 @@
 //   const samesum::Value middle = samesum::median(values);
 //   const samesum::Quantiles found = samesum::quantiles(values, std::vector{0.1, 0.5, 0.9});
 //
-// The quantile q of n numbers is what stands at the index (n - 1)q of the sorted numbers, counted from 0. The numbers are not sorted: a few
-// passes over them count digits of keys (src/quantile/select.hpp), so that memory does not grow with n.
+// The quantile q of n numbers is the element at index (n - 1)q of the sorted numbers, counted from 0. The numbers are not sorted: a few
+// passes count digits of their keys (src/quantile/select.hpp), so that memory does not grow with n.
 #pragma once
 
 #include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
@@ -24,13 +25,13 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// What a quantile is where the index (n - 1)q is no whole number; the names are numpy's.
+/// What a quantile is where the index (n - 1)q is not an integer; the names are numpy's.
 enum class QuantileMethod {
-  linear,    ///< between both neighbours, by the fraction of the index
+  linear,    ///< linear interpolation between both neighbours
   lower,     ///< the neighbour below
   higher,    ///< the neighbour above
-  nearest,   ///< the nearer neighbour; of two equally near ones the one with the even index
-  midpoint,  ///< half the sum of both
+  nearest,   ///< the nearer neighbour; at equal distance the one with the even index
+  midpoint,  ///< the mean of both
 };
 
 /// "linear", "lower", ….
@@ -38,41 +39,42 @@ std::string_view name_of(QuantileMethod method) noexcept;
 /// @throws Error (usage) for any other name, listing those that are known.
 QuantileMethod parse_quantile_method(std::string_view name);
 
-struct QuantileOptions {
-  NanPolicy nan = NanPolicy::propagate;
+/// The definition of a quantile, and the type of the result.
+struct QuantileRule {
   QuantileMethod method = QuantileMethod::linear;
-  std::uint32_t threads = 0;  ///< 0: as many as pay for the size, at most all cores
-  bool to_float = false;      ///< every quantile as a float32: its exact value, rounded once
+  bool to_float = false;  ///< as a float32: its exact value, rounded once
 };
 
 struct Quantiles {
-  /// One for each q, in the order of these.
+  /// One for each q, in the order of the q.
   ///
-  /// Where an element is picked, it is that element, in the type of the elements. Between two different neighbours it is the exact value,
-  /// rounded once to the nearest double; of integers the integer itself, where the exact value is one. -0.0 < +0.0. Between -inf and +inf
-  /// lies NaN. With NanPolicy::propagate, a NaN among the elements makes every quantile the canonical NaN.
+  /// Where the index is an integer, or the method picks a neighbour, the value is that element, in the type of the elements. Between two
+  /// different neighbours it is the exact value, rounded once to the nearest double; of integers the integer itself, where the exact value
+  /// is one. -0.0 < +0.0. Between -inf and +inf it is NaN. With NanPolicy::propagate, a NaN among the elements makes every quantile the
+  /// canonical NaN.
   std::vector<Value> values;
   std::uint64_t count = 0;  ///< elements, NaNs included
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
 };
 
 /// The quantiles `q` of the elements of `data`, all of them in the same passes.
 ///
-/// Each q lies in [0, 1] and is taken as the shortest decimal number that reads back as this double: 0.9 is nine tenths, and the index is
-/// exact. A q between 0 and 1e-20 is refused. Time: O(n): one pass over arrays of up to 2^20 elements and of types of up to 16 bits, else
-/// two passes as a rule, and at most 2 (32 bits) or 4 (64 bits); more only where many quantiles are asked for. Memory: under 32 MiB, and up
-/// to 8 MiB for each thread. Work is done on the CPU. May be called from several threads at once.
-/// @throws Error (no_answer) where there are no elements, or all are NaN and skipped; Error (usage) for a q that is none.
-/// An array in a device's memory comes to the host in parts of 64 MiB at most, once for each pass.
-Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileOptions& options = {});
-/// The same of all that comes from a source, which is opened anew for each pass: `open` gives the same numbers each time. Where its type()
-/// is not known (text), integers of 64 bits and doubles are compared exactly with one another; that takes up to 5 passes.
+/// Each q lies in [0, 1] and stands for the shortest decimal number that reads back as this double: 0.9 is exactly nine tenths, and the
+/// index is exact. A q between 0 and 1e-20 is refused. Time: O(n): one pass over arrays of up to 2^20 elements and over types of up to 16
+/// bits, otherwise usually two passes, and at most 2 (32 bits) or 4 (64 bits); many quantiles may need more. Memory: under 32 MiB, and up
+/// to 8 MiB for each thread. It runs on the CPU. May be called from several threads at once.
+/// @throws Error (no_answer) where there are no elements, or all are NaN and skipped; Error (usage) for an invalid q.
+/// An array in a device's memory is copied to the host in parts of 64 MiB at most, once for each pass.
+Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule = {}, const Options& options = {});
+/// The same over a source, which is opened anew for each pass: `open` must give the same numbers each time. Where its type() is unknown
+/// (text), integers of 64 bits and doubles are compared exactly with one another; that takes up to 5 passes.
 /// @throws Error (usage) where two passes differ.
-Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileOptions& options = {});
+Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileRule& rule = {},
+                    const Options& options = {});
 
 /// A single quantile. As quantiles().
-Value quantile(const Array& data, double q, const QuantileOptions& options = {});
+Value quantile(const Array& data, double q, const QuantileRule& rule = {}, const Options& options = {});
 /// quantile(data, 0.5): the middle element, or the mean of both middle elements.
-Value median(const Array& data, const QuantileOptions& options = {});
+Value median(const Array& data, const Options& options = {});
 
 }  // namespace samesum

@@ -12,94 +12,65 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The policy on NaNs, and how it is to be done: but for the policy, none of it changes a bit of the answer.
-struct ReduceOptions {
-  NanPolicy nan = NanPolicy::propagate;
-  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
-  std::uint32_t groups = 0;
-  std::uint32_t threads = 0;
-};
+/// The least and the greatest element, each with its lowest index in C order: `min(x).index` is argmin. -0.0 is less than +0.0; where NaNs
+/// are not skipped and there is one, the result is NaN and the index of the first. @throws Error (no_answer) where there are no elements.
+Extremum min(const Array& data, const Options& options = {});
+Extremum max(const Array& data, const Options& options = {});
+std::pair<Extremum, Extremum> minmax(const Array& data, const Options& options = {});
 
-/// All of these are given either with a device, to which elements in host memory go, or without: then work is done where the array lies, and
-/// of host memory on the device that choose_device("auto", data.bytes()) names.
-
-/// The least and the greatest element, with the lowest index of each, in C order: `min(x).index` is argmin. -0.0 is less than +0.0; with
-/// NaNs that are not skipped, NaN and the index of the first. @throws Error (no_answer) where there is no element.
-Extreme min(const Array& data, const ReduceOptions& options = {});
-Extreme min(const Array& data, const Device& device, const ReduceOptions& options = {});
-Extreme max(const Array& data, const ReduceOptions& options = {});
-Extreme max(const Array& data, const Device& device, const ReduceOptions& options = {});
-std::pair<Extreme, Extreme> minmax(const Array& data, const ReduceOptions& options = {});
-std::pair<Extreme, Extreme> minmax(const Array& data, const Device& device, const ReduceOptions& options = {});
-
-/// How many elements are not zero; NaNs, unless skipped, count as such. Whether any is, whether all are: of nothing, false and true.
-std::uint64_t count_nonzero(const Array& data, const ReduceOptions& options = {});
-std::uint64_t count_nonzero(const Array& data, const Device& device, const ReduceOptions& options = {});
-bool any(const Array& data, const ReduceOptions& options = {});
-bool any(const Array& data, const Device& device, const ReduceOptions& options = {});
-bool all(const Array& data, const ReduceOptions& options = {});
-bool all(const Array& data, const Device& device, const ReduceOptions& options = {});
+/// The number of elements that are not zero; a NaN, unless skipped, counts as nonzero. Whether any is, whether all are: of no elements,
+/// false and true.
+std::uint64_t count_nonzero(const Array& data, const Options& options = {});
+bool any(const Array& data, const Options& options = {});
+bool all(const Array& data, const Options& options = {});
 
 /// Correctly rounded: the exact value, rounded once to the nearest double. See Statistics.
-double mean(const Array& data, const ReduceOptions& options = {});
-double mean(const Array& data, const Device& device, const ReduceOptions& options = {});
-double variance(const Array& data, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double variance(const Array& data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double standard_deviation(const Array& data, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double standard_deviation(const Array& data, const Device& device, std::uint64_t ddof = 0, const ReduceOptions& options = {});
-double squared_norm(const Array& data, const ReduceOptions& options = {});
-double squared_norm(const Array& data, const Device& device, const ReduceOptions& options = {});
-double norm(const Array& data, const ReduceOptions& options = {});
-double norm(const Array& data, const Device& device, const ReduceOptions& options = {});
+double mean(const Array& data, const Options& options = {});
+double variance(const Array& data, std::uint64_t ddof = 0, const Options& options = {});
+double standard_deviation(const Array& data, std::uint64_t ddof = 0, const Options& options = {});
+double squared_norm(const Array& data, const Options& options = {});
+double norm(const Array& data, const Options& options = {});
 
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
 /// @throws Error (usage) unless both have the same shape and type, and lie both in host memory or on one device.
-ProductAccumulator dot(const Array& a, const Array& b, const ExecutionOptions& options = {}, SumReport* report = nullptr);
-ProductAccumulator dot(const Array& a, const Array& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from two sources. @throws Error (usage) where one ends before the other.
-ProductAccumulator dot(Source& a, Source& b, const Device& device, const ExecutionOptions& options = {}, SumReport* report = nullptr);
-inline ProductAccumulator dot(Source& a, Source& b, const ExecutionOptions& options = {}, SumReport* report = nullptr) {
-  return dot(a, b, choose_device("auto", a.resident_bytes() + b.resident_bytes()), options, report);
-}
+ProductAccumulator dot(const Array& a, const Array& b, const Options& options = {});
+/// The same over all chunks of two sources. @throws Error (usage) where one ends before the other.
+ProductAccumulator dot(Source& a, Source& b, const Options& options = {});
 
-/// The product of the elements, in C order. An array on a device comes to the host, by parts of 16 MiB.
+/// The product of the elements, in C order. An array on a device is worked on where it lies, but for what begins or
+/// ends between two whole tiles; one whose elements have strides, or that begins at no multiple of 16 bytes, comes to the host by parts.
 ///
 /// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
-/// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as
-/// 1, at its place. Of nothing: 1.
-/// Integers: the exact product, as int64 or uint64. @throws Error (no_answer), with the exact value, where it does not fit; of more than
-/// 2^14 bits with their number, and beyond 2^20 bits without it. O(n) as long as it fits; O(n + b²) for b bits.
-Value product(const Array& data, const ReduceOptions& options = {}, SumReport* report = nullptr);
-Value product(const Array& data, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from `source`, by one tree over all of it. Of a text whose numbers are all integers the exact product, as
-/// int64 if that holds it, else as uint64; of any other text that of doubles.
-Value product(Source& source, const Device& device, const ReduceOptions& options = {}, SumReport* report = nullptr);
-inline Value product(Source& source, const ReduceOptions& options = {}, SumReport* report = nullptr) {
-  return product(source, choose_device("auto", source.resident_bytes()), options, report);
-}
+/// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as 1
+/// at its index. The empty product is 1. Integers: the exact product, as int64 or uint64. @throws Error (no_answer) where it does not fit:
+/// the message has the exact value up to 2^14 bits, the number of bits up to 2^20. O(n) as long as it fits; O(n + b²) for b bits.
+Value product(const Array& data, const Options& options = {});
+/// The same over all chunks of `source`, by one tree. A text whose numbers are all integers has an exact product, as int64 if it fits, else
+/// as uint64; any other text has a product of doubles.
+Value product(Source& source, const Options& options = {});
 
-/// A product of what comes in pieces: by one tree over all of it, in O(log n) memory and, of integers, up to 2^20 bits.
+/// A product of elements that arrive in pieces: one tree over all of them, in O(log n) memory and, of integers, up to 2^20 bits.
 ///
-/// It has no merge(), as sums do: a product of floats is rounded at each node of one tree over all elements, so its bits are not decided by
-/// the products of parts, unless these are whole subtrees. Elements are appended in order, to one Product.
+/// There is no merge(), as sums have: a product of floats is rounded at each node of one tree over all elements, so the products of parts
+/// do not determine its bits, unless the parts are whole subtrees. Elements are appended in order, to one Product.
 class Product {
  public:
-  /// Of elements of `type`; without it of int64, uint64 and float64, as chunks of a text have them: exact as long as there are integers
-  /// alone, and otherwise a product of doubles.
-  explicit Product(const Device& device, const ReduceOptions& options = {}, std::optional<DType> type = std::nullopt);
+  /// Takes elements of `type`; without `type`, elements of int64, uint64 and float64, as the chunks of a text have them: the product is
+  /// exact while all are integers, and otherwise a product of doubles. Without Options::device it is computed on the CPU.
+  explicit Product(const Options& options = {}, std::optional<DType> type = std::nullopt);
   Product(Product&&) noexcept;
   Product& operator=(Product&&) noexcept;
   ~Product();
 
-  /// Appends the elements that stand behind those so far. O(n). @throws Error (usage) for another type; Error (device) as product().
+  /// Appends elements behind those appended so far. O(n). @throws Error (usage) for another type; Error (device) as product().
   void append(const Array& data);
   /// As product().
   Value value() const;
   /// The exact product of integers in decimal, all its digits: "-1267650600228229401496703205376". O(b²) for b bits.
   /// @throws Error (usage) where not all elements were integers; Error (no_answer) where it has more than 2^20 bits (315,653 digits).
   std::string digits() const;
-  /// How it was done, so far.
-  const SumReport& report() const noexcept;
+  /// How the work was done, so far.
+  const Report& report() const noexcept;
 
  private:
   struct SAMESUM_HIDDEN State;

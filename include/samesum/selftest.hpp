@@ -10,19 +10,19 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The hash over all results of the self-test: the same on every device where nothing is wrong.
+/// The hash over all results of the self-test: the same on every device that works correctly.
 inline constexpr std::uint64_t kSelftestHash = 0xee35dec17ca6cbc2;
 
 /// What the self-test found on one device.
 struct SelftestResult {
   DeviceInfo device;
-  std::uint64_t hash = 0;  ///< XXH3-64 over every accumulator and every rounded sum; kSelftestHash where all is right
-  std::uint64_t sums = 0;  ///< that were computed
+  std::uint64_t hash = 0;  ///< XXH3-64 over every accumulator and every rounded sum; kSelftestHash if all are right
+  std::uint64_t sums = 0;  ///< computed
   double seconds = 0;
-  std::vector<std::string> failures;  ///< the case, and what came out instead; at most a dozen
+  std::vector<std::string> failures;  ///< the case and the wrong result; at most 12
 
   bool passed() const noexcept { return failures.empty() && hash == kSelftestHash; }
-  /// One line: the findings, the device and what it can do, the library's version.
+  /// One line: the results, the device and its capabilities, the library's version.
   std::string json() const;
 };
 

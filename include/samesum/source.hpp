@@ -1,4 +1,4 @@
-// Numbers that come in chunks: from files, pipes and text, in bounded memory.
+// Sources of numbers in chunks: files, pipes and text, in bounded memory.
 #pragma once
 
 #include <samesum/array.hpp>
@@ -16,7 +16,7 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// How numbers lie in memory or in a raw file.
+/// The representation of numbers in memory or in a raw file.
 struct RawType {
   DType type = DType::float64;
   bool big_endian = false;
@@ -30,68 +30,68 @@ RawType parse_raw_type(std::string_view name);
 
 /// How text is read.
 ///
-/// Without columns, a text is numbers with blanks, line ends, commas or semicolons between them. As a table, every line is a record of
-/// fields, divided by tabs, semicolons, commas or runs of blanks: the first of these that the first line has. Fields may be quoted as in
-/// RFC 4180. Either way, empty lines and lines that begin with '#' are skipped.
+/// Without columns, a text is numbers separated by blanks, line ends, commas or semicolons. As a table, every line is a record of fields,
+/// separated by tabs, semicolons, commas or runs of blanks: the first of these that occurs in the first line. Fields may be quoted as in
+/// RFC 4180. In both cases, empty lines and lines that begin with '#' are skipped.
 ///
 /// A number is decimal ("12", "-0.5", "6e23"), hexadecimal ("0x1.8p1"), or inf, infinity or nan in any case. An integer of up to 64 bits is
-/// taken exactly, anything else as the nearest double, ties to even; "-0" is the double. Nothing else is skipped or guessed: what is
-/// neither a number nor missing is an error. Unless asked for, commas are never taken for decimal points or separators of thousands: commas
-/// and semicolons in one text are an error.
+/// read exactly, anything else as the nearest double, ties to even; "-0" is the double. Nothing else is skipped or guessed: a field that is
+/// neither a number nor missing is an error. Unless these options say so, commas are never decimal points or separators of thousands;
+/// commas and semicolons in one text are an error.
 struct TextOptions {
-  /// The columns of a table to read: each a number from 1 on, or a name in the first line; a name that could be a number stands in quotes
-  /// ("\"2024\""). open_source() reads one at most. Empty: all numbers.
+  /// The columns of a table to read: each a number, counted from 1, or a name in the first line; a name that could be a number stands in
+  /// quotes ("\"2024\""). open_source() reads at most one. Empty: all numbers.
   std::vector<std::string> columns = {};
-  /// For open_table(), where no columns are named: whether the text is a table. Unset: it is one where `header` is set; where the file's
-  /// name ends in .csv, .tsv or .tab; and where the first line has names and no number, with tabs, semicolons or commas (or `separator`)
-  /// between them.
+  /// For open_table(), where no columns are named: whether the text is a table. Unset: it is a table where `header` is set; where the
+  /// file's name ends in .csv, .tsv or .tab; and where the first line has names and no number, separated by tabs, semicolons or commas (or
+  /// `separator`).
   std::optional<bool> table = {};
-  /// Whether the first line has the names of the columns. Unset: it does where a column is asked for by name; else it does where none of
-  /// its fields is a number, and does not where all are, or are missing; anything between is an error that asks for this.
+  /// Whether the first line has the names of the columns. Unset: yes where a column is given by name; otherwise yes where none of its
+  /// fields is a number, and no where all are numbers or missing; a mixture is an error whose message asks for this option.
   std::optional<bool> header = {};
-  /// Words that stand for a missing number, beside "NA" and a field with nothing in it. Missing numbers are counted, and not summed.
+  /// Words that stand for a missing number, beside "NA" and an empty field. Missing numbers are counted, and not summed.
   std::vector<std::string> missing = {};
-  /// The character between fields, or between numbers where there are no columns; ' ' stands for runs of blanks, 0 for what is said above.
+  /// The character between fields, or between numbers where there are no columns; ' ' stands for runs of blanks, 0 for the default above.
   char separator = 0;
-  /// '.' or ','. A decimal comma divides neither numbers nor, unless it is `separator` and the number is quoted, fields.
+  /// '.' or ','. A decimal comma does not separate numbers, nor fields unless it is `separator` and the number is quoted.
   char decimal = '.';
-  /// Between the groups of three digits of a number's whole part: ',', '.', '\'', '_' or ' ' (in tables; no-break spaces too). 0: nothing.
+  /// Separates the groups of three digits of a number's integer part: ',', '.', '\'', '_' or ' ' (in tables; no-break spaces too). 0: none.
   char thousands = 0;
-  /// Lines at the beginning that are not looked at.
+  /// The number of lines to skip at the beginning.
   std::uint64_t skip_lines = 0;
-  /// Integers are taken exactly; otherwise all numbers as the nearest doubles.
+  /// true: integers are read exactly; false: all numbers are read as the nearest doubles.
   bool integers = true;
-  /// Chunks have the numbers in the order in which they come, for what depends on that. Otherwise each chunk has those of one kind
-  /// (integers, doubles) in a piece of the text, which is faster where they alternate. Either way every value is exact.
+  /// true: chunks have the numbers in the text's order, for operations that depend on it. false: each chunk has the numbers of one kind
+  /// (integers, doubles) of a piece of the text, which is faster where kinds alternate. In both cases every value is exact.
   bool in_order = false;
 
   friend bool operator==(const TextOptions&, const TextOptions&) = default;
 };
 
-/// How to take an input that does not say itself what it is.
+/// How to read an input whose format is not evident from its contents.
 struct InputOptions {
-  std::optional<RawType> raw = {};          ///< it is raw numbers
-  std::uint64_t offset = 0;                 ///< of raw numbers: bytes before the first one, a header
-  std::optional<std::uint64_t> count = {};  ///< of raw numbers: so many are read; unset: all up to the end
-  TextOptions text = {};                    ///< it is text, if any of these but `integers`, `in_order` and `table` is set
-  std::uint32_t threads = 0;                ///< that read and convert; 0: one for each core, 16 at most
-  bool allow_empty = false;                 ///< an input of no bytes, or a text in which there is no number, is one of no elements, not an error
+  std::optional<RawType> raw = {};          ///< the input is raw numbers of this type
+  std::uint64_t offset = 0;                 ///< of raw numbers: bytes to skip before the first one
+  std::optional<std::uint64_t> count = {};  ///< of raw numbers: how many are read; unset: all up to the end
+  TextOptions text = {};                    ///< the input is text, if any of these but `integers`, `in_order` and `table` is set
+  std::uint32_t threads = 0;                ///< to read and convert; 0: one for each core, 16 at most
+  bool allow_empty = false;                 ///< an empty input, or a text without numbers, has no elements, and is not an error
 };
 
-/// A column of a table, as far as it has been read.
+/// A column of a table, as read so far.
 struct Column {
-  std::size_t number = 0;        ///< from 1 on
-  std::string name = {};         ///< in the first line; empty where that has no names
-  std::string label = {};        ///< the name, with '?' for what cannot be printed; the number where there is none
-  std::uint64_t missing = 0;     ///< numbers that are not there
+  std::size_t number = 0;        ///< counted from 1
+  std::string name = {};         ///< from the first line; empty where that has no names
+  std::string label = {};        ///< the name, with '?' for unprintable characters; the number where there is no name
+  std::uint64_t missing = 0;     ///< missing numbers
   std::uint64_t words = 0;       ///< fields that are neither numbers nor missing, where all columns are read; an error in those asked for
-  std::string first_word = {};   ///< the first of these, fit to be printed,
-  std::uint64_t first_line = 0;  ///< and its line, from 1 on
+  std::string first_word = {};   ///< the first of these, made printable,
+  std::uint64_t first_line = 0;  ///< and its line, counted from 1
 
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// A source of numbers, which come in chunks. Derive from it to sum what comes from elsewhere.
+/// A source of numbers in chunks. Derive from it to provide data from elsewhere.
 class Source {
  public:
   Source() = default;
@@ -99,74 +99,73 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  /// Says, before the first chunk, that the order of the elements does not matter: a source may then give them as they lie in memory, where
-  /// that is sooner done. Otherwise they come in the order of their indices, the last one fastest. accumulate() and histogram() say it.
+  /// Called before the first next() where the order of the elements does not matter, as by accumulate() and histogram(): the source may
+  /// then give them in memory order, where that is faster. Otherwise they come in C order.
   virtual void allow_any_order() noexcept {}
 
-  /// The next chunk, which is valid until the next call; nothing at the end.
-  /// @throws Error (usage) where the input cannot be read, or is malformed: the message names the file and the place.
+  /// The next chunk, valid until the next call; no value at the end.
+  /// @throws Error (usage) where the input cannot be read or is malformed: the message names the file and the position.
   virtual std::optional<Array> next() = 0;
 
   /// "npy", "raw", "text".
   virtual std::string_view format() const noexcept = 0;
-  /// The type of all elements; nothing for text, whose numbers may be of several.
+  /// The type of all elements; no value for text, whose numbers may be of several types.
   virtual std::optional<DType> type() const noexcept { return std::nullopt; }
-  virtual std::vector<std::uint64_t> shape() const { return {}; }  ///< of an array, known once it has been read to its end
+  virtual std::vector<std::uint64_t> shape() const { return {}; }  ///< of an array, known once all of it was read
 
-  virtual std::string part() const { return {}; }  ///< of the input that is read: "column 2 ('price')"; empty: all of it
+  virtual std::string part() const { return {}; }  ///< the part of the input that is read: "column 2 ('price')"; empty: all of it
 
-  /// The columns that are read, known once next() was called; none where the input is no table.
+  /// The columns that are read, known after the first next(); empty where the input is not a table.
   virtual std::span<const Column> columns() const { return {}; }
-  /// Which of these the latest chunk belongs to: its index.
+  /// The index in columns() of the latest chunk's column.
   virtual std::size_t column() const noexcept { return 0; }
 
-  virtual std::uint64_t missing() const noexcept { return 0; }  ///< numbers that are not there, so far, in all columns
-  /// How many numbers of its column are missing before element `index` of the latest chunk, which thus stands at the number of elements
-  /// before it and these: in a table that is its row, from 0 on. For a text, with TextOptions::in_order.
+  virtual std::uint64_t missing() const noexcept { return 0; }  ///< missing numbers so far, in all columns
+  /// How many numbers of its column are missing before element `index` of the latest chunk. In a table, the element's row, counted from 0,
+  /// is this plus the number of elements before it. For a text, requires TextOptions::in_order.
   virtual std::uint64_t missing_before(std::uint64_t index) const { return static_cast<void>(index), 0; }
-  virtual std::uint64_t bytes() const noexcept { return 0; }       ///< of the whole input; 0: not known
+  virtual std::uint64_t bytes() const noexcept { return 0; }       ///< of the whole input; 0: unknown
   virtual std::uint64_t bytes_read() const noexcept { return 0; }  ///< so far
 
-  /// Bytes of elements that lie in memory, whole and ready for any device; 0 where they are read or converted on the way.
+  /// The device in whose memory the chunks lie; nothing: host memory.
+  virtual std::optional<Device> device() const { return std::nullopt; }
+
+  /// Bytes of elements that lie in memory completely, ready for any device; 0 where they are read or converted chunk by chunk.
   virtual std::uint64_t resident_bytes() const noexcept { return 0; }
 };
 
 /// Opens `path`; "-" is standard input. Pipes and devices are read to their end.
 ///
-/// What begins as a .npy file is one. Anything else is raw numbers if `options.raw` says so, and otherwise text, unless it is binary.
-/// A .npy or raw file whose byte order is this machine's is mapped into memory: one chunk, no copy. Anything else takes bounded
-/// memory (under 64 MiB, more where lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while the caller works on a chunk.
+/// An input that begins as a .npy file is one. Anything else is raw numbers if `options.raw` says so, and otherwise text, unless it is
+/// binary. A .npy or raw file in this machine's byte order is mapped into memory: one chunk, no copy. Anything else takes bounded memory
+/// (under 64 MiB, more where lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while
+/// the caller processes a chunk.
 ///
-/// What gzip or zstd has compressed is decompressed on the way (zstd's own window, up to 128 MiB, comes on top): known by its first bytes,
-/// raw numbers by a name that ends in .gz or .zst, too. "z.npz:name" is the array `name` of an .npz file, or any file in a zip archive; of
-/// one with a single file the name may be left out.
+/// Data compressed by gzip or zstd are decompressed while reading (zstd's window takes up to 128 MiB more). They are recognized by their
+/// first bytes; raw numbers also by a name that ends in .gz or .zst. "z.npz:name" is the array `name` of an .npz file, or any file in a zip
+/// archive; the name may be omitted where the archive has one file.
 ///
-/// An input of no bytes is an error, be it a file or a pipe, and so is (at its end) a text without a single number, present or missing: a
-/// program that failed to write into a pipe must not look like a sum of 0. See InputOptions::allow_empty.
+/// An empty input, file or pipe, is an error, and so is (at its end) a text without a single number, present or missing: the output of a
+/// program that failed must not be taken for a sum of 0. See InputOptions::allow_empty.
 ///
-/// An array in Fortran order gives its elements by index, in blocks that are brought into this order, unless allow_any_order() was called.
-/// From a pipe, or compressed, it goes through a temporary file without a name (in TMPDIR) for that.
-/// @throws Error (usage) that names the file and what is wrong with it, or for options that make no sense, or not together.
+/// An array in Fortran order is brought into C order block by block, unless allow_any_order() was called. From a pipe, or compressed, it
+/// goes through an anonymous temporary file (in TMPDIR) for that.
+/// @throws Error (usage) that names the file and what is wrong with it, or for options that are invalid or contradict each other.
 std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options = {});
 
-/// The same for several columns at once, which are read in one pass: those of `options.text.columns` in their order, or, if none are named
-/// and the text is a table (TextOptions::table), all of them. Anything else is as open_source() has it. Of all columns, those that have
-/// words among their fields are told by Column::words, and what came of their numbers means little. At most 16,384 columns.
-/// Bounded memory, whatever the number of lines: about a line of 2 MiB, the longest there may be, for each thread.
+/// The same for several columns at once, read in one pass: those of `options.text.columns` in their order, or, if none are named and the
+/// text is a table (TextOptions::table), all of them. Other inputs are opened as by open_source(). Where all columns are read,
+/// Column::words counts the fields of a column that are words; the numbers of such a column are of little use. At most 16,384 columns.
+/// Bounded memory, whatever the number of lines: for each thread about one line of 2 MiB, the longest allowed.
 std::unique_ptr<Source> open_table(const std::string& path, const InputOptions& options = {});
 
-/// For what takes one sequence of numbers. @throws Error (usage) where `source` is known to have several columns: once next() was called.
+/// For operations on one sequence of numbers. @throws Error (usage) where `source` has several columns, as known after the first next().
 void require_one_column(const Source& source);
 
-/// The exact sum of all that comes from `source`. Time and memory: those of the source, and of accumulate() for each chunk.
-/// `report` tells of all chunks together. @throws Error (usage) where it has several columns.
-Accumulator accumulate(Source& source, const Device& device, const AccumulateOptions& options = {}, SumReport* report = nullptr);
-/// The same on the device that `choose_device("auto", source.resident_bytes())` names.
-inline Accumulator accumulate(Source& source, const AccumulateOptions& options = {}, SumReport* report = nullptr) {
-  return accumulate(source, choose_device("auto", source.resident_bytes()), options, report);
-}
-/// The exact sum of each of its columns; of what is no table, one. O(columns) memory beside the source's.
-std::vector<Accumulator> accumulate_columns(Source& source, const Device& device, const AccumulateOptions& options = {},
-                                            SumReport* report = nullptr);
+/// The exact sum over all chunks of `source`. Time and memory: those of the source, and of accumulate() for each chunk. Options::report
+/// covers all chunks together. @throws Error (usage) where it has several columns.
+Accumulator accumulate(Source& source, const Options& options = {});
+/// The exact sum of each column of `source`; of an input that is not a table, one. O(columns) memory beside the source's.
+std::vector<Accumulator> accumulate_columns(Source& source, const Options& options = {});
 
 }  // namespace samesum

@@ -1,5 +1,5 @@
-// What one asks of an array, in one pass over it: extremes and where they are, exact sums of the elements and of their squares, and what
-// follows from these.
+// Several statistics of an array in one pass: extremes and their indices, exact sums of the elements and of their squares, and what follows
+// from these.
 #pragma once
 
 #include <samesum/accumulator.hpp>
@@ -7,6 +7,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/options.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
@@ -23,42 +24,42 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// An extreme element, and the lowest index at which it stands.
-struct Extreme {
+/// The least or the greatest element, and its lowest index.
+struct Extremum {
   Value value;
   std::uint64_t index = 0;
 
-  friend bool operator==(const Extreme&, const Extreme&) = default;
+  friend bool operator==(const Extremum&, const Extremum&) = default;
 };
 
-/// What is collected on the way: the less, the faster where the data come from caches.
+/// The statistics to collect: fewer are faster where the data come from caches.
 struct Fields {
-  bool extremes = true;   ///< min, max, their indices
+  bool extrema = true;    ///< min, max, their indices
   bool sum = true;        ///< sum; with `squares`: variance
   bool squares = true;    ///< squared norm, norm
-  bool nonzeros = false;  ///< how many elements are not zero, any, all
+  bool nonzeros = false;  ///< nonzero_count, any, all
 
   friend bool operator==(const Fields&, const Fields&) = default;
 };
 
-/// What was collected of a sequence of elements, as a value. Collections of parts merge into that of the whole: what is exact does not
-/// depend on where the parts were cut or who did them.
+/// The statistics of a sequence of elements, as a value. Statistics of parts merge into those of the whole: exact values do not depend on
+/// where the parts were cut or which device computed them.
 ///
-/// A function that asks for what was not collected throws Error (usage). Where there is no answer (the mean of nothing, say) it throws
-/// Error (no_answer) that says why. With NanPolicy::propagate a NaN among the elements makes every result but counts the canonical NaN, and
-/// the indices of extremes that of the first NaN; with `skip` NaNs are left out as if they were not there, but keep their index.
+/// A function whose field was not collected throws Error (usage). Where there is no answer (the mean of no elements, say) it throws Error
+/// (no_answer) that says why. With NanPolicy::propagate a NaN among the elements makes every result but counts the canonical NaN, and the
+/// indices of extrema that of the first NaN; with `skip` NaNs are left out, and the other elements keep their indices.
 class Statistics {
  public:
-  /// What is known of the elements; for the library's own loops and kernels.
+  /// The state; for the library's own loops and kernels.
   struct Contents {
     Fields fields = {};
     std::uint64_t count = 0;
-    std::uint64_t nans = 0;
+    std::uint64_t nan_count = 0;
     std::uint64_t nonzeros = 0;  ///< NaNs are not zero
-    std::uint64_t missing = 0;   ///< numbers that are not there, but have a place among the others (Source::missing())
+    std::uint64_t missing = 0;   ///< missing numbers, which take up an index (Source::missing())
     bool mixed = false;          ///< both integers and floats were merged
     std::optional<std::uint64_t> first_nan = {};
-    std::optional<Extreme> least = {}, greatest = {};  ///< of those that are no NaN; -0.0 < +0.0
+    std::optional<Extremum> min = {}, max = {};  ///< NaNs excluded; -0.0 < +0.0
     Accumulator sum = {};
     ProductAccumulator squares = {};
 
@@ -66,45 +67,45 @@ class Statistics {
   };
 
   Statistics() = default;
-  /// What `contents.fields` does not name is dropped.
+  /// Drops what `contents.fields` does not name.
   explicit Statistics(Contents contents);
   const Contents& contents() const noexcept { return contents_; }
 
-  /// Adds what was collected of the elements that stand behind these. Fields that one of them lacks are lost. Elements of several types are
-  /// compared by their exact values; an extreme of integers and floats is then given as a float64, unless that would round it. O(1).
-  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements, missing ones included: then nothing is added.
+  /// Adds the statistics of the elements that follow these. Only fields that both have remain. Elements of several types are compared by
+  /// their exact values; an extremum of integers and floats is then given as a float64, unless that would round it. O(1).
+  /// @throws Error (no_answer) where there would be more than 2^64 - 1 elements, missing ones included: then nothing is added.
   void merge(const Statistics& later);
   Statistics& operator+=(const Statistics& later) {
     merge(later);
     return *this;
   }
-  /// The same without the extremes and their indices.
-  Statistics without_extremes() const;
+  /// The same without the extrema and their indices.
+  Statistics without_extrema() const;
 
   /// The canonical serialized form (docs/accumulator-format.md): equal statistics have equal bytes.
   std::vector<std::byte> serialize() const;
-  /// @throws Error (usage) for anything but a whole, undamaged form of a version that this library knows.
+  /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
   static Statistics deserialize(std::span<const std::byte> bytes);
 
   static constexpr std::size_t kWords = Accumulator::kWords + ProductAccumulator::kWords + 16;  ///< of words()
-  /// Words that merge by addition, as Accumulator::words(): of the sums and the counts. Extremes do not add up, and depend on the order
-  /// of the parts: take the words of without_extremes(), or serialize and merge. A part without elements has no say in what is collected,
-  /// unless there are none but such parts; then that is what all of them have. O(1).
-  /// @throws Error (usage) where extremes were collected of any elements.
+  /// Words of the sums and the counts that merge by addition, as Accumulator::words(). Extrema cannot be added and depend on the order of
+  /// the parts: use the words of without_extrema(), or serialize and merge. The fields of parts without elements are ignored, unless all
+  /// parts are such; then the fields common to all remain. O(1).
+  /// @throws Error (usage) where extrema were collected of any elements.
   std::array<std::int64_t, kWords> words() const;
   /// @throws Error as Accumulator::from_words().
   static Statistics from_words(std::span<const std::int64_t, kWords> words);
 
   std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included
   std::uint64_t nan_count() const;
-  std::uint64_t missing() const noexcept { return contents_.missing; }  ///< not counted, but indices go past their places
+  std::uint64_t missing() const noexcept { return contents_.missing; }  ///< not counted, but each takes up an index
 
   /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
   /// @throws Error (no_answer) where there is none.
-  Extreme min(NanPolicy nan = NanPolicy::propagate) const;
-  Extreme max(NanPolicy nan = NanPolicy::propagate) const;
+  Extremum min(NanPolicy nan = NanPolicy::propagate) const;
+  Extremum max(NanPolicy nan = NanPolicy::propagate) const;
 
-  /// How many elements are not zero (both zeros are; a NaN is not); whether any, whether all of them. Of nothing: none, false, true.
+  /// How many elements are not zero (-0.0 is zero, NaN is not); whether any is, whether all are. Of no elements: 0, false, true.
   std::uint64_t nonzero_count(NanPolicy nan = NanPolicy::propagate) const;
   bool any(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) != 0; }
   bool all(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) == used(nan); }
@@ -135,50 +136,26 @@ class Statistics {
   friend bool operator==(const Statistics&, const Statistics&) = default;
 
  private:
-  std::uint64_t used(NanPolicy nan) const noexcept { return contents_.count - (nan == NanPolicy::skip ? contents_.nans : 0); }
+  std::uint64_t used(NanPolicy nan) const noexcept { return contents_.count - (nan == NanPolicy::skip ? contents_.nan_count : 0); }
   template <class Real>
   Real average(NanPolicy nan) const;
   template <class Real>
   Real spread(std::uint64_t ddof, NanPolicy nan, bool root) const;
-  bool consistent() const;  // whether elements can have these statistics: of what came from outside
+  bool consistent() const;  // whether some elements could have these statistics: validates deserialized data
 
   Contents contents_;
 };
 
-/// How work is shared out: none of it changes a bit of the answer.
-struct ExecutionOptions {
-  std::uint32_t group_size = 0;  ///< work-items of a group on a device that runs kernels; 0: chosen
-  std::uint32_t groups = 0;      ///< work-groups; 0: as many as the device holds at once
-  std::uint32_t threads = 0;     ///< threads of the CPU backend; 0: as many as pay for the size, at most all cores
-};
-
-/// What is to be collected, and how: the latter changes no bit of the answer.
-struct CollectOptions {
-  Fields fields = {};
-  std::uint32_t group_size = 0;  ///< as in ExecutionOptions
-  std::uint32_t groups = 0;
-  std::uint32_t threads = 0;
-};
-
-/// Collects from `data`, in one pass. O(n) time; O(1) memory on the CPU, on other devices data go through in chunks of bounded size.
-/// `report` tells how it was done. May be called from several threads at once.
-/// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks what is needed.
-/// An array on a device is worked on where it lies: nothing is copied, but where its elements are no single run; those are gathered on the
-/// device, by parts of 64 MiB. Arrays with strides are read element by element, and slower. Indices are by C order. Many arrays on a
-/// device: see CollectPlan, and for their extremes alone ExtremesPlan.
-Statistics collect(const Array& data, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same where the array lies; of host memory, on the device that choose_device("auto", data.bytes()) names.
-Statistics collect(const Array& data, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same of all that comes from `source`. An index is a place in the whole of it: in a table the row, from 0 on, if the source keeps
+/// Collects the statistics of `data` in one pass. O(n) time; O(1) memory on the CPU; other devices process host data in chunks of bounded
+/// size. May be called from several threads at once.
+/// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks a capability.
+/// An array on a device is read in place; where its elements do not form one strided run, they are gathered on the device first, in parts
+/// of 64 MiB. Strided arrays are read element by element, which is slower. Indices are in C order. For many arrays on a device see Plan.
+Statistics collect(const Array& data, const Fields& fields = {}, const Options& options = {});
+/// The same over all chunks of `source`. An index counts from its beginning: in a table it is the row, counted from 0, if the source keeps
 /// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.
-Statistics collect(Source& source, const Device& device, const CollectOptions& options = {}, SumReport* report = nullptr);
-/// The same of each of its columns; of what is no table, one. O(columns) memory beside the source's.
-std::vector<Statistics> collect_columns(Source& source, const Device& device, const CollectOptions& options = {},
-                                        SumReport* report = nullptr);
-
-/// The same on the device that choose_device("auto", …) names for so many bytes.
-inline Statistics collect(Source& source, const CollectOptions& options = {}, SumReport* report = nullptr) {
-  return collect(source, choose_device("auto", source.resident_bytes()), options, report);
-}
+Statistics collect(Source& source, const Fields& fields = {}, const Options& options = {});
+/// The same of each column; of an input that is not a table, one. O(columns) memory beside the source's.
+std::vector<Statistics> collect_columns(Source& source, const Fields& fields = {}, const Options& options = {});
 
 }  // namespace samesum

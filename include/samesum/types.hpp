@@ -49,18 +49,18 @@ constexpr bool is_signed(DType type) noexcept {
 /// "int8", …, "float64".
 std::string_view name_of(DType type) noexcept;
 
-/// The type that `name` names: one of name_of's, or numpy's short forms ("f4", "i8", "u1", …), or "half", "float", "double".
+/// The type named `name`: as name_of() has it, or numpy's short forms ("f4", "i8", "u1", …), or "half", "float", "double".
 /// @throws Error (usage) for any other name, listing those that are known.
 DType parse_dtype(std::string_view name);
 
-/// The types of C++ that elements may have: float, double, and integers of up to 64 bits by whatever name (long, long long, char), but bool
-/// and the characters of Unicode.
+/// The types of C++ for elements: float, double, and integers of up to 64 bits by whatever name (long, long long, char), but not bool and
+/// not the Unicode character types.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> ||
                   (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
                    !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
 
-/// The DType of T: of integers the one of its size and sign.
+/// The DType of T; for an integer type the one of its size and signedness.
 template <Element T>
 constexpr DType dtype_of() noexcept {
   if constexpr (std::floating_point<T>) {
@@ -70,12 +70,12 @@ constexpr DType dtype_of() noexcept {
   }
 }
 
-/// What a NaN among the elements does to a result. The number of NaNs is reported under either. A function whose result is a number has it
-/// among its options; what holds exact values (Accumulator, ProductAccumulator, Statistics) knows how many NaNs there were, and is told the
-/// policy when it is asked for a number: functions that return these, and plans of them, have no such option.
+/// How a NaN among the elements affects a result. The number of NaNs is reported in both cases. Functions that return a number take the
+/// policy among their options. Accumulator, ProductAccumulator and Statistics count the NaNs, and take the policy where a number is
+/// computed from them; functions that return these, and plans of them, ignore the option.
 enum class NanPolicy {
   propagate,  ///< the result is the canonical NaN
-  skip,       ///< NaNs count as absent elements
+  skip,       ///< NaNs are ignored
 };
 
 }  // namespace samesum

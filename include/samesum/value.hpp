@@ -1,4 +1,4 @@
-// A number of one of the types of elements, known at run time.
+// A number whose type is known at run time.
 #pragma once
 
 #include <samesum/types.hpp>
@@ -8,8 +8,8 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// A result that has the type of the elements, or the one that its kind of result is given in. 16-bit floats and float32 are held as the
-/// double that equals them.
+/// A result in the type of the elements, or in the type that its operation specifies. 16-bit floats and float32 are held as the equal
+/// double.
 struct Value {
   std::variant<double, std::int64_t, std::uint64_t> number = 0.0;
   DType type = DType::float64;

@@ -12,11 +12,11 @@
 namespace samesum::barrier {
 namespace {
 
-// Where nobody knows how many groups a compute unit holds: not more than these on any GPU in use.
-constexpr std::uint32_t kMostWorkItemsOfUnit = 2048;
-constexpr std::uint32_t kMostGroupsOfUnit = 32;
+// For devices that cannot tell how many groups a compute unit holds: the maximum of all GPUs in use.
+constexpr std::uint32_t kMaxWorkItemsOfUnit = 2048;
+constexpr std::uint32_t kMaxGroupsOfUnit = 32;
 
-// Devices without a clock are CPUs nearly always: they poll so often, about.
+// Nearly all devices without a clock are CPUs: their approximate polling rate.
 constexpr double kPollsPerSecond = 4e8;
 
 std::uint32_t limit_in(double units) {
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> initial_state(const StateOptions& options) {
   words[GRID_BARRIER_POLL_LIMIT] = seconds > 0 ? limit_in(seconds * kPollsPerSecond / 1024) : GRID_BARRIER_NO_LIMIT;
   words[GRID_BARRIER_DISCOVER] = options.discover ? 1 : 0;
   words[GRID_BARRIER_WANTED] = options.wanted;
-  // As that many barriers would have left it.
+  // The counters' values after `first_round` barriers.
   for (std::uint32_t i = GRID_BARRIER_COUNTERS; i < words.size(); i += 32) words[i] = options.first_round << 30;
   return words;
 }
@@ -87,9 +87,9 @@ Plan plan_launch(device::Device& device, const device::Kernel& kernel, std::uint
                             groups, group_size, *known),
                 context_of(device, kernel, groups, group_size));
   }
-  // A CPU's groups are its threads: one more would wait for a thread that never comes, before it could say that it is not resident.
+  // A CPU's groups are its threads: an excess group would wait for a thread that never comes, before it could be found not resident.
   if (known && (!discover || info.is_cpu)) return {groups != 0 ? groups : *known, discover, groups};
-  const std::uint32_t most = info.compute_units * std::clamp(kMostWorkItemsOfUnit / group_size, 1u, kMostGroupsOfUnit);
+  const std::uint32_t most = info.compute_units * std::clamp(kMaxWorkItemsOfUnit / group_size, 1u, kMaxGroupsOfUnit);
   return {groups != 0 ? groups : most, true, groups};
 }
 

@@ -1,7 +1,7 @@
-// The public interface of samesum/barrier.hpp.
+// The implementation of samesum/barrier.hpp.
 #include "barrier/grid.hpp"
 #include "core/float_environment.hpp"
-#include "device/buffer.hpp"
+#include "device/memory/buffer.hpp"
 
 #include <samesum/barrier.hpp>
 
@@ -19,11 +19,11 @@ using device::Lock;
 }  // namespace
 
 namespace {
-/// The most groups that launches of a kernel have found, by group size.
+/// The largest number of groups that launches of a kernel have found, by group size.
 using Found = std::map<std::uint32_t, std::uint32_t>;
 }  // namespace
 
-/// A launch under way, or one that has ended; its state's memory is used again afterwards.
+/// A launch in progress or completed; its state's memory is reused afterwards.
 struct GridLaunch::State {
   Device device;
   device::Kernel kernel;
@@ -47,9 +47,9 @@ struct Kernel::State {
   Device device;
   device::Kernel kernel;
   std::shared_ptr<Found> found = std::make_shared<Found>();
-  // The latest launches. A launch has a state of its own, so that it need not wait for those before it.
+  // The latest launches. Each has its own state, so that it need not wait for those before it.
   std::array<std::shared_ptr<GridLaunch::State>, 8> launches = {};
-  std::size_t next = 0;  // of `launches`
+  std::size_t next = 0;  // index in `launches`
 };
 
 struct Recording::State {
@@ -81,7 +81,7 @@ std::shared_ptr<GridLaunch::State> enqueue(Kernel::State& kernel, std::vector<de
   auto& slot = kernel.launches[kernel.next++ % kernel.launches.size()];
   device::Memory memory;
   if (slot != nullptr && slot->launched >= plan.groups) {
-    slot->ended();  // whoever holds that launch can still ask for its outcome
+    slot->ended();  // stores the outcome for holders of that launch
     memory = slot->memory;
   }
   const barrier::StateOptions options{limit_seconds, plan.discover, plan.wanted};
@@ -132,7 +132,7 @@ GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::ve
   const Lock lock(implementation.mutex());
   Kernel::State& state = kernel.state();
   barrier::Plan plan = barrier::plan_launch(implementation, state.kernel, options.groups, options.group_size, options.discover);
-  // What was found before is found again at once: nobody is waited for in vain.
+  // Launches the number of groups found before: then no group waits in vain.
   if (const auto found = state.found->find(options.group_size); plan.discover && options.groups == 0 && found != state.found->end()) {
     plan.groups = std::max(std::min(plan.groups, found->second), 1u);
   }

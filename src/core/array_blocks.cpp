@@ -15,19 +15,19 @@
 namespace samesum::core {
 namespace {
 
-// Elements of a tile: along the last axis, and along all others together. As many lines of a cache are read by turns as a tile has columns
-// where the last axis is not the one whose elements lie closest; otherwise each is read once.
+// The elements of a tile: along the last axis, and along all others together. Where the last axis is not the one with the smallest stride,
+// a tile reads as many cache lines alternately as it has columns; otherwise each cache line is read once.
 constexpr std::uint64_t kNarrowColumns = 16, kNarrowRows = 4096;
 constexpr std::uint64_t kWideColumns = 16384, kWideElements = 65536;
 
 std::uint64_t distance(const Axis& axis) { return static_cast<std::uint64_t>(std::abs(axis.stride)); }
 
-// Counts through the indices of some axes, the first one fastest.
+// Iterates over the indices of some axes, the first one fastest.
 class Odometer {
  public:
   struct Wheel {
     std::uint64_t extent;
-    std::int64_t from, to;  // bytes that a step takes
+    std::int64_t from, to;  // bytes of a step
   };
 
   Odometer(const std::vector<Wheel>& wheels, std::uint64_t position) : wheels_(wheels) {
@@ -139,7 +139,7 @@ std::optional<View> ArrayBlocks::next() {
   return View(block_.data(), steps * axis.behind, type_);
 }
 
-// Columns are the indices of the last axis; rows those of the others, those that lie closest fastest.
+// Columns are the indices of the last axis; rows those of the others, the smallest stride fastest.
 void ArrayBlocks::gather(const std::byte* from, std::uint64_t steps) {
   std::vector<Walk> axes(axes_.begin() + static_cast<std::ptrdiff_t>(axis_), axes_.end());
   axes.front().extent = steps;

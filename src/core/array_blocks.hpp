@@ -1,4 +1,4 @@
-// The elements of an array in host memory, whatever its axes, as runs that loops can walk.
+// The elements of an array in host memory with any axes, as runs that loops can process.
 #pragma once
 
 #include "core/view.hpp"
@@ -13,46 +13,46 @@
 
 namespace samesum::core {
 
-/// In which order elements are wanted.
+/// The order in which elements are processed.
 enum class Order {
-  index,   ///< of their indices, the last axis fastest: for what depends on it
-  memory,  ///< any: as they lie
+  index,   ///< C order, the last axis fastest: for operations that depend on the order
+  memory,  ///< any order: the order in memory
 };
 
-/// An axis along which elements lie `stride` bytes apart.
+/// An axis with a stride of `stride` bytes.
 struct Axis {
   std::uint64_t extent;
   std::int64_t stride;
 };
 
-/// The fewest axes by which the elements of `array` come in this order: those of one element are left out, and those that count as one are
-/// one. By memory, axes are sorted by their strides, and counted upwards: `first` receives the bytes from the array's first element to the
-/// one with which that begins.
+/// The fewest axes that give the elements of `array` in this order: axes of extent 1 are dropped, and axes that are equivalent to one are
+/// merged. For Order::memory, axes are sorted by their strides, and negative strides are reversed: `first` receives the offset in bytes of
+/// the element that the iteration then begins with.
 std::vector<Axis> simplified_axes(const Array& array, Order order, std::int64_t& first);
 
-/// The elements of an array in host memory in this order as they lie, where they are one run.
+/// The elements of an array in host memory in this order as a view, if they form one strided run.
 std::optional<View> single_view(const Array& array, Order order);
 
-/// The same, of an array that may lie anywhere. @throws Error (usage) with `what` where it is no such array.
+/// The same for an array in any memory. @throws Error (usage) with `what` where the elements are not such a run in host memory.
 View require_single_view(const Array& array, Order order, std::string_view what);
 
-/// Gives the elements block by block. Where they lie along one axis, all of them in one, where they are; else copies, in blocks: as many
-/// indices of an axis as fit, with all of those behind it.
+/// Gives the elements block by block. Elements along one axis are one block, in place; others are copied, in blocks of as many indices of
+/// an axis as fit, with all axes after it.
 ///
-/// O(n), by all cores. Copies are made in tiles, so that a line of the cache that was read is used up before it is lost.
+/// O(n), on all cores. Copies are made in tiles, so that all of a cache line is used before it is evicted.
 class ArrayBlocks {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 23;
 
-  /// `array` lies in host memory.
+  /// Requires an `array` in host memory.
   ArrayBlocks(const Array& array, Order order, std::size_t block_bytes = kBlockBytes);
 
-  /// The next block, which is valid until the next call; nothing at the end. Of no elements: nothing.
+  /// The next block, valid until the next call; no value at the end, and where there are no elements.
   std::optional<View> next();
 
  private:
   struct Walk : Axis {
-    std::uint64_t behind;  // elements that one step takes in the order in which they are wanted
+    std::uint64_t behind;  // elements of one step, in the requested order
   };
 
   void gather(const std::byte* from, std::uint64_t steps);
@@ -61,13 +61,13 @@ class ArrayBlocks {
   DType type_;
   std::uint64_t size_;
   std::vector<Walk> axes_;
-  std::size_t axis_ = 0;          // which a block has several indices of
-  std::uint64_t most_steps_ = 1;  // of it
+  std::size_t axis_ = 0;          // the axis of which a block has several indices
+  std::uint64_t most_steps_ = 1;  // of that axis in a block
   std::uint64_t done_ = 0;        // elements
   std::vector<std::byte> block_;
 };
 
-/// Calls body(View) with all elements of `array`, in order: at least once, with an empty view where there are none.
+/// Calls body(View) with all elements of `array`, in order: at least once, with an empty view if there are none.
 template <class Body>
 void for_blocks(const Array& array, Order order, const Body& body) {
   if (const std::optional<View> view = single_view(array, order)) return body(*view);

@@ -1,4 +1,4 @@
-// An array split over threads: who takes what, written once for all loops of the CPU.
+// The distribution of an array over threads, for all loops of the CPU.
 #pragma once
 
 #include "core/float_environment.hpp"
@@ -13,23 +13,23 @@
 
 namespace samesum::core {
 
-// A thread takes the chunks that it was dealt, so that an array that is gone through again is found in the caches of the cores that had
-// it; then what others have left, so that none waits long for one that woke up late or was interrupted. Where an array has few chunks, so
-// that caches may hold it, a thread's lie side by side, and fill all of its cache. Of many, those that are worked on at the same time lie
-// close together: two threads at far ends of an array can keep hitting the same banks of memory at the same time, at half the speed.
+// A thread first takes the chunks assigned to it, so that an array that is processed again is found in the caches of the same cores; then
+// chunks left by others, so that a thread that started late or was interrupted delays none. If an array has few chunks, so that caches may
+// hold it, those of a thread are adjacent, to fill its cache. If it has many, chunks processed at the same time are close together: two
+// threads at distant addresses can keep hitting the same memory banks, which halves the bandwidth.
 inline constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMinChunkBytes = std::uint64_t{1} << 16;
 inline constexpr std::uint64_t kFewChunks = 32;  // for each thread
-// What has to be there for each thread, for waking it to pay.
+// The minimum of data per thread that makes a thread worthwhile.
 inline constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 19;
 
-/// The arena in which all work is done: threads that wait there do not take up the caller's own tasks.
+/// The arena for all work: threads that wait in it do not run tasks of the caller.
 inline tbb::task_arena& arena() {
-  static auto* const instance = new tbb::task_arena();  // outlives whoever sums in a static destructor
+  static auto* const instance = new tbb::task_arena();  // never destroyed, for use in static destructors
   return *instance;
 }
 
-/// Threads for so many bytes; `wanted`: at most, 0 for what pays.
+/// The number of threads for `bytes` of data: at most `wanted`, or as many as are worthwhile if that is 0.
 inline std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
   const std::uint64_t most = bytes / (wanted == 0 ? kThreadBytes : kMinChunkBytes);
   if (wanted == 1 || most <= 1) return 1;
@@ -37,13 +37,13 @@ inline std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
   return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
-/// Elements of a chunk: small arrays have many chunks a thread too, as the last chunk is what others wait for.
+/// Elements of a chunk. Small arrays have many chunks per thread too, as all threads wait for the last chunk.
 inline std::uint64_t chunk_size(std::uint64_t bytes, std::uint64_t element_bytes, std::uint32_t threads) {
   constexpr std::uint64_t kPage = 4096;
   return std::clamp(bytes / threads / (2 * kFewChunks) / kPage * kPage, kMinChunkBytes, kMaxChunkBytes) / element_bytes;
 }
 
-/// Calls body(task, first, count) for all chunks of `size` elements, in `threads` tasks; a single one is the caller.
+/// Calls body(task, first, count) for all chunks of `size` elements, in `threads` tasks; a single task runs on the calling thread.
 template <class Body>
 void for_chunks(std::uint64_t size, std::uint32_t threads, std::uint64_t chunk, const Body& body) {
   if (threads == 1) {
@@ -56,9 +56,9 @@ void for_chunks(std::uint64_t size, std::uint32_t threads, std::uint64_t chunk, 
   };
   std::vector<Hand> hands(threads);
   const std::uint64_t each = ((size + chunk - 1) / chunk + threads - 1) / threads;
-  const std::uint64_t run = each <= kFewChunks ? each : 1;  // of chunks side by side
+  const std::uint64_t run = each <= kFewChunks ? each : 1;  // of adjacent chunks
   const auto work = [&](std::uint32_t task) {
-    // A thread keeps its index in the arena from call to call; which task it is given changes.
+    // A thread has the same index in the arena in all calls; the task that it is given differs.
     const auto own = static_cast<std::uint32_t>(tbb::this_task_arena::current_thread_index());
     for (std::uint32_t n = 0; n < threads; ++n) {
       const std::uint32_t hand = (own + n) % threads;

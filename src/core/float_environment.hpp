@@ -1,4 +1,4 @@
-// The processor's floating-point modes.
+// The processor's floating-point modes: rounding, denormals, traps.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 namespace samesum::core {
 
 #if defined(__SSE2__)
-/// The same as DefaultFloatEnvironment for x87, in which nothing here computes, but drivers, compilers and long doubles of libraries may.
-/// Mostly there is nothing to do: that is found in a few cycles.
+/// DefaultFloatEnvironment for x87. This library does not use x87, but drivers, compilers and other libraries' long doubles may. Usually
+/// nothing has to be changed, which takes a few cycles to find out.
 class DefaultX87 {
  public:
   DefaultX87(const DefaultX87&) = delete;
@@ -24,7 +24,7 @@ class DefaultX87 {
     __asm__ volatile("fnstcw %0" : "=m"(control));
     changed_ = control != kDefault;
     if (!changed_) return;
-    __asm__ volatile("fnstenv %0" : "=m"(saved_));  // which masks all exceptions
+    __asm__ volatile("fnstenv %0" : "=m"(saved_));  // fnstenv masks all exceptions
     control = kDefault;
     __asm__ volatile("fldcw %0" : : "m"(control));
   }
@@ -42,7 +42,7 @@ class DefaultX87 {
   struct State {
     std::uint32_t control, status, others[5];
   };
-  static constexpr std::uint16_t kDefault = 0x37f;  // all exceptions masked, nearest even, the widest mantissa
+  static constexpr std::uint16_t kDefault = 0x37f;  // all exceptions masked, nearest even, full precision
   static constexpr std::uint32_t kExceptions = 0x3f;
 
   static std::uint32_t exceptions() noexcept {
@@ -57,12 +57,12 @@ class DefaultX87 {
 };
 #endif
 
-/// While it lives, this thread rounds to nearest, keeps denormals and traps nothing. An object that was linked with -ffast-math, or
-/// the caller, may have asked the processor for something else, which is put back at the end, with the exceptions that the caller had
-/// seen. Threads have modes of their own, which those that they start begin with.
+/// A guard: in its scope this thread rounds to nearest, preserves denormals and traps nothing. An object that was linked with -ffast-math,
+/// or the caller, may have set other modes; they are restored at the end, with the caller's exception flags. Each thread has its own modes,
+/// inherited by the threads that it starts.
 ///
-/// Every public function that computes in floating point, asks a driver, or leaves work to other threads begins with one. The compiler
-/// keeps loads and stores on their side of it.
+/// Every public function that computes in floating point, calls a driver, or starts work in other threads begins with one. The compiler
+/// does not move loads and stores across its construction and destruction.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
@@ -100,8 +100,8 @@ class DefaultFloatEnvironment {
 #endif
 };
 
-/// While it lives, this thread may take denormal numbers for zeros, and does where they cost: some processors take a hundred cycles for
-/// each that comes or goes. For sums that round far above them.
+/// A guard: in its scope this thread may treat denormal numbers as zeros, and does so on processors where they cost a hundred cycles each.
+/// For sums whose rounding error is far above them.
 class AnyDenormals {
  public:
   AnyDenormals(const AnyDenormals&) = delete;
@@ -120,9 +120,9 @@ class AnyDenormals {
 #endif
 };
 
-/// Whether this thread has rounded since: IEEE 754's inexact exception, which costs the operations nothing. To be made within a
-/// DefaultFloatEnvironment. What is computed from memory after it was made and stored to memory that others may see before rounded()
-/// is what it tells of: the compiler keeps loads and stores on their side, and computes between them.
+/// Whether this thread has rounded since construction, by IEEE 754's inexact flag, which costs nothing. Requires a DefaultFloatEnvironment.
+/// It covers what is loaded from memory, computed and stored between construction and rounded(): the compiler does not move loads and
+/// stores across either.
 class RoundingWatch {
  public:
 #if defined(__SSE2__)
@@ -145,7 +145,7 @@ class RoundingWatch {
   }
 #endif
 
-  /// Whether it works. It does not where the processor is simulated by a program that leaves this out, as Valgrind does.
+  /// Whether it works: not on emulators that do not implement the flag, such as Valgrind.
   static bool works() noexcept;
 };
 

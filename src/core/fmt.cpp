@@ -1,5 +1,5 @@
-// What {fmt}'s own library holds, compiled into this one, so that nobody who links samesum needs {fmt}. The functions are weak: a program
-// that links {fmt} as well has two of the same.
+// {fmt}'s library, compiled into this one, so that programs that link samesum do not need {fmt}. The functions are weak: a program that
+// also links {fmt} has two equal copies.
 #if !defined(FMT_HEADER_ONLY)
 #define FMT_API __attribute__((weak, visibility("hidden")))
 #include <fmt/format-inl.h>

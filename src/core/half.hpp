@@ -1,4 +1,4 @@
-// The two 16-bit floating-point types, for which C++20 has no name: both are subsets of float32.
+// The two 16-bit floating-point types, which C++20 lacks: both are subsets of float32.
 #pragma once
 
 #include <bit>
@@ -13,12 +13,12 @@ struct Float16 {
   operator float() const noexcept {
     const std::uint32_t sign = std::uint32_t{bits} << 16 & 0x80000000u;
     const std::uint32_t magnitude = bits & 0x7fffu;
-    // As a float32 the exponent is 112 too low, denormals included; a multiplication by a power of two is exact.
+    // Read as a float32, the exponent is 112 too low, denormals included; multiplying by a power of two is exact.
     const float value = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
     const std::uint32_t special = magnitude >= 0x7c00u ? 0x7f800000u : 0;  // infinities and NaNs
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | special | sign);
   }
-  /// Towards zero, and no farther from it than the greatest finite number.
+  /// Rounded towards zero; values beyond the range become the greatest finite number.
   static Float16 truncate(float value) noexcept {
     const auto from = std::bit_cast<std::uint32_t>(value);
     const float magnitude = std::bit_cast<float>(from & 0x7fffffffu);

@@ -1,4 +1,4 @@
-// Elements that lie apart, brought together.
+// Packing strided elements into contiguous memory.
 #pragma once
 
 #include "core/view.hpp"
@@ -7,10 +7,10 @@
 
 namespace samesum::core {
 
-/// Copies the elements of `data` to `to`, one behind the other, by all cores where it is worth it; the view of the copy.
+/// Copies the elements of `data` to `to`, contiguously, on all cores where that is faster; returns the view of the copy.
 View pack(View data, std::byte* to);
 
-/// The same by the calling thread.
+/// The same on the calling thread.
 View pack_here(View data, std::byte* to);
 
 }  // namespace samesum::core

@@ -1,6 +1,6 @@
-// oneTBB's loops. ThreadSanitizer does not see what orders them, as the library is not built with it: here it is told. In any other
-// build these are oneTBB's own functions, but for the processor's floating-point modes: oneTBB sets those that an arena or a loop began
-// with, and forgets the exceptions that the caller had seen. So the caller has the default ones before oneTBB looks, and bodies have them.
+// oneTBB's loops, with two additions. ThreadSanitizer does not see how oneTBB orders memory, as oneTBB is not built with it: here it is
+// annotated. And oneTBB gives bodies the floating-point modes that the arena or loop began with, and loses the caller's exception flags: so
+// the caller's modes are the default ones while oneTBB runs, and bodies have them too.
 #pragma once
 
 #include "core/float_environment.hpp"
@@ -26,8 +26,8 @@ namespace samesum::core {
 
 #if defined(SAMESUM_TSAN)
 
-/// What oneTBB guarantees of a fork and its join, and no more: what came before the fork comes before every call of the body, and every
-/// call before what follows the join. Two calls of the body are not ordered, so that races between them are found.
+/// The ordering that oneTBB guarantees for a fork and its join, and no more: what precedes the fork happens before every call of the body,
+/// and every call before what follows the join. Two calls of the body are not ordered, so that races between them are found.
 class ForkJoin {
  public:
   ForkJoin() noexcept { __tsan_release(&fork_); }
@@ -35,7 +35,7 @@ class ForkJoin {
   ForkJoin(const ForkJoin&) = delete;
   ForkJoin& operator=(const ForkJoin&) = delete;
 
-  // It may be a copy of its closure that a thread calls, made by a thread that it is not seen to be ordered after: itself not watched.
+  // The closure that a thread calls may be a copy made by another thread without a visible ordering: the call itself is not instrumented.
   template <class Body>
   auto body(const Body& body) noexcept {
     return [ this, &body ](auto&&... arguments) __attribute__((no_sanitize("thread"), noinline)) {
@@ -46,7 +46,7 @@ class ForkJoin {
   }
 
  private:
-  char fork_ = 0, join_ = 0;  // their addresses are what counts
+  char fork_ = 0, join_ = 0;  // only their addresses are used
 };
 
 template <class Body>
@@ -91,7 +91,7 @@ void parallel_for(Index first, Index last, const Body& body, const Partitioner&.
   tbb::parallel_for(first, last, work, partitioner...);
 }
 
-/// arena.execute(body), which another thread may do.
+/// arena.execute(body); oneTBB may run the body on another thread.
 template <class Body>
 void execute(tbb::task_arena& arena, const Body& body) {
   const DefaultFloatEnvironment environment;

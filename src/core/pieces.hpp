@@ -1,4 +1,4 @@
-// Arrays whose elements lie apart, for loops and kernels that take contiguous ones.
+// Contiguous copies of strided arrays, for loops and kernels that need contiguous ones.
 #pragma once
 
 #include "core/pack.hpp"
@@ -10,11 +10,11 @@
 
 namespace samesum::core {
 
-/// What is brought together at a time.
+/// The size of a copy.
 inline constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 24;
 
-/// Calls body(View) with contiguous pieces of `data`, in order: all of it in one, where it is contiguous; else copies of parts of it. At
-/// least one call, of an empty piece where there are no elements.
+/// Calls body(View) with contiguous pieces of `data`, in order: the whole view if it is contiguous, otherwise copies of parts of it. At
+/// least one call, with an empty piece if there are no elements.
 template <class Body>
 void for_contiguous_pieces(View data, const Body& body) {
   if (data.contiguous()) return body(View(data.data(), data.size(), data.type()));

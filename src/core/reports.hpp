@@ -1,17 +1,18 @@
-// The report of work that was done in several parts.
+// The report of work in several parts.
 #pragma once
+
+#include <samesum/options.hpp>
 
 #include <utility>
 
 namespace samesum::core {
 
-template <class Report>
 class Reports {
  public:
-  /// Where a part's report goes; null where nobody asks for one.
+  /// The report to fill for one part; null where no report is requested.
   explicit Reports(Report* wanted) : wanted_(wanted) {}
   Report* next() noexcept { return wanted_ != nullptr ? &part_ : nullptr; }
-  /// After each part.
+  /// To be called after each part.
   void add() {
     if (wanted_ == nullptr) return;
     if (std::exchange(first_, false)) {

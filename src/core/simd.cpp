@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-// The C library has asked the processor before: virtual machines trap the question, so that asking it all again, as the compiler's own
-// functions do whenever a program starts, takes a tenth of a millisecond and more.
+// Uses the C library's cached CPUID results. Virtual machines trap CPUID, so repeating the queries at program start, as the compiler's own
+// functions do, takes a tenth of a millisecond and more.
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #define HAS(name, feature) CPU_FEATURE_ACTIVE(feature)
@@ -21,7 +21,7 @@ std::atomic<Level>& current() {
 
 }  // namespace
 
-// What Highway's headers let the compiler use under these names (hwy/ops/set_macros-inl.h), where the system saves the registers, too.
+// The features that Highway's headers require under these names (hwy/ops/set_macros-inl.h), where the system saves the registers.
 Level detect() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   const bool sse4 = HAS("ssse3", SSSE3) && HAS("sse4.1", SSE4_1) && HAS("sse4.2", SSE4_2) && HAS("pclmul", PCLMULQDQ) && HAS("aes", AES);

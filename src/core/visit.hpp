@@ -1,4 +1,4 @@
-// From a type that is known at run time to one that the compiler knows.
+// Dispatch from a type known at run time to one known at compile time.
 #pragma once
 
 #include <samesum/types.hpp>

@@ -1,4 +1,4 @@
-// Capability masks: a crippled device in a test stands for the devices that nobody at hand has.
+// Capability masks: they take capabilities away from a device, so that tests cover devices that are not at hand.
 #pragma once
 
 #include <samesum/device.hpp>
@@ -7,12 +7,12 @@
 
 namespace samesum::device {
 
-/// Narrows `info` by the environment variable SAMESUM_MASK, a list of capability names and of limits such as
-/// "fp64,int64_atomics,local=32768,group=256,allocation=67108864". Devices that run no kernels are left alone.
+/// Restricts `info` by the environment variable SAMESUM_MASK, a list of capability names and of limits such as
+/// "fp64,int64_atomics,local=32768,group=256,allocation=67108864". Devices that run no kernels are unaffected.
 /// @throws Error (usage) for a word that is neither.
 void apply_mask(DeviceInfo& info);
 
-/// The mask in force, as written; empty without one.
+/// The active mask, as written; empty without one.
 std::string current_mask();
 
 }  // namespace samesum::device

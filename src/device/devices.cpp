@@ -1,13 +1,13 @@
-// Which devices there are, and which one a selector names.
+// The devices of this machine, and the resolution of selectors.
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 
 #include "core/float_environment.hpp"
 #include "device/capability.hpp"
-#include "device/conformance.hpp"
 #include "device/cpu/cpu.hpp"
 #include "device/cuda/cuda.hpp"
 #include "device/device.hpp"
+#include "device/kernels/conformance.hpp"
 #include "device/opencl/opencl.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +31,16 @@ Memory Device::wrap(void*, std::uint64_t) {
   throw Error(ErrorKind::usage, fmt::format("{} takes no memory of the caller's own", label(info_)));
 }
 
+void Device::wait_for(void*) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has no queue whose work could wait for an event: its work is done when a call returns", label(info_)));
+}
+
+void* Device::record(void*) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has no queue in which an event could be recorded: its work is done when a call returns", label(info_)));
+}
+
 std::span<const Backend> backends() {
   static constexpr Backend kBackends[] = {
       {"cpu", cpu::probe, cpu::open},
@@ -51,7 +61,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "cpu (AMD EPYC), opencl:0 (…); without cuda: no driver": what a message about a selector ends with.
+// "cpu (AMD EPYC), opencl:0 (…); without cuda: no driver": the end of a message about a selector.
 std::string what_there_is() {
   const DeviceList list = list_devices();
   std::string text = "this machine has ";
@@ -74,7 +84,7 @@ std::uint32_t index_of(const DeviceInfo& info) {
   return colon == std::string::npos ? 0 : static_cast<std::uint32_t>(std::stoul(info.selector.substr(colon + 1)));
 }
 
-// Looks only where `selector` (in lower case) points: "opencl:0" must not load CUDA.
+// Probes only the backend that `selector` (in lower case) names: "opencl:0" must not load CUDA.
 Location locate(const std::string& selector) {
   const std::size_t colon = selector.find(':');
   const std::string backend_name = selector.substr(0, colon);
@@ -95,7 +105,7 @@ Location locate(const std::string& selector) {
                                            : fmt::format("no {} device has that {}", backend_name, by_number ? "number" : "name"));
 }
 
-// Devices are opened once for each selector and mask, and stay open: they are never destroyed, as drivers may be gone at exit.
+// Devices are opened once for each selector and mask, and never destroyed, as drivers may be unloaded at exit.
 class Registry {
  public:
   static Registry& instance() {
@@ -123,7 +133,7 @@ class Registry {
     const auto failures = device::check_conformance(*device);
     info.missing.insert(info.missing.end(), failures.begin(), failures.end());
     device::apply_mask(info);
-    // Its work is not to be done elsewhere in silence: whoever names a device gets its answer, or none.
+    // A device that was named must not be replaced silently by another one.
     if (!info.has(Capability::kernels)) {
       throw Error(ErrorKind::device, fmt::format("kernels do not run on it: {}", info.why_not(Capability::kernels)),
                   {.device = device::label(info), .kernel = {}, .configuration = {}, .code = {}, .build_log = {}});
@@ -136,10 +146,10 @@ class Registry {
   std::map<std::string, std::shared_ptr<device::Device>> devices_;
 };
 
-// The cost model behind "auto", for data in host memory. It errs towards the CPU, which needs no start-up.
+// The cost model of "auto", for data in host memory. It favours the CPU, which has no start-up time.
 constexpr double kCpuBytesPerSecond = 10e9;       // of one core
 constexpr double kGpuStartSeconds = 0.3;          // loading the driver, creating a context, loading kernels
-constexpr double kTransferBytesPerSecond = 12e9;  // from pageable memory; the GPU's own time hides behind it
+constexpr double kTransferBytesPerSecond = 12e9;  // from pageable memory; overlaps with the GPU's work
 
 Device cpu_device() {
   static const Device device = Device::open("cpu");
@@ -152,7 +162,7 @@ bool gpu_may_win(std::uint64_t bytes) {
   return kGpuStartSeconds + static_cast<double>(bytes) / kTransferBytesPerSecond < one_core / cpu_device().info().compute_units;
 }
 
-// CUDA first, then OpenCL, as their backends stand in reverse.
+// CUDA first, then OpenCL: the reverse of the order of backends.
 Device choose_automatically(std::uint64_t bytes) {
   if (!gpu_may_win(bytes)) return cpu_device();
   for (const device::Backend& backend : std::views::reverse(device::backends())) {
@@ -161,14 +171,14 @@ Device choose_automatically(std::uint64_t bytes) {
       try {
         return Device::open(info.selector);
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::device) throw;  // a device that does not open is no reason to fail: there is the CPU
+        if (error.kind() != ErrorKind::device) throw;  // the CPU replaces a device that fails to open
       }
     }
   }
   return cpu_device();
 }
 
-// `selector` in lower case; for "auto" what SAMESUM_DEVICE says.
+// `selector` in lower case; "auto" is replaced by SAMESUM_DEVICE where that is set.
 std::string resolve(std::string_view selector) {
   std::string resolved = lower(selector);
   if (resolved.empty() || resolved == "auto") {
@@ -185,7 +195,7 @@ Device Device::open(std::string_view selector) {
   return Device(Registry::instance().open(selector));
 }
 
-// What is known of a device, its conformance and the mask included, does not depend on the queue: the registry's own has it.
+// The properties of a device, conformance and mask included, do not depend on the queue: they are copied from the registry's device.
 Device Device::on_cuda_stream(void* stream, std::uint32_t ordinal) {
   const core::DefaultFloatEnvironment environment;
   const DeviceInfo info = open(fmt::format("cuda:{}", ordinal)).info();
@@ -199,6 +209,17 @@ Device Device::on_opencl_queue(void* queue) {
   const auto device = device::opencl::open_on_queue(queue);
   device->restrict_to(open(device->info().selector).info());
   return Device(device);
+}
+
+void Device::wait_for(void* event) const {
+  if (event == nullptr) throw Error(ErrorKind::usage, "no event was given to wait for");
+  const device::Lock lock(implementation_->mutex());
+  implementation_->wait_for(event);
+}
+
+void* Device::record(void* event) const {
+  const device::Lock lock(implementation_->mutex());
+  return implementation_->record(event);
 }
 
 const DeviceInfo& Device::info() const noexcept { return implementation_->info(); }

@@ -1,12 +1,12 @@
-// A device that hands everything on to another one.
+// A device that forwards all calls to another one.
 #pragma once
 
 #include "device/device.hpp"
 
 namespace samesum::device {
 
-/// For what watches or changes some of a device's functions. It has programs of its own, which are not taken from the disk, and a mutex of
-/// its own: the real device's is for whoever makes this one.
+/// A base for devices that observe or change some functions of another one. It has its own programs, which do not use the disk cache, and
+/// its own mutex: its creator must hold that of the other device.
 class Forwarding : public Device {
  public:
   explicit Forwarding(Device& real) : real_(real) {
@@ -15,6 +15,7 @@ class Forwarding : public Device {
   }
 
   Memory allocate(std::uint64_t bytes) override { return real_.allocate(bytes); }
+  Memory allocate_result(std::uint64_t bytes) override { return real_.allocate_result(bytes); }
   Memory wrap(void* memory, std::uint64_t bytes) override { return real_.wrap(memory, bytes); }
   std::uint32_t misalignment(const Memory& memory) const override { return real_.misalignment(memory); }
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
@@ -41,6 +42,8 @@ class Forwarding : public Device {
   Recording end_recording() override { return real_.end_recording(); }
   void replay(const Recording& recording) override { real_.replay(recording); }
 
+  void wait_for(void* event) override { real_.wait_for(event); }
+  void* record(void* event) override { return real_.record(event); }
   Mark mark() override { return real_.mark(); }
   double seconds_between(const Mark& from, const Mark& to) override { return real_.seconds_between(from, to); }
   void finish() override { real_.finish(); }

@@ -7,7 +7,8 @@
 
 namespace samesum::device {
 
-// The guards that live, in a list through them: nothing is allocated. Never destroyed, as threads may be in a driver at the process's end.
+// An intrusive list of the active guards, so that nothing is allocated. Never destroyed, as threads may be in a driver when the process
+// ends.
 class CallList {
  public:
   static CallList& instance() {

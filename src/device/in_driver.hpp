@@ -1,4 +1,4 @@
-// Which calls into drivers have not returned: a driver may hang, and nothing can end its call from outside but the end of the process.
+// Tracks calls into drivers: a driver may hang, and only the end of the process ends such a call.
 #pragma once
 
 #include <chrono>
@@ -6,8 +6,8 @@
 
 namespace samesum::device {
 
-/// Lives around a call into a driver that may take long, so that driver_calls() tells of it. What both arguments name must outlive it; `on`
-/// is a device's label, or a backend's name. Costs two locks of a mutex and one look at the clock.
+/// A guard around a call into a driver that may take long; driver_calls() lists it. Both arguments must outlive it; `on` is a device's
+/// label, or a backend's name. Costs two locks of a mutex and one clock reading.
 class InDriver {
  public:
   InDriver(std::string_view call, std::string_view on);

@@ -9,13 +9,13 @@
 
 namespace samesum::device {
 
-/// A mutex that refuses a thread which has it already, where std::mutex would wait for ever: a callback that is told of an operation runs
-/// while that operation has the device.
+/// A mutex that throws where the calling thread already holds it and std::mutex would deadlock: progress callbacks run while an operation
+/// holds the device.
 class Mutex {
  public:
   explicit Mutex(const DeviceInfo& info) : info_(info) {}
 
-  /// @throws Error (usage) where the calling thread has it.
+  /// @throws Error (usage) where the calling thread holds it.
   void lock();
   bool try_lock();
   void unlock();
@@ -23,7 +23,7 @@ class Mutex {
  private:
   const DeviceInfo& info_;
   std::mutex mutex_;
-  std::atomic<std::thread::id> owner_{};  // only its own thread finds its id here
+  std::atomic<std::thread::id> owner_{};  // a thread reads its own id only while it holds the mutex
 };
 
 using Lock = std::lock_guard<Mutex>;

@@ -1,4 +1,4 @@
-// What calls leave to later ones.
+// A device's cache of plans.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace samesum::device {
 
-/// Plans of calls that are over, for the next call of the same kind: with their scratch memory, and what they know of the data that came.
-/// The latest few are kept. Who takes a plan has it alone, and gives it back where all went well: what failed is not used again.
+/// Plans of finished calls, for the next call of the same kind: with their scratch memory, and what they have learned about the data. The
+/// most recently used few are kept. A caller takes a plan out, uses it exclusively, and puts it back unless the call failed.
 class Plans {
  public:
   static constexpr std::size_t kMost = 8;
-  /// What plans for about so many elements are made for: arrays of like sizes share one.
+  /// The size that plans for about `elements` elements are made for: arrays of similar sizes share one.
   static std::uint64_t size_for(std::uint64_t elements) { return std::bit_ceil(std::min(elements, std::uint64_t{1} << 62)); }
 
-  /// The plan of that name, which also says what its type is; nothing where there is none.
+  /// The plan of that name, which also determines its type; null where there is none.
   template <class Plan>
   std::shared_ptr<Plan> take(std::string_view name) {
     const auto found = std::ranges::find(plans_, name, &Named::first);
@@ -37,7 +37,7 @@ class Plans {
 
  private:
   using Named = std::pair<std::string, std::shared_ptr<void>>;
-  std::list<Named> plans_;  // the latest first
+  std::list<Named> plans_;  // most recently used first
 };
 
 }  // namespace samesum::device

@@ -1,4 +1,4 @@
-// The accumulator as a value, over the arithmetic that kernels share (exact.h).
+// The accumulator, built on the arithmetic that kernels share (exact.h).
 #include <samesum/accumulator.hpp>
 
 #include "device/dialect/host.h"
@@ -60,7 +60,7 @@ void Accumulator::add(double value) {
   add_finite(value);
 }
 
-// Not by way of a double: where the caller has denormals taken for zeros, that conversion does.
+// Not by conversion to double: where the caller treats denormals as zeros, that conversion does too.
 void Accumulator::add(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const int exponent = static_cast<int>(bits >> 23) & 0xff;
@@ -150,7 +150,7 @@ float Accumulator::round_to_float(NanPolicy nan) const noexcept {
   return std::bit_cast<float>(sign << 31 | dialect::exact_round_float32(digits.data(), 0, kDigits - 1));
 }
 
-// A friend: it is exported only where that is said here.
+// Friends are exported only by an attribute on their definition.
 SAMESUM_EXPORT bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&

@@ -18,14 +18,14 @@ int length_of(Uint128 value) noexcept {
   return high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<std::uint64_t>(value));
 }
 
-// A quotient's leading bits: bits · 2^exponent, and whether anything that is not zero was left out below.
+// A quotient's leading bits: bits · 2^exponent, and whether any nonzero bits below were dropped.
 struct Leading {
   Uint128 bits = 0;
   int exponent = 0;
   bool more = false;
 };
 
-// The magnitude shifted so that it has `length` bits; what is shifted out goes to `leading.more`.
+// The magnitude shifted to `length` bits; dropped bits set `leading.more`.
 BigInteger with_length(const BigInteger& number, int length, Leading& leading) {
   const int drop = number.length() - length;
   leading.exponent += drop;
@@ -34,14 +34,14 @@ BigInteger with_length(const BigInteger& number, int length, Leading& leading) {
   return number.magnitude().shifted_right(drop);
 }
 
-// The magnitude, of 128 bits at most.
+// The magnitude; requires at most 128 bits.
 Uint128 bits_of(const BigInteger& number) {
   Uint128 bits = 0;
   for (std::size_t i = number.words().size(); i-- > 0;) bits = bits << 32 | number.words()[i];
   return bits;
 }
 
-// The quotient's first `precision` bits, or one more; precision < 128. Bit by bit, in registers: a denominator has 128 bits at most.
+// The quotient's first `precision` bits, or one more; precision < 128. Bit by bit, in registers: a denominator has at most 128 bits.
 Leading divide(const BigInteger& numerator, const BigInteger& denominator, int precision) {
   Leading leading;
   const int length = denominator.length() + precision;
@@ -60,7 +60,7 @@ Leading divide(const BigInteger& numerator, const BigInteger& denominator, int p
   return leading;
 }
 
-// The nearest Real, ties to even. Requires more bits than a Real has, or that nothing was left out.
+// The nearest Real, ties to even. Requires more bits than a Real has, or that none were dropped.
 template <class Real>
 Real round(Leading value) {
   using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
@@ -69,9 +69,9 @@ Real round(Leading value) {
   if (value.bits == 0) return 0;
   const int top = length_of(value.bits) - 1 + value.exponent;  // of the leading bit
   if (top >= std::numeric_limits<Real>::max_exponent) return std::numeric_limits<Real>::infinity();
-  const int lowest = std::max(top - kFraction, kLowest);  // that a Real has
+  const int lowest = std::max(top - kFraction, kLowest);  // of the lowest bit of a Real
   const int drop = lowest - value.exponent;
-  // kept · 2^lowest, by its bits, whatever the processor's mode: a mantissa's leading bit, if it has one, adds 1 to the exponent's field.
+  // kept · 2^lowest, assembled from bits, independent of floating-point modes: the leading bit, if set, adds 1 to the exponent field.
   const auto number = [lowest](std::uint64_t kept) {
     return std::bit_cast<Real>(static_cast<Bits>((static_cast<std::uint64_t>(lowest - kLowest) << kFraction) + kept));
   };
@@ -156,7 +156,7 @@ bool BigInteger::has_bits_below(int bits) const noexcept {
 std::string BigInteger::decimal() const {
   constexpr std::uint64_t kBillion = 1'000'000'000;
   std::vector<std::uint32_t> left = words_;
-  std::vector<std::uint32_t> nines;  // digits by nine, the lowest first
+  std::vector<std::uint32_t> nines;  // nine decimal digits each, the lowest first
   while (!left.empty()) {
     std::uint64_t remainder = 0;
     for (std::size_t i = left.size(); i-- > 0;) {
@@ -231,7 +231,7 @@ Real round_root_of_quotient(const BigInteger& numerator, const BigInteger& denom
   if (numerator.is_zero()) return 0;
   Leading quotient = divide(numerator, denominator, 124);
   quotient.exponent += exponent;
-  if (quotient.exponent % 2 != 0) {  // 125 bits at most became 126
+  if (quotient.exponent % 2 != 0) {  // at most 125 bits become 126
     quotient.bits <<= 1;
     --quotient.exponent;
   }

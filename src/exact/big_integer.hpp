@@ -1,4 +1,4 @@
-// Integers without a limit, for the host: what exact quotients and roots of exact sums take.
+// Integers of any size on the host, for exact quotients and roots of exact sums.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace samesum::exact {
 
-/// A magnitude and a sign; zero has no sign.
+/// Sign and magnitude; zero has no sign.
 class BigInteger {
  public:
   BigInteger() = default;
   BigInteger(std::uint64_t value);
-  /// The number whose digits of radix 2^32 these are, in two's complement: all lie in [0, 2^32) but the last, which has the sign.
+  /// The number with these digits of radix 2^32, in two's complement: all lie in [0, 2^32) but the last, which carries the sign.
   static BigInteger from_digits(std::span<const std::int64_t> digits);
 
   bool is_zero() const noexcept { return words_.empty(); }
@@ -23,12 +23,12 @@ class BigInteger {
   BigInteger magnitude() const;
 
   BigInteger shifted_left(int bits) const;
-  BigInteger shifted_right(int bits) const;      ///< towards zero
+  BigInteger shifted_right(int bits) const;      ///< rounded towards zero
   bool has_bits_below(int bits) const noexcept;  ///< whether shifted_right(bits) would lose any
   std::string decimal() const;
-  /// O(words of both).
+  /// O(words of both operands).
   friend BigInteger operator-(const BigInteger& a, const BigInteger& b);
-  /// O(words of one times words of the other).
+  /// O(words of a · words of b).
   friend BigInteger operator*(const BigInteger& a, const BigInteger& b);
 
   /// Words of the magnitude, the lowest first; the last one is not zero.
@@ -42,11 +42,11 @@ class BigInteger {
   bool negative_ = false;
 };
 
-/// numerator / denominator · 2^exponent rounded once to the nearest Real, double or float, ties to even; +0.0 for zero. Requires
+/// numerator / denominator · 2^exponent rounded once to the nearest Real (double or float), ties to even; +0.0 for zero. Requires
 /// denominator > 0.
 template <class Real = double>
 Real round_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
-/// The square root of the same, rounded once. Requires numerator >= 0.
+/// The square root of the same quotient, rounded once. Requires numerator >= 0.
 template <class Real = double>
 Real round_root_of_quotient(const BigInteger& numerator, const BigInteger& denominator, int exponent);
 

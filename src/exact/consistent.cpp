@@ -1,4 +1,4 @@
-// Whether elements can have added up to a sum: what is asked of every sum that comes from outside.
+// Validation of deserialized sums: whether some elements can have that sum.
 #include "exact/big_integer.hpp"
 
 #include <samesum/accumulator.hpp>
@@ -16,7 +16,7 @@ using exact::BigInteger;
 constexpr int kUnit = 1074;                                                                                      // the bit of 2^0 in a sum
 constexpr std::uint64_t kGreatest = std::numeric_limits<std::uint64_t>::max(), kLeast = std::uint64_t{1} << 63;  // integers' magnitudes
 
-// Of a number of elements those that are finite; nothing where the others are more than all.
+// `count` less the `others`; no value where they exceed it.
 std::optional<std::uint64_t> without(std::uint64_t count, std::initializer_list<std::uint64_t> others) {
   for (const std::uint64_t other : others) {
     if (other > count) return std::nullopt;
@@ -25,12 +25,12 @@ std::optional<std::uint64_t> without(std::uint64_t count, std::initializer_list<
   return count;
 }
 
-// Whether `count` elements, between -most_negative and most_positive, can add up to this.
+// Whether `count` elements, each between -most_negative and most_positive, can have this sum.
 bool reachable(const BigInteger& sum, std::uint64_t count, const BigInteger& most_negative, const BigInteger& most_positive) {
   return !((sum.is_negative() ? most_negative : most_positive) * count - sum.magnitude()).is_negative();
 }
 
-// Whether all elements, or not all of them, can be -0.0 or NaN.
+// Whether the flag for -0.0 is consistent with the finite elements, the infinities and a zero sum.
 bool zeros_fit(std::uint64_t finite, bool infinities, bool only_negative_zeros, bool zero) {
   return only_negative_zeros ? zero && !infinities : finite != 0 || infinities;
 }

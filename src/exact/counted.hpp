@@ -1,11 +1,11 @@
-// Counts of elements, which never wrap around.
+// Counters of elements that are checked for overflow.
 #pragma once
 
 #include <cstdint>
 
 namespace samesum::exact {
 
-/// Throws Error (no_answer): more elements than 64 bits count.
+/// Throws Error (no_answer): the number of elements does not fit 64 bits.
 [[noreturn]] void too_many_elements();
 
 /// count + more. @throws Error (no_answer) where that is 2^64 or more.

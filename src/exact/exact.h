@@ -1,12 +1,12 @@
 // The superaccumulator's arithmetic, in integers only: one source for the host (inside namespace samesum::dialect, after
-// device/dialect/host.h) and for kernels (after a prelude; there the digits lie in local memory).
+// device/dialect/host.h) and for kernels (after a prelude; the digits are then in local memory).
 //
-// An accumulator is EXACT_DIGITS signed 64-bit digits of radix 2^32; digit i weighs 2^(32 i - 1074). Between normalizations digits may
-// hold any value, so additions need no carry. Normalized, every digit but the last lies in [0, 2^32) and the last holds the sign: a
+// An accumulator is EXACT_DIGITS signed 64-bit digits of radix 2^32; digit i weighs 2^(32 i - 1074). Between normalizations digits may hold
+// any value, so additions propagate no carries. When normalized, every digit but the last lies in [0, 2^32) and the last holds the sign: a
 // two's complement number of 2240 bits, of which a double reaches bit 2098 and the sum of 2^64 doubles bit 2162.
 //
-// Few of the digits are in use in most sums, so the functions work on a window, digits first..last: all outside are zero, and `last`
-// is the one with the sign.
+// Most sums use few of the digits, so the functions work on a range, digits first..last: all digits outside are zero, and `last` holds the
+// sign.
 
 #define EXACT_DIGITS 70
 #define EXACT_FLOAT32_SHIFT 925  // the lowest bit of a float32 is 2^-149 = 2^(925 - 1074)
@@ -25,18 +25,18 @@ FN void exact_add_scaled(LOCAL long* digits, long value, int position) {
   digits[digit + 2] += value < 0 ? -d2 : d2;
 }
 
-// Propagates carries: the normalized form, which is unique for a window. Digits must be under 2^62 in magnitude.
+// Propagates carries: the normalized form, which is unique for a range. Requires digits under 2^62 in magnitude.
 FN void exact_normalize(LOCAL long* digits, int first, int last) {
   long carry = 0;
   for (int i = first; i < last; ++i) {
     long digit = digits[i] + carry;
-    carry = digit >> 32;  // arithmetic: rounds towards minus infinity
+    carry = digit >> 32;  // arithmetic shift: rounds towards minus infinity
     digits[i] = digit & 0xffffffffL;
   }
   digits[last] += carry;
 }
 
-// Turns a normalized window into its magnitude, in place; the result is 1 where it was negative.
+// Replaces a normalized range by its magnitude; returns 1 where it was negative.
 FN int exact_make_magnitude(LOCAL long* digits, int first, int last) {
   if (digits[last] >= 0) return 0;
   for (int i = first; i <= last; ++i) digits[i] = -digits[i];
@@ -68,15 +68,15 @@ FN ulong exact_drop_bits(LOCAL const long* magnitude, int first, int last, int d
   return quotient + (((half_word >> half_bit) & 1) & (ulong)(sticky != 0 || (quotient & 1) != 0));
 }
 
-// The bits of the float64 nearest to a magnitude, ties to even; +0.0 for zero. The caller sets the sign. Digits below the first weigh less
-// than 2^-1074, as those of products do.
+// The bits of the float64 nearest to a magnitude, ties to even; +0.0 for zero. The caller sets the sign. Digits below `first` may weigh
+// less than 2^-1074, as in sums of products.
 FN ulong exact_round_float64(LOCAL const long* magnitude, int first, int last) {
   const ulong infinity = (ulong)0x7ff << 52;
-  // Denormals and the first binade of normal numbers share a spacing, and are their own encoding.
+  // Denormals have the same spacing as the first binade of normal numbers, so the quotient is their encoding.
   int top = exact_top_bit(magnitude, first, last);
   int drop = top > 52 ? top - 52 : 0;
   if (drop > 2046) return infinity;
-  // The quotient has its leading bit at 52: adding it to the exponent field counts one binade up, and so does a carry out of rounding.
+  // The quotient's leading bit is bit 52: adding it increments the exponent field, and so does a carry out of rounding.
   ulong bits = ((ulong)drop << 52) + exact_drop_bits(magnitude, first, last, drop);
   return bits > infinity ? infinity : bits;
 }
@@ -84,21 +84,21 @@ FN ulong exact_round_float64(LOCAL const long* magnitude, int first, int last) {
 // The same for the nearest float32.
 FN uint exact_round_float32(LOCAL const long* magnitude, int first, int last) {
   int top = exact_top_bit(magnitude, first, last);
-  int drop = top - 23 > EXACT_FLOAT32_SHIFT ? top - 23 : EXACT_FLOAT32_SHIFT;  // denormals share the lowest binade's spacing
+  int drop = top - 23 > EXACT_FLOAT32_SHIFT ? top - 23 : EXACT_FLOAT32_SHIFT;  // denormals have the lowest binade's spacing
   int exponent = drop - EXACT_FLOAT32_SHIFT;
   if (exponent > 254) return 0x7f800000u;
   uint bits = ((uint)exponent << 23) + (uint)exact_drop_bits(magnitude, first, last, drop);
   return bits > 0x7f800000u ? 0x7f800000u : bits;
 }
 
-// The sums that no finite digits decide.
+// Results that are not determined by finite digits.
 #define EXACT_FINITE 0
 #define EXACT_NAN 1
 #define EXACT_POSITIVE_INFINITY 2
 #define EXACT_NEGATIVE_INFINITY 3
 #define EXACT_NEGATIVE_ZERO 4
 
-// Which of these it is, of `count` elements with so many NaNs and infinities; `other` is 0 where all but the NaNs were -0.0.
+// Which of these applies to `count` elements with the given numbers of NaNs and infinities; `other` is 0 where all but the NaNs were -0.0.
 FN int exact_special(ulong count, ulong nans, ulong positive_infinities, ulong negative_infinities, ulong other, int skip_nans) {
   if (nans != 0 && !skip_nans) return EXACT_NAN;
   if (positive_infinities != 0) return negative_infinities != 0 ? EXACT_NAN : EXACT_POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
-// Rounding a sum's digits by a sub-group, a digit for each lane; or by one work-item, with the serial arithmetic of exact.h.
-// Stands after exact.h; GROUP_SIZE is defined.
+// Rounds a sum's digits: by a sub-group, one digit per lane; or by one work-item, with the serial arithmetic of exact.h. Included after
+// exact.h; requires GROUP_SIZE.
 
-// The work-items that finish a sum together: a sub-group, where the group is made of whole ones; else one.
+// The work-items that round a sum together: a sub-group, if the group consists of whole ones; otherwise one.
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
 #define LANES SUBGROUP
 #else
@@ -11,13 +11,13 @@
 typedef struct {
   ulong float64;  // bits
   uint float32;
-  // Of sums of integers, whose base is 1074:
+  // For sums of integers, whose base is 1074:
   ulong integer;   // the lowest 64 bits
-  uint bits;       // that the magnitude has; 0 for zero
+  uint bits;       // length of the magnitude; 0 for zero
   uint is_lowest;  // whether it is -2^63
 } ROUNDED;
 
-// By one work-item; `scratch` has EXACT_DIGITS places, or count + 3 where `base` is negative.
+// Rounds on one work-item; `scratch` has EXACT_DIGITS elements, or count + 3 where `base` is negative.
 FN ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   const int first = base >> 5;
   const int last = first < 0 || first + count + 2 < EXACT_DIGITS ? first + count + 2 : EXACT_DIGITS - 1;
@@ -46,17 +46,17 @@ FN ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL l
 #define lanes_sync() subgroup_sync()
 #define FULL_DIGIT 0xffffffffL
 
-// One step of carries: the carry out of the last lane is lost, so the lanes are a number modulo 2^(32 LANES).
+// One step of carry propagation. The carry out of the last lane is dropped, so the lanes are a number modulo 2^(32 LANES).
 FN long carry_step(long digit, uint lane) {
   const long below = subgroup_shuffle64(digit, (lane - 1) & (LANES - 1)) >> 32;
   return (digit & FULL_DIGIT) + (lane == 0 ? 0 : below);
 }
 
-// The encoding of a magnitude: `top` is the position of its highest bit, `word` the 64 bits from there on, `sticky` whether any lower one
+// The encoding of a magnitude: `top` is the position of its highest bit, `word` the 64 bits from there down, `sticky` whether any lower bit
 // is set. Positions count from 2^-1074. `precision` bits are kept, none below `lowest`; `greatest` is the greatest exponent field.
 FN ulong encode(ulong word, uint sticky, int top, int precision, int lowest, int greatest) {
   const int drop = top - precision + 1 > lowest ? top - precision + 1 : lowest;
-  const int shift = 63 - top + drop;  // bits of the word that go: 11 at least
+  const int shift = 63 - top + drop;  // dropped bits of the word: at least 11
   if (shift > 64) return 0;
   const ulong quotient = shift == 64 ? 0 : word >> shift;
   const ulong half_and_rest = word << (64 - shift);
@@ -64,16 +64,16 @@ FN ulong encode(ulong word, uint sticky, int top, int precision, int lowest, int
   const uint rest = (half_and_rest << 1) != 0 || sticky != 0;
   const ulong infinity = (ulong)(greatest + 1) << (precision - 1);
   if (drop - lowest > greatest) return infinity;
-  // The quotient has its leading bit at precision - 1: adding it to the exponent field counts one binade up, and so does a carry out of
-  // rounding. Without that bit the number is denormal.
+  // The quotient's leading bit is bit precision - 1: adding it increments the exponent field, and so does a carry out of rounding. Without
+  // that bit the number is denormal.
   const ulong bits = ((ulong)(drop - lowest) << (precision - 1)) + quotient + (guard & (rest | (uint)(quotient & 1)));
   return bits > infinity ? infinity : bits;
 }
 
-// `digits` may have any values under 2^62; digit i weighs 2^(base + 32 i - 1074). All lanes get the result.
+// `digits` may have any values under 2^62; digit i weighs 2^(base + 32 i - 1074). All lanes return the result.
 FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   const uint lane = local_id();
-  // The window in use.
+  // The range of nonzero digits.
   int first = 0;
   if (count > LANES - 2) {
     int last = 0;
@@ -85,7 +85,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
       last = i + 31 - (int)clz32(used);
     }
     if (first == count) first = 0;
-    if (last - first > LANES - 3) {  // too wide for the lanes: one of them does it
+    if (last - first > LANES - 3) {  // more digits than lanes: serially
       ROUNDED rounded;
       rounded.float64 = rounded.integer = 0;
       rounded.float32 = rounded.bits = rounded.is_lowest = 0;
@@ -96,7 +96,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
   }
   long digit = first + (int)lane < count ? digits[first + (int)lane] : 0;
   digit = carry_step(carry_step(digit, lane), lane);
-  // The sign is that of the highest digit, or nearly always: where it was not, all lanes are full in the end.
+  // Assumes the sign of the highest digit. If that is wrong, carry propagation fills all lanes, and the sign is flipped below.
   uint negative = 0;
   uint used = subgroup_ballot(digit != 0);
   if (used != 0 && subgroup_shuffle64(digit, 31 - clz32(used)) < 0) {
@@ -121,7 +121,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
   const ulong word = ((ulong)high << 32 | middle) << zeros | (((ulong)low << zeros) >> 32);
   const uint sticky = ((low << zeros) | below) != 0;
   const int top = base + 32 * highest + 31 - (int)zeros;
-  // Both formats side by side.
+  // Rounds to both formats in parallel.
   const uint is_double = lane != 1;
   ulong bits = encode(word, sticky, top, is_double ? 53 : 24, is_double ? 0 : EXACT_FLOAT32_SHIFT, is_double ? 2046 : 254);
   if (used == 0) bits = 0;

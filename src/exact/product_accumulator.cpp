@@ -1,4 +1,4 @@
-// The sum of products as a value, over the arithmetic that kernels share (exact.h).
+// The sum of products, built on the arithmetic that kernels share (exact.h).
 #include <samesum/product_accumulator.hpp>
 
 #include "core/float_environment.hpp"
@@ -63,7 +63,7 @@ void ProductAccumulator::add_product(std::uint64_t a, std::uint64_t b, bool nega
   if (product >> 124 != 0) add_scaled(sign(static_cast<std::uint64_t>(product >> 124)), position + 124);
 }
 
-// What kind of numbers these are is told from their bits: the caller's mode may take denormals for zeros, or trap.
+// Numbers are classified by their bits: the caller's mode may treat denormals as zeros, or trap.
 void ProductAccumulator::add(double a, double b) {
   constexpr std::uint64_t kInfinity = 0x7ff0000000000000;
   const auto a_bits = std::bit_cast<std::uint64_t>(a), b_bits = std::bit_cast<std::uint64_t>(b);
@@ -160,7 +160,7 @@ float ProductAccumulator::round_root_to_float(NanPolicy nan) const { return roun
 
 namespace {
 
-// The sum's lowest 64 bits, where it is an integer between these.
+// The sum's lowest 64 bits; throws unless it is an integer between these bounds.
 std::uint64_t integer_of(const ProductAccumulator& sum, std::uint64_t most_positive, std::uint64_t most_negative, const char* type) {
   const core::DefaultFloatEnvironment environment;
   const auto digits = exact::BigInteger::from_digits(sum.canonical_digits());
@@ -184,7 +184,7 @@ std::int64_t ProductAccumulator::to_int64() const {
 }
 std::uint64_t ProductAccumulator::to_uint64() const { return integer_of(*this, std::numeric_limits<std::uint64_t>::max(), 0, "uint64"); }
 
-// A friend: it is exported only where that is said here.
+// Friends are exported only by an attribute on their definition.
 SAMESUM_EXPORT bool operator==(const ProductAccumulator& a, const ProductAccumulator& b) noexcept {
   return a.count_ == b.count_ && a.nans_ == b.nans_ && a.positive_infinities_ == b.positive_infinities_ &&
          a.negative_infinities_ == b.negative_infinities_ && a.only_negative_zeros_ == b.only_negative_zeros_ &&

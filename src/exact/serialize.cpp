@@ -1,4 +1,4 @@
-// Sums and sums of products as bytes and back: docs/accumulator-format.md.
+// Serialization of sums and sums of products: docs/accumulator-format.md.
 #include "exact/serialized.hpp"
 
 #include <samesum/accumulator.hpp>
@@ -19,7 +19,7 @@ constexpr std::uint64_t kIntegers = 4;
 using Counts = std::array<std::uint64_t, 4>;  // elements, NaNs, positive and negative infinities
 
 std::vector<std::byte> write(const exact::Form& form, std::span<const std::int64_t> digits, std::uint64_t flags, const Counts& counts) {
-  // The digits that matter: from the lowest that is not zero up to the one whose top bit is the sign of all above.
+  // The stored digits: from the lowest nonzero one up to the one whose top bit is the sign of all digits above.
   std::size_t first = 0;
   while (first < digits.size() && digits[first] == 0) ++first;
   std::size_t end = digits.size();
@@ -39,7 +39,7 @@ struct Header {
   Counts counts = {};
 };
 
-// Digits that nobody could have written stay zero: they are not written back either.
+// Digits outside of the stored range must be zero, as serialize() writes no others.
 Header read(exact::Reader& reader, std::span<std::int64_t> digits) {
   Header header;
   header.flags = reader.take(2);
@@ -48,7 +48,7 @@ Header read(exact::Reader& reader, std::span<std::int64_t> digits) {
   for (std::uint64_t& count : header.counts) count = reader.take(8);
   if (first + size > digits.size()) return header;
   for (std::size_t i = first; i < first + size; ++i) digits[i] = static_cast<std::int64_t>(reader.take(4));
-  if (size > 0 && digits[first + size - 1] >> 31 != 0) {  // negative: every digit above is the sign's
+  if (size > 0 && digits[first + size - 1] >> 31 != 0) {  // negative: sign extension to the digits above
     std::fill(digits.begin() + static_cast<std::ptrdiff_t>(first + size), digits.end(), 0xffffffff);
     digits.back() -= std::int64_t{1} << 32;
   }
@@ -64,7 +64,7 @@ std::vector<std::byte> Accumulator::serialize() const {
   return write(exact::kSumForm, canonical_digits(), flags, {count_, nans_, positive_infinities_, negative_infinities_});
 }
 
-// What no accumulator writes is refused, even where it has a meaning: one sum, one form.
+// Refuses what serialize() never writes, even if it has a meaning: each sum has one serialized form.
 Accumulator Accumulator::deserialize(std::span<const std::byte> bytes) {
   exact::Reader reader(exact::kSumForm, kVersion, bytes, kHeaderBytes);
   Accumulator result;

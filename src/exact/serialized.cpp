@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
-// A beginning of the magic will do, so that what is left of a form is called truncated.
+// A prefix of the magic suffices, so that the rest of a truncated form is reported as truncated.
 bool begins_as(std::span<const std::byte> bytes, const Form& form) noexcept {
   const std::size_t size = std::min(bytes.size(), kMagicBytes);
   return size != 0 && std::memcmp(bytes.data(), form.magic.data(), size) == 0;

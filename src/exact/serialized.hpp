@@ -1,4 +1,4 @@
-// The serialized forms of results, as docs/accumulator-format.md lays them down: what is common to all kinds.
+// The parts common to the serialized forms of all results (docs/accumulator-format.md).
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace samesum::exact {
 
-/// A kind of result, by the first bytes of its form in every version. A byte over 127, a carriage return with a line feed and a control-Z
-/// show at once that a file was sent as text.
+/// A kind of result, recognized by the first bytes of its form in every version. They include a byte over 127, a CR LF and a control-Z,
+/// which transfers in text mode damage, so that those are detected.
 struct Form {
   std::string_view magic;
   std::string_view name;
@@ -25,29 +25,29 @@ inline constexpr std::array kForms = {kSumForm, kProductsForm, kStatisticsForm, 
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kChecksumBytes = 8;
 
-/// Puts a form together: little-endian numbers between the magic and the checksum.
+/// Assembles a form: little-endian numbers between the magic and the checksum.
 class Writer {
  public:
-  /// For a form of `size` bytes in all.
+  /// For a form of `size` bytes in total.
   Writer(const Form& form, std::uint16_t version, std::size_t size);
   void put(std::uint64_t value, int bytes);
   void put(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  /// With the checksum.
+  /// Appends the checksum.
   std::vector<std::byte> finish();
 
  private:
   std::vector<std::byte> bytes_;
 };
 
-/// Takes a form apart from front to back. What it refuses: Error (usage).
+/// Parses a form from front to back; throws Error (usage).
 class Reader {
  public:
-  /// Refuses bytes of another kind or version, and those that are too short for a header of so many bytes and a checksum.
+  /// Refuses bytes of another kind or version, and those too short for `header_bytes` and a checksum.
   Reader(const Form& form, std::uint16_t version, std::span<const std::byte> bytes, std::size_t header_bytes);
 
-  /// Refuses a form of any other size, or with a wrong checksum: what is taken after that is as someone wrote it.
+  /// Refuses a form of any other size, or with a wrong checksum.
   void expect(std::uint64_t size) const;
-  /// A number of 8 bytes or fewer. Requires that they are there.
+  /// A number of up to 8 bytes. Requires that they are present.
   std::uint64_t take(std::size_t bytes) noexcept;
   std::span<const std::byte> take_bytes(std::size_t count) noexcept;
   [[noreturn]] void contradiction() const;

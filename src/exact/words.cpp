@@ -1,4 +1,4 @@
-// Results as words that merge by addition, and back.
+// Conversion of results to and from words that merge by addition.
 #include "exact/words.hpp"
 #include "exact/counted.hpp"
 

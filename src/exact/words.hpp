@@ -1,5 +1,5 @@
-// Numbers as words of 64 bits that merge by addition: a digit of radix 2^32, half of a count, or whether something is so (0 or 1, which
-// adds up to a number of parts). A word of one part lies within ±2^32, so that there is headroom for many more than 2^20 parts.
+// Numbers as 64-bit words that merge by addition: a digit of radix 2^32, half of a count, or a flag (0 or 1, which adds up to a number of
+// parts). The words of one part lie within ±2^32, so that there is headroom for many more than 2^20 parts.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace samesum::exact {
 
-/// Writes numbers as words, one behind the other. Requires room for them.
+/// Writes numbers as consecutive words. Requires room for them.
 class WordWriter {
  public:
   explicit WordWriter(std::span<std::int64_t> words) noexcept : left_(words) {}
@@ -16,22 +16,22 @@ class WordWriter {
   void put_count(std::uint64_t count) noexcept;
   /// One word.
   void put_flag(bool flag) noexcept;
-  /// As many words: digits in their unique form, or the words of a part of the result.
+  /// As many words as given: digits in their unique form, or the words of a part of the result.
   void put_words(std::span<const std::int64_t> words) noexcept;
 
  private:
   std::span<std::int64_t> left_;
 };
 
-/// Reads the sums of such words.
+/// Reads sums of such words.
 class WordReader {
  public:
   explicit WordReader(std::span<const std::int64_t> words) noexcept : left_(words) {}
-  /// @throws Error (usage) for words that are no sum of words of counts; Error (no_answer) where the count has more than 64 bits.
+  /// @throws Error (usage) for words that are not a sum of words of counts; Error (no_answer) where the count has more than 64 bits.
   std::uint64_t take_count();
-  /// In how many parts the flag was set. @throws Error (usage) for a negative number.
+  /// The number of parts in which the flag was set. @throws Error (usage) for a negative number.
   std::uint64_t take_parts();
-  /// Digits as they were added up, each of magnitude under 2^62, of which the last has the sign. @throws Error (usage) for others.
+  /// Sums of digits, each of magnitude under 2^62, of which the last carries the sign. @throws Error (usage) for others.
   void take_digits(std::span<std::int64_t> digits);
   /// The words of a part of the result.
   template <std::size_t kSize>
@@ -47,7 +47,7 @@ class WordReader {
   std::span<const std::int64_t> left_;
 };
 
-/// Throws Error (usage): the words are no sum of words of results.
+/// Throws Error (usage): the words are not a sum of words of results.
 [[noreturn]] void refuse_words();
 
 }  // namespace samesum::exact

@@ -1,4 +1,4 @@
-// Bins, and what is made of their counts.
+// Bins, and the statistics computed from their counts.
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 
@@ -27,23 +27,23 @@ void check(double low, double high, std::uint64_t count) {
   if (count < 1 || count > Bins::kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", count, Bins::kMost));
 }
 
-// The least integer that is not below p * count, exactly; 0 <= p <= 1.
+// The ceiling of p * count, exactly; 0 <= p <= 1.
 std::uint64_t ceil_of_product(double p, std::uint64_t count) {
   __extension__ using Wide = unsigned __int128;
   int exponent = 0;
   const double fraction = std::frexp(p, &exponent);  // in [0.5, 1), or 0; p = fraction * 2^exponent
   const Wide product = static_cast<Wide>(static_cast<std::uint64_t>(std::ldexp(fraction, 53))) * count;
   const int shift = 53 - exponent;                // 52 or more
-  if (shift >= 120) return product != 0 ? 1 : 0;  // of 117 bits at most
+  if (shift >= 120) return product != 0 ? 1 : 0;  // the product has at most 117 bits
   return static_cast<std::uint64_t>((product >> shift) + ((product & ((Wide{1} << shift) - 1)) != 0 ? 1 : 0));
 }
 
 }  // namespace
 
-// Whoever calls this has the default floating-point modes: with others a denormal may be taken for a zero.
+// Requires the default floating-point environment: where denormals are flushed, one would be taken for zero.
 Bins::Bins(std::vector<double> edges, std::string_view kind) : kind_(kind) {
   for (double& edge : edges) {
-    if (edge == 0) edge = 0;  // -0.0 is no other edge
+    if (edge == 0) edge = 0;  // -0.0 and 0.0 are the same edge
   }
   edges_ = std::make_shared<const std::vector<double>>(std::move(edges));
 }
@@ -53,13 +53,13 @@ Bins Bins::even(double low, double high, std::uint64_t count) {
   check(low, high, count);
   const auto n = static_cast<double>(count);
   const double width = high - low;
-  const bool overflows = std::isinf(width);  // numpy has no answer there
+  const bool overflows = std::isinf(width);  // numpy has no result for it
   const double step = overflows ? high / n - low / n : width / n;
   std::vector<double> edges(count + 1);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto index = static_cast<double>(i);
-    const double offset = step == 0 ? index / n * width : index * step;  // as numpy, where denormals leave no step
-    // Twice half of it, where i * step is too large for a double.
+    const double offset = step == 0 ? index / n * width : index * step;  // as numpy, where the step underflows to 0
+    // Computed halved and doubled, where i * step overflows a double.
     const double edge = overflows ? 2 * (index / 2 * step + low / 2) : offset + low;
     edges[i] = std::clamp(edge, i == 0 ? low : edges[i - 1], high);
   }
@@ -81,7 +81,7 @@ Bins Bins::logarithmic(double low, double high, std::uint64_t count) {
   const core::DefaultFloatEnvironment environment;
   check(low, high, count);
   if (low <= 0) refuse(fmt::format("logarithmic bins from {}: the lower bound must be greater than 0", low));
-  const double from = std::log10(low), to = std::log10(high);  // so that decades are what they should be
+  const double from = std::log10(low), to = std::log10(high);  // log10, so that decades are exact
   std::vector<double> edges(count + 1);
   edges.front() = low;
   for (std::uint64_t i = 1; i < count; ++i) {
@@ -143,12 +143,33 @@ Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots) : bins_(st
     refuse(fmt::format("a histogram over {} bins is made of {} counts: those below, in, and above all bins, and of NaNs; here are {}",
                        bins_.count(), bins_.count() + 3, slots.size()));
   }
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : slots) total = exact::counted(total, count);
   counts_.assign(slots.begin() + 1, slots.end() - 2);
   under_ = slots.front();
   over_ = slots[slots.size() - 2];
   nan_ = slots.back();
+  check_total();
+}
+
+Histogram::Histogram(Bins bins, std::vector<std::uint64_t> counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan)
+    : bins_(std::move(bins)), counts_(std::move(counts)), under_(under), over_(over), nan_(nan) {
+  if (counts_.size() != bins_.count()) {
+    refuse(fmt::format("a histogram over {} bins is made of as many counts; here are {}", bins_.count(), counts_.size()));
+  }
+  check_total();
+}
+
+// The halves of all counts apart, as neither of their sums can overflow, and a compiler makes vectors of them.
+void Histogram::check_total() const {
+  std::uint64_t low = 0, high = 0;
+  for (const std::uint64_t count : counts_) {
+    low += count & 0xffffffff;
+    high += count >> 32;
+  }
+  high += low >> 32;
+  std::uint64_t total = exact::counted(exact::counted(under_, over_), nan_);
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  exact::counted(total, high >> 32 == 0 ? high << 32 | (low & 0xffffffff) : kMost);
+  if (high >> 32 != 0) exact::counted(kMost, 1);  // throws
 }
 
 std::uint64_t Histogram::inside() const noexcept { return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}); }
@@ -176,7 +197,7 @@ Quantile Histogram::quantile(double p) const {
   if (!(p >= 0 && p <= 1)) refuse(fmt::format("the quantile of {}: it must lie in 0..1", p));
   const std::uint64_t samples = total() - nan_;
   if (samples == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no samples");
-  // The rank of the sample that is asked for, from 1 on.
+  // The rank of the requested sample, counted from 1.
   std::uint64_t rank = std::clamp<std::uint64_t>(ceil_of_product(p, samples), 1, samples);
   if (rank <= under_) return {-kInfinity, -kInfinity, bins_.low()};
   rank -= under_;
@@ -193,19 +214,11 @@ Quantile Histogram::quantile(double p) const {
 
 void Histogram::merge(const Histogram& other) {
   if (bins_ != other.bins_) refuse("histograms over different bins cannot be added");
-  exact::counted(total(), other.total());  // before anything is changed: no single count can be more than all of them
+  exact::counted(total(), other.total());  // checked before any change; no single count can exceed the total
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   under_ += other.under_;
   over_ += other.over_;
   nan_ += other.nan_;
-}
-
-HistogramReport& HistogramReport::operator+=(const HistogramReport& later) {
-  const core::DefaultFloatEnvironment environment;
-  bytes += later.bytes;
-  upload_seconds += later.upload_seconds;
-  seconds += later.seconds;
-  return *this;
 }
 
 }  // namespace samesum

@@ -1,17 +1,17 @@
-// Counts the samples of each slot (plan.hpp), behind slots.cl and counters.cl. Every sample is one atomic addition, without a branch on the
-// data that is often taken.
+// Counts the samples of each slot (plan.hpp); included after slots.cl and counters.cl. Every sample is one atomic addition; branches that
+// depend on the data are rarely taken.
 // Defined by the host:
 //   ELEMENT          0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
-//   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are values then, no keys
-//   COUNTERS         0 in local memory, 32 bits, in copies; 1 in local memory, 16 bits, of bytes in copies; 2 in global memory
-//   CHANNELS         of uint8: bytes take turns; channel c has slots c * 256 ...
+//   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are then values instead of keys
+//   COUNTERS         0 in local memory, 32 bits, in copies; 1 in local memory, 16 bits, for bytes in copies; 2 in global memory
+//   CHANNELS         of uint8: bytes are interleaved channels; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
 //                    sub-group meet in one bank, whatever the data
-//   HOT              of 16-bit counters: slots with many samples have further words
+//   HOT              of 16-bit counters: slots with many samples have additional words
 //   EDGES_LOCAL      thresholds and trie are copied into local memory
-//   AHEAD            the next tile is loaded while one is counted: where a compute unit has one group only
+//   AHEAD            the next tile is loaded while one is counted: for compute units with only one group
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
-//   STEPS            so many tiles of LOADS are drawn at once
+//   STEPS            the number of tiles of LOADS that a group takes at once
 
 #if ELEMENT == 0
 typedef uchar Sample;
@@ -21,18 +21,18 @@ typedef ushort Sample;
 typedef Key Sample;
 #endif
 
-#define TILE (GROUP_SIZE * LOADS)  // loads that a group counts in one go
+#define TILE (GROUP_SIZE * LOADS)  // vectors that a group counts in one step
 
 FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile) {
   _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
 
-// The data begin at byte `offset`, a multiple of 16. `spare` are counters for the next histogram: they are cleared by the way, which a
-// launch of its own would take microseconds for.
+// The data begin at byte `offset`, a multiple of 16; the `head` samples before it count too (in one channel). `spare` are the counters of
+// the next histogram: this launch clears them, as a launch of its own would take microseconds.
 //
-// Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group waits for a slower
-// one. What counts them is the word after the counts; it was at `drawn_before` when the kernel was launched.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL uint* counts,
+// Groups take tiles dynamically, in memory order: the whole device reads neighbouring memory, and no group waits for a slower one. The word
+// after the counts is the tile counter; its value was `drawn_before` when the kernel was launched.
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar* bytes, ulong offset, uint head, ulong count, GLOBAL uint* counts,
                                                               uint slots, uint drawn_before, GLOBAL uint* spare, uint spare_slots,
                                                               GLOBAL const Key* thresholds, uint threshold_count, GLOBAL const uint* trie,
                                                               uint trie_words, uint shift, Key first, Key span, Key flip, Real low,
@@ -46,8 +46,8 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   uint next = share + group_count();
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
-  if (share < shares) load_tile(loaded, data, share * STEPS);  // on its way while counters are cleared
-  // Local memory: thresholds, trie, counters, two numbers of tiles, four for what slots are hot.
+  if (share < shares) load_tile(loaded, data, share * STEPS);  // in flight while counters are cleared
+  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
   LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
@@ -106,7 +106,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   watch = 0;
 #endif
 #if HOT
-  // A look at samples of all over the data, but on few pages of memory: each sub-group's are in another part, beside other groups'.
+  // Inspects samples from all over the data, but on few pages of memory: each sub-group reads another part, next to those of other groups.
   const int enough = shares >= group_count();
   uint4 sample = make_uint4(0, 0, 0, 0);
   if (enough) sample = data[local_id() / 32 * (vectors / ((GROUP_SIZE + 31) / 32)) + group_id() * 32 + local_id() % 32];
@@ -130,7 +130,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #if HOT
       if (hot == ALONE) {
 #if ELEMENT != 1
-        set_alone(&values, found);  // again from local memory: here registers are rare
+        set_alone(&values, found);  // reloaded from local memory to save registers
 #endif
         _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, ALONE);
         continue;
@@ -169,12 +169,13 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   look(plan, mine, counts, &watch, 0);
 #endif
   barrier_local();
-  ulong last = vectors * PER_VECTOR + global_id();
-  if (last < count) {
+  // The samples after the last whole vector, then those before the first.
+  for (ulong i = vectors * PER_VECTOR + global_id(); i < count + head; i += global_size()) {
+    const long place = i < count ? (long)i : (long)(count - 1) - (long)i;
 #if ELEMENT == 0
-    add_byte(plan, mine, counts, (uint)(last % CHANNELS), bytes[offset + last]);
+    add_byte(plan, mine, counts, i < count ? (uint)(i % CHANNELS) : 0, bytes[(long)offset + place]);
 #else
-    add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[last]), 1);
+    add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[place]), 1);
 #endif
   }
   barrier_local();
@@ -182,7 +183,21 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   pass_on(plan, counters, counts, slots);
 }
 
-// Of the counts, and of the number of tiles drawn.
-KERNEL void histogram_clear(GLOBAL uint* counts, uint words) {
+// Clears the counts and the tile counter.
+KERNEL void histogram_clear(GLOBAL uchar* bytes, ulong offset, uint words) {
+  GLOBAL uint* counts = (GLOBAL uint*)(bytes + offset);
   for (ulong i = global_id(); i < words; i += global_size()) counts[i] = 0;
+}
+
+// Writes the counts as 64-bit numbers, for consumers on the device. Where patterns were counted instead of slots, `slot_of` maps each
+// pattern to its slot, and `result` has been cleared.
+KERNEL void histogram_export(GLOBAL const uint* counts, uint count, GLOBAL const uint* slot_of, GLOBAL uchar* to, ulong offset) {
+  GLOBAL ulong* result = (GLOBAL ulong*)(to + offset);
+  for (ulong i = global_id(); i < count; i += global_size()) {
+#if ELEMENT < 2 && SAMESUM_INT64_ATOMICS
+    if (counts[i] != 0) atomic_add_global64(&result[slot_of[i]], counts[i]);
+#elif ELEMENT >= 2
+    result[i] = counts[i];
+#endif
+  }
 }

@@ -1,4 +1,4 @@
-// Bytes, counted on any device: what images and text are made of.
+// Counting bytes on any device: the basis for images and text.
 #pragma once
 
 #include "core/view.hpp"
@@ -7,8 +7,7 @@
 
 namespace samesum::binning {
 
-/// How often each byte is there in each of `channels` channels that take turns: 256 numbers for each. data is of uint8.
-std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const HistogramOptions& options,
-                                       HistogramReport* report);
+/// The number of occurrences of each byte in each of `channels` interleaved channels: 256 numbers for each. data is of uint8.
+std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const Tuning& options, Report* report);
 
 }  // namespace samesum::binning

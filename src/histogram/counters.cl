@@ -1,10 +1,9 @@
-// Where samples are counted, by the work-items of a group. What the host defines stands in count.cl.
+// The counters of a group. count.cl lists the defines that the host sets.
 
 // Adds `number` samples to a slot.
 #define PAIRED (ELEMENT == 0 && COUNTERS == 1)
 #if PAIRED
-// Two channels share a word, so that there is room for twice as many copies. All are emptied before a half could have been added to 2^16
-// times.
+// Two channels share a word, so that there is room for twice as many copies. All are added to the counts before a half could overflow.
 #define COUNTER_WORDS ((CHANNELS + 1) / 2 * 256 << COPY_BITS)
 #define MOST_IN_TILE ((GROUP_SIZE + COPIES - 1) / COPIES * LOADS * ((15 + CHANNELS) / CHANNELS))
 #define TILES_BETWEEN (32767 / MOST_IN_TILE)
@@ -15,14 +14,15 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 }
 #elif COUNTERS == 1
 // Slots i and i + upper share a word, so that neighbours do not: its lower half counts samples of both, its upper half those of the second.
-// Words with the same lower bits are spread over the banks, as samples often differ in other bits only. A word is emptied by who first sees
-// that its lower half has reached 2^15, before he adds what comes after the next load; and by all who see it at LATE, as nobody waits for
-// him: until they do each work-item adds 2 loads at most, and all of them less than is left.
+// Words with the same lower bits are spread over the banks, as samples often differ only in other bits. A word must be emptied before its
+// lower half overflows. The work-item whose addition brings it to 2^15 empties it before it adds what comes after the next load. That may
+// be late, so from LATE on every work-item that sees the word empties it: until then each adds at most 2 loads, and all together less than
+// the remaining range.
 #define LATE 0xbf00u
 #if ELEMENT == 1
 #define UPPER 32768u
 #define SPREAD(pairs) \
-  (((((pairs) >> 8 ^ (pairs) >> 5) & 0x001f001fu) ^ (pairs)) & 0x7fff7fffu)  // of one, or of two in the halves of a word
+  (((((pairs) >> 8 ^ (pairs) >> 5) & 0x001f001fu) ^ (pairs)) & 0x7fff7fffu)  // of one sample, or of two in the halves of a word
 #else
 #define UPPER plan->upper
 #define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
@@ -32,15 +32,15 @@ FN uint word_of(const Plan* plan, uint slot) {
   uint pair = slot < UPPER ? slot : slot - UPPER;
   return SPREAD(pair);
 }
-// Slots that many samples are in have further words, one for each lane of a sub-group, or its lanes would wait for one another. They lie
-// behind the counters, where a hash of the slot says: 32 words that tell whose they are, so that no lanes meet in a bank when they look,
-// and 32 counters. Where one slot alone has the last 32 words, nobody has to look; 32-bit samples leave time for several others. `hot` says
-// which it is.
+// Slots with many samples have additional words, one for each lane of a sub-group, so that lanes do not contend for one word. They lie
+// behind the counters at a hash of the slot: 32 tag words that hold the slot, one per lane to avoid bank conflicts, and 32 counters. A
+// single hot slot has the last 32 words and needs no tags; 32-bit samples, of which a load has fewer, need no more. `hot` says which case
+// it is.
 #define ALONE 1
 #define TAGGED 2
 #define TAGS 256
 #define TAG_WORDS (ELEMENT == 1 ? TAGS * 64 : 0)
-#define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is the second byte: of one, or of two in the halves of a word
+#define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is the second byte: of one sample, or of two in the halves of a word
 FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & 255) * 64; }
 FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
   uint word = word_of(plan, slot);
@@ -56,7 +56,7 @@ FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint numbe
 }
 FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, const int hot) {
   LOCAL uint* word = &counters[word_at(plan, counters, slot, hot)];
-  if ((*word & 0x8000u) == 0) return;  // somebody else has
+  if ((*word & 0x8000u) == 0) return;  // another work-item has emptied it
   const uint old = atomic_exchange_local32(word, 0);
   const uint pair = slot < UPPER ? slot : slot - UPPER, second = old >> 16, first = (old & 65535) - second;
   if (first != 0) atomic_add_global32(&counts[pair], first);
@@ -73,7 +73,7 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 #endif
 
 #if COUNTERS == 1 && !PAIRED
-// A load's additions, of which nobody has seen yet what they returned: that is looked at when the next load's are on their way.
+// The additions of a load whose returned values were not checked yet: they are checked when the next load's additions are in flight.
 typedef struct {
   uint old[PER_VECTOR];
   uint slots[PER_VECTOR];
@@ -84,7 +84,7 @@ FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const 
   _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) seen |= watch->old[i];
   if ((seen & 0x8000u) != 0) {
     _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) {
-      const uint seen_here = watch->old[i] & 0xfff8;  // PER_VECTOR or fewer are added at once
+      const uint seen_here = watch->old[i] & 0xfff8;  // at most PER_VECTOR are added at once
       if (seen_here == 0x8000u || seen_here >= LATE) empty(plan, counters, counts, watch->slots[i], hot);
     }
   }
@@ -100,7 +100,7 @@ FN int all_same(uint4 vector) {
 #endif
 
 #if ELEMENT == 1 && COUNTERS == 1
-// Two samples in few instructions, as there is hardly time for more: where they are counted, and the additions.
+// Processes two samples with few instructions, as this loop is bound by them: the words that count them, and the additions.
 #define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
 FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, LOCAL uint** words, const int hot) {
   const uint pairs = opaque(SPREAD(samples)), word0 = opaque(pairs & 0xffff), word1 = opaque(pairs >> 16);
@@ -120,7 +120,7 @@ FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, LOCAL
     words[1] = &counters[word1];
   }
 }
-// Of all before the first addition, which no look at a tag passes.
+// The words of all samples, before the first addition: tags cannot be read ahead of atomics.
 FN void words_of(const Plan* plan, LOCAL uint* counters, uint4 vector, LOCAL uint** words, const int hot) {
   words_of_two(plan, counters, vector.x, words, hot);
   words_of_two(plan, counters, vector.y, words + 2, hot);
@@ -134,13 +134,13 @@ FN void add_two(const Plan* plan, uint samples, LOCAL uint** words, uint* old) {
 #endif
 
 #if HOT
-// Whether no sample of a load is but in the slot that is alone and in one other; that, and how many are in it.
+// Whether all samples of a load are in `alone` and at most one other slot; that slot, and how many are in it.
 #if ELEMENT == 1
 FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other, uint* number) {
   const uint alone = plan->alone * 0x10001u;
   const uint x = vector.x ^ alone, y = vector.y ^ alone, z = vector.z ^ alone, w = vector.w ^ alone;
   uint bits = x | y | z | w;
-  bits = (bits | bits >> 16) & 0xffff;  // in which the other one differs: a half of a word has them all or none
+  bits = (bits | bits >> 16) & 0xffff;  // the bits in which the other one differs: a half of a word has all or none of them
   const uint highest = 31 - clz32(bits | 1);
 #define HAS(half) ((half) >> highest & 0x10001u)
   const uint has_x = HAS(x), has_y = HAS(y), has_z = HAS(z), has_w = HAS(w);
@@ -176,11 +176,11 @@ FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, ui
 }
 #endif
 
-// `phase` is the load's number, of which the remainder by 3 counts; `hot`: which slots have words of their own.
+// `phase` is the load's number, of which the remainder modulo 3 is used; `hot`: which slots have words of their own.
 FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch, const int hot) {
 #if ELEMENT == 0
 #if CHANNELS == 3
-  // Of 16 bytes a vector; 16 % 3 is 1.
+  // The channels of a vector's 16 bytes; 16 % 3 is 1.
   const uint first = phase % 3, second = first == 2 ? 0 : first + 1, third = first == 0 ? 2 : first - 1;
 #define CHANNEL(k) ((k) % 3 == 0 ? first : (k) % 3 == 1 ? second : third)
 #else
@@ -208,13 +208,13 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
 #elif COUNTERS == 1
   const Watch before = *watch;
-  uint first = slots[0], number = PER_VECTOR;  // what is added at once
+  uint first = slots[0], number = PER_VECTOR;  // the size of one addition
 #if HOT
   if (hot == ALONE) {
     if (plan->runs) {
       same = two_values(plan, vector, slots, &first, &number);
     } else {
-      same = same && first != plan->alone;  // where each lane has a word there is no need
+      same = same && first != plan->alone;  // each lane has its own word there
     }
   }
 #endif
@@ -256,12 +256,12 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 }
 
 #if HOT
-// What a look at some of the samples found.
+// The result of inspecting some of the samples.
 typedef struct {
-  uint hot;    // samples in slots that many are in
-  uint large;  // of uint16: those in slots that more than an eighth are in, and from bit 24 on the number of these
-  uint alone;  // one of them
-  uint runs;   // loads with no sample but in `alone` and, at least twice, in one other slot
+  uint hot;    // samples in slots with many samples
+  uint large;  // of uint16: samples in slots with over an eighth of them, and from bit 24 on the number of such slots
+  uint alone;  // one of those slots
+  uint runs;   // loads whose samples are all in `alone` and, at least twice, in one other slot
 } Found;
 #define LOOKED_AT (GROUP_SIZE * PER_VECTOR)
 FN void set_alone(Plan* plan, LOCAL const Found* found) {
@@ -278,8 +278,8 @@ FN int hot_of(LOCAL const Found* found) {
 #endif
 }
 
-// Gives words of their own to slots that many samples are in, as far as some of the samples tell: those of `vector`, if it is `there`.
-// Loads of equal samples do not count: they are one addition.
+// Gives additional words to slots with many samples, estimated from some of the samples: those of `vector`, if it is `there`. Loads of
+// equal samples are excluded: each is one addition.
 FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL Found* found) {
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
@@ -287,7 +287,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
   _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) same &= slots[k] == slots[0];
   const uint one = there && !same ? 1 : 0;
 #if ELEMENT == 1
-  // More than about a sixteenth (somewhat less, so that of sixteen values all get them). It is worthwhile if together they are an eighth.
+  // More than about a sixteenth (slightly less, so that all of sixteen values qualify). It pays off if together they are an eighth.
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one, 0);
   barrier_local();
   for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
@@ -306,7 +306,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
     }
   }
 #else
-  // More than a fourth, of the first samples of all loads; of several slots, whichever comes last.
+  // More than a fourth of the first samples of all loads; of several such slots, the last one found.
   const uint old = add_narrow(plan, counters, slots[0], one, 0), second = old >> 16;
   const uint number = slots[0] < UPPER ? (old & 65535) - second : second;
   if (one != 0 && number == GROUP_SIZE * 9 / 32) {
@@ -317,7 +317,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
   add_narrow(plan, counters, slots[0], 0 - one, 0);
 #endif
   barrier_local();
-  // Where the other samples come in runs, most loads have but one other value, and are two additions.
+  // Where the other samples come in runs, most loads have only one other value, so they are two additions.
   uint other, others;
   set_alone(plan, found);
   if (found->hot != 0 && two_values(plan, vector, slots, &other, &others) && others > 1) atomic_add_local32(&found->runs, 1);
@@ -326,7 +326,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
 }
 #endif
 
-// Adds the group's counters to the counts. Groups begin in different places, or all of them would wait for the same one.
+// Adds the group's counters to the counts. Groups begin at different counters, to avoid contention.
 #if PAIRED
 FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slots) {
   const uint words = COUNTER_WORDS >> COPY_BITS, begin = group_id() * GROUP_SIZE % words;
@@ -356,7 +356,7 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
 #if HOT && ELEMENT == 1
   for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
     LOCAL uint* tag = counters + UPPER + i / 32 * 64 + i % 32;
-    const uint number = tag[32] & 65535;  // a second slot's are in both halves
+    const uint number = tag[32] & 65535;  // samples of a second slot are counted in both halves
     if (number != 0) atomic_add_global32(&counts[*tag & 65535], number);
   }
 #endif

@@ -1,4 +1,4 @@
-// Histograms as bytes (docs/accumulator-format.md) and as words that merge by addition, and back.
+// Histograms to and from bytes (docs/accumulator-format.md) and words that merge by addition.
 #include "core/float_environment.hpp"
 #include "exact/serialized.hpp"
 #include "exact/words.hpp"
@@ -18,15 +18,15 @@ namespace {
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 16;
 
-// Of a whole form.
+// The size of the serialized form.
 constexpr std::uint64_t form_bytes(std::uint64_t bins) { return kHeaderBytes + 8 * (bins + 1) + 8 * (bins + 3) + exact::kChecksumBytes; }
 
-// The counts as Histogram's constructor takes them: below, in, above all bins, NaNs.
+// The counts as Histogram's constructor takes them: below, in and above all bins, NaNs.
 std::vector<std::uint64_t> slots_of(const Histogram& histogram) {
   std::vector<std::uint64_t> slots{histogram.under()};
   slots.reserve(histogram.counts().size() + 3);
   slots.insert(slots.end(), histogram.counts().begin(), histogram.counts().end());
-  slots.insert(slots.end(), {histogram.over(), histogram.nan()});
+  slots.insert(slots.end(), {histogram.over(), histogram.nan_count()});
   return slots;
 }
 
@@ -46,7 +46,7 @@ Histogram Histogram::deserialize(std::span<const std::byte> bytes) {
   exact::Reader reader(exact::kHistogramForm, kVersion, bytes, kHeaderBytes);
   reader.take(2);
   const std::uint64_t count = reader.take(4);
-  reader.expect(form_bytes(count));  // before memory is taken for so many
+  reader.expect(form_bytes(count));  // before memory is allocated for them
   std::vector<double> edges(count + 1);
   for (double& edge : edges) edge = std::bit_cast<double>(reader.take(8));
   std::vector<std::uint64_t> slots(count + 3);

@@ -1,14 +1,15 @@
-// The plan of a histogram: what is counted, and where.
+// Histograms: choice of the device, and loops over sources.
 #include <samesum/histogram.hpp>
 
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
+#include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "core/visit.hpp"
-#include "device/run.hpp"
 #include "device/device.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/count.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"
@@ -27,9 +28,9 @@
 namespace samesum {
 namespace {
 
-// Runs `count` on the CPU, with its time for `report`.
+// Runs `count` on the CPU and records its time in `report`.
 template <class Count>
-std::vector<std::uint64_t> timed(HistogramReport* report, const Count& count) {
+std::vector<std::uint64_t> timed(Report* report, const Count& count) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::uint64_t> slots = count(&threads);
@@ -40,10 +41,9 @@ std::vector<std::uint64_t> timed(HistogramReport* report, const Count& count) {
   return slots;
 }
 
-// As many slots as the plan has.
-std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Device& device, const HistogramOptions& options,
-                                 HistogramReport* report) {
-  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+// The counts of all slots of the plan.
+std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Device& device, const Tuning& options, Report* report) {
+  if (report != nullptr) *report = {device.info().selector, "", "", data.bytes(), 0, 0};
   if (!device.info().has(Capability::kernels)) {
     return timed(report, [&](std::uint32_t* threads) { return binning::count_on_cpu(data, plan, options.threads, threads); });
   }
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> count(View data, const binning::Plan& plan, const Dev
   return plan.by_value() ? plan.fold(slots) : slots;
 }
 
-// Whether an integer's nearest double lies above it, or below. That may be 2^63 or 2^64, which no integer of the type is.
+// Whether an integer's nearest double lies above or below it. The double may be 2^63 or 2^64, outside of the type.
 template <class Integer>
 bool is_above(double nearest, Integer integer) {
   const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
@@ -77,19 +77,19 @@ Range chunk_range(const std::byte* from, std::uint64_t count) {
     least = value < least ? value : least;
     greatest = value > greatest ? value : greatest;
   }
-  if (least > greatest) return {1, 0};                                                 // none
-  Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0, whichever of the zeros came first
+  if (least > greatest) return {1, 0};                                                 // no finite number
+  Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0 turns -0.0 into +0.0
   if constexpr (std::is_integral_v<Value> && sizeof(Value) == 8) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (is_above(range.least, least)) range.least = std::nextafter(range.least, -kInfinity);
-    if (is_below(range.greatest, greatest)) range.greatest = std::nextafter(range.greatest, kInfinity);
+    if (is_above(range.min, least)) range.min = std::nextafter(range.min, -kInfinity);
+    if (is_below(range.max, greatest)) range.max = std::nextafter(range.max, kInfinity);
   }
   return range;
 }
 
 std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
   if (!a || !b) return a ? a : b;
-  return Range{std::min(a->least, b->least), std::max(a->greatest, b->greatest)};
+  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
 }
 
 std::optional<Range> range_of_view(View data) {
@@ -103,7 +103,7 @@ std::optional<Range> range_of_view(View data) {
                        const Range range = core::visit(data.type(), [&](auto element) {
                          return chunk_range<decltype(element)>(static_cast<const std::byte*>(part.data()), part.size());
                        });
-                       if (range.least > range.greatest) return;
+                       if (range.min > range.max) return;
                        const std::lock_guard lock(mutex);
                        result = joined(result, range);
                      });
@@ -112,48 +112,64 @@ std::optional<Range> range_of_view(View data) {
 
 }  // namespace
 
-Histogram histogram(const Array& data, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+Histogram histogram(const Array& data, const Bins& bins, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const Device device = device::device_for(data, data.bytes(), options);
   const bool on_kernels = device.info().has(Capability::kernels);
   if (data.on_device()) {
     device::require_on(data, device);
-    if (!on_kernels) return histogram(device::on_host(data), bins, device, options, report);
+    if (!on_kernels) return histogram(device::on_host(data), bins, device::on(device, options));
   }
   if (data.on_device()) {
-    if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
-    return binning::count_in_buffer(data, bins, options, report);
+    if (options.report != nullptr) *options.report = {device.info().selector, "", "", data.bytes(), 0, 0};
+    Histogram counted = binning::count_in_buffer(data, bins, options.tuning, options.report);
+    core::ProgressParts(options, data.bytes()).add(data.bytes());
+    return counted;
   }
   const binning::Plan plan(bins, data.type());
   Histogram total(bins);
-  core::Reports reports(report);
+  core::Reports reports(options.report);
+  core::ProgressParts progress(options, data.bytes(), on_kernels);
   core::for_blocks(data, core::Order::memory, [&](View block) {
-    total += Histogram(bins, count(block, plan, device, options, reports.next()));
-    reports.add();
+    progress.for_parts(block, [&](View part) {
+      total += Histogram(bins, count(part, plan, device, options.tuning, reports.next()));
+      reports.add();
+    });
   });
   return total;
 }
 
-Histogram histogram(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
-  return histogram(data, bins, device::device_for(data, data.bytes()), options, report);
-}
-
-Histogram histogram(Source& source, const Bins& bins, const Device& device, const HistogramOptions& options, HistogramReport* report) {
+Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const Device device = device::device_for(source, options);
   source.allow_any_order();
   Histogram total(bins);
-  std::vector<std::unique_ptr<binning::Plan>> plans;  // text yields several types, in small chunks
-  HistogramReport sum{device.info().selector, "", 0, 0, 0}, chunk;
+  core::ProgressParts progress(options, source.resident_bytes(), device.info().has(Capability::kernels));
+  std::vector<std::unique_ptr<binning::Plan>> plans;  // one per type: text yields several, in small chunks
+  Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {
+    if (view->on_device()) {
+      Options of_chunk = device::on(device, options);
+      of_chunk.report = &chunk;
+      of_chunk.progress = {};
+      total += histogram(*view, bins, of_chunk);
+      sum += chunk;
+      sum.configuration = chunk.configuration;
+      progress.add(view->bytes());
+      continue;
+    }
     auto plan = std::find_if(plans.begin(), plans.end(), [&](const auto& known) { return known->type() == view->type(); });
     if (plan == plans.end()) plan = plans.insert(plan, std::make_unique<binning::Plan>(bins, view->type()));
     core::for_blocks(*view, core::Order::memory, [&](View block) {
-      total += Histogram(bins, count(block, **plan, device, options, &chunk));
-      sum += chunk;
+      progress.for_parts(block, [&](View part) {
+        total += Histogram(bins, count(part, **plan, device, options.tuning, &chunk));
+        sum += chunk;
+      });
     });
     sum.configuration = chunk.configuration;
   }
   require_one_column(source);
-  if (report != nullptr) *report = std::move(sum);
+  if (options.report != nullptr) *options.report = std::move(sum);
   return total;
 }
 
@@ -175,9 +191,8 @@ std::optional<Range> range_of(Source& source) {
 
 namespace binning {
 
-std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const HistogramOptions& options,
-                                       HistogramReport* report) {
-  if (report != nullptr) *report = {device.info().selector, "", data.bytes(), 0, 0};
+std::vector<std::uint64_t> count_bytes(View data, std::uint32_t channels, const Device& device, const Tuning& options, Report* report) {
+  if (report != nullptr) *report = {device.info().selector, "", "", data.bytes(), 0, 0};
   if (device.info().has(Capability::kernels)) return count_on_device(data, {nullptr, channels}, device.implementation(), options, report);
   return timed(report, [&](std::uint32_t* threads) { return count_bytes_on_cpu(data, channels, options.threads, threads); });
 }

@@ -15,14 +15,14 @@ namespace samesum::binning {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // what has to be there for each thread, for waking it to pay
-constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 31;  // by counters of 32 bits
-constexpr std::size_t kBlock = 512;                             // samples whose slots are found before they are counted
+constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // the minimum of data per thread that makes a thread worthwhile
+constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 31;  // limit of 32-bit counters
+constexpr std::size_t kBlock = 512;                             // samples whose slots are computed before they are counted
 
 using Totals = std::vector<std::uint64_t>;
 
 std::uint32_t thread_count(View data, std::uint32_t wanted, std::uint64_t slots) {
-  const std::uint64_t most = std::min(data.bytes() / kThreadBytes, data.size() / (2 * slots + 1));  // not more counters than samples
+  const std::uint64_t most = std::min(data.bytes() / kThreadBytes, data.size() / (2 * slots + 1));  // at most as many counters as samples
   if (wanted == 1 || most <= 1) return 1;
   const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
   return static_cast<std::uint32_t>(std::min(threads, most));
@@ -35,13 +35,13 @@ T load(const std::byte* from) {
   return value;
 }
 
-// Each thread's `Counter` takes chunks with add(from, count) and gives what it has with empty(totals).
+// Each thread's `Counter` counts chunks by add(from, count) and moves its counts to the totals by empty(totals).
 template <class Make>
 Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
   const std::uint64_t chunk = std::max<std::uint64_t>(kChunkBytes / size_of(data.type()) / unit, 1) * unit;
   struct Task {
     Totals total;
-    std::optional<decltype(make())> counter;  // where there was a chunk: made by the thread that uses it
+    std::optional<decltype(make())> counter;  // created by the thread that uses it, with its first chunk
     std::uint64_t since = 0;                  // samples since it was emptied
     std::vector<std::byte> packed;
   };
@@ -53,7 +53,7 @@ Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint
       task.counter.emplace(make());
       if (!data.contiguous()) task.packed.resize(std::min(chunk, data.size()) * size_of(data.type()));
     }
-    if (task.since + count > kMostCounted) {
+    if (task.since + count > kMaxCounted) {
       task.counter->empty(task.total);
       task.since = 0;
     }
@@ -89,8 +89,8 @@ class ByteCounter {
   std::unique_ptr<ByteTables> tables_ = std::make_unique<ByteTables>();
 };
 
-// Bytes of several channels that take turns: chunks begin with the first. Words are counted, in a table for each byte of as many words as
-// it takes until the first channel is the first byte again: 3 for 3 channels, else 1.
+// Bytes of several interleaved channels: chunks begin with the first channel. Words are counted, in one table for each byte of as many
+// words as it takes until the first channel is the first byte again: 3 for 3 channels, else 1.
 template <std::uint32_t kChannels>
 class ChannelCounter {
  public:
@@ -115,7 +115,7 @@ class ChannelCounter {
   std::vector<std::uint32_t> tables_ = std::vector<std::uint32_t>(kUnit * 256);
 };
 
-// All patterns of 16 bits.
+// Counts all 16-bit patterns.
 class PatternCounter {
  public:
   void add(const std::byte* from, std::uint64_t count) {
@@ -130,7 +130,7 @@ class PatternCounter {
   std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(65536);
 };
 
-// Slots of elements one at a time: Even for doubles and integers, Trie for all.
+// Slots of elements one at a time: Even for doubles and integers, Trie for all types.
 template <class Bits>
 class Slots {
  public:
@@ -244,7 +244,7 @@ class SlotCounter {
     }
   }
 
-  // A slot's copies lie side by side: one address, whichever of them.
+  // A slot's copies are adjacent: one base address for all of them.
   template <std::size_t kCopies>
   void count_slots(std::size_t count) {
     std::uint32_t* const tables = tables_.data();

@@ -25,13 +25,13 @@ HWY_INLINE std::uint64_t load_word(const std::uint8_t* from) {
   return word;
 }
 
-constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to a whole number, which the lowest bits then are
+constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, which the lowest bits then hold
 
-constexpr std::size_t kRun = 64;  // bytes that are looked at for being equal
+constexpr std::size_t kRun = 64;  // bytes compared for equality
 
 HWY_INLINE bool all_equal(const std::uint8_t* from) {
   const std::uint64_t first = load_word(from);
-  if (first != load_word(from + 8) || first != (first & 0xff) * 0x0101010101010101u) return false;  // nearly always
+  if (first != load_word(from + 8) || first != (first & 0xff) * 0x0101010101010101u) return false;  // the usual case
 #if HWY_TARGET == HWY_SCALAR
   for (std::size_t i = 16; i < kRun; i += 8) {
     if (load_word(from + i) != first) return false;
@@ -88,7 +88,7 @@ void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) 
   for (; i < count; ++i) ++tables.single[0][from[i]];
 }
 
-// One at a time, as slots.cl has it.
+// One sample, as in slots.cl.
 HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) {
   const auto low = static_cast<float>(even.low), scale = static_cast<float>(even.scale), top = static_cast<float>(even.top);
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
@@ -103,7 +103,7 @@ HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) 
   return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
 }
 
-// A slot's copies lie side by side, and samples take turns at them.
+// A slot's copies are adjacent, and successive samples use them cyclically.
 template <std::size_t kCopies>
 void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* tables) {
   const Even& even = *plan.even();
@@ -123,11 +123,11 @@ void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::u
   const auto last = hn::Set(d, static_cast<float>(even.top - 0.5)), last_tolerance = hn::Set(d, static_cast<float>(even.last_tolerance));
   const auto rounder = hn::Set(d, kRounder);
   const auto first =
-      hn::Set(integers, std::bit_cast<std::int32_t>(kRounder) - 1);  // what a sample above edge 0 is rounded to, less its slot
+      hn::Set(integers, std::bit_cast<std::int32_t>(kRounder) - 1);  // the difference between the rounded integer's bits and the slot
   constexpr int kShift = std::bit_width(kCopies) - 1;
   constexpr std::size_t kVectors = 4;
   const std::size_t lanes = hn::Lanes(d), block = kVectors * lanes;
-  // Samples are counted while the next ones' places are found: what vectors have stored is not to be had at once as single words.
+  // Samples are counted while the next block's slots are computed: loading single words right after a vector store would stall.
   HWY_ALIGN std::int32_t buffers[2][kVectors * hn::MaxLanes(d)];
   std::int32_t *places = buffers[0], *before = buffers[1];
   const auto count_block = [&](const std::int32_t* from_places) HWY_ATTR {
@@ -141,7 +141,7 @@ void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::u
       const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * (i + k * lanes))));
       const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
       const auto shifted = hn::Add(real, rounder);
-      // -0.0 only where real() rounded to that below edge 0, which is within the tolerance (see Even).
+      // -0.0 only where real() rounded to that for a sample below edge 0, which is within the tolerance (see Even).
       const auto off = hn::Sub(real, hn::Sub(shifted, rounder));
       const auto slot = hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<31>(hn::BitCast(integers, off)));
       hn::Store(hn::ShiftLeft<kShift>(slot), integers, places + k * lanes);
@@ -150,7 +150,7 @@ void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::u
       nearest_last = k == 0 ? from_last : hn::Min(nearest_last, from_last);
       total = hn::Add(total, x);
     }
-    // What nearly no sample needs is asked once for all: is any near an edge, or not a number?
+    // The rare cases are tested once for the block: is any sample near an edge, or NaN?
     const auto sure = hn::And(hn::And(hn::Ge(nearest, tolerance), hn::Ge(nearest_last, last_tolerance)), hn::Eq(total, total));
     if (HWY_UNLIKELY(!hn::AllTrue(d, sure))) {
       for (std::size_t k = 0; k < block; ++k) places[k] = static_cast<std::int32_t>(even_slot(sample(i + k), even, plan) << kShift);
@@ -181,7 +181,8 @@ SIMD_EXPORT(add_pairs);
 SIMD_EXPORT(add_even_floats);
 
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
-  // Text and the like have few pairs of bytes: their counters stay in the first-level cache, and one addition counts two bytes.
+  // Text and similar data have few distinct pairs of bytes: their counters stay in the first-level cache, and one addition counts two
+  // bytes.
   constexpr std::size_t kSample = 2048;
   constexpr std::size_t kWorthwhile = std::size_t{1} << 18;
   if (count >= kWorthwhile) {

@@ -1,8 +1,8 @@
 #include "histogram/histogram_device.hpp"
 
 #include "core/pack.hpp"
+#include "device/memory/run.hpp"
 #include "device/plans.hpp"
-#include "device/run.hpp"
 
 #include <samesum/error.hpp>
 
@@ -18,26 +18,25 @@ namespace samesum::binning {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
-// Groups of so many work-items, so many of them to a compute unit: all that an H100 takes.
+// The work-items of a group, and the groups on a compute unit: together the maximum of an H100.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint32_t kHotLoads = 3;    // of 32-bit samples: a fourth would be spilled
-constexpr std::uint64_t kManyTiles = 64;  // for each compute unit: so many that they can be drawn in fours
-constexpr std::uint32_t kFewerGroupSize =
-    768;  // 80 registers for each; and a multiple of 3, so that a work-item has the same channels always
-constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, for each group
-// More copies cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
-constexpr std::uint32_t kMostCopyBitsOfBytes = 5;
-constexpr std::uint32_t kMostCopyBits = 2;
-// Where a driver gives a group no more, it keeps some of it for itself; such a driver's compiler needs more loads in flight for bytes.
+constexpr std::uint32_t kHotLoads = 3;          // of 32-bit samples: a fourth one would be spilled
+constexpr std::uint64_t kManyTiles = 64;        // per compute unit: from this number on, tiles are taken in fours
+constexpr std::uint32_t kFewerGroupSize = 768;  // 80 registers for each; a multiple of 3, so that a work-item always has the same channels
+constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, per group, reserved by the driver
+// More copies would cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
+constexpr std::uint32_t kMaxCopyBitsOfBytes = 5;
+constexpr std::uint32_t kMaxCopyBits = 2;
+// Drivers with this limit for local memory reserve part of it themselves; their compilers need more loads in flight for bytes.
 constexpr std::uint64_t kSmallLocal = 48 << 10, kSmallReservedBytes = 4 << 10;
-// For little data: small groups with few counters to clear and to add up.
-constexpr std::uint64_t kLittleBytes = std::uint64_t{1} << 19;
-constexpr std::uint32_t kLittleGroupSize = 512;
-constexpr std::uint64_t kLittleLocalBytes = 16 << 10;
+// Small data: small groups with few counters to clear and to add up.
+constexpr std::uint64_t kSmallDataBytes = std::uint64_t{1} << 19;
+constexpr std::uint32_t kSmallDataGroupSize = 512;
+constexpr std::uint64_t kSmallDataLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
-constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the numbers of tiles, and what is hot
+constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the tile numbers and the hot slots
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -46,17 +45,17 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
 }
 
 bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
-  // Flushed denormals would give other slots than the host saw.
+  // Flushed denormals would give other slots than those computed on the host.
   return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
 
-// Words of 16-bit counters: as counters.cl has them.
+// Words of 16-bit counters, as in counters.cl.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
-// Words of hot slots, likewise: of 16-bit samples there may be many, of others one.
+// Words of hot slots, as in counters.cl: 16-bit samples may have many, others one.
 std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 * 64 : 0) + 32; }
 
-// What is left of `room` where `taken` of it is not to be had: nothing where that is more.
+// The rest of `room` without `taken` of it, at least 0.
 std::uint64_t left_of(std::uint64_t room, std::uint64_t taken) { return room - std::min(room, taken); }
 
 template <class Key, class T>
@@ -88,7 +87,7 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
   std::uint64_t words = 0;
   if (configuration.counters == Counters::local32) words = slots << configuration.copy_bits;
   if (configuration.counters == Counters::local16) {
-    // Of bytes two channels share a word.
+    // For bytes, two channels share a word.
     words =
         problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
     if (configuration.hot) words += hot_words(problem.type());
@@ -103,14 +102,15 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (small_local) local_bytes = left_of(local_bytes, kSmallReservedBytes);
   const DType type = problem.type();
   const std::uint64_t bytes = samples * size_of(type);
-  const bool little = bytes <= kLittleBytes && !info.is_cpu;
+  const bool small_data = bytes <= kSmallDataBytes && !info.is_cpu;
   const std::uint32_t most = std::min(info.max_group_size, kGroupSize);
   device::check_group_size(info, group_size, most);
-  chosen.group_size = group_size != 0 ? group_size : std::min(most, info.is_cpu ? kCpuGroupSize : little ? kLittleGroupSize : kGroupSize);
+  const std::uint32_t preferred = info.is_cpu ? kCpuGroupSize : small_data ? kSmallDataGroupSize : kGroupSize;
+  chosen.group_size = group_size != 0 ? group_size : std::min(most, preferred);
   chosen.resident = info.is_cpu ? 1 : std::max(1u, kResident * kGroupSize / chosen.group_size);
-  // What a group may have where `groups` of them share a compute unit.
+  // The local memory of a group where `groups` of them share a compute unit.
   const auto share = [&](std::uint64_t groups) { return left_of((local_bytes + kReservedBytes) / groups, kReservedBytes); };
-  // A driver that gives a group only a part of a unit's memory has that for each of two.
+  // A driver that limits a group to a part of a unit's memory gives that much to each of two groups.
   const std::uint64_t shared = small_local ? local_bytes : share(std::min(chosen.resident, kResident));
 
   const auto fits = [&](std::uint64_t room) { return local_bytes_of(problem, chosen, trie) <= room; };
@@ -118,7 +118,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     chosen.guess = Guess::even;
     if (!guesses_evenly(info, *problem.plan)) {
       const bool by_value = info.has(Capability::denormals);
-      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the room
+      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the memory
       chosen.edges_local = true;
       if (!fits(shared)) {
         chosen.edges_local = false;
@@ -127,25 +127,25 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
       chosen.guess = trie.by_value ? Guess::trie_by_value : Guess::trie;
     }
   }
-  chosen.loads = little || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
-  // Arithmetic in double takes more registers than so many work-items have.
+  chosen.loads = small_data || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
+  // Arithmetic in double needs more registers than the full group size leaves.
   if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
     chosen.group_size = kFewerGroupSize;
   if (problem.channels > 1 && !info.is_cpu) {
-    // Where there is no room for all copies of whole words.
+    // Without memory for all copies with whole words, half words are used.
     Configuration whole = chosen;
-    whole.copy_bits = kMostCopyBitsOfBytes;
+    whole.copy_bits = kMaxCopyBitsOfBytes;
     if (local_bytes_of(problem, whole, trie) > shared) {
       chosen.counters = Counters::local16;
-      if (small_local && group_size == 0 && !little) {
+      if (small_local && group_size == 0 && !small_data) {
         chosen.group_size = std::min(most, kFewerGroupSize);
         chosen.loads = 2;
       }
     }
   }
   if (fits(local_bytes)) {
-    const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMostCopyBitsOfBytes : kMostCopyBits;
-    const std::uint64_t room = little ? std::min(kLittleLocalBytes, shared) : shared;
+    const std::uint32_t most_bits = info.is_cpu ? 0 : size_of(type) == 1 ? kMaxCopyBitsOfBytes : kMaxCopyBits;
+    const std::uint64_t room = small_data ? std::min(kSmallDataLocalBytes, shared) : shared;
     for (; chosen.copy_bits < most_bits; ++chosen.copy_bits) {
       Configuration more = chosen;
       ++more.copy_bits;
@@ -162,7 +162,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     chosen.resident = std::max(1u, static_cast<std::uint32_t>((local_bytes + kReservedBytes) / (chosen.local_bytes + kReservedBytes)));
   }
   if (chosen.resident == 1 && !info.is_cpu) {
-    // Nobody else has work while this group waits.
+    // With one group on a compute unit, nothing else hides the latency of its loads.
     chosen.ahead = true;
     chosen.loads = kAheadLoads;
   }
@@ -171,7 +171,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   if (chosen.ahead && tiles >= kManyTiles * info.compute_units) {
     chosen.steps = kAheadSteps;
     Configuration more = chosen;
-    more.hot = chosen.counters == Counters::local16 && (size_of(type) == 2 || size_of(type) == 4);  // of wider ones there is time
+    more.hot = chosen.counters == Counters::local16 && (size_of(type) == 2 || size_of(type) == 4);  // 64-bit: not limited by counters
     if (more.hot && size_of(type) == 4) more.loads = kHotLoads;
     if (local_bytes_of(problem, more, trie) <= local_bytes) chosen = more;
     chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
@@ -215,7 +215,7 @@ void DeviceHistogram::prepare() {
   const device::Source source = count_source(problem_, configuration_);
   count_ = device::build(device_, source, "histogram_count");
   clear_ = device::build(device_, source, "histogram_clear");
-  // One more: the number of tiles drawn.
+  // One more: the tile counter.
   counts_ = device_.allocate(4 * (problem_.slots() + 1));
   spare_ = device_.allocate(4 * (problem_.slots() + 1));
   if (configuration_.guess == Guess::pattern) return;
@@ -236,14 +236,15 @@ void DeviceHistogram::clear() {
     const auto slots = static_cast<std::uint32_t>(problem_.slots() + 1);
     const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
     const std::uint32_t groups = std::min((slots + group_size - 1) / group_size, 4 * device_.info().compute_units);
-    device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 2>{counts_, slots});
+    device_.launch(clear_, {groups, group_size}, std::array<device::Argument, 3>{counts_, std::uint64_t{0}, slots});
   }
   counts_clean_ = true;
   drawn_ = 0;
 }
 
 template <class Key, class Real>
-void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, device::Grid grid) {
+void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, std::uint32_t head,
+                                   device::Grid grid) {
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
   Key first = static_cast<Key>(trie_.first);
@@ -261,10 +262,11 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   } else {
     set(trie_);
   }
-  // A signed integer's key has its sign flipped.
+  // The key of a signed integer is its bits with the sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
   const device::Argument arguments[] = {data,
                                         offset,
+                                        head,
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
@@ -294,40 +296,84 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
 }
 
 void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset) {
+  const std::uint64_t element = size_of(problem_.type());
+  const std::uint64_t beyond = (device_.misalignment(data) + offset) % 16;
+  const auto head = static_cast<std::uint32_t>(std::min((16 - beyond) % 16 / element, count));
+  offset += head * element;
+  count -= head;
   const std::uint64_t tile = std::uint64_t{configuration_.group_size} * configuration_.loads * per_vector(problem_.type());
   const std::uint64_t tiles = std::max<std::uint64_t>((count + tile - 1) / tile, 1);
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
                           .group_size = configuration_.group_size,
                           .local_bytes = configuration_.local_bytes};
   const bool wide = size_of(problem_.type()) == 8;
-  // Without fp64 no kernel has arguments of that type.
+  // Without fp64, kernels have no parameters of that type.
   if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
-    launch_typed<std::uint64_t, double>(data, count, offset, grid);
+    launch_typed<std::uint64_t, double>(data, count, offset, head, grid);
   } else if (wide) {
-    launch_typed<std::uint64_t, float>(data, count, offset, grid);
+    launch_typed<std::uint64_t, float>(data, count, offset, head, grid);
   } else {
-    launch_typed<std::uint32_t, float>(data, count, offset, grid);
+    launch_typed<std::uint32_t, float>(data, count, offset, head, grid);
   }
 }
 
-void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
+void DeviceHistogram::prepare_export() {
+  if (export_.handle != nullptr) return;
+  const bool patterns = problem_.slots() != problem_.plan->slots();
+  if (patterns && !device_.info().has(Capability::int64_atomics)) {
+    throw Error(ErrorKind::usage, fmt::format("counts of {} can be left on a device that has 64-bit atomics, unlike {}: ask for result()",
+                                              name_of(problem_.type()), device_.info().selector));
+  }
+  export_ = device::build(device_, count_source(problem_, configuration_), "histogram_export");
+  if (patterns) slot_of_ = upload<std::uint32_t>(device_, problem_.plan->pattern_slots());
+}
+
+void DeviceHistogram::export_to(const device::Place& to) {
+  const auto slots = static_cast<std::uint32_t>(problem_.plan->slots()), counted = static_cast<std::uint32_t>(problem_.slots());
+  const std::uint32_t group_size = std::min(configuration_.group_size, 256u);
+  const auto grid = [&](std::uint32_t items) {
+    return device::Grid{.groups = std::min((items + group_size - 1) / group_size, 4 * device_.info().compute_units),
+                        .group_size = group_size};
+  };
+  if (slot_of_.bytes != 0) device_.launch(clear_, grid(2 * slots), std::array<device::Argument, 3>{to.memory, to.offset, 2 * slots});
+  const device::Memory& slot_of = slot_of_.bytes != 0 ? slot_of_ : counts_;
+  device_.launch(export_, grid(counted), std::array<device::Argument, 5>{counts_, counted, slot_of, to.memory, to.offset});
+}
+
+std::span<const std::uint32_t> DeviceHistogram::read() {
   counted_.resize(problem_.slots());
   device_.read(counts_, 0, counted_.data(), 4 * counted_.size());
+  return counted_;
+}
+
+Histogram DeviceHistogram::result(const Bins& bins) {
+  const std::span<const std::uint32_t> counted = read();
+  if (problem_.plan->by_value()) {
+    const std::vector<std::uint64_t> patterns(counted.begin(), counted.end());
+    return Histogram(bins, problem_.plan->fold(patterns));
+  }
+  const std::size_t over = counted.size() - 2;
+  return Histogram(bins, std::vector<std::uint64_t>(counted.begin() + 1, counted.end() - 2), counted.front(), counted[over],
+                   counted.back());
+}
+
+void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {
+  read();
   for (std::size_t i = 0; i < counted_.size(); ++i) slots[i] += counted_[i];
 }
 
 namespace {
 
-// A histogram of more samples than 32-bit counters hold.
+// The sum of partial histograms, for more samples than 32-bit counters hold.
 class Total {
  public:
-  /// The sum goes to `slots`.
+  /// Adds the counts to `slots`.
   Total(DeviceHistogram& histogram, std::vector<std::uint64_t>& slots) : histogram_(histogram), slots_(slots) {
     slots_.assign(histogram.slots(), 0);
     histogram_.clear();
   }
   void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
-    if (counted_ + count > DeviceHistogram::kMostCounted) {
+    if (counted_ + count > DeviceHistogram::kMaxCounted) {
       histogram_.add_to(slots_);
       histogram_.clear();
       counted_ = 0;
@@ -343,18 +389,18 @@ class Total {
   std::uint64_t counted_ = 0;  // since the counters were cleared
 };
 
-// What a call over an array on the device leaves to the next one with the same bins.
-struct Kept {
-  Kept(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size)
+// Cached between calls over arrays on the device with the same bins.
+struct CachedHistogram {
+  CachedHistogram(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size)
       : bins(edges), plan(edges, type), histogram(device, {&plan}, samples, group_size) {}
 
   Bins bins;
   Plan plan;
   DeviceHistogram histogram;
-  std::vector<std::uint64_t> slots;  // of the latest call: large ones are not allocated again
+  std::vector<std::uint64_t> slots;  // of the latest call: avoids another large allocation
 };
 
-// So many samples at a time: whole pixels, whatever their channels.
+// The number of samples per chunk: whole pixels for any number of channels.
 std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t samples) {
   const std::uint64_t unit = std::uint64_t{48} / size_of(type);
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(type) / unit * unit;
@@ -363,8 +409,8 @@ std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t s
 
 }  // namespace
 
-std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const HistogramOptions& options,
-                                           HistogramReport* report) {
+std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const Tuning& options,
+                                           Report* report) {
   const std::lock_guard lock(device.mutex());
   DeviceHistogram histogram(device, problem, data.size(), options.group_size);
   std::vector<std::uint64_t> slots;
@@ -394,34 +440,44 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   return slots;
 }
 
-Histogram count_in_buffer(const Array& data, const Bins& bins, const HistogramOptions& options, HistogramReport* report) {
+Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& options, Report* report) {
   device::Device& device = data.buffer().device().implementation();
   const auto element = static_cast<std::int64_t>(size_of(data.type()));
   std::optional<device::Run> run = device::single_run(data, core::Order::memory);
-  if (run && (run->stride != element || (run->offset + device.misalignment(run->memory)) % 16 != 0)) run.reset();
+  if (run && run->stride != element) run.reset();
   std::optional<device::Gather> gather;
   if (!run) gather.emplace(data, core::Order::memory);
-  const std::uint64_t most = run ? DeviceHistogram::kMostCounted / 16 * 16 : device::Gather::most(data.type());
+  const std::uint64_t most = run ? DeviceHistogram::kMaxCounted / 16 * 16 : device::Gather::most(data.type());
 
   const device::Lock lock(device.mutex());
   const std::uint64_t size = device::Plans::size_for(data.size());
   const std::string name = fmt::format("histogram {} {} {} {}", name_of(data.type()), size, bins.count(), options.group_size);
-  auto kept = device.plans().take<Kept>(name);
-  if (!kept || kept->bins != bins) kept = std::make_shared<Kept>(device, bins, data.type(), size, options.group_size);
-  Total total(kept->histogram, kept->slots);
+  auto cached = device.plans().take<CachedHistogram>(name);
+  if (!cached || cached->bins != bins) cached = std::make_shared<CachedHistogram>(device, bins, data.type(), size, options.group_size);
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
+  const auto tell = [&] {
+    if (report == nullptr) return;
+    report->configuration = cached->histogram.configuration().text();
+    report->seconds = device.seconds_between(start, device.mark());
+  };
+  if (run && data.size() <= DeviceHistogram::kMaxCounted) {
+    cached->histogram.clear();
+    cached->histogram.launch(run->memory, run->count, run->offset);
+    tell();
+    Histogram result = cached->histogram.result(bins);
+    device.plans().give_back(name, std::move(cached));
+    return result;
+  }
+  Total total(cached->histogram, cached->slots);
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
     const device::Run part = run ? run->part(first, count) : gather->part(first, count, lock);
     total.add(part.memory, count, part.offset);
   }
-  if (report != nullptr) {
-    report->configuration = kept->histogram.configuration().text();
-    report->seconds = device.seconds_between(start, device.mark());
-  }
+  tell();
   total.finish();
-  Histogram result = kept->plan.by_value() ? Histogram(bins, kept->plan.fold(kept->slots)) : Histogram(bins, kept->slots);
-  device.plans().give_back(name, std::move(kept));
+  Histogram result = cached->plan.by_value() ? Histogram(bins, cached->plan.fold(cached->slots)) : Histogram(bins, cached->slots);
+  device.plans().give_back(name, std::move(cached));
   return result;
 }
 

@@ -1,10 +1,11 @@
-// Histograms of an image's channels, whole or by tiles.
+// Histograms of an image's channels, for the whole image or for each tile.
 #include <samesum/error.hpp>
 #include <samesum/image.hpp>
 
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
 #include "core/view.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/count.hpp"
 #include "histogram/plan.hpp"
 
@@ -19,7 +20,7 @@ struct Place {
   std::uint64_t x, y, width, height;
 };
 
-// The pixels of a part, one row after the other; of `channel` alone, where it is one.
+// The pixels of a part, row by row; of `channel` alone, if it is set.
 std::vector<std::byte> gather(const Image& image, const Place& place, std::optional<std::uint32_t> channel) {
   const std::size_t sample = size_of(image.type), pixel = sample * image.channels;
   const std::size_t step = channel ? sample : pixel;
@@ -37,10 +38,10 @@ std::vector<std::byte> gather(const Image& image, const Place& place, std::optio
   return result;
 }
 
-// 8 bits: all channels in one pass.
+// 8-bit images: all channels in one pass.
 std::vector<Histogram> of_bytes(View pixels, std::uint32_t channels, std::uint32_t wanted, const binning::Plan& plan, const Bins& bins,
-                                const Device& device, const HistogramOptions& options, HistogramReport* report) {
-  const auto counted = binning::count_bytes(View(pixels.data(), pixels.size(), DType::uint8), channels, device, options, report);
+                                const Device& device, const Tuning& tuning, Report* report) {
+  const auto counted = binning::count_bytes(View(pixels.data(), pixels.size(), DType::uint8), channels, device, tuning, report);
   std::vector<Histogram> result;
   for (std::uint32_t i = 0; i < wanted; ++i) result.emplace_back(bins, plan.fold(std::span(counted).subspan(256 * i, 256)));
   return result;
@@ -54,18 +55,20 @@ std::string_view Image::channel_name(std::uint32_t channel) const noexcept {
   return channels >= 1 && channels <= 4 && channel < channels ? kNames[channels - 1][channel] : std::string_view();
 }
 
-std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Device& device, const ImageOptions& options,
-                                 HistogramReport* report) {
+std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageTiles& tiles, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  if (options.rows < 1 || options.columns < 1 || options.rows > image.height || options.columns > image.width) {
-    throw Error(ErrorKind::usage, fmt::format("{} x {} tiles of {} x {} pixels: each tile needs a pixel", options.columns, options.rows,
+  const Device device = device::device_for(image.view().bytes(), options);
+  if (tiles.rows < 1 || tiles.columns < 1 || tiles.rows > image.height || tiles.columns > image.width) {
+    throw Error(ErrorKind::usage, fmt::format("{} x {} tiles of {} x {} pixels: each tile needs a pixel", tiles.columns, tiles.rows,
                                               image.width, image.height));
   }
-  const std::uint32_t wanted = image.channels - (image.has_alpha() && !options.alpha ? 1 : 0);
-  const bool whole = options.rows == 1 && options.columns == 1, bytes = size_of(image.type) == 1;
+  const std::uint32_t wanted = image.channels - (image.has_alpha() && !tiles.alpha ? 1 : 0);
+  const bool whole = tiles.rows == 1 && tiles.columns == 1, bytes = size_of(image.type) == 1;
   const binning::Plan plan(bins, bytes ? image.type : DType::uint8);
   std::vector<ImagePart> parts;
-  HistogramReport sum, step;
+  Report sum, step;
+  Options of_channel = device::on(device, options);
+  of_channel.report = &step;
   bool first = true;
   const auto note = [&] {
     if (first) {
@@ -75,19 +78,19 @@ std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Dev
     }
     first = false;
   };
-  for (std::uint64_t row = 0; row < options.rows; ++row) {
-    for (std::uint64_t column = 0; column < options.columns; ++column) {
+  for (std::uint64_t row = 0; row < tiles.rows; ++row) {
+    for (std::uint64_t column = 0; column < tiles.columns; ++column) {
       ImagePart part;
-      part.x = image.width * column / options.columns;
-      part.y = image.height * row / options.rows;
-      part.width = image.width * (column + 1) / options.columns - part.x;
-      part.height = image.height * (row + 1) / options.rows - part.y;
+      part.x = image.width * column / tiles.columns;
+      part.y = image.height * row / tiles.rows;
+      part.width = image.width * (column + 1) / tiles.columns - part.x;
+      part.height = image.height * (row + 1) / tiles.rows - part.y;
       const Place place{part.x, part.y, part.width, part.height};
       const std::uint64_t pixels = part.width * part.height;
       if (bytes) {
         const std::vector<std::byte> own = whole ? std::vector<std::byte>() : gather(image, place, std::nullopt);
         const View view(whole ? image.pixels.get() : own.data(), pixels * image.channels, image.type);
-        part.channels = of_bytes(view, image.channels, wanted, plan, bins, device, options.histogram, &step);
+        part.channels = of_bytes(view, image.channels, wanted, plan, bins, device, options.tuning, &step);
         note();
       } else {
         for (std::uint32_t channel = 0; channel < wanted; ++channel) {
@@ -95,14 +98,14 @@ std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Dev
           const std::size_t sample = size_of(image.type);
           const View lying(static_cast<const std::byte*>(image.pixels.get()) + channel * sample, pixels, image.type,
                            static_cast<std::int64_t>(image.channels * sample));
-          part.channels.push_back(histogram(whole ? lying : View(own.data(), pixels, image.type), bins, device, options.histogram, &step));
+          part.channels.push_back(histogram(whole ? lying : View(own.data(), pixels, image.type), bins, of_channel));
           note();
         }
       }
       parts.push_back(std::move(part));
     }
   }
-  if (report != nullptr) *report = std::move(sum);
+  if (options.report != nullptr) *options.report = std::move(sum);
   return parts;
 }
 

@@ -12,19 +12,19 @@
 namespace samesum::binning {
 namespace {
 
-// Guesses have to stay below half: then an edge's neighbours need not be looked at.
-constexpr double kMostTolerance = 0.49;
-// Where the arithmetic adds a large constant to round, numbers must be smaller than it by two bits.
-constexpr std::uint64_t kMostFloatEdges = std::uint64_t{1} << 21;
+// An error of a guess must be below half, so that only one edge has to be compared.
+constexpr double kMaxTolerance = 0.49;
+// Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
+constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
-// The least value of T that is >= edge (or > edge, where `above`), as a key.
+// The key of the least value of T that is >= edge (or > edge, where `above`).
 template <class T>
 std::optional<std::uint64_t> threshold(double edge, bool above) {
   if constexpr (std::is_floating_point_v<T>) {
     auto value = static_cast<T>(edge);
     const auto too_low = [&] { return above ? static_cast<double>(value) <= edge : static_cast<double>(value) < edge; };
     if (too_low()) value = std::nextafter(value, std::numeric_limits<T>::infinity());
-    if (value == 0) value = -T{0};  // both zeros are equal to it
+    if (value == 0) value = -T{0};  // both zeros are equal to the edge
     if constexpr (std::is_same_v<T, float>) {
       return float_key(std::bit_cast<std::uint32_t>(value));
     } else {
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> threshold(double edge, bool above) {
   } else {
     using Key = std::make_unsigned_t<T>;
     constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
-    constexpr double kEnd = 2 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));  // one beyond the greatest
+    constexpr double kEnd = 2 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));  // the greatest value plus 1
     const double value = above ? std::floor(edge) : std::ceil(edge);
     if (value < kLeast) return 0;
     if (value >= kEnd) return std::nullopt;
@@ -44,12 +44,12 @@ std::optional<std::uint64_t> threshold(double edge, bool above) {
   }
 }
 
-// Whether it is a finite number in float32, where `single`, or float64.
+// Whether it is finite in float32, where `single`, or in float64.
 bool representable(double value, bool single) {
   return std::abs(value) <= (single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max());
 }
 
-// real() of the sample with this key.
+// real() (see Even) of the sample with this key.
 template <class T>
 double real_of(const Even& even, std::uint64_t key) {
   if constexpr (std::is_same_v<T, float>) {
@@ -118,7 +118,7 @@ void Plan::make_thresholds(const Bins& bins) {
 void Plan::find_even(const Bins& bins) {
   if (thresholds_.empty()) return;
   const bool single = type_ != DType::float64;
-  if (single && bins.count() > kMostFloatEdges) return;
+  if (single && bins.count() > kMaxFloatEdges) return;
   Even even;
   even.low = bins.low();
   even.scale = static_cast<double>(bins.count()) / (bins.high() - bins.low());
@@ -129,19 +129,19 @@ void Plan::find_even(const Bins& bins) {
     even.low = static_cast<float>(even.low);
     even.scale = static_cast<float>(even.scale);
   }
-  if (even.low == 0) even.low = -0.0;  // for -0.0 less -0.0 is +0.0, and less +0.0 is -0.0, which has the sign of what lies below
+  if (even.low == 0) even.low = -0.0;  // as (-0.0) - (-0.0) is +0.0, but (-0.0) - (+0.0) is -0.0, whose sign bit means below the edge
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {
       for (std::size_t i = 0; i < thresholds_.size(); ++i) {
         for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
-          if (key > thresholds_[i]) continue;  // there is none before 0
+          if (key > thresholds_[i]) continue;  // 0 has no predecessor
           const double real = real_of<T>(even, key);
           const double beyond = std::clamp(real, -0.5, even.top) - static_cast<double>(i);
-          const double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold belongs above, the key before it below
-          if (std::isnan(real) || wrong > kMostTolerance) return;
+          const double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold must lie above, the key before it below
+          if (std::isnan(real) || wrong > kMaxTolerance) return;
           if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
-          // More than the distance, in float32 as well, as the loops compare it.
+          // Greater than the distance, also in float32, in which the loops compare it.
           double& tolerance = i == bins.count() ? even.last_tolerance : even.tolerance;
           tolerance = std::max(tolerance, static_cast<double>(std::nextafter(static_cast<float>(wrong), 1.0f)));
         }
@@ -172,7 +172,7 @@ std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {
   return static_cast<std::uint64_t>(std::upper_bound(thresholds_.begin(), thresholds_.end(), key) - thresholds_.begin());
 }
 
-// Makes a trie level by level: a node's cells side by side.
+// Builds a trie level by level, the cells of a node adjacent.
 class TrieMaker {
  public:
   TrieMaker(std::span<const std::uint64_t> thresholds, std::uint64_t most, std::uint32_t extra)
@@ -181,7 +181,7 @@ class TrieMaker {
     trie_.span = thresholds.back() - trie_.first;
   }
 
-  // The first level's cells: so many, of which each has so many thresholds.
+  // Divides the root into cells by key, and counts the thresholds of each cell.
   void divide_keys() {
     trie_.by_value = false;
     const auto width = static_cast<std::uint32_t>(std::bit_width(trie_.span));
@@ -200,14 +200,14 @@ class TrieMaker {
     for (const std::uint64_t threshold : thresholds_) ++counts_[cell_of(value_at(threshold - trie_.first), trie_)];
     return true;
   }
-  // How many thresholds lie in the cell of one, together for all.
+  // The sum over all thresholds of the number of thresholds in their cell.
   double crowd() const {
     double sum = 0;
     for (const std::size_t count : counts_) sum += static_cast<double>(count) * static_cast<double>(count);
     return sum;
   }
 
-  // Whether there was room for all nodes.
+  // Builds the other levels; false where some nodes did not fit.
   bool make() {
     trie_.words.resize(counts_.size());
     std::size_t begin = 0;
@@ -227,9 +227,9 @@ class TrieMaker {
 
  private:
   static constexpr std::size_t kFew = 2;
-  static constexpr std::uint32_t kMostBits = 22;  // float's whole numbers, with a bit to spare
+  static constexpr std::uint32_t kMaxBits = 22;  // the integers of a float, less a bit
 
-  // A node whose cells are to be filled in: offsets, the place of the first cell, thresholds.
+  // A node whose cells are not filled in yet: its offsets, the index of its first cell, its thresholds.
   struct Open {
     std::uint64_t first, last;
     std::uint32_t shift, base;
@@ -238,13 +238,13 @@ class TrieMaker {
 
   std::uint32_t root_bits() const {
     const auto room = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(most_, 2) - 1) - 1);
-    return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMostBits});
+    return std::min({static_cast<std::uint32_t>(std::bit_width(thresholds_.size())) + extra_, room, kMaxBits});
   }
   float value_at(std::uint64_t offset) const {
     return std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(trie_.first + offset)));
   }
 
-  // The least offset in this cell of the root, or in one after it; span + 1 if there is none.
+  // The least offset in this cell of the root or a later one; span + 1 if there is none.
   std::uint64_t first_of(std::uint64_t cell) const {
     if (!trie_.by_value) return cell < counts_.size() ? cell << trie_.shift : trie_.span + 1;
     std::uint64_t low = 0, high = trie_.span + 1;
@@ -263,14 +263,14 @@ class TrieMaker {
     return static_cast<std::uint32_t>(std::min<std::size_t>(end - begin, Trie::kMany)) << 25 | static_cast<std::uint32_t>(begin);
   }
 
-  // The word of the offsets first..last, with these thresholds.
+  // The word for the offsets first..last, with these thresholds.
   std::uint32_t word(std::uint64_t first, std::uint64_t last, std::size_t begin, std::size_t end) {
-    // All of the cell reach those that it begins with; but for the first cell, where samples below all edges are searched too.
+    // A threshold at the first offset is reached by the whole cell; not so in the first cell, which samples below all edges are mapped to.
     while (first != 0 && begin < end && thresholds_[begin] - trie_.first == first) ++begin;
     const std::size_t count = end - begin;
     if (count <= kFew || thresholds_[begin] == thresholds_[end - 1]) return leaf(begin, end);
     const auto width = static_cast<std::uint32_t>(std::bit_width(last - first));
-    const std::uint32_t shift = width - std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + extra_, kMostBits});
+    const std::uint32_t shift = width - std::min({width, static_cast<std::uint32_t>(std::bit_width(count)) + extra_, kMaxBits});
     const std::uint64_t cells = (last >> shift) - (first >> shift) + 1;
     if (trie_.words.size() + cells > most_) {
       whole_ = false;
@@ -290,7 +290,7 @@ class TrieMaker {
       const std::uint64_t last = std::min(start + ((std::uint64_t{1} << node.shift) - 1), node.last);
       std::size_t end = begin;
       while (end < node.end && thresholds_[end] - trie_.first <= last) ++end;
-      const std::uint32_t made = word(std::max(start, node.first), last, begin, end);  // which may move the words
+      const std::uint32_t made = word(std::max(start, node.first), last, begin, end);  // may reallocate the words
       trie_.words[node.base + (cell - before)] = made;
       begin = end;
     }
@@ -298,7 +298,7 @@ class TrieMaker {
 
   std::span<const std::uint64_t> thresholds_;
   std::uint64_t most_;
-  std::uint32_t extra_;  // bits of a node beyond one cell a threshold
+  std::uint32_t extra_;  // bits of a node in addition to one cell per threshold
   bool whole_ = true;
   Trie trie_;
   std::vector<std::size_t> counts_;
@@ -312,7 +312,7 @@ Trie Plan::trie(std::uint64_t most, bool by_value) const {
     none.words = {0};
     return none;
   }
-  // The more cells, the fewer steps and comparisons: as many as fit.
+  // More cells mean fewer steps and comparisons: takes as many as fit.
   for (std::uint32_t extra = 3;; --extra) {
     TrieMaker maker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow), extra);
     const bool values = by_value && type_ == DType::float32 && maker.divide_values();

@@ -1,4 +1,4 @@
-// Which slots samples are in (plan.hpp). What the host defines stands in count.cl.
+// The slots of samples (plan.hpp). count.cl lists the defines that the host sets.
 
 #if ELEMENT == 3 || ELEMENT == 5
 typedef ulong Key;
@@ -9,7 +9,7 @@ typedef uint Key;
 #endif
 #if ELEMENT == 5 && SAMESUM_FP64
 typedef double Real;
-#define ROUNDER 6755399441055744.0  // 1.5 * 2^52: what is added to it is rounded to a whole number, which the lowest bits then are
+#define ROUNDER 6755399441055744.0  // 1.5 * 2^52: adding it rounds to an integer, which the lowest bits then hold
 #define WHOLE(shifted) (uint) as_ulong(shifted)
 #define SIGN(x) (uint)(as_ulong(x) >> 63)
 #else
@@ -29,9 +29,9 @@ typedef struct {
   EDGES const Key* thresholds;
   EDGES const uint* trie;
   uint threshold_count, nan_slot, upper, shift;
-  uint one;  // 1: from the host, and so in a register, whatever compilers think of it
-  uint lane;  // of HOT: where this work-item's words of slot 0 begin, in bytes
-  uint alone, own;  // of HOT: the slot that alone has further words, and this work-item's
+  uint one;  // 1, passed by the host so that compilers keep it in a register
+  uint lane;  // of HOT: byte offset of this work-item's words of slot 0
+  uint alone, own;  // of HOT: the single slot with additional words, and this work-item's word
   int runs;         // of HOT: whether other samples come in runs
   Key first, span, flip;
   Real low, scale, top, tolerance, last_tolerance;
@@ -62,7 +62,7 @@ FN Real real_of(const Plan* plan, Key bits) {
 }
 #endif
 
-// Whether the sample is not below this threshold.
+// Whether the sample reaches (is not below) this threshold.
 FN int reaches(const Plan* plan, Key bits, uint threshold) {
 #if GUESS == 3
   return as_float(bits) >= as_float(plan->thresholds[threshold]);
@@ -74,8 +74,8 @@ FN int reaches(const Plan* plan, Key bits, uint threshold) {
 #if GUESS == 1
 typedef struct {
   uint edge;
-  Real off;   // from it
-  Real last;  // from the last edge
+  Real off;   // distance from that edge
+  Real last;  // distance from the last edge
 } Place;
 FN Place place_of(const Plan* plan, Key bits) {
   Real real = fmin(fmax(real_of(plan, bits), (Real)-0.5f), plan->top);
@@ -86,16 +86,16 @@ FN Place place_of(const Plan* plan, Key bits) {
   place.last = real - (plan->top - (Real)0.5f);
   return place;
 }
-// `off` is -0.0 only where real() rounded to that below edge 0: such a place is within the tolerance, and looked at again.
+// `off` is -0.0 only where real() rounded to that for a sample below edge 0: such a sample is within the tolerance, and compared.
 FN uint guess_of(Place place) { return place.edge + 1 - SIGN(place.off); }
-// Without a guess: by a look at the nearest edge.
+// The exact slot, by comparison with the nearest edge.
 FN uint slot_of(const Plan* plan, Key bits) {
   uint edge = min_u32(place_of(plan, bits).edge, plan->threshold_count - 1);
   uint slot = edge + (reaches(plan, bits, edge) ? 1u : 0u);
   return is_nan(bits) ? plan->nan_slot : slot;
 }
 #else
-// The word that the search begins with; and the rest of it.
+// The word at which the search begins, and the remaining offset.
 FN Key offset_of(const Plan* plan, Key bits) {
   Key key = key_of(plan, bits);
   Key offset = key < plan->first ? 0 : key - plan->first;
@@ -111,7 +111,7 @@ FN uint root_of(const Plan* plan, Key bits) {
 FN uint below(const Plan* plan, Key bits, uint node) {
   return plan->trie[((uint)(offset_of(plan, bits) >> (node >> 25 & 63)) - node) & 0x1ffffff];
 }
-// The slot of a leaf's samples; nearly all leaves have one threshold, or none.
+// The slot of a leaf's samples; nearly all leaves have at most one threshold.
 FN uint slot_in(const Plan* plan, Key bits, uint leaf) {
   uint low = leaf & 0x1ffffff, count = leaf >> 25;
   if (count > 2) {
@@ -145,7 +145,7 @@ FN uint slot_of(const Plan* plan, Key bits) {
 #endif
 
 #if ELEMENT != 0
-// The samples of a load, and their slots.
+// The samples of a load and their slots.
 #if ELEMENT == 1
 FN void samples_of(uint4 vector, uint* samples) {
 #define SET_SAMPLES(word, i) samples[i] = (word)&65535, samples[i + 1] = (word) >> 16
@@ -174,7 +174,7 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
 #else
   Key bits[PER_VECTOR];
   samples_of(vector, bits);
-  // What nearly no sample needs is asked once for all of them: is any near an edge, or not a number?
+  // The rare cases are tested once for the load: is any sample near an edge, or NaN?
 #if ELEMENT == 4
   float nans = 0;
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) nans += as_float(bits[k]);
@@ -194,7 +194,7 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
   }
   unsure |= nearest < plan->tolerance || last < plan->last_tolerance;
 #else
-  if (!unsure) {  // not for NaNs: their cell by value need not be that of their key
+  if (!unsure) {  // excludes NaNs: their cell by value may differ from that by key
     uint words[PER_VECTOR];
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = root_of(plan, bits[k]);
     for (;;) {

@@ -1,9 +1,12 @@
-// Histograms of characters: bytes, counted all, and put into bins afterwards.
+// Histograms of characters: all bytes are counted, then assigned to bins.
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
+#include "core/reports.hpp"
 #include "core/view.hpp"
+#include "device/memory/run.hpp"
 #include "histogram/count.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@
 namespace samesum {
 namespace {
 
-constexpr std::size_t kMostBins = std::numeric_limits<std::int16_t>::max();
+constexpr std::size_t kMaxBins = std::numeric_limits<std::int16_t>::max();
 
 }  // namespace
 
@@ -56,14 +59,13 @@ CharacterMap CharacterMap::of(const std::vector<std::string>& groups) {
       bin = static_cast<std::int16_t>(map.names.size());
     }
     map.names.push_back(group);
-    if (map.names.size() > kMostBins)
-      throw Error(ErrorKind::usage, fmt::format("{} groups of characters: there can be {}", groups.size(), kMostBins));
+    if (map.names.size() > kMaxBins)
+      throw Error(ErrorKind::usage, fmt::format("{} groups of characters: there can be {}", groups.size(), kMaxBins));
   }
   return map;
 }
 
-CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Device& device, const HistogramOptions& options,
-                                 HistogramReport* report) {
+CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   for (std::size_t i = 0; i < 256; ++i) {
     if (map.bin[i] != CharacterMap::kNone && (map.bin[i] < 0 || static_cast<std::size_t>(map.bin[i]) >= map.names.size())) {
@@ -72,7 +74,14 @@ CharacterCounts count_characters(std::string_view text, const CharacterMap& map,
     }
   }
   const View bytes(text.data(), text.size(), DType::uint8);
-  const std::vector<std::uint64_t> counted = binning::count_bytes(bytes, 1, device, options, report);
+  const Device device = device::device_for(text.size(), options);
+  std::vector<std::uint64_t> counted(256);
+  core::Reports reports(options.report);
+  core::ProgressParts(options, text.size(), device.info().has(Capability::kernels)).for_parts(bytes, [&](View part) {
+    const std::vector<std::uint64_t> more = binning::count_bytes(part, 1, device, options.tuning, reports.next());
+    for (std::size_t i = 0; i < 256; ++i) counted[i] += more[i];
+    reports.add();
+  });
   CharacterCounts result{map.names, std::vector<std::uint64_t>(map.names.size()), 0};
   for (std::size_t i = 0; i < 256; ++i) {
     (map.bin[i] == CharacterMap::kNone ? result.others : result.counts[static_cast<std::size_t>(map.bin[i])]) += counted[i];

@@ -54,7 +54,7 @@ struct ByteBlock {
   std::size_t size = 0;
 };
 
-// A block holds whole elements: a megabyte, which a second-level cache nearly holds and to which a call of the system is little.
+// A block holds whole elements: 1 MiB nearly fits a second-level cache, and amortizes the cost of a system call.
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
@@ -66,7 +66,7 @@ std::string what_there_is(std::uint64_t offset) {
   return offset == 0 ? "its size" : fmt::format("its size behind the first {} bytes", offset);
 }
 
-// Elements one after the other. One thread reads, and another (if bytes are to be swapped) swaps, while the caller sums.
+// Elements in stream order. One thread reads, and another one (if needed) swaps bytes, while the caller sums.
 class StreamSource final : public Source {
  public:
   StreamSource(std::unique_ptr<ByteStream> stream, RawType type, std::optional<Npy> npy, const ArrayFile::Part& part)
@@ -88,7 +88,7 @@ class StreamSource final : public Source {
   void allow_any_order() noexcept override { any_order_ = true; }
   std::optional<Array> next() override {
     if (any_order_ || !npy_ || !lies_in_fortran_order(*npy_)) return next_as_it_comes();
-    if (!by_index_) keep_all();
+    if (!by_index_) store_all();
     if (const std::optional<View> block = by_index_->next()) return *block;
     return std::nullopt;
   }
@@ -113,14 +113,15 @@ class StreamSource final : public Source {
     return std::nullopt;
   }
 
-  // The last element to come may be the second by index: all have to be there before any is given.
-  void keep_all() {
+  // For Fortran order: reads all elements before any is given, as the last one in the file may be the second by index.
+  void store_all() {
     TemporaryFile file;
     while (const std::optional<Array> block = next_as_it_comes()) {
       file.append({static_cast<const std::byte*>(block->data()), static_cast<std::size_t>(block->bytes())});
     }
-    kept_ = std::make_unique<MappedFile>(file.release(), stream_->name());
-    by_index_.emplace(Array(kept_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true)), core::Order::index);
+    stored_ = std::make_unique<MappedFile>(file.release(), stream_->name());
+    const Array elements(stored_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true));
+    by_index_.emplace(elements, core::Order::index);
   }
 
   bool fill(ByteBlock& block) {
@@ -135,7 +136,7 @@ class StreamSource final : public Source {
     return true;
   }
 
-  // What stands before the elements of a raw input.
+  // Skips the bytes before the elements of a raw input.
   void skip(ByteBlock& block) {
     while (to_skip_ != 0) {
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, to_skip_));
@@ -146,7 +147,7 @@ class StreamSource final : public Source {
     }
   }
 
-  // What is left to be said against the input once all of it has been read.
+  // The checks that are possible only after all of the input was read.
   void check_end() {
     const std::size_t element = size_of(type_.type);
     if (!npy_) {
@@ -169,14 +170,14 @@ class StreamSource final : public Source {
   std::uint64_t to_skip_;    // bytes
   std::uint64_t left_;       // bytes of elements
   std::uint64_t read_ = 0;   // bytes of elements
-  std::uint64_t count_ = 0;  // elements that came
+  std::uint64_t count_ = 0;  // elements read
   bool any_order_ = false;
-  std::unique_ptr<MappedFile> kept_;  // where they come in another order than they are wanted
+  std::unique_ptr<MappedFile> stored_;  // holds all elements where they must be reordered
   std::optional<core::ArrayBlocks> by_index_;
-  Pipeline<ByteBlock> pipeline_;  // last: its threads use the others
+  Pipeline<ByteBlock> pipeline_;  // last: its threads use the other members
 };
 
-// reversed(x) for elements of type T, which may lie at any address.
+// Reverses the bytes of elements of type T at any alignment.
 template <class T, class Reversed>
 void swap_each(std::span<std::byte> elements, const Reversed& reversed) noexcept {
   for (std::size_t i = 0; i + sizeof(T) <= elements.size(); i += sizeof(T)) {
@@ -200,7 +201,7 @@ std::unique_ptr<Source> mapped_source(ArrayFile file, std::string_view format) {
 }
 
 Npy read_npy_header(ByteStream& stream) {
-  constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 20;  // numpy refuses those of over 10,000 bytes
+  constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 20;  // numpy's limit is 10,000 bytes
   const std::uint64_t offset = npy_offset(stream.peek(kNpyStart));
   if (offset > kMaxHeader && stream.peek(kMaxHeader).size() == kMaxHeader) {
     throw Error(ErrorKind::usage,

@@ -16,7 +16,7 @@
 namespace samesum::io {
 namespace {
 
-constexpr int kPipeBytes = 1 << 20;  // what an unprivileged process may have; the default is 64 KiB
+constexpr int kPipeBytes = 1 << 20;  // the limit for unprivileged processes; the default is 64 KiB
 
 [[noreturn]] void fail(const std::string& name, std::string_view what, int code) {
   throw Error(ErrorKind::usage, fmt::format("{}: {}: {}", name, what, std::generic_category().message(code)));
@@ -38,7 +38,7 @@ FileStream::FileStream(const std::string& path) : ByteStream(path == "-" ? "stan
   regular_ = S_ISREG(status.st_mode);
   if (regular_) size_ = static_cast<std::uint64_t>(status.st_size);
   modified_ = status.st_mtim;
-  if (S_ISFIFO(status.st_mode)) fcntl(descriptor_, F_SETPIPE_SZ, kPipeBytes);  // fewer turns between writer and reader, where allowed
+  if (S_ISFIFO(status.st_mode)) fcntl(descriptor_, F_SETPIPE_SZ, kPipeBytes);  // fewer context switches, where allowed
 }
 
 FileStream::~FileStream() {

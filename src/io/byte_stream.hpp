@@ -1,4 +1,4 @@
-// Bytes that come one after the other: from a file, a pipe, standard input, or out of a file in which they are packed.
+// Streams of bytes: from a file, a pipe, standard input, or decompressed from another stream.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,18 +22,18 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  /// The first `count` bytes, or all where there are fewer. They are read again.
+  /// The first `count` bytes, or all where there are fewer; read() gives them again.
   std::span<const std::byte> peek(std::size_t count);
-  /// Fills `into` with what comes next: fewer bytes only at the end, or once cancelled.
+  /// Fills `into` with the next bytes: fewer only at the end, or once cancelled.
   std::size_t read(std::span<std::byte> into);
-  /// Makes a read that waits in another thread, and all later ones, return at once.
+  /// Makes a read that is blocked in another thread, and all later ones, return at once.
   virtual void cancel() noexcept = 0;
 
-  /// Whether the bytes are those of a regular file, from its beginning to its end, so that it may be mapped instead.
+  /// Whether the stream is a whole regular file, so that it may be mapped instead.
   virtual bool regular() const noexcept { return false; }
-  virtual std::uint64_t size() const noexcept { return 0; }  ///< of all there is; 0: not known
+  virtual std::uint64_t size() const noexcept { return 0; }  ///< of the whole stream; 0: unknown
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
-  /// Of a regular file: nobody wrote to it since it was opened.
+  /// For a regular file: whether it was not modified since it was opened.
   virtual bool unchanged() const noexcept = 0;
 
  protected:
@@ -44,11 +44,11 @@ class ByteStream {
 
  private:
   std::string name_;
-  std::vector<std::byte> peeked_;  // and not read again yet
+  std::vector<std::byte> peeked_;  // peeked bytes that read() has not given yet
   std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
-/// A file, as the system gives it.
+/// A file or a pipe of the operating system.
 class FileStream final : public ByteStream {
  public:
   /// "-" is standard input. Opening a named pipe waits for its writer.
@@ -56,14 +56,14 @@ class FileStream final : public ByteStream {
   ~FileStream() override;
 
   void cancel() noexcept override;
-  /// False for a file that says it has no bytes and yet gives some, as those in /proc do.
+  /// False also for a file whose size is 0 but that has bytes, as in /proc.
   bool regular() const noexcept override { return regular_ && !gives_more_; }
   std::uint64_t size() const noexcept override { return size_; }
   bool unchanged() const noexcept override;
 
-  /// Of a regular file: fills `into` from byte `offset` on; fewer bytes at the file's end. Moves nothing.
+  /// Requires a regular file: fills `into` from byte `offset` on; fewer bytes at the file's end. Does not move the read position.
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> into) const;
-  /// Of a regular file: read() gives `count` bytes from `offset` on. Nothing may have been peeked at before.
+  /// Requires a regular file and no peek() before: read() then gives `count` bytes from `offset` on.
   void select(std::uint64_t offset, std::uint64_t count);
 
  private:
@@ -72,7 +72,7 @@ class FileStream final : public ByteStream {
   int descriptor_ = -1;
   int wake_ = -1;  // an eventfd: readable once cancelled
   bool regular_ = false;
-  bool gives_more_ = false;  // than a size of 0
+  bool gives_more_ = false;  // has bytes in spite of a size of 0
   std::uint64_t size_ = 0;
   std::uint64_t left_ = ~std::uint64_t{0};  // bytes that may be read
   timespec modified_{};

@@ -29,25 +29,24 @@ std::string_view kind_of(mode_t mode) noexcept {
 
 }  // namespace
 
-// All files that are mapped, for a handler of signals, which may take no lock: a list to which places are added and from which none is ever
-// taken, but used again.
-struct MappedFile::Place {
+// All mapped files, for a signal handler, which must not lock: a list whose nodes are added and reused, but never removed.
+struct MappedFile::Node {
   std::atomic<bool> used = true;
   std::atomic<const std::byte*> begin = nullptr, end = nullptr;
   std::atomic<const char*> name = nullptr;
-  Place* next = nullptr;
+  Node* next = nullptr;
 
-  static inline std::atomic<Place*> first = nullptr;
+  static inline std::atomic<Node*> first = nullptr;
 
-  static Place* take() {
-    for (Place* place = first; place != nullptr; place = place->next) {
-      if (!place->used.exchange(true)) return place;
+  static Node* take() {
+    for (Node* node = first; node != nullptr; node = node->next) {
+      if (!node->used.exchange(true)) return node;
     }
-    auto* const place = new Place();
-    place->next = first;
-    while (!first.compare_exchange_weak(place->next, place)) {
+    auto* const node = new Node();
+    node->next = first;
+    while (!first.compare_exchange_weak(node->next, node)) {
     }
-    return place;
+    return node;
   }
   void set(const std::byte* from, std::size_t size, const char* whose) noexcept {
     name = whose;
@@ -63,7 +62,7 @@ struct MappedFile::Place {
 };
 
 MappedFile::MappedFile(const std::string& path)
-    // Without O_NONBLOCK a named pipe would wait for a writer; for regular files it means nothing.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer; it does not affect regular files.
     : name_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) fail(path, "cannot be opened", errno);
   map();
@@ -85,17 +84,17 @@ void MappedFile::map() {
       if (read(descriptor_, &byte, 1) <= 0) return;
       throw Error(ErrorKind::usage, fmt::format("{}: says that it has no bytes, and has some: it cannot be mapped into memory", name_));
     }
-    place_ = Place::take();
+    node_ = Node::take();
     void* data = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
     if (data == MAP_FAILED) {
       const int code = errno;
-      place_->give_back();
+      node_->give_back();
       fail(name_, "cannot be mapped into memory", code);
     }
     data_ = data;
-    place_->set(static_cast<const std::byte*>(data), size_, name_.c_str());
-    // A file system that can keeps what it reads for us in large pages from now on. Measured on ext4: 1 GiB from the page cache in
-    // 35 instead of 45 ms, also in later processes; populating the mapping in advance, or advising sequential access, gains nothing.
+    node_->set(static_cast<const std::byte*>(data), size_, name_.c_str());
+    // File systems that support it cache the file in huge pages from now on. Measured on ext4: 1 GiB from the page cache in 35 instead of
+    // 45 ms, also in later processes; populating the mapping in advance, or advising sequential access, has no effect.
     madvise(data_, size_, MADV_HUGEPAGE);
   } catch (...) {
     close(descriptor_);
@@ -105,7 +104,7 @@ void MappedFile::map() {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) {
-    place_->give_back();
+    node_->give_back();
     munmap(data_, size_);
   }
   close(descriptor_);
@@ -119,8 +118,8 @@ bool MappedFile::unchanged() const noexcept {
 
 const char* MappedFile::name_at(const void* address) noexcept {
   const auto* const byte = static_cast<const std::byte*>(address);
-  for (const Place* place = Place::first; place != nullptr; place = place->next) {
-    if (byte >= place->begin.load() && byte < place->end.load()) return place->name;
+  for (const Node* node = Node::first; node != nullptr; node = node->next) {
+    if (byte >= node->begin.load() && byte < node->end.load()) return node->name;
   }
   return nullptr;
 }

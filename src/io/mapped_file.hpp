@@ -1,4 +1,4 @@
-// A file mapped into memory, read-only.
+// Files mapped into memory, read-only.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,11 +9,11 @@
 
 namespace samesum::io {
 
-/// Maps the whole of a regular file. Errors (usage) name the file and the system's reason. mapped_file_at() knows it by its address.
+/// Maps a whole regular file. Errors (usage) name the file and the system's reason. mapped_file_at() finds the file by an address.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
-  /// A file without a name, which is `descriptor` and becomes this object's; `name` is for messages.
+  /// Maps an unnamed file and takes ownership of `descriptor`; `name` is for messages.
   MappedFile(int descriptor, std::string name);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -24,7 +24,7 @@ class MappedFile {
   /// See mapped_file_at().
   static const char* name_at(const void* address) noexcept;
 
-  /// False once the file has been written to, or made longer or shorter.
+  /// False once the file was modified or its size changed.
   bool unchanged() const noexcept;
 
  private:
@@ -35,8 +35,8 @@ class MappedFile {
   void* data_ = nullptr;
   std::size_t size_ = 0;
   timespec modified_{};
-  struct Place;
-  Place* place_ = nullptr;  // where it is noted
+  struct Node;
+  Node* node_ = nullptr;  // its node in the list of mapped files
 };
 
 }  // namespace samesum::io

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxDimensions = 64;  // numpy's own limit
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
-// What numpy calls the type that a descr names; empty where it is none of its plain types.
+// numpy's name of the type in a descr; empty where it is not a plain type.
 std::string dtype_name(std::string_view descr) {
   if (!descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos) descr.remove_prefix(1);
   if (descr.empty()) return "";
@@ -58,10 +58,10 @@ std::string dtype_name(std::string_view descr) {
   }
 }
 
-// numpy has no bfloat16 of its own; ml_dtypes writes it as a record of two bytes, which says too little to be taken for one.
+// numpy has no bfloat16; ml_dtypes writes it as a record of two bytes, which is too ambiguous to be read as bfloat16.
 RawType parse_descr(std::string_view descr) {
   const std::string name = dtype_name(descr);
-  if (name == "bool") return {DType::uint8, false};  // 0 and 1
+  if (name == "bool") return {DType::uint8, false};  // stored as 0 and 1
   if (name.starts_with("complex")) {
     refuse(
         fmt::format("its elements are {} ('{}'), of which each has two numbers; a.real and a.imag saved with numpy.save are two files that "
@@ -78,8 +78,8 @@ RawType parse_descr(std::string_view descr) {
   return {*known, descr[0] == '>' && size_of(*known) > 1};
 }
 
-// Reads the one dict literal that a header is, of exactly the three entries that numpy writes. Nothing recurses: the only values are a
-// string, a bool, and a tuple of integers.
+// Parses the header's dict literal, with exactly the three entries that numpy writes. No recursion: the values are a string, a bool, and a
+// tuple of integers.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
@@ -127,7 +127,7 @@ class HeaderParser {
     refuse(fmt::format("bad header: {} expected at its byte {}, found {}", wanted, position_, found));
   }
 
-  // The next character that is no space; '\0' at the end.
+  // The next character that is not a space; '\0' at the end.
   char skip_spaces() {
     while (position_ < text_.size() && std::string_view(" \t\r\n\f").find(text_[position_]) != std::string_view::npos) ++position_;
     return position_ < text_.size() ? text_[position_] : '\0';
@@ -196,7 +196,7 @@ class HeaderParser {
     if (error == std::errc::invalid_argument) bad("a dimension");
     if (error == std::errc::result_out_of_range) bad("a dimension under 2^64");
     position_ += static_cast<std::size_t>(end - begin);
-    if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // as Python 2 wrote integers
+    if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // Python 2's suffix of integers
     return value;
   }
 

@@ -12,7 +12,7 @@
 
 namespace samesum::io {
 
-/// What a header says, checked against the size of the file.
+/// The contents of a header, checked against the size of the file.
 struct Npy {
   DType type = DType::float32;
   bool big_endian = false;
@@ -22,28 +22,28 @@ struct Npy {
   std::uint64_t offset = 0;  ///< of the first element, from the start of the file
 };
 
-/// Whether `file` begins as a .npy file does.
+/// Whether `file` begins with the signature of .npy.
 bool is_npy(std::span<const std::byte> file) noexcept;
 
-/// Reads the header of `file`, which is the whole file: the elements must fill what is left of it exactly.
-/// @throws Error (usage) that says what is wrong, without the file's name.
+/// Reads the header of `file`, which is the whole file: the elements must fill the rest of it exactly.
+/// @throws Error (usage) with what is wrong, without the file's name.
 Npy parse_npy(std::span<const std::byte> file);
 
-// The same for a file that is a stream, in steps:
+// The same in steps, for a file that is a stream:
 
-/// Where the elements begin, by the first kNpyStart bytes (or all, where there are fewer).
+/// The offset of the elements, from the first kNpyStart bytes (or all, where there are fewer).
 std::uint64_t npy_offset(std::span<const std::byte> start);
 inline constexpr std::size_t kNpyStart = 12;
-/// Reads the header in the first npy_offset() bytes of the file, or more; nothing is known of the elements yet.
+/// Reads the header in the first npy_offset() bytes or more of the file; the elements are not checked.
 Npy parse_npy_header(std::span<const std::byte> start);
-/// What is wrong where `present` bytes of elements are there, and where `more` bytes follow them.
+/// Messages for elements of `present` bytes that end early, and for `more` bytes after the elements.
 std::string too_short(const Npy& npy, std::uint64_t present);
 std::string too_long(const Npy& npy, std::string_view more);
 
-/// Whether the elements lie in another order than that of their indices.
+/// Whether Fortran order differs from C order for these elements, and they are in Fortran order.
 bool lies_in_fortran_order(const Npy& npy) noexcept;
 
-/// The bytes from an index to the next along each axis of an array that fills its memory, in C or Fortran order.
+/// The strides in bytes of a contiguous array in C or Fortran order.
 std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order);
 
 /// "(3, 4)", "(5,)", "()": as Python writes a shape.

@@ -1,8 +1,8 @@
 #include "io/open_stream.hpp"
 
-#include "io/decompress.hpp"
+#include "io/compressed/decompress.hpp"
 #include "io/recognize.hpp"
-#include "io/zip.hpp"
+#include "io/compressed/zip.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -19,7 +19,7 @@ struct InArchive {
   std::string archive, name;
 };
 
-// "archive:name", where the whole is no file's name and what stands before a colon is one.
+// "archive:name", where no file has the whole name and the part before a colon is a file.
 std::optional<InArchive> in_archive(const std::string& path) {
   std::error_code error;
   if (path == "-" || path.find(':') == std::string::npos || fs::exists(path, error)) return std::nullopt;

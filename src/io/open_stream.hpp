@@ -1,4 +1,4 @@
-// The bytes that an input's name stands for.
+// Opening an input by its name.
 #pragma once
 
 #include "io/byte_stream.hpp"
@@ -8,9 +8,9 @@
 
 namespace samesum::io {
 
-/// The file `path`, or standard input ("-"); "archive.zip:name" is a file in a zip archive, unless there is a file of this whole name. What
-/// gzip or zstd has compressed is decompressed, by its first bytes; `raw` bytes, which could begin like that by accident, where the name
-/// ends in .gz or .zst (or, of an archive, .npz or .zip), too.
+/// The file `path`, or standard input ("-"); "archive.zip:name" is a file in a zip archive, unless a file has this whole name. Data
+/// compressed by gzip or zstd are decompressed: recognized by their first bytes, or, as `raw` bytes could begin like that by chance, only
+/// by a name that ends in .gz or .zst (or, of an archive, .npz or .zip).
 std::unique_ptr<ByteStream> open_stream(const std::string& path, bool raw);
 
 }  // namespace samesum::io

@@ -1,4 +1,4 @@
-// Blocks that are filled in order, worked on in parallel, and taken in order.
+// A pipeline of blocks, which are filled in order, processed in parallel, and taken in order.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,13 @@
 
 namespace samesum::io {
 
-/// Threads of its own, rather than tasks of oneTBB: filling a block may wait for a pipe, and a worker of oneTBB that waits is missing
-/// elsewhere. As many blocks as threads and two more are all that there ever is, and what each holds is used again.
+/// It has its own threads instead of oneTBB's tasks: filling a block may wait for a pipe, and a waiting worker of oneTBB would be missing
+/// elsewhere. The number of blocks is the number of threads plus two; their memory is reused.
 template <class Block>
 class Pipeline {
  public:
-  /// `fill` is called for one block at a time, and says whether that was the last one (which may be empty); `work` then in any thread,
-  /// for several blocks at a time. `cancel` makes a call of `fill` in another thread return soon.
+  /// `fill` is called for one block at a time, and returns whether that was the last one (which may be empty); `work` is called in any
+  /// thread, for several blocks at a time. `cancel` makes a call of `fill` in another thread return soon.
   Pipeline(std::uint32_t threads, std::function<bool(Block&)> fill, std::function<void(Block&)> work, std::function<void()> cancel)
       : thread_count_(threads), fill_(std::move(fill)), work_(std::move(work)), cancel_(std::move(cancel)), slots_(threads + 2) {}
 
@@ -41,7 +41,7 @@ class Pipeline {
     if (filled_ == 0 && threads_.empty()) return first();
     std::unique_lock lock(mutex_);
     if (ended_ && taken_ == filled_) return nullptr;
-    ++taken_;  // the block taken last is free again
+    ++taken_;  // releases the block taken last
     changed_.notify_all();
     if (ended_ && taken_ == filled_) return nullptr;
     if (threads_.empty()) {
@@ -61,7 +61,7 @@ class Pipeline {
     std::exception_ptr error;
   };
 
-  // The first block is the caller's: where there is no other, no thread is started.
+  // The calling thread processes the first block: if there is no other, no thread is started.
   Block* first() {
     Slot& slot = slots_[0];
     ended_ = fill_(slot.block);
@@ -116,8 +116,8 @@ class Pipeline {
   std::condition_variable changed_;
   std::vector<Slot> slots_;
   std::uint64_t filled_ = 0;  // blocks
-  std::uint64_t taken_ = 0;   // blocks that the caller is done with
-  bool ended_ = false;        // the last block is filled
+  std::uint64_t taken_ = 0;   // blocks that the caller has finished with
+  bool ended_ = false;        // whether the last block is filled
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,8 +1,8 @@
 #include "io/recognize.hpp"
 
 #include "exact/serialized.hpp"
-#include "io/decompress.hpp"
-#include "io/zip.hpp"
+#include "io/compressed/decompress.hpp"
+#include "io/compressed/zip.hpp"
 
 #include <fmt/format.h>
 
@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A format, and what makes something of it that is read.
+// A format, and how to convert it into one that can be read.
 struct Format {
   std::string_view start;
-  std::size_t at;  // which byte of the file `start` begins with
+  std::size_t at;  // offset in the file of `start`
   std::string_view name;
   std::string_view advice;
 };
@@ -68,12 +68,12 @@ constexpr std::array kFormats = {
     Format{"%PDF-"sv, 0, "a PDF", "'pdftotext FILE -' takes the text out of it"},
 };
 
-// Whether no text would begin like that.
+// Whether no text can begin like that.
 constexpr bool is_telling(std::string_view start) noexcept {
   return start.size() > 8 || std::ranges::any_of(start, [](char c) { return c < ' ' || c > '~'; });
 }
 
-// Every second byte is zero: so Latin letters look in UTF-16.
+// Whether every second byte is zero, as in Latin letters in UTF-16.
 bool is_utf16(std::span<const std::byte> start) noexcept {
   if (start.size() < 4) return false;
   for (const std::size_t zero : {0, 1}) {

@@ -1,4 +1,4 @@
-// What a file is, by its first bytes.
+// Recognizing a file's format by its first bytes.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace samesum::io {
 
-/// How many bytes these functions want to see, where there are as many.
+/// The number of bytes that these functions inspect, where the file has as many.
 inline constexpr std::size_t kRecognizedBytes = 4096;
 
-/// Whether a file that begins like this is no text: there are control characters in it.
+/// Whether a file that begins like this is not text: it contains control characters.
 bool is_binary(std::span<const std::byte> start) noexcept;
 
-/// Of a format that is known and not read: its name, and how to make something of it that is read. Nothing for any other.
+/// For a known format that cannot be read: its name, and how to convert it. No value for any other.
 std::optional<std::string> other_format(std::span<const std::byte> start);
 
-/// What a file may be that is neither .npy nor said to be raw nor text, for a message to the user.
+/// Suggestions for a file that is neither .npy nor declared as raw nor text, for a message.
 std::string what_else(std::span<const std::byte> start);
 
 }  // namespace samesum::io

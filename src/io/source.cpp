@@ -1,4 +1,4 @@
-// Which source an input is.
+// Opening the source for an input.
 #include <samesum/source.hpp>
 
 #include "core/float_environment.hpp"
@@ -6,7 +6,7 @@
 #include "io/npy.hpp"
 #include "io/open_stream.hpp"
 #include "io/recognize.hpp"
-#include "io/text_source.hpp"
+#include "io/text/text_source.hpp"
 
 #include <samesum/array_file.hpp>
 #include <samesum/error.hpp>
@@ -22,7 +22,7 @@
 namespace samesum {
 namespace {
 
-constexpr std::uint32_t kMaxThreads = 16;  // for which the memory stays bounded
+constexpr std::uint32_t kMaxThreads = 16;  // bounds the memory
 
 bool is_set(TextOptions text) {
   text.table.reset();
@@ -68,7 +68,7 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
   std::unique_ptr<io::ByteStream> stream = io::open_stream(path, options.raw.has_value());
   const auto refuse = [&](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", stream->name(), message)); };
   const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
-  const bool file = stream->regular() && path != "-";  // standard input need not begin where its file does
+  const bool file = stream->regular() && path != "-";  // standard input may be redirected from the middle of a file
 
   if (start.empty() && !options.allow_empty) {
     std::error_code error;

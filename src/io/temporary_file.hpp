@@ -1,4 +1,4 @@
-// A file without a name, which is gone with the process, however that ends.
+// An unnamed file, which disappears when the process ends in any way.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace samesum::io {
 
-/// In the folder that TMPDIR names, or /tmp. Errors (usage) name the folder and the system's reason.
+/// Created in the folder that TMPDIR names, or /tmp. Errors (usage) name the folder and the system's reason.
 class TemporaryFile {
  public:
   TemporaryFile();
@@ -15,7 +15,7 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   void append(std::span<const std::byte> bytes);
-  /// The file, which is the caller's to close from now on.
+  /// The descriptor, which the caller must close.
   int release() noexcept;
 
  private:

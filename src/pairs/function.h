@@ -1,7 +1,7 @@
-// f(a, b) for kernels: what pairs_cpu_function-inl.hpp is for the CPU, operation by operation, so that values have the same bits.
+// f(a, b) for kernels: the same operations as in pairs_cpu_function-inl.hpp for the CPU, so that values have the same bits.
 //
-// Defined by the host: F (one of the numbers below), D (components), WEIGHTED, REAL, REAL_BYTES. VALUE is what f is evaluated in: REAL, or
-// a vector of it in kernels shaped for CPUs, which define it and BITS beforehand.
+// Defined by the host: F (one of the numbers below), D (components), WEIGHTED, REAL, REAL_BYTES. VALUE is the type in which f is evaluated:
+// REAL, or a vector of it in kernels for CPUs, which define it and BITS before this file.
 
 #define F_PRODUCT 0
 #define F_DIFFERENCE 1
@@ -23,7 +23,7 @@
 #endif
 #define V(x) ((VALUE)(x))
 
-// Where f is a sum of terms, it can be folded into the sum over y.
+// Where f is a sum of terms, the terms can be added directly to the sum over y.
 #define F_ADDITIVE (F <= F_SQDIST)
 
 FN VALUE f_first(VALUE a, VALUE b, REAL softening) {
@@ -107,7 +107,7 @@ FN VALUE exponential(VALUE t) {
 }
 #endif
 
-// What is left to do when all components are in.
+// The final operations, after all components.
 FN VALUE f_finish(VALUE s, REAL factor) {
 #if F == F_GAUSSIAN
   return exponential(s * V(factor));

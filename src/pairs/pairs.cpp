@@ -1,11 +1,11 @@
-// The public function: checks, and pieces of work of a size that lets progress be told and Ctrl-C be heard.
+// The public function: checks, and division of the work into pieces for progress and cancellation.
 #include <samesum/pairs.hpp>
 
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "device/device.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 
@@ -22,7 +22,7 @@
 namespace samesum {
 namespace {
 
-constexpr std::uint64_t kMostComponents = 1024;
+constexpr std::uint64_t kMaxComponents = 1024;
 
 constexpr std::array<std::string_view, 6> kFunctions = {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"};
 constexpr std::array<std::string_view, 4> kReductions = {"sum", "min", "max", "argmin"};
@@ -54,8 +54,8 @@ bool parameter_fits(DType type, double value) {
 // Rounded to the type.
 double in_type(DType type, double value) { return type == DType::float32 ? static_cast<double>(static_cast<float>(value)) : value; }
 
-// What the answer's bits need of a device.
-void check_capabilities(const DeviceInfo& info, const PairsOptions& options, DType type) {
+// Checks the capabilities that determine the answer's bits.
+void check_capabilities(const DeviceInfo& info, const PairsProblem& options, DType type) {
   if (!info.has(Capability::kernels)) return;  // the host's own arithmetic
   std::vector<Capability> needed;
   if (type == DType::float64) needed.push_back(Capability::fp64);
@@ -72,7 +72,7 @@ void check_capabilities(const DeviceInfo& info, const PairsOptions& options, DTy
   }
 }
 
-// The elements one behind the other in host memory, where elements of their type may lie: the array's own memory, or a copy.
+// The elements contiguous and aligned in host memory: the array's own memory, or a copy.
 class Packed {
  public:
   explicit Packed(const Array& array) : view_(nullptr, 0, array.type()) {
@@ -95,9 +95,9 @@ class Packed {
   std::vector<double> copy_;
 };
 
-// Runs body(first, count) over the x, in pieces that take a moment each; the first one is small, so that there is soon an estimate.
+// Runs body(first, count) over the x, in pieces of about kMoment; the first one is small, to estimate the time of the others.
 template <class Body>
-void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const PairsOptions& options, const Body& body) {
+void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const Options& options, const Body& body) {
   constexpr double kMoment = 0.25;  // seconds
   constexpr double kFirstPairs = 1 << 27;
   using Clock = std::chrono::steady_clock;
@@ -114,28 +114,28 @@ void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const Pair
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     first += count;
     if (!options.progress) continue;
-    options.progress(static_cast<double>(first) / static_cast<double>(problem.x_count));
+    options.progress({first * problem.y_count, problem.x_count * problem.y_count});
     piece = fitting(static_cast<double>(count) * std::clamp(kMoment / std::max(seconds, 1e-6), 0.25, 16.0));
   }
 }
 
 template <class Value>
-PairsResult run(const all_pairs::Problem& problem, const Device& device, const PairsOptions& options) {
+PairsResult run(const all_pairs::Problem& problem, const Device& device, const Options& options) {
   std::vector<Value> c(problem.x_count);
-  if (problem.x_count == 0 || problem.y_count == 0) return c;  // no y: sums of nothing
+  if (problem.x_count == 0 || problem.y_count == 0) return c;  // no y: empty sums
   const all_pairs::Target target{c.data()};
   if (!device.info().has(Capability::kernels)) {
     constexpr std::uint64_t kStep = 1024;
     in_pieces(problem, kStep, options, [&](std::uint64_t first, std::uint64_t count) {
-      all_pairs::pairs_on_cpu(problem.part(first, count), target.part(first, sizeof(Value)), options.threads);
+      all_pairs::pairs_on_cpu(problem.part(first, count), target.part(first, sizeof(Value)), options.tuning.threads);
     });
     return c;
   }
-  // Between two pieces the device is free: for who is told of the progress, and for others.
+  // The device is unlocked between two pieces: for the progress function and for other threads.
   device::Device& queue = device.implementation();
   auto on_device = [&] {
     const device::Lock lock(queue.mutex());
-    return all_pairs::DevicePairs(queue, problem, {options.group_size});
+    return all_pairs::DevicePairs(queue, problem, {options.tuning.group_size});
   }();
   in_pieces(problem, on_device.step(), options, [&](std::uint64_t first, std::uint64_t count) {
     const device::Lock lock(queue.mutex());
@@ -146,13 +146,13 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const P
 
 }  // namespace
 
-all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsOptions& options) {
+all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsProblem& options) {
   const core::DefaultFloatEnvironment environment;
   const DType type = a.type();
   if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
   if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
-  if (options.components == 0 || options.components > kMostComponents) {
-    refuse(fmt::format("vectors have 1 to {} components, not {}", kMostComponents, options.components));
+  if (options.components == 0 || options.components > kMaxComponents) {
+    refuse(fmt::format("vectors have 1 to {} components, not {}", kMaxComponents, options.components));
   }
   Problem problem{type, options.f, options.reduction, options.accuracy, options.components};
   problem.x_count = count_of(a, options.components, "A");
@@ -192,22 +192,26 @@ PairFunction parse_pair_function(std::string_view name) { return parse<PairFunct
 PairReduction parse_pair_reduction(std::string_view name) { return parse<PairReduction>(kReductions, name, "reduction"); }
 PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccuracy>(kAccuracies, name, "accuracy"); }
 
-PairsResult pairs(const Array& a, const Array& b, const Device& device, const PairsOptions& options) {
+PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  all_pairs::checked(a, b, options);
-  const Packed a_there(a), b_there(b), weights_there(options.weights.value_or(Array(nullptr, 0, a.type())));
-  PairsOptions packed = options;
-  if (options.weights) packed.weights = weights_there.view();
-  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
-  check_capabilities(device.info(), options, problem.type);
-  if (problem.reduction == PairReduction::argmin) return run<std::int64_t>(problem, device, options);
-  return problem.type == DType::float32 ? run<float>(problem, device, options) : run<double>(problem, device, options);
-}
-
-PairsResult pairs(const Array& a, const Array& b, const PairsOptions& options) {
   constexpr double kMost = 1e18;
   const double pairs_in_all = static_cast<double>(a.size()) * static_cast<double>(b.size());
-  return pairs(a, b, device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMost))), options);
+  const Device device = device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMost)), options);
+  all_pairs::checked(a, b, wanted);
+  const Packed a_there(a), b_there(b), weights_there(wanted.weights.value_or(Array(nullptr, 0, a.type())));
+  PairsProblem packed = wanted;
+  if (wanted.weights) packed.weights = weights_there.view();
+  const all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
+  check_capabilities(device.info(), wanted, problem.type);
+  const auto start = std::chrono::steady_clock::now();
+  PairsResult result = problem.reduction == PairReduction::argmin ? run<std::int64_t>(problem, device, options)
+                       : problem.type == DType::float32           ? run<float>(problem, device, options)
+                                                                  : run<double>(problem, device, options);
+  if (options.report != nullptr) {
+    *options.report = {device.info().selector, "pairs", "",
+                       a.bytes() + b.bytes(),  0,       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  }
+  return result;
 }
 
 Array array_of(const PairsResult& result) noexcept {

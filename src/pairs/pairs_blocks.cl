@@ -1,10 +1,10 @@
-// All pairs in registers: a work-item has ITEMS of the x, whose components stay in its registers; the group brings tiles of B to local memory,
-// and each y that a work-item reads from there, by 16-byte loads that are one broadcast for a sub-group, serves all of its x. The y are
-// split over groups, so that few x fill the device, too; pairs_combine puts the parts together, in their order.
+// All pairs in registers: a work-item has ITEMS of the x, whose components stay in its registers; the group copies tiles of B to local
+// memory, and each y that a work-item reads from there, by 16-byte loads that are one broadcast for a sub-group, is used for all of its x.
+// The y are divided over groups, so that few x also use the whole device; pairs_combine reduces the parts, in their order.
 //
-// Defined by the host, beside what function.h and reduction.h want: REDUCTION, COMPENSATED, GROUP (work-items), RESIDENT (groups to a
-// compute unit), ITEMS, TOGETHER (a divisor of ITEMS: so many are taken component by component), TILE (y, a multiple of CHUNK), CHUNK (y, a
-// multiple of 2 STEP), POLYNOMIALS (a mask: which of 16 exponentials are polynomials in fast sums; 0 where there may be NaN),
+// Defined by the host, beside the defines of function.h and reduction.h: REDUCTION, COMPENSATED, GROUP (work-items), RESIDENT (groups to a
+// compute unit), ITEMS, TOGETHER (a divisor of ITEMS: how many are processed component by component), TILE (y, a multiple of CHUNK), CHUNK
+// (y, a multiple of 2 STEP), POLYNOMIALS (a mask: which of 16 exponentials are polynomials in fast sums; 0 where there may be NaN),
 // UNROLL_COMPONENTS, UNROLL_STEPS (pragmas of loops over components, and over y).
 
 #if REAL_BYTES == 4
@@ -15,11 +15,11 @@
 #define LANES 2
 #endif
 
-// A y takes WIDTH places of a tile, so that 16-byte loads have whole ones.
+// A y takes WIDTH elements of a tile, so that 16-byte loads do not straddle two.
 #define USED (D + WEIGHTED)
 #define WIDTH (USED >= LANES ? (USED + LANES - 1) / LANES * LANES : USED == 3 ? 4 : USED)
 #define STEP (WIDTH < LANES ? LANES / WIDTH : 1)
-// Whether there is a whole step after j. A loop while j + 1 <= count might never end, so it would not be unrolled.
+// Whether a whole step remains after j. Not j + 1 <= count: such a loop might be infinite, so compilers would not unroll it.
 #define STEP_LEFT(j, count) (STEP == 1 ? (j) < (count) : (j) + STEP <= (count))
 
 FN void load_step(REAL* to, LOCAL const VECTOR* tile, uint j) {
@@ -42,8 +42,8 @@ FN void load_one(REAL* to, LOCAL const VECTOR* tile, uint j) {
 
 #if REDUCTION == R_SUM && !COMPENSATED
 #if F == F_GAUSSIAN && REAL_BYTES == 4
-// 2^t for t <= 0; below the normal numbers 0. The special-function unit does 16 of these in a cycle of a compute unit, the others 128
-// multiply-adds: where some of the 2^t are polynomials, both have work.
+// 2^t for t <= 0; below the normal numbers 0. A compute unit's special-function units do 16 of these per cycle, its other units 128
+// multiply-adds: with some of the 2^t as polynomials, both are busy.
 #if defined(__CUDACC__) || (SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX)
 FN float exp2_special(float t) {
   float result;
@@ -68,7 +68,7 @@ FN float exp2_polynomial(float t) {
 }
 #endif
 
-// Adds to the sums of TOGETHER x their pairs with one y.
+// Adds the pairs of TOGETHER x with one y to their sums.
 FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b, REAL factor, REAL softening) {
 #if F_ADDITIVE && !WEIGHTED
   UNROLL_COMPONENTS
@@ -87,7 +87,7 @@ FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b, REAL facto
   }
 #if F == F_GAUSSIAN && REAL_BYTES == 4
 #pragma unroll
-  for (uint i = 0; i < TOGETHER; ++i) s[i] *= factor;  // log2(e) is in it
+  for (uint i = 0; i < TOGETHER; ++i) s[i] *= factor;  // includes log2(e)
 #endif
 #pragma unroll
   for (uint i = 0; i < TOGETHER; ++i) {
@@ -105,7 +105,7 @@ FN void add_pairs(REAL* sum, uint item, const REAL* a, const REAL* b, REAL facto
 #endif
 
 #if REDUCTION == R_SUM && COMPENSATED
-// s + x, and what that rounds away added to c (Knuth's two-sum).
+// s + x, with the rounding error added to c (Knuth's two-sum).
 FN void two_sum(REAL* s, REAL* c, REAL x) {
   const REAL sum = *s + x;
   const REAL back = sum - *s;
@@ -113,7 +113,7 @@ FN void two_sum(REAL* s, REAL* c, REAL x) {
   *s = sum;
 }
 
-// Adds a pair, with all that is known of its errors.
+// Adds a pair, with all rounding errors that are known.
 FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL factor, REAL softening) {
   REAL high = *s;
   REAL low = *c;
@@ -154,8 +154,8 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b, REAL fact
 }
 #endif
 
-// What a part of the y comes to, part by part: `sums` (and, where COMPENSATED, behind all of them the compensations), or the keys of the least
-// values in their place, and in `places` where the chunks begin that have them.
+// Reduces a part of the y: to `sums` (and, where COMPENSATED, after all of them the compensations), or to the keys of the least values in
+// their place, with the index of the first y of their chunk in `places`.
 KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
                                                       ulong y_count, ulong share, uint parts, REAL factor, REAL softening,
                                                       GLOBAL REAL* sums, GLOBAL ulong* places) {
@@ -174,7 +174,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     for (uint d = 0; d < D; ++d) x[i * D + d] = a[from * D + d];
   }
 #if REDUCTION == R_SUM
-  REAL sum[ITEMS], rest[ITEMS];  // rest: of the whole tiles before, or the compensation
+  REAL sum[ITEMS], rest[ITEMS];  // rest: the sum of earlier whole tiles, or the compensation
 #pragma unroll
   for (uint i = 0; i < ITEMS; ++i) sum[i] = rest[i] = 0;
 #else
@@ -195,7 +195,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     for (uint k = local_id(); k < count; k += GROUP) elements[k * WIDTH + D] = weights[start + k];
 #endif
 #if REDUCTION != R_SUM
-    // The last chunk is filled up with its last y, which changes no minimum.
+    // The last chunk is padded with its last y, which changes no minimum.
     const uint filled = (count + CHUNK - 1) / CHUNK * CHUNK;
     for (uint k = count * D + local_id(); k < filled * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[(start + count - 1) * D + k % D];
 #if WEIGHTED
@@ -242,7 +242,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOB
     }
 #endif
 #else
-    // The least value of a chunk first, and only then whether it is less than what there was: the place is known to the chunk.
+    // First the least value of a chunk, then the comparison with the minimum so far: so only the index of the chunk is tracked.
     for (uint chunk = 0; chunk < count; chunk += CHUNK) {
       KEY low[ITEMS];
 #pragma unroll

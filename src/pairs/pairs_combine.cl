@@ -1,4 +1,4 @@
-// What the parts of the y came to, put together in a fixed order: COLUMNS of the x a group, whose work-items take the parts in turn. After
+// Reduces the parts of the y in a fixed order: COLUMNS of the x per group, whose work-items take the parts cyclically. Included after
 // pairs_blocks.cl, with the same defines.
 
 #define COLUMNS (GROUP >= 64 && GROUP % 32 == 0 ? 32 : GROUP)
@@ -41,7 +41,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL con
 #endif
     }
 #if COMPENSATED
-    // Where the sum has left the finite numbers, what was rounded away is no number.
+    // Where the sum is not finite, the compensation is not a number.
     sum = sum - sum == 0 ? sum + rest : sum;
 #endif
     if (x < x_count) c[x] = sum == sum ? sum : VALUE_OF_BITS(NAN_BITS);
@@ -75,7 +75,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL con
       best = key < best ? key : best;
     }
 #if REDUCTION == R_ARGMIN
-    // The first of the chunk that has the value. No way out of the loop, so that its loads need not wait for each other.
+    // Finds the first y of the chunk with that value. The loop has no early exit, so that its loads are independent.
     REAL ours[D], theirs[USED];
     UNROLL_COMPONENTS
     for (uint d = 0; d < D; ++d) ours[d] = a[from * D + d];

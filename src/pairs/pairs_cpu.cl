@@ -1,7 +1,8 @@
-// Fast sums for OpenCL devices that are CPUs: a work-item is a group of its own and runs from beginning to end, with the x in the lanes of a
-// few vectors, which stay in registers. OpenCL only.
+// Fast sums for OpenCL devices that are CPUs: a work-item is a group of its own and runs from beginning to end, with the x in the lanes of
+// a few vectors, which stay in registers. OpenCL only.
 //
-// Defined by the host, beside what function.h wants: LANES (of a vector), VALUE (the vector), AS_BITS, AS_VALUE, VECTORS (of x), CHAINS (of y).
+// Defined by the host, beside the defines of function.h: LANES (of a vector), VALUE (the vector), AS_BITS, AS_VALUE, VECTORS (of x), CHAINS
+// (of y).
 #ifdef __OPENCL_VERSION__
 
 #define BLOCK (LANES * VECTORS)
@@ -28,7 +29,7 @@ FN VALUE add_pair(VALUE sum, const VALUE* x, GLOBAL const REAL* y, REAL weight, 
 #endif
 }
 
-// The x lie by components here, padded to whole blocks of `padded`: component d of x number i is a[d * padded + i].
+// The x are stored by components, padded to whole blocks (`padded`): component d of x number i is a[d * padded + i].
 KERNEL FIXED_GROUP(1, 1) void pairs_vectors(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong padded,
                                             ulong y_count, ulong share, uint parts, REAL factor, REAL softening, GLOBAL REAL* sums) {
   const uint part = group_id() % parts;

@@ -1,5 +1,5 @@
-// The CPU's pairs: blocks of x against blocks of y. A task takes some blocks of x, and all y or, where there are few x, a part of them;
-// what the parts come to is put together in their order.
+// Pairs on the CPU: blocks of x against blocks of y. A task processes some blocks of x, and all y or, where there are few x, a part of
+// them; the parts are reduced in their order.
 #include "pairs/pairs_cpu.hpp"
 
 #include "core/float_environment.hpp"
@@ -19,14 +19,14 @@
 namespace samesum::all_pairs {
 namespace {
 
-constexpr std::uint64_t kBlocksOfTask = 8;        // of x (of exact sums, x): a block of y is used so often while it is in the cache
+constexpr std::uint64_t kBlocksOfTask = 8;        // of x (of exact sums, x): how often a block of y is used while it is in the cache
 constexpr std::uint64_t kElementsOfBlock = 4096;  // of B: 16 or 32 KiB
 constexpr std::uint64_t kEnoughTasks = 64;
-constexpr std::uint64_t kLeastShare = 1024;  // of y
+constexpr std::uint64_t kMinShare = 1024;  // of y
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-// What is known of C[x], of one part of the y.
+// The partial result for one x and one part of the y.
 template <class Real>
 struct Partial {
   Real sum = 0, compensation = 0;
@@ -47,7 +47,7 @@ class Run {
     y_block_ = std::max<std::uint64_t>(kElementsOfBlock / components, 1);
     x_task_ = exact() ? kBlocksOfTask : lanes_ * kBlocksOfTask;
     const std::uint64_t tasks = ceil_div(problem.x_count, x_task_);
-    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kLeastShare, y_block_), 1);
+    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kMinShare, y_block_), 1);
     parts_ = std::clamp<std::uint64_t>(kEnoughTasks / std::max<std::uint64_t>(tasks, 1), 1, most);
     y_part_ = ceil_div(ceil_div(problem.y_count, parts_), y_block_) * y_block_;
     if (exact()) {
@@ -114,7 +114,7 @@ class Run {
     const std::uint64_t blocks = ceil_div(count, lanes_);
     std::vector<Real> a_lanes(blocks * lanes_ * components);
     for (std::uint64_t i = 0; i < blocks * lanes_; ++i) {
-      const std::uint64_t x = first + std::min(i, count - 1);  // the last block is filled up
+      const std::uint64_t x = first + std::min(i, count - 1);  // the last block is padded
       for (std::uint64_t d = 0; d < components; ++d) {
         a_lanes[(i / lanes_ * components + d) * lanes_ + i % lanes_] = a()[x * components + d];
       }
@@ -149,15 +149,15 @@ class Run {
     }
   }
 
-  // Pieces of y, turned by components for vectors of y. The values of one x are written down, and summed as any array is.
+  // Pieces of y, transposed for vectors of y. The values of one x are stored, and summed as an array.
   void add_exactly(std::uint64_t x, std::uint64_t count, std::uint64_t begin, std::uint64_t end, Accumulator* sums) const {
-    constexpr std::uint64_t kMostTurned = std::uint64_t{1} << 16;
+    constexpr std::uint64_t kMaxTurned = std::uint64_t{1} << 16;
     static const Device cpu = Device::open("cpu");
     const std::uint64_t components = problem_.components;
-    const std::uint64_t most = std::clamp<std::uint64_t>(kMostTurned / components, 1, 4096);
+    const std::uint64_t most = std::clamp<std::uint64_t>(kMaxTurned / components, 1, 4096);
     std::vector<Real> values(most), turned(components == 1 ? 0 : most * components);
-    AccumulateOptions alone;
-    alone.threads = 1;
+    Options alone{.device = cpu};
+    alone.tuning.threads = 1;
     for (std::uint64_t y = begin; y < end; y += most) {
       Block<Real> piece = block(nullptr, y, std::min(most, end - y));
       if (components > 1) {
@@ -168,7 +168,7 @@ class Run {
       }
       for (std::uint64_t i = 0; i < count; ++i) {
         evaluate(problem_.f, a() + (x + i) * components, piece, most, values.data());
-        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, cpu, alone));
+        sums[i].merge(accumulate({values.data(), piece.count, problem_.type}, alone));
       }
     }
   }
@@ -191,7 +191,7 @@ class Run {
     } else if (!summing()) {
       store(x, value_of_key<Real>(total.best, problem_.reduction == PairReduction::max));
     } else {
-      // Where the sum has left the finite numbers, what was rounded away is no number.
+      // Where the sum is not finite, the compensation is not a number.
       store(x, compensated() && std::isfinite(total.sum) ? total.sum + total.compensation : total.sum);
     }
   }
@@ -205,7 +205,7 @@ class Run {
   std::uint64_t lanes_;
   std::uint64_t y_block_, x_task_, y_part_, parts_;
   std::vector<Partial<Real>> partials_;  // part by part
-  std::vector<Accumulator> sums_;        // of exact sums, likewise
+  std::vector<Accumulator> sums_;        // for exact sums, part by part
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// f for vectors: what function.h is for kernels, operation by operation. Included once for each instruction set.
+// f for vectors: the same operations as in function.h for kernels. Included once for each instruction set.
 
 #include "pairs/problem.hpp"
 
@@ -107,7 +107,7 @@ class Function {
     return hn::Mul(difference, difference);
   }
 
-  // kOnce: each fma is rounded once. Elsewhere it may be two operations, which is what some instruction sets have.
+  // kOnce: each fma must be rounded once. Otherwise it may be two operations, on instruction sets without fma.
   template <bool kOnce, class V>
   HWY_INLINE V next(V s, V a, V b) const {
     const auto multiply_add = [](V x, V y, V z) HWY_ATTR {

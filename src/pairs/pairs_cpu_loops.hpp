@@ -19,20 +19,20 @@ struct Block {
   Real factor, softening;
 };
 
-/// What is known of the x of a block so far, `lanes` of each array in use.
-constexpr std::size_t kMostLanes = 64;
+/// The partial results for the x of a block; `lanes` elements of each array are used.
+constexpr std::size_t kMaxLanes = 64;
 template <class Real>
 struct alignas(64) Lanes {
-  Real sum[kMostLanes];  ///< fast, compensated
-  Real compensation[kMostLanes];
-  Key<Real> best[kMostLanes];   ///< min, max, argmin
-  Key<Real> place[kMostLanes];  ///< argmin: number of the y in the block
+  Real sum[kMaxLanes];  ///< fast, compensated
+  Real compensation[kMaxLanes];
+  Key<Real> best[kMaxLanes];   ///< min, max, argmin
+  Key<Real> place[kMaxLanes];  ///< argmin: index of the y in the block
 };
 
-/// How many x a block has: 3 vectors.
+/// The number of x in a block: 3 vectors.
 std::size_t block_lanes(DType type) noexcept;
 
-/// Adds a block to `lanes`. Sums: to what is there. Minima: of this block alone.
+/// Processes a block. Sums are added to `lanes`; minima in `lanes` are replaced by those of this block.
 template <class Real>
 void fast_sum(PairFunction f, const Block<Real>& block, Lanes<Real>& lanes) noexcept;  // weights: may be null
 template <class Real>
@@ -40,7 +40,7 @@ void compensated_sum(PairFunction f, const Block<Real>& block, Lanes<Real>& lane
 template <class Real>
 void least(PairFunction f, PairReduction reduction, const Block<Real>& block, Lanes<Real>& lanes) noexcept;
 
-/// fl(w f) of one x, `a`, and `count` y, which lie by components here: component d of y number j is b[d * stride + j].
+/// fl(w f) of one x, `a`, and `count` y, which are stored by components: component d of y number j is b[d * stride + j].
 template <class Real>
 void evaluate(PairFunction f, const Real* a, const Block<Real>& block, std::size_t stride, Real* values) noexcept;
 

@@ -20,11 +20,11 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Twelve sums under way hide the latency of a multiply-add; with three x and one y they fill the sixteen registers that AVX2 has.
+// Twelve independent sums hide the latency of a multiply-add; with three x and one y they fill AVX2's sixteen registers.
 constexpr std::size_t kVectors = 3;  // of x
 constexpr std::size_t kChains = 4;   // of y
 
-// Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
+// Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them stay in registers.
 template <std::size_t n, class Body>
 HWY_INLINE void unrolled(const Body& body) {
   [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (body(std::integral_constant<std::size_t, i>()), ...); }
@@ -41,7 +41,7 @@ HWY_INLINE void for_each_y(std::size_t count, const Step& step) {
   }
 }
 
-// Sums of f folded into the sum: s continues where the last y ended. kComponents: 1, or 0 for block.components.
+// Adds the terms of f directly to the sum over y. kComponents: 1, or 0 for block.components.
 template <PairFunction f, std::size_t kComponents, bool kWeighted, class Real>
 void fast_sum_of(const Block<Real>& block, Lanes<Real>& lanes) {
   const Tag<Real> d;
@@ -94,7 +94,7 @@ void fast_sum_of(const Block<Real>& block, Lanes<Real>& lanes) {
   });
 }
 
-// w f of vector v of x and y number j; `error` is what was rounded away, where it is known.
+// w f of vector v of x and y number j; `error` is its rounding error, where known.
 template <PairFunction f, class Real, class V>
 HWY_INLINE V weighted_value(const Function<f, Real>& function, const Block<Real>& block, std::size_t v, std::size_t j, V* error) {
   const Tag<Real> d;
@@ -116,7 +116,7 @@ HWY_INLINE V weighted_value(const Function<f, Real>& function, const Block<Real>
   return product;
 }
 
-// s + x, and what that rounds away added to c (Knuth's two-sum).
+// s + x, with the rounding error added to c (Knuth's two-sum).
 template <class V>
 HWY_INLINE void add_with_error(V& s, V& c, V x) {
   const V sum = hn::Add(s, x);
@@ -136,7 +136,7 @@ void compensated_sum_of(const Block<Real>& block, Lanes<Real>& lanes) {
     V c = hn::LoadU(d, lanes.compensation + v * width);
     for (std::size_t j = 0; j < block.count; ++j) {
       if constexpr (f == PairFunction::product || f == PairFunction::difference) {
-        // Free of errors: each term is two numbers, whatever the weight.
+        // Without errors: each term is two numbers, for any weight.
         const V w = hn::Set(d, block.weights != nullptr ? block.weights[j] : Real{1});
         for (std::size_t i = 0; i < block.components; ++i) {
           const V a = hn::LoadU(d, block.a + (i * kVectors + v) * width);
@@ -165,7 +165,7 @@ void compensated_sum_of(const Block<Real>& block, Lanes<Real>& lanes) {
   }
 }
 
-// Keys as problem.hpp has them.
+// Keys as in problem.hpp.
 template <class Real, class V>
 HWY_INLINE auto key_of(V value, bool max) {
   const hn::RebindToSigned<Tag<Real>> d;
@@ -214,7 +214,7 @@ void evaluate_of(const Real* a, const Block<Real>& block, std::size_t stride, Re
   for (; j < block.count; ++j) some(hn::CappedTag<Real, 1>(), j);
 }
 
-// From the function's name to its code.
+// Dispatch from the function's name to its code.
 template <class Body>
 HWY_INLINE void with_function(PairFunction f, const Body& body) {
   switch (f) {
@@ -254,7 +254,7 @@ void any_evaluate(PairFunction f, const Real* a, const Block<Real>& block, std::
   with_function(f, [&](auto function) { evaluate_of<function()>(a, block, stride, values); });
 }
 
-// A name for each type, as the table of instruction sets takes no templates.
+// A name for each type, as the table of instruction sets does not support templates.
 #define SAMESUM_PAIRS_OF(Real, suffix)                                                                                  \
   void fast_sum_##suffix(PairFunction f, const Block<Real>& b, Lanes<Real>& l) { any_fast_sum(f, b, l); }               \
   void compensated_sum_##suffix(PairFunction f, const Block<Real>& b, Lanes<Real>& l) { any_compensated_sum(f, b, l); } \

@@ -14,32 +14,32 @@
 namespace samesum::all_pairs {
 namespace {
 
-// Of a GPU, by measurement (docs/pairs.md).
+// For GPUs, by measurement (docs/pairs.md).
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kSpaceGroupSize = 128, kSpaceTogether = 5, kSpaceUnroll = 14;  // is_gaussian_in_space(): the best of 310 shapes
 constexpr std::uint32_t kUnitSize = kGroupSize * kResident;                            // with 128 registers each
 constexpr std::uint32_t kTileBytes = 16 << 10;
-constexpr std::uint32_t kPolynomials = 0x0101;  // of scalars: vectors have enough else to do
+constexpr std::uint32_t kPolynomials = 0x0101;  // for scalars: vectors have enough other arithmetic
 constexpr std::uint64_t kManyX = 1 << 16;
-// A GPU's shape on a CPU only has to be right: small kernels compile sooner.
+// A kernel for GPUs need only be correct on a CPU: small ones compile faster.
 constexpr std::uint32_t kCpuGroupSize = 16, kCpuItems = 2;
 constexpr std::uint32_t kCpuVectors = 3, kCpuChains = 4, kCpuLanesBytes = 32;  // twelve sums hide the latency of a multiply-add
 constexpr std::uint32_t kExactGroupSize = 128;
 
-constexpr std::uint32_t kChunk = 32;  // y among which a minimum's place is looked up at the end
-constexpr std::uint32_t kMostParts = 1024;
-constexpr std::uint64_t kLeastShare = 256;  // of y
-constexpr std::uint64_t kMostPartialBytes = std::uint64_t{256} << 20;
+constexpr std::uint32_t kChunk = 32;  // the y of which the index of a minimum is found at the end
+constexpr std::uint32_t kMaxParts = 1024;
+constexpr std::uint64_t kMinShare = 256;  // of y
+constexpr std::uint64_t kMaxPartialBytes = std::uint64_t{256} << 20;
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-// The greatest magnitude; infinity where there is a NaN, too.
+// The greatest magnitude; infinity also where there is a NaN.
 template <class Real>
 double magnitude_of(const void* data, std::uint64_t count) {
   const Real* const values = static_cast<const Real*>(data);
   Real most = 0;
-  Real nans = 0;  // 0, or NaN where there is one or an infinity
+  Real nans = 0;  // 0, or NaN where there is a NaN or an infinity
   for (std::uint64_t i = 0; i < count; ++i) {
     most = std::max(most, std::abs(values[i]));
     nans += values[i] * Real{0};
@@ -53,7 +53,7 @@ bool all_positive(const void* data, std::uint64_t count) {
   return std::all_of(values, values + count, [](Real value) { return value > 0; });
 }
 
-// Whether no f of the problem can be NaN, or -0.0 where it is not a function that may be that by itself.
+// Whether no f of the problem can be NaN, nor -0.0 where the function never is.
 template <class Real>
 bool is_clean(const Problem& p) {
   const double a = magnitude_of<Real>(p.a, p.x_count * p.components);
@@ -64,7 +64,7 @@ bool is_clean(const Problem& p) {
   return most < 0.25 * static_cast<double>(std::numeric_limits<Real>::max());
 }
 
-// Sums of Gaussians in space: instructions and special functions take equally long, and how they mix counts for more than anything else.
+// Sums of Gaussians in space: instructions and special functions take equal time, so their interleaving matters most.
 bool is_gaussian_in_space(const Problem& p) {
   return p.f == PairFunction::gaussian && p.reduction == PairReduction::sum && p.accuracy == PairAccuracy::fast &&
          (p.components == 3 || p.components == 4) && p.type == DType::float32;
@@ -77,12 +77,12 @@ std::uint32_t own_items(const Problem& p, bool keyed) {
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
   if (!simple) return std::max(items / 2, 1u);
-  // Twice as many where there is enough else to share out: a product is one instruction, and the loop around it counts.
+  // Twice as many where there is enough parallelism: a product is one instruction, so the loop overhead matters.
   const bool product = p.f == PairFunction::product && p.reduction == PairReduction::sum && d == 1 && !p.weighted();
   return product && p.x_count >= kManyX ? 2 * items : items;
 }
 
-// Steps in which the loop over y is unrolled: the more, the better special functions are mixed with other work, while there is room for it.
+// Unrolled steps of the loop over y: more steps interleave special functions better with other work, as far as registers allow.
 std::uint32_t own_unroll(const Problem& p) {
   if (p.reduction != PairReduction::sum) return 4;
   if (is_gaussian_in_space(p)) return kSpaceUnroll;
@@ -143,7 +143,7 @@ void DevicePairs::configure(Configuration wanted) {
   }
   if (c.items == 0) {
     c.items = info.is_cpu ? std::min(own_items(problem_, keyed), kCpuItems) : own_items(problem_, keyed);
-    // Few x are not worth many in one work-item.
+    // With few x, fewer per work-item.
     while (c.items > 1 && std::uint64_t{c.group_size} * c.items / 2 >= problem_.x_count) c.items /= 2;
   }
   if (c.together == 0) c.together = space && c.items % kSpaceTogether == 0 ? kSpaceTogether : 1;
@@ -153,7 +153,7 @@ void DevicePairs::configure(Configuration wanted) {
   const std::uint64_t width = used >= lanes ? ceil_div(used, lanes) * lanes : used == 3 ? 4 : used;
   const std::uint64_t room = std::min<std::uint64_t>(kTileBytes, info.local_bytes / 2);
   if (c.tile == 0) c.tile = static_cast<std::uint32_t>(std::max<std::uint64_t>(room / (width * bytes), 1));
-  // Whole chunks; small vectors are read more than one at a time.
+  // Whole chunks; of small vectors more than one per load.
   c.tile = c.tile > kChunk || used < lanes ? std::max(c.tile / kChunk, 1u) * kChunk : std::max(c.tile / 2, 1u) * 2;
   if (c.tile * width * bytes > info.local_bytes) {
     throw Error(ErrorKind::usage, fmt::format("a tile of {} y with {} components takes {} bytes of local memory; {} has {}", c.tile,
@@ -180,7 +180,7 @@ device::Source DevicePairs::source() const {
       {"RESIDENT", number(configuration_.resident)},
       {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
   if (shape_ == Shape::exact) {
-    source.files = {"pairs/private_digits.h", "exact/exact.h",     "pairs/local_again.h",
+    source.files = {"pairs/private_digits.h", "exact/exact.h",     "ladder/pairs/local_again.h",
                     "pairs/function.h",       "pairs/reduction.h", "pairs/pairs_exact.cl"};
     return source;
   }
@@ -223,22 +223,22 @@ device::Argument DevicePairs::real(double value) const {
 
 std::uint64_t DevicePairs::bytes_of_x() const noexcept {
   const std::uint64_t bytes = size_of(problem_.type);
-  if (shape_ == Shape::exact) return 8 * (problem_.type == DType::float32 ? 14 + 1 : 70 + 1);  // DIGITS of pairs_exact.cl, and a word
+  if (shape_ == Shape::exact) return 8 * (problem_.type == DType::float32 ? 14 + 1 : 70 + 1);  // DIGITS of pairs_exact.cl, and flags
   return problem_.accuracy == PairAccuracy::compensated ? 2 * bytes : bytes;
 }
 
-// How many parts of the y: so many that the compute units have equal loads, in units of the time that a group takes for one y.
+// The number of parts of the y: balances the compute units, in units of the time that a group takes for one y.
 void DevicePairs::choose_parts(std::uint64_t x_count) {
-  constexpr double kGroupCost = 128;       // of a group's start and end
-  constexpr double kPartialCost = 2.5e-4;  // of a partial result's way to the combining kernel
+  constexpr double kGroupCost = 128;       // of starting and ending a group
+  constexpr double kPartialCost = 2.5e-4;  // of passing a partial result to the combining kernel
   const std::uint64_t blocks = ceil_div(x_count, step());
   const std::uint64_t units = std::uint64_t{device_.info().compute_units} * (shape_ == Shape::exact ? 8 : 1);
-  const std::uint64_t room = std::max<std::uint64_t>(kMostPartialBytes / (bytes_of_x() * x_count), 1);
-  const std::uint64_t most = std::clamp<std::uint64_t>(problem_.y_count / kLeastShare, 1, std::min<std::uint64_t>(kMostParts, room));
+  const std::uint64_t room = std::max<std::uint64_t>(kMaxPartialBytes / (bytes_of_x() * x_count), 1);
+  const std::uint64_t most = std::clamp<std::uint64_t>(problem_.y_count / kMinShare, 1, std::min<std::uint64_t>(kMaxParts, room));
   std::uint64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (std::uint64_t parts = 1; parts <= most; ++parts) {
-    // At least so many groups to a unit as can be resident there, two at least, as one has to wait now and then.
+    // At least as many groups per unit as can be resident, and at least two, as a group stalls at times.
     const std::uint64_t rounds = std::max<std::uint64_t>(ceil_div(blocks * parts, units), std::max(configuration_.resident, 2u));
     const double cost = static_cast<double>(rounds) * (static_cast<double>(ceil_div(problem_.y_count, parts)) + kGroupCost) +
                         kPartialCost * static_cast<double>(parts * x_count) * 4096 / static_cast<double>(step());
@@ -252,7 +252,7 @@ void DevicePairs::choose_parts(std::uint64_t x_count) {
   configuration_.parts = static_cast<std::uint32_t>(ceil_div(problem_.y_count, share_));
 }
 
-// Work-items of a combining group.
+// Work-items of a group that combines parts.
 std::uint32_t DevicePairs::combine_size() const noexcept { return shape_ == Shape::vectors ? 64 : configuration_.group_size; }
 
 void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
@@ -261,7 +261,7 @@ void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
   const char* from = static_cast<const char*>(problem_.a) + first * components * bytes;
   std::vector<char> turned;
   std::uint64_t padded = count;
-  if (shape_ == Shape::vectors) {  // by components, the last block filled up
+  if (shape_ == Shape::vectors) {  // by components, the last block padded
     padded = ceil_div(count, step()) * step();
     turned.resize(padded * components * bytes);
     for (std::uint64_t d = 0; d < components; ++d) {
@@ -278,13 +278,13 @@ void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
   x_count_ = padded;
   choose_parts(padded);
   partials_ = device_.allocate(padded * configuration_.parts * bytes_of_x());
-  places_ = problem_.reduction == PairReduction::argmin ? device_.allocate(padded * configuration_.parts * 8) : partials_;
+  indices_ = problem_.reduction == PairReduction::argmin ? device_.allocate(padded * configuration_.parts * 8) : partials_;
   c_ = device_.allocate(padded * 8);
 }
 
 void DevicePairs::launch() {
   const bool log2 = shape_ == Shape::blocks && problem_.reduction == PairReduction::sum && problem_.accuracy == PairAccuracy::fast &&
-                    problem_.type == DType::float32;  // whose gaussian is a power of 2
+                    problem_.type == DType::float32;  // its gaussian is a power of 2
   std::vector<device::Argument> arguments = {a_,
                                              b_,
                                              weights_,
@@ -297,7 +297,7 @@ void DevicePairs::launch() {
                                              partials_};
   const std::uint64_t blocks = ceil_div(shape_ == Shape::exact ? x_count_ * configuration_.parts : x_count_, step());
   const std::uint64_t groups = shape_ == Shape::exact ? blocks : blocks * configuration_.parts;
-  if (shape_ == Shape::blocks) arguments.emplace_back(places_);
+  if (shape_ == Shape::blocks) arguments.emplace_back(indices_);
   const std::uint32_t size = configuration_.group_size;
   device_.launch(kernel_, {static_cast<std::uint32_t>(groups), size}, arguments);
 
@@ -308,14 +308,14 @@ void DevicePairs::launch() {
   }
   const std::uint32_t columns = combine_size() >= 64 && combine_size() % 32 == 0 ? 32 : combine_size();  // as in pairs_combine.cl
   const device::Argument combining[] = {a_,           b_,        weights_, x_count_, problem_.y_count, configuration_.parts, arguments[7],
-                                        arguments[8], partials_, places_,  c_};
+                                        arguments[8], partials_, indices_,  c_};
   device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
 }
 
 void DevicePairs::read(Target c) const { device_.read(c_, 0, c.data, x_count_ * result_bytes(problem_)); }
 
 void DevicePairs::run(std::uint64_t first, std::uint64_t count, Target c) {
-  const std::uint64_t most = std::max<std::uint64_t>(kMostPartialBytes / bytes_of_x() / step(), 1) * step();
+  const std::uint64_t most = std::max<std::uint64_t>(kMaxPartialBytes / bytes_of_x() / step(), 1) * step();
   for (std::uint64_t done = 0; done < count; done += most) {
     const std::uint64_t part = std::min(most, count - done);
     load(first + done, part);

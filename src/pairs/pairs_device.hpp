@@ -1,8 +1,8 @@
-// Pairs on a device that runs kernels.
+// Pairs on a device by kernels.
 #pragma once
 
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
 #include "pairs/problem.hpp"
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 
 namespace samesum::all_pairs {
 
-/// Changes speed, and bits only within the bounds of fast sums. 0: the device's own.
+/// Affects speed, and bits only within the bounds of fast sums. 0: the default for the device.
 struct Configuration {
   std::uint32_t group_size = 0;
   std::uint32_t items = 0;                 ///< x of a work-item
-  std::uint32_t together = 0;              ///< of them whose differences are taken component by component; divides `items`
-  std::uint32_t resident = 0;              ///< groups that are to be resident on a compute unit: caps registers
+  std::uint32_t together = 0;              ///< how many of them are processed component by component; divides `items`
+  std::uint32_t resident = 0;              ///< groups resident on a compute unit: limits registers
   std::uint32_t tile = 0;                  ///< y of a tile
   std::uint32_t parts = 0;                 ///< of the y
   std::uint32_t unroll = 0;                ///< steps of the loop over y
-  std::uint32_t polynomials = UINT32_MAX;  ///< which of 16 exponentials of a fast gaussian; UINT32_MAX: the device's own
+  std::uint32_t polynomials = UINT32_MAX;  ///< which of 16 exponentials of a fast gaussian; UINT32_MAX: the default for the device
 
   std::string text() const;
 };
 
-/// One problem, its B and weights on the device, prepared once. The caller holds the device's mutex.
+/// One problem, prepared, with B and the weights on the device. Requires that the device's mutex is held.
 class DevicePairs {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
   DevicePairs(device::Device& device, const Problem& problem, Configuration wanted);
 
-  /// The x of one piece are best a multiple of this.
+  /// The number of x in a piece should be a multiple of this.
   std::uint64_t step() const noexcept { return std::uint64_t{configuration_.group_size} * configuration_.items; }
   /// C of `count` x from `first` on.
   void run(std::uint64_t first, std::uint64_t count, Target c);
 
-  // The same in steps:
+  // The steps of run():
   void load(std::uint64_t first, std::uint64_t count);  ///< to the device
   void launch();                                        ///< enqueues
   void read(Target c) const;                            ///< waits
@@ -49,7 +49,7 @@ class DevicePairs {
   void configure(Configuration wanted);
   device::Source source() const;
   std::uint32_t combine_size() const noexcept;
-  std::uint64_t bytes_of_x() const noexcept;  // of what the parts leave for an x, of one part
+  std::uint64_t bytes_of_x() const noexcept;  // of the partial result for an x, in one part
   void choose_parts(std::uint64_t x_count);
   device::Memory upload(const void* data, std::uint64_t bytes);
   device::Argument real(double value) const;
@@ -58,9 +58,9 @@ class DevicePairs {
   Problem problem_;
   Configuration configuration_, wanted_;
   Shape shape_;
-  bool clean_ = false;  // no f is NaN, and none -0.0 where f itself cannot be
+  bool clean_ = false;  // no f is NaN, nor -0.0 where the function never is
   device::Kernel kernel_, combine_;
-  device::Memory a_, b_, weights_, partials_, places_, c_;
+  device::Memory a_, b_, weights_, partials_, indices_, c_;
   std::uint64_t x_count_ = 0;  // on the device
   std::uint64_t share_ = 0;    // y of a part
 };

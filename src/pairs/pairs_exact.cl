@@ -1,8 +1,8 @@
-// Exact sums of pairs: a work-item has one x and a part of the y, and adds each fl(w f) to a superaccumulator of its own (exact.h): three of
-// its digits change. No work-item waits for another. pairs_exact_round adds the parts' digits up and rounds once.
+// Exact sums of pairs: a work-item has one x and a part of the y, and adds each fl(w f) to its own superaccumulator (exact.h): three digits
+// change. Work-items do not synchronize. pairs_exact_round adds the parts' digits up and rounds once.
 //
-// Before this file stand exact.h, for digits in private memory, function.h and reduction.h. Digits FIRST_DIGIT .. FIRST_DIGIT + DIGITS - 1 are
-// in use for REAL; behind them a word tells what else there was.
+// Included after exact.h, for digits in private memory, function.h and reduction.h. REAL uses digits FIRST_DIGIT .. FIRST_DIGIT + DIGITS -
+// 1; a word of flags for other values follows them.
 
 #if REAL_BYTES == 4
 #define FIRST_DIGIT 28  // of 2^-149
@@ -14,8 +14,8 @@
 #define NAN_SEEN 1
 #define POSITIVE_INFINITY_SEEN 2
 #define NEGATIVE_INFINITY_SEEN 4
-#define OTHER_SEEN 8  // than NaN and -0.0
-#define MOST_ADDITIONS 0x20000000  // before digits need their carries: each changes by less than 2^32
+#define OTHER_SEEN 8  // values other than NaN and -0.0
+#define MOST_ADDITIONS 0x20000000  // between carry propagations: each changes a digit by less than 2^32
 
 KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong x_count,
                                                      ulong y_count, ulong share, uint parts, REAL factor, REAL softening,
@@ -85,7 +85,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact_round(GLOBAL const long* re
   const int last = FIRST_DIGIT + DIGITS - 1;
   exact_normalize(digits, FIRST_DIGIT, last);
   const int special = exact_special(1, seen & NAN_SEEN, seen & POSITIVE_INFINITY_SEEN, seen & NEGATIVE_INFINITY_SEEN, seen & OTHER_SEEN, 0);
-  // The magnitude: where the sum is negative, all digits change their sign.
+  // The magnitude: where the sum is negative, all digits are negated.
   const uint negative = digits[last] < 0;
   for (int i = FIRST_DIGIT; i <= last; ++i) digits[i] = negative ? -digits[i] : digits[i];
   exact_normalize(digits, FIRST_DIGIT, last);

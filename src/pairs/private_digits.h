@@ -1,4 +1,4 @@
-// Before exact.h, where its digits are to lie in private memory; local_again.h stands after it.
+// Included before exact.h to put its digits in private memory; local_again.h is included after it.
 #ifdef __OPENCL_VERSION__
 #undef LOCAL
 #define LOCAL __private

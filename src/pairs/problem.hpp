@@ -1,4 +1,4 @@
-// What the public options come to, checked: what the CPU's loops and the kernels are given.
+// The checked options: the input of the CPU's loops and of the kernels.
 #pragma once
 
 #include <samesum/pairs.hpp>
@@ -31,11 +31,11 @@ struct Problem {
   }
 };
 
-/// The problem that pairs() is asked for; the views stay the caller's.
-/// @throws Error (usage) where pairs() does, but for what a device lacks.
-Problem checked(const Array& a, const Array& b, const PairsOptions& options);
+/// The problem given by the arguments of pairs(); the views stay the caller's.
+/// @throws Error (usage) as pairs(), except for missing capabilities.
+Problem checked(const Array& a, const Array& b, const PairsProblem& options);
 
-/// Values of C for x from `first` on, to be written: of the problem's type, or int64 for argmin.
+/// The output: values of C for x from `first` on, of the problem's type, or int64 for argmin.
 struct Target {
   void* data = nullptr;
   Target part(std::uint64_t first, std::size_t bytes) const noexcept { return {static_cast<char*>(data) + first * bytes}; }
@@ -45,8 +45,8 @@ inline std::size_t result_bytes(const Problem& problem) noexcept {
   return problem.reduction == PairReduction::argmin ? sizeof(std::int64_t) : size_of(problem.type);
 }
 
-/// How values are ordered where their minimum is wanted: as integers of their own size, NaN first, then -inf … -0.0, +0.0 … inf. For a
-/// maximum, the same of the other end: what is least then is NaN again, and after it the greatest.
+/// The keys by which minima are found: integers of the values' size, ordered NaN first, then -inf … -0.0, +0.0 … inf. For a maximum the
+/// order is NaN first, then inf … -inf, so that the least key is again the result.
 template <class Real>
 struct KeyOf;
 template <>

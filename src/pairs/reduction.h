@@ -1,4 +1,4 @@
-// fl(w f) of a pair in registers, and the order of values for minima. After function.h.
+// fl(w f) of a pair in registers, and the order of values for minima. Included after function.h.
 //
 // Defined by the host: REDUCTION, KEYED (where values may be NaN or have a sign).
 
@@ -8,7 +8,7 @@
 #define R_ARGMIN 3
 
 #ifndef VECTORS  // VALUE is REAL
-// `b` has D components and, where WEIGHTED, the weight behind them.
+// `b` has D components followed, where WEIGHTED, by the weight.
 FN REAL pair_value(const REAL* a, const REAL* b, REAL factor, REAL softening) {
   REAL s = f_first(a[0], b[0], softening);
   UNROLL_COMPONENTS
@@ -51,7 +51,7 @@ FN KEY key_of(REAL value) {
   return value == value ? key : KEY_NAN;
 }
 
-// The same of a value that is neither NaN nor has a sign.
+// The same for a value that is neither NaN nor negative.
 #if KEYED
 #define ORDER_OF(value) key_of(value)
 #elif REDUCTION == R_MAX

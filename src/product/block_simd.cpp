@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One level of the tree after the other, in place.
+// Reduces the tree level by level, in place.
 template <class T>
 T tree_of(T* leaves, std::size_t count) {
   for (; count > 1; count /= 2) {
@@ -54,7 +54,7 @@ HWY_INLINE V pairs(D d, V low, V high) {
   return hn::Mul(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
 }
 
-// Three levels: eight vectors of leaves become one.
+// Three levels: reduces eight vectors of leaves to one.
 template <class T, bool kSkip>
 void three_levels(const std::byte* from, std::size_t count, T* to) {
   const hn::ScalableTag<T> d;

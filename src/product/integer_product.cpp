@@ -9,9 +9,9 @@
 namespace samesum::product_tree {
 namespace {
 
-constexpr int kMostToldBits = 1 << 14;  // of a number in a message: nearly 5,000 digits
+constexpr int kMaxToldBits = 1 << 14;  // limit for a number in a message: nearly 5,000 digits
 
-std::string limit() { return fmt::format("it has more than {} bits, all that are kept", IntegerProduct::kMostBits); }
+std::string limit() { return fmt::format("it has more than {} bits, all that are kept", IntegerProduct::kMaxBits); }
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void IntegerProduct::keep(std::uint64_t factor) {
   if (has_no_digits()) return;
   bits_ += static_cast<std::uint64_t>(std::bit_width(factor) - 1);
   tree_.append(exact::BigInteger(factor));
-  if (bits_ < kMostBits) return;
+  if (bits_ < kMaxBits) return;
   too_large_ = true;
   tree_ = {};
 }
@@ -29,7 +29,7 @@ void IntegerProduct::merge(const IntegerProduct& other) {
     bits_ += other.bits_;
     tree_.append(other.tree_.root());
   }
-  too_large_ |= other.too_large_ || bits_ >= kMostBits;
+  too_large_ |= other.too_large_ || bits_ >= kMaxBits;
   zero_ |= other.zero_;
   if (has_no_digits()) tree_ = {};
   multiply(other.magnitude_, other.negative_);
@@ -45,7 +45,7 @@ void IntegerProduct::refuse(std::string_view type) const {
   const exact::BigInteger value = exact();
   throw Error(ErrorKind::no_answer,
               fmt::format("the product does not fit into {}: it is {}", type,
-                          value.length() <= kMostToldBits ? fmt::format("exactly {}", value.decimal())
+                          value.length() <= kMaxToldBits ? fmt::format("exactly {}", value.decimal())
                                                           : fmt::format("{} number of {} bits (--exact has all digits)",
                                                                         negative_ ? "a negative" : "a", value.length())));
 }

@@ -1,11 +1,11 @@
-// Products. Of floats by the balanced tree over the index: every aligned block of 2^k leaves is a subtree, so work-items take a load of 16
-// bytes each, sub-groups what their work-items have, groups tiles; a tile's product goes to its place in `products`, to which the kernel
-// may be applied again. The order of factors changes no bit but a NaN's, which the host makes the canonical one.
+// Products. Of floats by the balanced tree over the index: every aligned block of 2^k leaves is a subtree, so each work-item reduces a load
+// of 16 bytes, a sub-group the results of its work-items, a group a tile; a tile's product is written to `products`, on which the kernel
+// may run again. The order of factors changes no bit but a NaN's, which the host replaces by the canonical one.
 //
-// Of integers: zeros, signs, and magnitudes that stop at 64 bits; a record for each work-group.
+// Of integers: zeros, signs, and magnitudes of up to 64 bits; one record for each work-group.
 //
-// Defined by the host, beside what statistics/elements.h takes: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power of
-// two, of 16 bytes, that a work-item takes of a tile).
+// Defined by the host, beside the defines of reduce/device/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
+// of two: the 16-byte loads of a work-item in a tile).
 
 #define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight
 
@@ -28,7 +28,7 @@ FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x); }
 #elif EXPONENT_BITS == 8
 FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x << 16); }
 #else
-// A float16's exponent is 112 too low as a float32's; denormals are integers of 2^-24.
+// Read as a float32, a float16's exponent is 112 too low; denormals are integers of 2^-24.
 FN float leaf_of(uint x) {
   const uint magnitude = x & 0x7fffu;
   const uint normal = (magnitude << 13) + (112u << 23) + (magnitude >= 0x7c00u ? 112u << 23 : 0);
@@ -54,16 +54,16 @@ FN REAL product_of_load(uint4 v) {
 #define TILE (GROUP_SIZE * LOADS)
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
 #define SUBTREES (TILE / SUBGROUP)
-#define EACH (SUBTREES < SUBGROUP ? 1 : SUBTREES / SUBGROUP)  // that a lane takes in the end; of absent ones, 1
+#define EACH (SUBTREES < SUBGROUP ? 1 : SUBTREES / SUBGROUP)  // subtrees per lane in the last step; absent subtrees count as 1
 #else
 #define SUBTREES TILE
 #endif
 
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
+void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar* results) {
   LOCAL_VAR REAL subtrees[SUBTREES];
   after_launches();
-  GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)(bytes + offset);  // a multiple of 16
   GLOBAL REAL* products = (GLOBAL REAL*)results;
   const ulong rounds = (tiles + group_count() - 1) / group_count(), kept = kept_loads(tiles * TILE);
   for (ulong round = 0; round < rounds; ++round) {
@@ -79,7 +79,8 @@ void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) q[k] = product_of_load(v[k]);
 #if SUBTREES < TILE
-    // Lanes exchange what they have of neighbouring loads, so that each goes on with half as many; then what is left of the sub-group.
+    // Lanes exchange their products of neighbouring loads, so that each continues with half as many; then the sub-group's products are
+    // reduced.
     const uint lane = local_id() & (SUBGROUP - 1);
     uint load = 0;
 #pragma unroll
@@ -90,14 +91,14 @@ void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
         const REAL given = from_lane(odd ? q[2 * k] : q[2 * k + 1], lane ^ bit);
         q[k] = multiply(odd ? q[2 * k + 1] : q[2 * k], given);
       }
-      load += odd;  // bit by bit, which of the loads is left in the end
+      load += odd;  // bit by bit, the index of the load that remains
     }
 #pragma unroll
     for (int bit = LOADS; bit < SUBGROUP; bit *= 2) q[0] = multiply(q[0], from_lane(q[0], lane ^ bit));
     barrier_local();
     if (lane < LOADS) subtrees[load * (GROUP_SIZE / SUBGROUP) + local_id() / SUBGROUP] = q[0];
     barrier_local();
-    // The first sub-group multiplies what the others left: each lane a subtree, then as above.
+    // The first sub-group multiplies the products of the others: a subtree per lane, then as above.
     if (local_id() < SUBGROUP) {
       REAL node[EACH];
 #pragma unroll
@@ -116,7 +117,7 @@ void product(GLOBAL const uchar* data, ulong tiles, GLOBAL uchar* results) {
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) subtrees[k * GROUP_SIZE + local_id()] = q[k];
     for (uint count = SUBTREES / 2; count > 0; count /= 2) {
-      // Each level in two steps, as places are read and written.
+      // Each level in two steps, as the same elements are read and written.
       barrier_local();
       REAL node[(SUBTREES / 2 + GROUP_SIZE - 1) / GROUP_SIZE];
 #pragma unroll
@@ -153,12 +154,12 @@ FN PRODUCT multiply(PRODUCT product, ulong factor, uint negative) {
 
 // Records: flags (zero, negative, too large), magnitude.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* data, ulong count, GLOBAL ulong* records) {
+void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong* records) {
   LOCAL_VAR ulong magnitudes[GROUP_SIZE];
   LOCAL_VAR uint flags[GROUP_SIZE];
   after_launches();
-  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)data;
-  GLOBAL const uint4* loads = (GLOBAL const uint4*)data;
+  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
   const ulong whole = count / ELEMENTS_PER_LOAD;
   PRODUCT product;
   product.magnitude = 1;

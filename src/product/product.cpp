@@ -1,10 +1,12 @@
-// The plan of a product: leaves up to the next aligned block one by one, whole blocks by all cores or the device, then what is left.
+// The plan of a product: leaves up to the next aligned block one by one, whole blocks on all cores or the device, then the remaining
+// leaves.
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"
 #include "core/pieces.hpp"
+#include "core/progress.hpp"
 #include "core/visit.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
 
 #include <samesum/error.hpp>
 
@@ -41,7 +43,7 @@ void append_leaves(View data, bool skip, Tree<T>& tree) {
   });
 }
 
-// Whole blocks, by `threads` threads.
+// The products of whole blocks, on `threads` threads.
 template <class T>
 void append_blocks(View data, bool skip, std::uint32_t threads, Tree<T>& tree) {
   const std::uint64_t blocks = data.size() / kBlock;
@@ -53,7 +55,7 @@ void append_blocks(View data, bool skip, std::uint32_t threads, Tree<T>& tree) {
   for (const T block : products) tree.append(block, kBlockLevel);
 }
 
-// Appends what lies before the next multiple of 2^level leaves, one by one; then whole ones by `append_whole`; then the rest.
+// Appends the leaves before the next multiple of 2^level one by one; then whole blocks by `append_whole`; then the rest.
 template <class T, class AppendWhole>
 void append(View data, bool skip, int level, Tree<T>& tree, const AppendWhole& append_whole) {
   const std::uint64_t unit = std::uint64_t{1} << level;
@@ -77,8 +79,8 @@ void multiply(View data, std::uint64_t first, std::uint64_t count, IntegerProduc
   all.merge(product);
 }
 
-SumReport begin_report(const Device& device) {
-  SumReport report;
+Report begin_report(const Device& device) {
+  Report report;
   report.device = device.info().selector;
   report.variant = "tree";
   return report;
@@ -102,10 +104,14 @@ void multiply(View data, std::uint32_t threads, IntegerProduct& product) {
 }  // namespace product_tree
 
 struct Product::State {
-  static constexpr const char* kIntegers = "integers";  // in any order, as they are exact
+  static constexpr const char* kIntegers = "integers";  // order does not matter, as they are exact
 
-  State(const Device& on, const ReduceOptions& how, std::optional<DType> elements)
-      : device(on), options(how), type(elements), mixed(!elements), report(product_tree::begin_report(on)) {
+  State(const Options& wanted, std::optional<DType> elements)
+      : device(wanted.device ? *wanted.device : Device::open("cpu")),
+        options(wanted),
+        type(elements),
+        mixed(!elements),
+        report(product_tree::begin_report(device)) {
     if (type && is_integer(*type)) report.variant = kIntegers;
   }
 
@@ -115,8 +121,18 @@ struct Product::State {
     if (is_integer(data.type()) && !reals) report.variant = kIntegers;
     if (!is_integer(data.type())) report.variant = "tree";
     report.bytes += data.bytes();
-    device::for_host_blocks(data, core::Order::index,
-                            [&](View block) { core::for_contiguous_pieces(block, [&](View piece) { append_piece(piece); }); });
+    core::ProgressParts progress(options, data.bytes(), on_kernels());
+    if (data.on_device() && on_kernels() && !mixed) {
+      note(data.type());
+      device::for_runs(data, core::Order::index, [&](const device::Run& run) {
+        append_run(run, data.type());
+        progress.add(run.count * size_of(data.type()));
+      });
+      return;
+    }
+    device::for_host_blocks(data, core::Order::index, [&](View block) {
+      progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, [&](View piece) { append_piece(piece); }); });
+    });
   }
 
   Value value() const {
@@ -139,14 +155,14 @@ struct Product::State {
   }
 
   Device device;
-  ReduceOptions options;
+  Options options;
   std::optional<DType> type;  // of all elements, unless they are mixed
   bool mixed;
-  bool signed_integers = false, unsigned_integers = false, reals = false;  // whether there were any
+  bool signed_integers = false, unsigned_integers = false, reals = false;  // which kinds were appended
   product_tree::Tree<float> floats;
   product_tree::Tree<double> doubles;
   product_tree::IntegerProduct integer;
-  SumReport report;
+  Report report;
 
  private:
   bool on_kernels() const { return device.info().has(Capability::kernels); }
@@ -163,9 +179,60 @@ struct Product::State {
                 fmt::format("a product of {} and {} mixed has no type", name_of(type.value_or(DType::float64)), name_of(given)));
   }
 
+  void note(DType given) { (!is_integer(given) ? reals : is_signed(given) ? signed_integers : unsigned_integers) = true; }
+
+  // Elements on the device: those that are no whole tiles come to the host. What lies apart, or begins at no multiple of 16 bytes, too.
+  void append_run(const device::Run& run, DType given) {
+    if (run.count == 0) return;
+    if (is_integer(given)) return append_integers_there(run, given);
+    given == DType::float64 ? append_floats_there(run, given, doubles) : append_floats_there(run, given, floats);
+  }
+
+  bool lies_in_loads(const device::Run& run, DType given) const {
+    const bool together = run.count <= 1 || run.stride == static_cast<std::int64_t>(size_of(given));
+    return together && (device.implementation().misalignment(run.memory) + run.offset) % 16 == 0;
+  }
+
+  // Reads elements to the host, a bounded number at once: body(View), contiguous.
+  template <class Body>
+  void for_host_parts(const device::Run& run, DType given, const Body& body) {
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
+    std::vector<std::byte> bytes;
+    for (std::uint64_t first = 0; first < run.count; first += kPart) {
+      const View part = device::read_run(device, run.part(first, std::min(kPart, run.count - first)), given, bytes);
+      core::for_contiguous_pieces(part, body);
+    }
+  }
+
+  void append_integers_there(const device::Run& run, DType given) {
+    if (lies_in_loads(run, given)) return product_tree::multiply_on_device(run, given, device, options.tuning, integer, report);
+    for_host_parts(run, given, [&](View piece) { append_integers(piece); });
+  }
+
+  template <class T>
+  void append_floats_there(const device::Run& run, DType given, product_tree::Tree<T>& tree) {
+    const auto on_host = [&](std::uint64_t first, std::uint64_t count) {
+      for_host_parts(run.part(first, count), given, [&](View piece) { append_floats(piece, tree, false); });
+    };
+    const auto product = [&] {
+      const device::Lock lock(device.implementation().mutex());
+      return product_tree::DeviceProduct(device.implementation(), given, skip(), options.tuning);
+    };
+    product_tree::DeviceProduct tiles = product();
+    const std::uint64_t unit = std::uint64_t{1} << tiles.level();
+    const std::uint64_t head = std::min((unit - tree.size() % unit) % unit, run.count);
+    const std::uint64_t whole = lies_in_loads(run.part(head, run.count - head), given) ? (run.count - head) / unit * unit : 0;
+    on_host(0, head);
+    if (whole != 0) {
+      const device::Lock lock(device.implementation().mutex());
+      product_tree::append_on_device(run.part(head, whole), device.implementation(), tiles, tree, report);
+    }
+    on_host(head + whole, run.count - head - whole);
+  }
+
   void append_piece(View data) {
     if (data.size() == 0) return;
-    (!is_integer(data.type()) ? reals : is_signed(data.type()) ? signed_integers : unsigned_integers) = true;
+    note(data.type());
     if (is_integer(data.type())) {
       if (!reals) append_integers(data);
       if (mixed) append_as_doubles(data);
@@ -178,7 +245,7 @@ struct Product::State {
 
   template <class Work>
   void on_cpu(View data, const Work& work) {
-    const std::uint32_t threads = core::thread_count(data.bytes(), options.threads);
+    const std::uint32_t threads = core::thread_count(data.bytes(), options.tuning.threads);
     const auto start = std::chrono::steady_clock::now();
     work(threads);
     report.seconds += product_tree::seconds_since(start);
@@ -186,11 +253,11 @@ struct Product::State {
   }
 
   void append_integers(View data) {
-    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), options, integer, report);
+    if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), options.tuning, integer, report);
     on_cpu(data, [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
   }
 
-  // For the case that a number comes that is no integer.
+  // Once a number is not an integer, the product is one of doubles.
   void append_as_doubles(View data) {
     constexpr std::uint64_t kPart = std::uint64_t{1} << 16;
     std::vector<double> converted(std::min(kPart, data.size()));
@@ -211,7 +278,7 @@ struct Product::State {
     using namespace product_tree;
     if (on_device) {
       const std::lock_guard lock(device.implementation().mutex());
-      DeviceProduct product(device.implementation(), data.type(), skip(), options);
+      DeviceProduct product(device.implementation(), data.type(), skip(), options.tuning);
       product_tree::append(data, skip(), product.level(), tree,
                            [&](View whole) { append_on_device(whole, device.implementation(), product, tree, report); });
     } else {
@@ -222,8 +289,7 @@ struct Product::State {
   }
 };
 
-Product::Product(const Device& device, const ReduceOptions& options, std::optional<DType> type)
-    : state_(std::make_unique<State>(device, options, type)) {}
+Product::Product(const Options& options, std::optional<DType> type) : state_(std::make_unique<State>(options, type)) {}
 Product::Product(Product&&) noexcept = default;
 Product& Product::operator=(Product&&) noexcept = default;
 Product::~Product() = default;
@@ -231,25 +297,22 @@ Product::~Product() = default;
 void Product::append(const Array& data) { state_->append(data); }
 Value Product::value() const { return state_->value(); }
 std::string Product::digits() const { return state_->digits(); }
-const SumReport& Product::report() const noexcept { return state_->report; }
+const Report& Product::report() const noexcept { return state_->report; }
 
-Value product(const Array& data, const Device& device, const ReduceOptions& options, SumReport* report) {
+Value product(const Array& data, const Options& options) {
+  const Device device = device::device_for(data, data.bytes(), options);
   device::require_on(data, device);
-  Product product(device, options, data.type());
+  Product product(device::on(device, options), data.type());
   product.append(data);
-  if (report != nullptr) *report = product.report();
+  if (options.report != nullptr) *options.report = product.report();
   return product.value();
 }
 
-Value product(const Array& data, const ReduceOptions& options, SumReport* report) {
-  return product(data, device::device_for(data, data.bytes()), options, report);
-}
-
-Value product(Source& source, const Device& device, const ReduceOptions& options, SumReport* report) {
-  Product product(device, options, source.type());
+Value product(Source& source, const Options& options) {
+  Product product(device::on(device::device_for(source, options), options), source.type());
   while (const std::optional<Array> view = source.next()) product.append(*view);
   require_one_column(source);
-  if (report != nullptr) *report = product.report();
+  if (options.report != nullptr) *options.report = product.report();
   return product.value();
 }
 

@@ -1,9 +1,10 @@
-// The product of an array, whose elements may come in several pieces.
+// The product of an array whose elements may arrive in several pieces.
 #pragma once
 
 #include "core/view.hpp"
 #include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "product/integer_product.hpp"
 #include "product/tree.hpp"
 
@@ -16,7 +17,7 @@
 
 namespace samesum::product_tree {
 
-/// Leaves of a subtree that is worked out in one go: 2^kBlockLevel.
+/// Leaves of a subtree that is computed at once: 2^kBlockLevel.
 inline constexpr int kBlockLevel = 10;
 inline constexpr std::size_t kBlock = std::size_t{1} << kBlockLevel;
 
@@ -24,24 +25,24 @@ inline constexpr std::size_t kBlock = std::size_t{1} << kBlockLevel;
 void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products);
 void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, double* products);
 
-/// The product of floats that lie in device memory: whole tiles of 2^level leaves each, prepared once and launched as often as one likes.
+/// The product of floats in device memory: whole tiles of 2^level leaves each, prepared once and launched any number of times.
 class DeviceProduct {
  public:
-  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where it lacks what the bits take.
-  DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options);
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where it lacks a capability that determines bits.
+  DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options);
 
   int level() const noexcept;  ///< of a tile
-  /// Enqueues the products of `tiles` whole tiles of `data`, which begin at leaf `position`, a multiple of a tile. Where they are many and
-  /// the position allows it, their products are reduced in the same way.
-  void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position);
-  /// Waits for the last launch, and appends what it left.
+  /// Enqueues the products of `tiles` whole tiles of `data` from byte `offset` on, a multiple of 16 by its address; they begin at leaf
+  /// `position`, a multiple of a tile. Where there are many and the position allows it, their products are reduced on the device too.
+  void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position, std::uint64_t offset = 0);
+  /// Waits for the last launch, and appends its products.
   template <class T>
   void collect(Tree<T>& tree);
 
   std::string text() const;
 
  private:
-  // What a launch leaves: products of 2^level leaves each. The first `reduced` of them went into the next stage.
+  // The products of a launch, of 2^level leaves each. The first `reduced` of them were reduced by the next stage.
   struct Stage {
     device::Memory products;
     std::uint64_t count = 0, reduced = 0;
@@ -52,7 +53,7 @@ class DeviceProduct {
   device::Device& device_;
   DType type_;
   std::uint32_t group_size_;
-  std::uint32_t loads_;  // of 16 bytes, that a work-item takes of a tile
+  std::uint32_t loads_;  // 16-byte loads of a work-item in a tile
   std::uint32_t groups_;
   device::Kernel kernel_;        // elements to products
   device::Kernel again_kernel_;  // products to products
@@ -62,14 +63,21 @@ class DeviceProduct {
 
 /// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile.
 template <class T>
-void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report);
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
 
-/// Multiplies `product` by integers in host memory, by so many threads.
+/// Appends whole tiles of an array on the device, which follow one another from a multiple of 16 bytes on.
+template <class T>
+void append_on_device(const device::Run& data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
+
+/// Multiplies `product` by integers in host memory, on `threads` threads.
 void multiply(View data, std::uint32_t threads, IntegerProduct& product);
-/// The same on a device, which has 64 bits: what leaves them is worked out here.
-void multiply_on_device(View data, device::Device& device, const ReduceOptions& options, IntegerProduct& product, SumReport& report);
+/// The same on a device, which computes 64 bits: larger products are computed here.
+void multiply_on_device(View data, device::Device& device, const Tuning& options, IntegerProduct& product, Report& report);
+/// Of an array on the device, whose elements follow one another from a multiple of 16 bytes on.
+void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& options, IntegerProduct& product,
+                        Report& report);
 
-/// What the kernels are made from; for integers and floats (entry `product`).
+/// The sources of the kernels, for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);
 
 }  // namespace samesum::product_tree

@@ -1,4 +1,4 @@
-// Products on a device that runs kernels (product.cl).
+// Products on a device by kernels (product.cl).
 #include "core/view.hpp"
 #include "product/product.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 16;
 constexpr std::uint32_t kLoads = 8;
 constexpr std::uint32_t kCpuLoads = 1;
-constexpr std::uint32_t kUnitSize = 1024;  // work-items to a compute unit, where it cannot be asked
+constexpr std::uint32_t kUnitSize = 1024;  // work-items on a compute unit, where the device cannot tell
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 constexpr bool is_wide(DType type) { return type == DType::float64; }
@@ -38,7 +38,7 @@ std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel
   return device.info().is_cpu ? device.resident_groups(kernel, group_size).value_or(device.info().compute_units) : kMost;
 }
 
-// For kernels whose groups leave a record each.
+// For kernels whose groups write a record each.
 std::uint32_t few_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
   if (wanted != 0) return wanted;
   return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
@@ -50,7 +50,7 @@ void require(const DeviceInfo& info, Capability capability) {
                                              info.selector, name_of(capability), info.why_not(capability)));
 }
 
-// The largest piece of data that goes to the device at once: whole tiles.
+// The largest piece of data that is copied to the device at once: whole tiles.
 std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t tile) {
   return std::max<std::uint64_t>(std::min(kChunkBytes, info.max_allocation_bytes) / size_of(type) / tile, 1) * tile;
 }
@@ -59,7 +59,7 @@ std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t t
 
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads) {
   const bool narrow = type == DType::float16;
-  return {{"device/cache_policy.h", "statistics/elements.h", "product/product.cl"},
+  return {{"device/cache_policy.h", "reduce/device/elements.h", "product/product.cl"},
           {{"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", is_integer(type) ? "0" : "1"},
            {"SIGNED", is_signed(type) ? "1" : "0"},
@@ -75,7 +75,7 @@ device::Source product_source(DType type, bool skip, std::uint32_t group_size, s
            {"LOADS", std::to_string(loads)}}};
 }
 
-DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const ReduceOptions& options)
+DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options)
     : device_(device),
       type_(type),
       group_size_(choose_group_size(device.info(), options.group_size)),
@@ -102,7 +102,7 @@ DeviceProduct::Stage& DeviceProduct::stage(std::size_t index, std::uint64_t coun
   return stage;
 }
 
-void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position) {
+void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position, std::uint64_t offset) {
   constexpr std::uint64_t kFew = 8192;  // products, which the host multiplies
   const int again_bits = std::countr_zero(group_size_ * loads_ * elements_per_load(is_wide(type_) ? DType::float64 : DType::float32));
   device::Memory from = data;
@@ -111,7 +111,7 @@ void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std:
   if (tiles == 0) return;
   for (std::size_t index = 0;; ++index) {
     Stage& to = stage(index, tiles, at);
-    const device::Argument arguments[] = {from, tiles, to.products};
+    const device::Argument arguments[] = {from, index == 0 ? offset : std::uint64_t{0}, tiles, to.products};
     device_.launch(index == 0 ? kernel_ : again_kernel_, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_},
                    arguments);
     const bool aligned = position % (std::uint64_t{1} << (at + again_bits)) == 0;
@@ -135,7 +135,7 @@ void DeviceProduct::collect(Tree<T>& tree) {
 }
 
 template <class T>
-void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, SumReport& report) {
+void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report) {
   const int level = product.level();
   const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), std::uint64_t{1} << level), data.size());
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
@@ -153,48 +153,117 @@ void append_on_device(View data, device::Device& device, DeviceProduct& product,
   report.configuration = product.text();
 }
 
+template <class T>
+void append_on_device(const device::Run& data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report) {
+  const device::Mark start = report.device.empty() ? device::Mark{} : device.mark();
+  product.launch(data.memory, data.count >> product.level(), tree.size(), data.offset);
+  if (!report.device.empty()) report.seconds += device.seconds_between(start, device.mark());
+  product.collect(tree);
+  report.configuration = product.text();
+}
+
 template void DeviceProduct::collect<float>(Tree<float>&);
 template void DeviceProduct::collect<double>(Tree<double>&);
-template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, SumReport&);
-template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, SumReport&);
+template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, Report&);
+template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, Report&);
+template void append_on_device<float>(const device::Run&, device::Device&, DeviceProduct&, Tree<float>&, Report&);
+template void append_on_device<double>(const device::Run&, device::Device&, DeviceProduct&, Tree<double>&, Report&);
 
-void multiply_on_device(View data, device::Device& device, const ReduceOptions& options, IntegerProduct& product, SumReport& report) {
+namespace {
+
+// The kernel of integers, and a record for each of its groups.
+class IntegerKernel {
+ public:
+  IntegerKernel(device::Device& device, DType type, const Tuning& tuning, std::uint64_t elements)
+      : device_(device), group_size_(choose_group_size(device.info(), tuning.group_size)) {
+    kernel_ = device::build(device, product_source(type, false, group_size_, 1), "product");
+    tile_ = std::uint64_t{group_size_} * elements_per_load(type);
+    const std::uint32_t most = few_groups(device, kernel_, group_size_, tuning.groups);
+    groups_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(elements / tile_, 1, most));
+    records_.resize(2 * groups_);
+    result_ = device.allocate(records_.size() * 8);
+  }
+
+  std::uint64_t tile() const noexcept { return tile_; }
+  std::string text() const { return fmt::format("groups={} group_size={}", groups_, group_size_); }
+
+  void launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count) {
+    const device::Argument arguments[] = {memory, offset, count, result_};
+    device_.launch(kernel_, {groups_, group_size_}, arguments);
+  }
+
+  // Waits, and multiplies `product` by what the last launch found; false, and nothing is done, where all digits are needed for that.
+  bool collect(IntegerProduct& product) {
+    device_.read(result_, 0, records_.data(), records_.size() * 8);
+    bool negative = false, zero = false, too_large = false;
+    for (std::uint32_t i = 0; i < groups_; ++i) {
+      zero |= (records_[2 * i] & 1) != 0;
+      negative ^= (records_[2 * i] & 2) != 0;
+      too_large |= (records_[2 * i] & 4) != 0;
+    }
+    if (too_large && !zero && !product.has_no_digits()) return false;
+    // Beyond 64 bits a record's magnitude is that of some of its elements: no more is needed there.
+    for (std::uint32_t i = 0; i < groups_; ++i) product.multiply(records_[2 * i + 1], false);
+    product.multiply(zero ? 0 : 1, negative);
+    return true;
+  }
+
+ private:
+  device::Device& device_;
+  std::uint32_t group_size_;
+  std::uint32_t groups_ = 0;
+  std::uint64_t tile_ = 0;
+  device::Kernel kernel_;
+  device::Memory result_;
+  std::vector<std::uint64_t> records_;
+};
+
+void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) {
+  multiply(part, core::thread_count(part.bytes(), tuning.threads), product);
+}
+
+}  // namespace
+
+void multiply_on_device(View data, device::Device& device, const Tuning& tuning, IntegerProduct& product, Report& report) {
   const std::lock_guard lock(device.mutex());
-  const std::uint32_t group_size = choose_group_size(device.info(), options.group_size);
-  const device::Kernel kernel = device::build(device, product_source(data.type(), false, group_size, 1), "product");
-  const std::uint64_t tile = std::uint64_t{group_size} * elements_per_load(data.type());
-  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
-  const std::uint32_t groups =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(chunk / tile, 1, few_groups(device, kernel, group_size, options.groups)));
+  IntegerKernel kernel(device, data.type(), tuning, data.size());
+  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), kernel.tile()), data.size());
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
-  std::vector<std::uint64_t> records(2 * groups);
-  const device::Memory result = device.allocate(records.size() * 8);
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
     const View part = data.part(first, std::min(chunk, data.size() - first));
     const device::Mark start = device.mark();
     device.write(memory, 0, part.data(), part.bytes());
     const device::Mark uploaded = device.mark();
-    const device::Argument arguments[] = {memory, part.size(), result};
-    device.launch(kernel, {groups, group_size}, arguments);
+    kernel.launch(memory, 0, part.size());
     const device::Mark done = device.mark();
-    device.read(result, 0, records.data(), records.size() * 8);
-    bool negative = false, zero = false, too_large = false;
-    for (std::uint32_t i = 0; i < groups; ++i) {
-      zero |= (records[2 * i] & 1) != 0;
-      negative ^= (records[2 * i] & 2) != 0;
-      too_large |= (records[2 * i] & 4) != 0;
-    }
-    if (too_large && !zero && !product.has_no_digits()) {
-      multiply(part, core::thread_count(part.bytes(), options.threads), product);
-    } else {
-      // Beyond 64 bits a record's magnitude is that of some of its elements: no more is needed there.
-      for (std::uint32_t i = 0; i < groups; ++i) product.multiply(records[2 * i + 1], false);
-      product.multiply(zero ? 0 : 1, negative);
-    }
+    if (!kernel.collect(product)) multiply_on_host(part, tuning, product);
     report.upload_seconds += device.seconds_between(start, uploaded);
     report.seconds += device.seconds_between(uploaded, done);
   }
-  report.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  report.configuration = kernel.text();
+}
+
+void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& tuning, IntegerProduct& product,
+                        Report& report) {
+  const auto kernel = [&] {
+    const device::Lock lock(device.implementation().mutex());
+    return IntegerKernel(device.implementation(), type, tuning, data.count);
+  };
+  IntegerKernel found = kernel();
+  std::vector<std::byte> bytes;
+  // Parts, as one that does not fit into 64 bits comes to the host.
+  const std::uint64_t most = chunk_elements(device.info(), type, found.tile());
+  for (std::uint64_t first = 0; first < data.count; first += most) {
+    const device::Run part = data.part(first, std::min(most, data.count - first));
+    bool done = false;
+    {
+      const device::Lock lock(device.implementation().mutex());
+      found.launch(part.memory, part.offset, part.count);
+      done = found.collect(product);
+    }
+    if (!done) multiply_on_host(device::read_run(device, part, type, bytes), tuning, product);
+  }
+  report.configuration = found.text();
 }
 
 }  // namespace samesum::product_tree

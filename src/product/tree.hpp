@@ -1,4 +1,4 @@
-// The fixed association of products: the balanced binary tree over the index.
+// The fixed association of factors: the balanced binary tree over the index.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace samesum::product_tree {
 template <class T>
 class Tree {
  public:
-  /// Leaves so far.
+  /// The number of leaves so far.
   std::uint64_t size() const noexcept { return size_; }
 
   /// Appends the product of the next 2^level leaves. Requires size() to be a multiple of 2^level.
@@ -25,7 +25,7 @@ class Tree {
     pending_.push_back({product, level});
   }
 
-  /// The product of all leaves; 1 of none.
+  /// The product of all leaves; 1 if there are none.
   T root() const {
     if (pending_.empty()) return 1;
     T product = pending_.back().product;

@@ -1,4 +1,4 @@
-// Keys: unsigned integers in the order of the elements, so that a selection can go by their digits.
+// Keys: unsigned integers in the order of the elements, for selection by digits.
 #pragma once
 
 #include <samesum/types.hpp>
@@ -20,9 +20,8 @@ using Unsigned =
     std::conditional_t<kBytes == 1, std::uint8_t,
                        std::conditional_t<kBytes == 2, std::uint16_t, std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
 
-/// The key of an element of a known type has the element's size. WideKey is for elements of any types among one another: the key of the
-/// greatest double that is not above the element, and in 16 more bits what the element has more than that, which for 64-bit integers is
-/// less than 2^11.
+/// The key of an element of a known type has the element's size. WideKey compares elements of different types: it is the key of the
+/// greatest double that is not above the element, followed by 16 bits for the difference, which for 64-bit integers is less than 2^11.
 using WideKey = Uint128;
 
 template <class Key>
@@ -101,7 +100,7 @@ WideKey wide_key(Element element) noexcept {
     const auto bits = static_cast<std::uint64_t>(element);
     const std::uint64_t magnitude = negative ? 0 - bits : bits;
     const auto length = static_cast<int>(std::bit_width(magnitude));
-    const std::uint64_t below = length > 53 ? (std::uint64_t{1} << (length - 53)) - 1 : 0;  // what a double has no bits for
+    const std::uint64_t below = length > 53 ? (std::uint64_t{1} << (length - 53)) - 1 : 0;  // the bits below a double's precision
     const std::uint64_t kept = (negative ? magnitude + below : magnitude) & ~below;
     const double floor = negative ? -static_cast<double>(kept) : static_cast<double>(kept);
     return WideKey{narrow_key(floor)} << 16 | (negative ? kept - magnitude : magnitude - kept);
@@ -117,7 +116,7 @@ Key key_of(Element element) noexcept {
   }
 }
 
-/// The element of a wide key: an integer where `integers` says that all elements are, or where no double is it.
+/// The element of a wide key: an integer if `integers` says that all elements are integers, or if no double equals it.
 inline Value value_of(WideKey key, bool integers) noexcept {
   const auto floor = element_of<double>(static_cast<std::uint64_t>(key >> 16));
   const auto more = static_cast<std::uint64_t>(key & 0xffff);

@@ -1,9 +1,10 @@
-// Quantiles: which ranks they take, and the values between two of them.
+// Quantiles: their ranks, and interpolation between two elements.
 #include <samesum/quantile.hpp>
 
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
-#include "device/run.hpp"
+#include "core/progress.hpp"
+#include "device/memory/run.hpp"
 #include "exact/big_integer.hpp"
 #include "quantile/keys.hpp"
 #include "quantile/select.hpp"
@@ -16,6 +17,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -46,7 +48,7 @@ struct Fraction {
 
 // The shortest decimal number that reads back as `q`.
 Fraction fraction_of(double q) {
-  constexpr double kLeast = 1e-20;  // so that 10^decimals has 128 bits
+  constexpr double kLeast = 1e-20;  // so that 10^decimals fits 128 bits
   if (!(q >= 0 && q <= 1)) throw Error(ErrorKind::usage, fmt::format("a quantile is one of a number from 0 to 1, not of {}", q));
   if (q == 0) return {};
   if (q < kLeast) throw Error(ErrorKind::usage, fmt::format("a quantile of {}: it may be 0, or from {} to 1", q, kLeast));
@@ -65,7 +67,7 @@ Fraction fraction_of(double q) {
   return fraction;
 }
 
-// An index into sorted numbers: below + rest / whole, rest < whole. With a rest, the number at below + 1 counts too.
+// An index into sorted numbers: below + rest / whole, rest < whole. With a nonzero rest, the number at below + 1 is needed too.
 struct Position {
   std::uint64_t below;
   Uint128 rest;
@@ -74,11 +76,11 @@ struct Position {
   std::uint64_t last() const noexcept { return below + (rest != 0 ? 1 : 0); }
 };
 
-// Of the quantile `q` of `count` numbers; one of them or more.
+// The position of the quantile `q` of `count` >= 1 numbers.
 Position position(Fraction q, std::uint64_t count, QuantileMethod method) {
   Uint128 whole = 1;
   for (int i = 0; i < q.decimals; ++i) whole *= 10;
-  const Uint128 index = Uint128{count - 1} * q.digits;  // of 64 and 57 bits
+  const Uint128 index = Uint128{count - 1} * q.digits;  // the factors have 64 and 57 bits
   const auto below = static_cast<std::uint64_t>(index / whole);
   const Uint128 rest = index % whole;
   const auto at = [](std::uint64_t element) { return Position{element, 0, 1}; };
@@ -128,21 +130,21 @@ struct Scaled {
   }
 };
 
-// The same number; zeros of both signs are two.
+// Whether two numbers are equal; zeros of different signs are not.
 bool same(const Value& a, const Value& b) {
   if (a != b) return false;
   const auto* left = std::get_if<double>(&a.number);
   return left == nullptr || std::signbit(*left) == std::signbit(std::get<double>(b.number));
 }
 
-// Where low + (high - low) · rest / whole is an integer, as low and high are: that.
+// low + (high - low) · rest / whole, if that, low and high are integers.
 std::optional<Value> integer_between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) {
   if (std::holds_alternative<double>(low.number) || std::holds_alternative<double>(high.number)) return std::nullopt;
   const auto wide = [](const Value& value) -> Int128 {
     const auto* with_sign = std::get_if<std::int64_t>(&value.number);
     return with_sign != nullptr ? Int128{*with_sign} : Int128{std::get<std::uint64_t>(value.number)};
   };
-  for (Uint128 a = whole, b = rest;;) {  // Euclid's algorithm: b becomes 0, and a what divides both
+  for (Uint128 a = whole, b = rest;;) {  // Euclid's algorithm: b becomes 0, and a the greatest common divisor
     if (b == 0) {
       whole /= a;
       rest /= a;
@@ -177,8 +179,10 @@ Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) 
   return {exact::round_quotient<Real>(sum(left * big(whole - rest), right * big(rest)), big(whole), exponent), DType::float64};
 }
 
-Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileOptions& options) {
+Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileRule& rule,
+                       const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const auto start = std::chrono::steady_clock::now();
   std::vector<Fraction> fractions;
   for (const double one : q) fractions.push_back(fraction_of(one));
   std::vector<Position> positions;
@@ -188,7 +192,7 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     if (nans != 0 && options.nan == NanPolicy::propagate) return ranks;
     if (count == 0) throw Error(ErrorKind::no_answer, "there is no quantile of no elements: all are NaN, and left out");
     for (const Fraction fraction : fractions) {
-      positions.push_back(position(fraction, count, options.method));
+      positions.push_back(position(fraction, count, rule.method));
       ranks.push_back(positions.back().below);
       ranks.push_back(positions.back().last());
     }
@@ -196,10 +200,15 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     return ranks;
   };
-  const selection::Selected selected = selection::select(pass, type, options.threads, find_ranks);
-  Quantiles result{{}, selected.count, selected.nans};
+  const selection::Selected selected = selection::select(pass, type, options.tuning.threads, find_ranks);
+  Quantiles result{{}, selected.count, selected.nan_count};
+  if (options.report != nullptr) {
+    *options.report = {"cpu", "selection",
+                       "",    selected.count * size_of(type.value_or(DType::float64)),
+                       0,     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  }
   if (positions.empty()) {
-    result.values.assign(q.size(), {kNan, options.to_float ? DType::float32 : type && !is_integer(*type) ? *type : DType::float64});
+    result.values.assign(q.size(), {kNan, rule.to_float ? DType::float32 : type && !is_integer(*type) ? *type : DType::float64});
     return result;
   }
   const auto at = [&](std::uint64_t rank) -> const Value& {
@@ -207,9 +216,9 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
   };
   for (const Position& place : positions) {
     const Value& low = at(place.below);
-    const auto interpolated = options.to_float ? between<float> : between<double>;
+    const auto interpolated = rule.to_float ? between<float> : between<double>;
     result.values.push_back(place.rest == 0 ? low : interpolated(low, at(place.last()), place.rest, place.whole));
-    if (options.to_float) result.values.back() = as_float(result.values.back());  // of integers and elements; others are floats already
+    if (rule.to_float) result.values.back() = as_float(result.values.back());  // for integers and elements; others are floats already
   }
   return result;
 }
@@ -232,28 +241,35 @@ QuantileMethod parse_quantile_method(std::string_view name) {
   throw Error(ErrorKind::usage, fmt::format("unknown method '{}' of a quantile: there are {}", name, names));
 }
 
-Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileOptions& options) {
-  const auto pass = [&data](const std::function<void(View)>& body) {
-    device::for_host_blocks(data, core::Order::memory, [&](View block) { core::for_contiguous_pieces(block, body); });
+Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule, const Options& options) {
+  const auto pass = [&](const std::function<void(View)>& body) {
+    core::ProgressParts progress(options, 0);
+    device::for_host_blocks(data, core::Order::memory,
+                            [&](View block) { progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, body); }); });
   };
-  return quantiles_of(pass, data.type(), q, options);
+  return quantiles_of(pass, data.type(), q, rule, options);
 }
 
-Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileOptions& options) {
+Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileRule& rule,
+                    const Options& options) {
   std::unique_ptr<Source> source = open();
   const std::optional<DType> type = source->type();
   const auto pass = [&](const std::function<void(View)>& body) {
     if (source == nullptr) source = open();
-    while (const std::optional<Array> view = source->next()) core::for_contiguous_pieces(*view, body);
+    core::ProgressParts progress(options, 0);
+    while (const std::optional<Array> view = source->next()) {
+      device::for_host_blocks(*view, core::Order::memory,
+                              [&](View block) { progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, body); }); });
+    }
     source.reset();
   };
-  return quantiles_of(pass, type, q, options);
+  return quantiles_of(pass, type, q, rule, options);
 }
 
-Value quantile(const Array& data, double q, const QuantileOptions& options) {
-  return quantiles(data, std::span<const double>(&q, 1), options).values.front();
+Value quantile(const Array& data, double q, const QuantileRule& rule, const Options& options) {
+  return quantiles(data, std::span<const double>(&q, 1), rule, options).values.front();
 }
 
-Value median(const Array& data, const QuantileOptions& options) { return quantile(data, 0.5, options); }
+Value median(const Array& data, const Options& options) { return quantile(data, 0.5, {}, options); }
 
 }  // namespace samesum

@@ -19,7 +19,7 @@
 namespace samesum::selection {
 namespace {
 
-constexpr std::size_t kMostCounters = 16;  // buckets whose next digit is counted in one pass
+constexpr std::size_t kMaxCounters = 16;  // buckets whose next digit is counted in one pass
 
 using Counts = std::vector<std::uint64_t>;
 
@@ -27,24 +27,24 @@ using Counts = std::vector<std::uint64_t>;
   throw Error(ErrorKind::usage, "two passes over the data did not find the same elements: were they changed meanwhile? Run again");
 }
 
-// Calls body(key) for the elements of `part` that are no NaN; returns how many are. Elements whose size is not the key's there are none.
+// Calls body(key) for the elements of `part` that are not NaN; returns how many are NaN. Ignores types whose size is not the key's.
 template <class Key, class Body>
 std::uint64_t for_each_key(View part, const Body& body) {
   return core::visit(part.type(), [&](auto element) {
     using Element = decltype(element);
-    std::uint64_t nans = 0;
+    std::uint64_t nan_count = 0;
     if constexpr (std::is_same_v<Key, WideKey> || sizeof(Element) == sizeof(Key)) {
       const auto* const from = static_cast<const std::byte*>(part.data());
       for (std::uint64_t i = 0; i < part.size(); ++i) {
         std::memcpy(&element, from + i * sizeof element, sizeof element);
         if (is_nan(element)) {
-          ++nans;
+          ++nan_count;
         } else {
           body(key_of<Key>(element));
         }
       }
     }
-    return nans;
+    return nan_count;
   });
 }
 
@@ -77,7 +77,7 @@ class Selection {
     std::uint64_t rank;  // in its bucket
     std::size_t index;   // of the result
   };
-  // The elements whose keys begin with the same digits.
+  // The elements whose keys have the same leading digits.
   struct Bucket {
     Key prefix;
     int digits;
@@ -112,7 +112,7 @@ class Selection {
     }
   }
 
-  // Calls body(task, part) for parts of a piece, in as many tasks as it says.
+  // Calls make_tasks(number of tasks), then body(task, part) in parallel for parts of a piece.
   template <class Tasks, class Body>
   void in_parallel(View piece, const Tasks& make_tasks, const Body& body) const {
     const std::uint32_t threads = core::thread_count(piece.bytes(), threads_);
@@ -127,18 +127,18 @@ class Selection {
     }
   }
 
-  // All keys are kept as long as they are few; then their digits are counted.
+  // Stores all keys while they are few; then counts their digits.
   void count_first_digits() {
     struct Task {
       Counts counts = Counts(kBuckets);
-      std::uint64_t nans = 0;
+      std::uint64_t nan_count = 0;
     };
     std::vector<Task> tasks;
     pass_([&](View piece) {
       check(piece);
       count_ += piece.size();
       integers_ = integers_ && is_integer(piece.type());
-      if (gathering_ && count_ <= kMostGathered) {
+      if (gathering_ && count_ <= kMaxGathered) {
         nans_ += for_each_key<Key>(piece, [&](Key key) { gathered_.push_back(key); });
         return;
       }
@@ -146,7 +146,7 @@ class Selection {
           piece, [&](std::uint32_t threads) { tasks.resize(std::max<std::size_t>(tasks.size(), threads)); },
           [&](std::uint32_t task, View part) {
             Counts& counts = tasks[task].counts;
-            tasks[task].nans += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
+            tasks[task].nan_count += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
           });
       if (std::exchange(gathering_, false)) {
         for (const Key key : std::exchange(gathered_, {})) ++tasks[0].counts[digit(key, 0)];
@@ -155,12 +155,12 @@ class Selection {
     if (gathering_) return;
     first_digits_.assign(kBuckets, 0);
     for (const Task& task : tasks) {
-      nans_ += task.nans;
+      nans_ += task.nan_count;
       for (std::size_t i = 0; i < kBuckets; ++i) first_digits_[i] += task.counts[i];
     }
   }
 
-  // The buckets of `bucket` that have ranks in them, by the counts of its next digit.
+  // The parts of `bucket` that contain ranks, by the counts of its next digit.
   void split(const Bucket& bucket, const Counts& counts) {
     std::uint64_t before = 0;
     auto next = bucket.wanted.begin();
@@ -179,7 +179,7 @@ class Selection {
     if (before != bucket.size) changed();
   }
 
-  // All keys of `bucket`.
+  // Finds the ranks in `bucket`, given all its keys.
   void finish(const Bucket& bucket, std::vector<Key> keys) {
     if (keys.size() != bucket.size) changed();
     constexpr std::size_t kFew = 8;
@@ -196,10 +196,10 @@ class Selection {
     for (const Wanted& wanted : bucket.wanted) found_[wanted.index] = keys[wanted.rank];
   }
 
-  // The buckets that one pass works at: small ones are gathered, and of some others the next digit is counted.
+  // The buckets processed in one pass: small ones are gathered, and for some others the next digit is counted.
   struct Work {
     std::vector<Bucket> gathered, counted;
-    // By the first digit of keys: 1 + the first bucket that begins with it, 0 for none. `next` goes on from there.
+    // By the first digit of keys: 1 + the first bucket that begins with it, 0 for none. `next` links further ones.
     std::vector<std::uint32_t> first = std::vector<std::uint32_t>(kBuckets);
     std::vector<std::uint32_t> next = {};
 
@@ -209,12 +209,12 @@ class Selection {
   Work take_work() {
     Work work;
     std::vector<Bucket> later;
-    std::uint64_t room = kMostGathered;
+    std::uint64_t room = kMaxGathered;
     for (Bucket& bucket : open_) {
       if (bucket.size <= room) {
         room -= bucket.size;
         work.gathered.push_back(std::move(bucket));
-      } else if (work.counted.size() < kMostCounters) {
+      } else if (work.counted.size() < kMaxCounters) {
         work.counted.push_back(std::move(bucket));
       } else {
         later.push_back(std::move(bucket));
@@ -234,7 +234,7 @@ class Selection {
     struct Task {
       std::vector<std::vector<Key>> gathered;
       std::vector<Counts> counts;
-      std::uint64_t nans = 0;
+      std::uint64_t nan_count = 0;
     };
     std::vector<Task> tasks;
     const auto make_tasks = [&](std::uint32_t threads) {
@@ -244,18 +244,18 @@ class Selection {
       }
     };
     make_tasks(1);
-    std::uint64_t count = 0, nans = 0;
+    std::uint64_t count = 0, nan_count = 0;
     pass_([&](View piece) {
       check(piece);
       count += piece.size();
       in_parallel(piece, make_tasks, [&](std::uint32_t index, View part) {
         Task& task = tasks[index];
-        task.nans += for_each_key<Key>(part, [&](Key key) {
+        task.nan_count += for_each_key<Key>(part, [&](Key key) {
           for (std::uint32_t i = work.first[digit(key, 0)]; i != 0; i = work.next[i - 1]) {
             const Bucket& bucket = work[i - 1];
             if (key >> bucket.shift() != bucket.prefix) continue;
             if (i <= work.gathered.size()) {
-              // One more than there were shows that the data have changed; memory stays bounded.
+              // One more than expected proves that the data have changed; memory stays bounded.
               if (task.gathered[i - 1].size() <= bucket.size) task.gathered[i - 1].push_back(key);
             } else {
               ++task.counts[i - 1 - work.gathered.size()][digit(key, bucket.digits)];
@@ -265,8 +265,8 @@ class Selection {
         });
       });
     });
-    for (const Task& task : tasks) nans += task.nans;
-    if (count != count_ || nans != nans_) changed();
+    for (const Task& task : tasks) nan_count += task.nan_count;
+    if (count != count_ || nan_count != nans_) changed();
 
     for (std::size_t i = 0; i < work.gathered.size(); ++i) {
       std::vector<Key> keys;
@@ -290,10 +290,10 @@ class Selection {
   const std::uint32_t threads_;
 
   std::uint64_t count_ = 0, nans_ = 0;
-  bool integers_ = true;   // all elements are
-  bool gathering_ = true;  // all keys are in `gathered_`,
+  bool integers_ = true;   // whether all elements are
+  bool gathering_ = true;  // whether all keys are in `gathered_`,
   std::vector<Key> gathered_;
-  Counts first_digits_;  // or their first digits are counted
+  Counts first_digits_;  // or the counts of their first digits are here
   std::vector<Bucket> open_;
   std::vector<Key> found_;
 };

@@ -2,7 +2,7 @@
 #include <samesum/plain_sum.hpp>
 
 #include "core/array_blocks.hpp"
-#include "reduce/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 
 #include <string>
 
@@ -19,12 +19,8 @@ View checked(const Array& data) {
 
 }  // namespace
 
-double plain_sum_forward(const Array& data) {
-  return reduce::plain_sum_forward(checked(data));
-}
+double plain_sum_forward(const Array& data) { return reduce::plain_sum_forward(checked(data)); }
 
-double plain_sum_backward(const Array& data) {
-  return reduce::plain_sum_backward(checked(data));
-}
+double plain_sum_backward(const Array& data) { return reduce::plain_sum_backward(checked(data)); }
 
 }  // namespace samesum

@@ -3,12 +3,13 @@
 
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
-#include "device/run.hpp"
+#include "device/memory/run.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 #include "reduce/sum.hpp"
-#include "reduce/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 
 #include <samesum/error.hpp>
@@ -28,15 +29,15 @@ namespace {
 struct Row {
   SumVariant variant;
   bool on_kernels;  // for devices that run kernels, or for the CPU backend
-  Accumulator (*run)(View data, const Device& device, const AccumulateOptions& options, SumReport* report);
-  double (*round)(View data, const SumOptions& options) = nullptr;  // where that is quicker than to round the accumulator
+  Accumulator (*run)(View data, const Device& device, const Tuning& options, Report* report);
+  double (*round)(View data, const Options& options) = nullptr;  // where that is quicker than to round the accumulator
 };
 
-Accumulator run_bins(View data, const Device& device, const AccumulateOptions& options, SumReport* report) {
+Accumulator run_bins(View data, const Device& device, const Tuning& options, Report* report) {
   return reduce::sum_on_device(data, device.implementation(), options, report);
 }
 
-Accumulator run_blocks(View data, const Device&, const AccumulateOptions& options, SumReport* report) {
+Accumulator run_blocks(View data, const Device&, const Tuning& options, Report* report) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
   Accumulator total = reduce::sum_cpu(data, options.threads, &threads);
@@ -47,7 +48,7 @@ Accumulator run_blocks(View data, const Device&, const AccumulateOptions& option
   return total;
 }
 
-double round_blocks(View data, const SumOptions& options) { return reduce::rounded_sum_cpu(data, options.threads, options.nan); }
+double round_blocks(View data, const Options& options) { return reduce::rounded_sum_cpu(data, options.tuning.threads, options.nan); }
 
 template <class Element>
 void add_one_by_one(View data, Accumulator& total) {
@@ -59,7 +60,7 @@ void add_one_by_one(View data, Accumulator& total) {
   }
 }
 
-Accumulator run_digits(View data, const Device&, const AccumulateOptions&, SumReport* report) {
+Accumulator run_digits(View data, const Device&, const Tuning&, Report* report) {
   const auto start = std::chrono::steady_clock::now();
   Accumulator total;
   core::visit(data.type(), [&](auto element) { add_one_by_one<decltype(element)>(data, total); });
@@ -94,7 +95,7 @@ const Row& find_row(const Device& device, std::string_view name) {
 
 }  // namespace
 
-SumReport& SumReport::operator+=(const SumReport& later) {
+Report& Report::operator+=(const Report& later) {
   const core::DefaultFloatEnvironment environment;
   bytes += later.bytes;
   upload_seconds += later.upload_seconds;
@@ -112,27 +113,29 @@ std::vector<SumVariant> sum_variants(const Device& device) {
   return variants;
 }
 
-Accumulator accumulate(const Array& data, const Device& device, const AccumulateOptions& options, SumReport* report) {
+Accumulator accumulate(const Array& data, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  const Device device = device::device_for(data, data.bytes(), options);
   if (data.on_device()) {
     device::require_on(data, device);
-    if (!device.info().has(Capability::kernels)) return accumulate(device::on_host(data), device, options, report);
-    return sum_on_its_device(data, options, report);
+    if (!device.info().has(Capability::kernels)) return accumulate(device::on_host(data), device::on(device, options));
+    Accumulator total = sum_on_its_device(data, options);
+    core::ProgressParts(options, data.bytes()).add(data.bytes());
+    return total;
   }
-  const Row& row = find_row(device, options.variant);
+  const Row& row = find_row(device, options.tuning.variant);
   Accumulator total;
-  core::Reports reports(report);
+  core::Reports reports(options.report);
+  core::ProgressParts progress(options, data.bytes(), device.info().has(Capability::kernels));
   core::for_blocks(data, core::Order::memory, [&](View block) {
-    SumReport* const part = reports.next();
-    if (part != nullptr) *part = {device.info().selector, std::string(row.variant.name), "", block.bytes(), 0, 0};
-    total.merge(row.run(block, device, options, part));
-    reports.add();
+    progress.for_parts(block, [&](View part) {
+      Report* const report = reports.next();
+      if (report != nullptr) *report = {device.info().selector, std::string(row.variant.name), "", part.bytes(), 0, 0};
+      total.merge(row.run(part, device, options.tuning, report));
+      reports.add();
+    });
   });
   return total;
-}
-
-Accumulator accumulate(const Array& data, const AccumulateOptions& options, SumReport* report) {
-  return accumulate(data, device::device_for(data, data.bytes()), options, report);
 }
 
 Value value_of(const Accumulator& sum, DType type, NanPolicy nan) {
@@ -140,26 +143,25 @@ Value value_of(const Accumulator& sum, DType type, NanPolicy nan) {
   return is_signed(type) ? Value{sum.to_int64(), DType::int64} : Value{sum.to_uint64(), DType::uint64};
 }
 
-Value sum(const Array& data, const Device& device, const SumOptions& options) {
-  const core::DefaultFloatEnvironment environment;
-  if (!data.on_device() && !is_integer(data.type())) {
-    const Row& row = find_row(device, options.variant);
-    const std::optional<View> view = core::single_view(data, core::Order::memory);
-    if (row.round != nullptr && view) return {row.round(*view, options), DType::float64};
-  }
-  return value_of(accumulate(data, device, options.unrounded()), data.type(), options.nan);
-}
-
-Value sum(const Array& data, const SumOptions& options) {
+Value sum(const Array& data, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
-  const bool small = !data.on_device() && data.bytes() <= kSmallBytes && options.variant == "auto" && std::getenv("SAMESUM_DEVICE") == nullptr;
-  const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt;
-  if (!view) return sum(data, device::device_for(data, data.bytes()), options);
-  const std::uint32_t threads = std::max(options.threads, 1u);
-  if (is_integer(data.type())) return value_of(reduce::sum_cpu(*view, threads), data.type(), options.nan);
-  return {reduce::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
+  const bool quiet = options.report == nullptr && !options.progress;
+  const bool plain = !options.device && quiet && options.tuning.variant == "auto";
+  const bool small = plain && !data.on_device() && data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr;
+  if (const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt) {
+    const std::uint32_t threads = std::max(options.tuning.threads, 1u);
+    if (is_integer(data.type())) return value_of(reduce::sum_cpu(*view, threads), data.type(), options.nan);
+    return {reduce::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
+  }
+  if (!data.on_device() && !is_integer(data.type()) && quiet) {
+    const Device device = device::device_for(data, data.bytes(), options);
+    const Row& row = find_row(device, options.tuning.variant);
+    const std::optional<View> view = core::single_view(data, core::Order::memory);
+    if (row.round != nullptr && view) return {row.round(*view, options), DType::float64};
+  }
+  return value_of(accumulate(data, options), data.type(), options.nan);
 }
 
 }  // namespace samesum

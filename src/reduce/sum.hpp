@@ -14,7 +14,7 @@ namespace samesum {
 std::string_view find_sum_variant(const Device& device, std::string_view name);
 
 /// The exact sum of an array on a device that runs kernels, on that device.
-Accumulator sum_on_its_device(const Array& data, const AccumulateOptions& options, SumReport* report);
+Accumulator sum_on_its_device(const Array& data, const Options& options);
 
 /// What sum() gives for elements of `type` whose exact sum is `sum`: of integers it itself, else rounded.
 /// Throws Error (no_answer) for integers whose sum does not fit into 64 bits.

@@ -12,14 +12,13 @@ namespace {
 // Host data go through in chunks of this size: large enough for full speed, small enough for any device.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
-constexpr CollectOptions pass_options(const AccumulateOptions& options) {
-  return {{.extremes = false, .sum = true, .squares = false, .nonzeros = false}, options.group_size, options.groups, options.threads};
-}
+constexpr Fields kSum{.extrema = false, .sum = true, .squares = false, .nonzeros = false};
 
 }  // namespace
 
-DeviceSum::DeviceSum(device::Device& device, DType type, const AccumulateOptions& options, std::uint64_t elements)
-    : pass_(device, type, pass_options(options), false, elements), element_(static_cast<std::int64_t>(size_of(type))) {}
+DeviceSum::DeviceSum(device::Device& device, DType type, const Tuning& options, std::uint64_t elements)
+    : pass_(device, type, statistics::collect_options(kSum, options), false, elements),
+      element_(static_cast<std::int64_t>(size_of(type))) {}
 
 DeviceSumResult DeviceSum::result() {
   Accumulator sum = pass_.result().sum;
@@ -28,7 +27,7 @@ DeviceSumResult DeviceSum::result() {
 
 std::string_view DeviceSum::variant() const { return pass_.is_for_little() ? pass_.entry() : "exact_bins"; }
 
-Accumulator sum_on_device(View data, device::Device& device, const AccumulateOptions& options, SumReport* report) {
+Accumulator sum_on_device(View data, device::Device& device, const Tuning& options, Report* report) {
   const std::lock_guard lock(device.mutex());
   const std::uint64_t element = size_of(data.type());
   const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / element;

@@ -3,10 +3,11 @@
 
 #include "core/view.hpp"
 #include "device/device.hpp"
-#include "device/run.hpp"
-#include "statistics/collect_device.hpp"
+#include "device/memory/run.hpp"
+#include "reduce/device/collect_device.hpp"
 
 #include <samesum/accumulator.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/sum.hpp>
 
 #include <cstdint>
@@ -21,13 +22,13 @@ struct DeviceSumResult {
   SumRecord record{};  // rounded on the device; not where it went to another place
 };
 
-/// The exact sum of data that lie in device memory: a pass that collects nothing else, prepared once and launched as often as one likes. One
-/// launch at a time.
+/// The exact sum of data that lie in device memory: a pass that collects nothing else, prepared once and launched as often as one likes.
+/// One launch at a time.
 class DeviceSum {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   /// `elements`: for so many, or about so many, it is to be fast.
-  DeviceSum(device::Device& device, DType type, const AccumulateOptions& options, std::uint64_t elements);
+  DeviceSum(device::Device& device, DType type, const Tuning& options, std::uint64_t elements);
 
   /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
   void prepare_all(bool strided) { pass_.prepare_all(strided); }
@@ -55,6 +56,6 @@ class DeviceSum {
 };
 
 /// The exact sum of data in host memory on `device`, in chunks that fit into it.
-Accumulator sum_on_device(View data, device::Device& device, const AccumulateOptions& options, SumReport* report);
+Accumulator sum_on_device(View data, device::Device& device, const Tuning& options, Report* report);
 
 }  // namespace samesum::reduce

@@ -4,6 +4,7 @@
 
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -22,12 +23,15 @@ constexpr std::uint64_t kPartBytes = std::uint64_t{128} << 20;
 constexpr std::uint64_t kMinPartBytes = std::uint64_t{4} << 20;
 
 // An array that is no single run: each block is shared out.
-Accumulator share_blocks(const Array& array, std::span<const Device> devices, const AccumulateOptions& options,
-                         std::vector<SumReport>* reports) {
+Accumulator share_blocks(const Array& array, std::span<const Device> devices, const Options& options, std::vector<Report>* reports) {
   Accumulator total;
-  std::vector<SumReport> all, part;
+  std::vector<Report> all, part;
+  Options quiet = options;
+  quiet.progress = {};
+  core::ProgressParts progress(options, array.bytes());
   core::for_blocks(array, core::Order::memory, [&](View block) {
-    total.merge(accumulate(block, devices, options, &part));
+    total.merge(accumulate(block, devices, quiet, &part));
+    progress.add(block.bytes());
     for (std::size_t i = 0; i < part.size() && !all.empty(); ++i) all[i] += part[i];
     if (all.empty()) all = part;
   });
@@ -37,7 +41,7 @@ Accumulator share_blocks(const Array& array, std::span<const Device> devices, co
 
 }  // namespace
 
-Accumulator accumulate(const Array& array, std::span<const Device> devices, const AccumulateOptions& options, std::vector<SumReport>* reports) {
+Accumulator accumulate(const Array& array, std::span<const Device> devices, const Options& options, std::vector<Report>* reports) {
   const core::DefaultFloatEnvironment environment;
   if (devices.empty()) throw Error(ErrorKind::usage, "no device was given to share an array out to");
   if (array.on_device()) throw Error(ErrorKind::usage, "an array that lies on a device cannot be shared out over several");
@@ -46,8 +50,8 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
   const View data = *run;
   const std::uint64_t bytes = std::clamp(data.bytes() / (8 * devices.size()), kMinPartBytes, kPartBytes);
   const std::uint64_t part = bytes / size_of(data.type());
-  std::vector<SumReport> each(devices.size());
-  std::atomic<std::uint64_t> next{0};
+  std::vector<Report> each(devices.size());
+  std::atomic<std::uint64_t> next{0}, done{0};
   std::mutex mutex;
   Accumulator total;
   std::exception_ptr failure;
@@ -55,14 +59,21 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
   // A device's own thread: it takes the next part until there is none, or another device has failed.
   const auto work = [&](std::size_t index) {
     try {
-      Accumulator sum = accumulate(data.part(0, 0), devices[index], options, &each[index]);
+      Options of_part = options;
+      of_part.device = devices[index];
+      of_part.report = &each[index];
+      of_part.progress = {};
+      Accumulator sum = accumulate(data.part(0, 0), of_part);
       for (;;) {
         const std::uint64_t first = next.fetch_add(part);
         if (first >= data.size()) break;
-        SumReport report;
-        sum.merge(accumulate(data.part(first, std::min(part, data.size() - first)), devices[index], options, &report));
-        const SumReport before = std::exchange(each[index], report);
+        Report report;
+        of_part.report = &report;
+        sum.merge(accumulate(data.part(first, std::min(part, data.size() - first)), of_part));
+        const Report before = std::exchange(each[index], report);
         each[index] += before;
+        done += report.bytes;
+        if (index == 0 && options.progress) options.progress({done, data.bytes()});  // the calling thread
       }
       const std::lock_guard lock(mutex);
       total.merge(sum);
@@ -77,6 +88,7 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
   work(0);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
+  if (options.progress) options.progress({data.bytes(), data.bytes()});
   if (reports != nullptr) *reports = std::move(each);
   return total;
 }

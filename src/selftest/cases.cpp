@@ -35,7 +35,7 @@ std::uint64_t uniform(Random& random, const Format& format) {
   return format.encode(random.bits(bits), -bits);
 }
 
-// Nearly normal, in units of 2^-32: twelve uniform numbers less their mean have variance 1.
+// Approximately normal, in units of 2^-32: twelve uniform numbers less their mean have variance 1.
 std::int64_t normal_fixed(Random& random) {
   std::int64_t sum = -(std::int64_t{6} << 32);
   for (int i = 0; i < 6; ++i) {
@@ -50,7 +50,7 @@ std::uint64_t normal(Random& random, const Format& format) {
   return (value < 0 ? format.sign() : 0) | format.encode(static_cast<std::uint64_t>(value < 0 ? -value : value), -32);
 }
 
-// 2^t with t normal of deviation 3 / log 2, the power between two integers taken as linear.
+// 2^t with t normal of deviation 3 / log 2, interpolated linearly between integer powers.
 std::uint64_t lognormal(Random& random, const Format& format) {
   const std::int64_t t = normal_fixed(random) / 1000 * 4328;
   const auto fraction = static_cast<std::uint64_t>(t & 0xffffffff);
@@ -71,7 +71,7 @@ void cancelling(Random& random, const Format& format, Patterns out) {
   shuffle(random, out);
 }
 
-// `rest`, or as many of it as there is room for, among elements that cancel.
+// `rest`, or as many of it as fit, among elements that cancel.
 void cancelling_but(Random& random, const Format& format, Patterns out, std::initializer_list<std::uint64_t> rest) {
   const std::size_t kept = std::min(rest.size(), out.size());
   std::copy_n(rest.begin(), kept, out.begin());
@@ -79,8 +79,8 @@ void cancelling_but(Random& random, const Format& format, Patterns out, std::ini
   shuffle(random, out);
 }
 
-// A sum that lies `side` (-1, 0, 1) of the middle between two neighbours of a format with `precision` bits, the lower of which is odd or
-// even; what decides the side is the smallest number of all.
+// A sum that lies on one `side` (-1, 0, 1) of the midpoint between two neighbours of a format with `precision` bits, the lower of which is
+// odd or even; the side is decided by the smallest number of the format.
 void near_tie(Random& random, const Format& format, Patterns out, int precision, bool odd, int side) {
   const Format range = precision == 24 ? format_of(DType::float32) : format;
   const int top = random.between(std::min(range.min_exponent() + 60, range.max_exponent()), range.max_exponent());
@@ -96,7 +96,7 @@ void tie(Random& random, const Format& format, Patterns out) {
   near_tie(random, format, out, precision, odd, side);
 }
 
-// The largest finite value and half its last place, moved by the smallest number of all to `side`.
+// The largest finite value and half its last place, moved to `side` by the smallest number of the format.
 template <int side>
 void edge_of_overflow(Random& random, const Format& format, Patterns out) {
   const std::uint64_t sign = random_sign(random, format);
@@ -104,7 +104,7 @@ void edge_of_overflow(Random& random, const Format& format, Patterns out) {
   cancelling_but(random, format, out, {sign | format.max(), sign | half, side == 0 ? 0 : side > 0 ? sign | 1 : (sign ^ format.sign()) | 1});
 }
 
-// Normal data, of which one in `period` on average is something else.
+// Normal data, of which on average one in `period` is drawn otherwise.
 template <class Draw>
 void normal_with(Random& random, const Format& format, Patterns out, std::uint64_t period, Draw draw) {
   for (auto& bits : out) bits = random.below(period) == 0 ? draw() : normal(random, format);
@@ -145,7 +145,7 @@ constexpr Case kCases[] = {
     {"cancelling_sorted",
      [](Random& r, const Format& f, Patterns out) {
        cancelling(r, f, out);
-       std::sort(out.begin(), out.end());  // all positive ones first, rising, then all negative ones
+       std::sort(out.begin(), out.end());  // all positive ones first, ascending, then all negative ones
      }},
     {"maxima", [](Random&, const Format& f, Patterns out) { std::fill(out.begin(), out.end(), f.max()); }},
     {"negative_maxima", [](Random&, const Format& f, Patterns out) { std::fill(out.begin(), out.end(), f.max() | f.sign()); }},
@@ -181,13 +181,13 @@ constexpr Case kCases[] = {
        const std::uint64_t binades = (std::uint64_t{1} << f.exponent_bits) - 1;
        for (std::size_t i = 0; i < out.size(); ++i) out[i] = (i % binades) << f.fraction_bits | r.bits(f.fraction_bits) | random_sign(r, f);
      }},
-    {"full_mantissas",  // every addition carries
+    {"full_mantissas",  // every addition propagates a carry
      [](Random&, const Format& f, Patterns out) { std::fill(out.begin(), out.end(), f.power(0) - 1); }},
     {"full_mantissas_far_apart",
      [](Random& r, const Format& f, Patterns out) {
        for (auto& bits : out) bits = (any_finite(r, f) | (f.min_normal() - 1)) & ~f.sign();
      }},
-    {"falling_then_rising",  // exponents that change from block to block of 1000
+    {"falling_then_rising",  // exponents that change every 1000 elements
      [](Random& r, const Format& f, Patterns out) {
        const int range = f.max_exponent();
        for (std::size_t i = 0; i < out.size(); ++i) {
@@ -224,10 +224,10 @@ constexpr std::uint64_t kLengths[] = {0,  1,   2,   3,   7,   8,   9,    15,   1
 std::uint64_t Format::encode(std::uint64_t mantissa, int exponent) const noexcept {
   if (mantissa == 0) return 0;
   const int excess = static_cast<int>(std::bit_width(mantissa)) - (fraction_bits + 1);
-  const int drop = std::max(excess, min_exponent() - exponent);  // a denormal keeps fewer bits
+  const int drop = std::max(excess, min_exponent() - exponent);  // a denormal has fewer bits
   if (drop > 63) return 0;
   mantissa = drop >= 0 ? mantissa >> drop : mantissa << -drop;
-  // The leading bit of a normal number adds one to the exponent field, that of a denormal is not there.
+  // The leading bit of a normal number adds one to the exponent field; a denormal has no such bit.
   const int field = exponent + drop - min_exponent();
   if (field >= 2 * max_exponent()) return max();
   return (static_cast<std::uint64_t>(field) << fraction_bits) + mantissa;

@@ -27,7 +27,7 @@ constexpr std::uint64_t kLengths[] = {0, 1, 2, 3, 31, 33, 257, 1025, 4097, 65537
 constexpr std::size_t kMaxFailures = 12;
 constexpr NanPolicy kPolicies[] = {NanPolicy::propagate, NanPolicy::skip};
 
-// The bits of both roundings under a policy.
+// The bits of both roundings under one policy.
 struct Rounded {
   std::uint64_t float64;
   std::uint32_t float32;
@@ -70,14 +70,14 @@ class Selftest {
 
  private:
   void check(View data) {
-    const Accumulator expected = accumulate(data, host_, one_by_one_);
+    const Accumulator expected = accumulate(data, {.device = host_, .tuning = one_by_one_});
     bool hashed = false;
     for (const SumVariant& variant : sum_variants(device_)) {
-      AccumulateOptions options;
-      options.variant = variant.name;
-      const Accumulator sum = accumulate(data, device_, options);
+      Options options{.device = device_};
+      options.tuning.variant = variant.name;
+      const Accumulator sum = accumulate(data, options);
       ++result_.sums;
-      if (!hashed) add_to_hash(sum);  // the first variant is the one that is taken by default; the others have to equal it
+      if (!hashed) add_to_hash(sum);  // the first variant is the default; the others must equal it
       hashed = true;
       if (!(sum == expected)) {
         fail(fmt::format("variant {} gives {}, right is {}", variant.name, Rounded(sum, NanPolicy::propagate).text(),
@@ -87,12 +87,12 @@ class Selftest {
     if (device_.info().has(Capability::kernels)) check_rounding_on_device(data, expected);
   }
 
-  // Results may stay on the device, so it has to round as the host does.
+  // Results may stay on the device, so it must round as the host does.
   void check_rounding_on_device(View data, const Accumulator& expected) {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     auto& sum = sums_[static_cast<std::size_t>(data.type())];
-    if (!sum) sum.emplace(device, data.type(), AccumulateOptions{}, std::uint64_t{1} << 20);
+    if (!sum) sum.emplace(device, data.type(), Tuning{}, std::uint64_t{1} << 20);
     if (memory_.bytes < data.bytes() || memory_.bytes == 0) memory_ = device.allocate(std::max<std::uint64_t>(data.bytes(), 1024));
     if (data.size() != 0) device.write(memory_, 0, data.data(), data.bytes());
     for (const NanPolicy nan : kPolicies) {
@@ -121,7 +121,7 @@ class Selftest {
 
   Device device_;
   Device host_;
-  AccumulateOptions one_by_one_;
+  Tuning one_by_one_;
   SelftestResult result_;
   XXH3_state_t state_;
   std::string name_;
@@ -160,7 +160,7 @@ std::string SelftestResult::json() const {
         {"max_allocation_bytes", device.max_allocation_bytes},
         {"missing", missing}}},
   };
-  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);  // drivers' names may be no UTF-8
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);  // drivers' names may be invalid UTF-8
 }
 
 }  // namespace samesum

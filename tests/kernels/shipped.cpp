@@ -1,9 +1,9 @@
 #include "kernels/shipped.hpp"
 
 #include "product/product.hpp"
-#include "reduce/window_device.hpp"
-#include "statistics/collect_device.hpp"
-#include "statistics/extremes_device.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/device/extremes_device.hpp"
+#include "reduce/small/window_device.hpp"
 #include "support/listing_device.hpp"
 
 #include <samesum/types.hpp>
@@ -23,7 +23,7 @@
 namespace samesum::test {
 namespace {
 
-// The long cases, which take seconds, run on one of each kind.
+// The long cases, which take seconds, run on one kernel of each kind.
 const std::set<std::string> kThorough{
     "sums_float32_loads4_stream",
     "sums_float32_loads2_alone",
@@ -48,7 +48,7 @@ const std::set<std::string> kThorough{
     "statistics_int16_sum_kept_loads4_steps1_columns5",
 };
 
-// Sizes of arrays between which no table has a row: every power of two, and half as much again.
+// Array sizes between all rows of the tables: every power of two, and one and a half times it.
 std::vector<std::uint64_t> sizes() {
   std::vector<std::uint64_t> sizes;
   for (int bits = 10; bits <= 28; ++bits) {
@@ -58,7 +58,7 @@ std::vector<std::uint64_t> sizes() {
   return sizes;
 }
 
-// A kernel's text begins with its defines, and has a line before each file.
+// Parses a kernel's text, which begins with its defines, and has a line before each file.
 ShippedKernel parse(const std::string& text) {
   ShippedKernel kernel;
   std::istringstream lines(text);
@@ -68,7 +68,7 @@ ShippedKernel parse(const std::string& text) {
     words >> directive >> name >> value;
     if (directive == "#define" && kernel.files.empty()) kernel.defines.emplace_back(name, value);
     if (directive == "#line" && value != "\"defines\"") kernel.files.push_back(value.substr(1, value.size() - 2));
-    if (directive == "#ifndef" && kernel.files.empty()) std::getline(lines, line), std::getline(lines, line);  // what CUDA always has
+    if (directive == "#ifndef" && kernel.files.empty()) std::getline(lines, line), std::getline(lines, line);  // CUDA always has it
   }
   kernel.files.erase(kernel.files.begin());  // the prelude
   return kernel;
@@ -80,12 +80,12 @@ void set(ShippedKernel& kernel, const std::string& name, const std::string& valu
   }
 }
 
-// Makes it a kernel of small groups.
+// Reduces its groups to a small size.
 void shrink(ShippedKernel& kernel) {
   for (const char* const name : {"GROUP_SIZE", "GROUP_ROUNDED"}) set(kernel, name, "64");
 }
 
-/// Kernels of a family as they come, each once but for the size of groups.
+/// Kernels of a family, each once except for the group size.
 class Collection {
  public:
   void add(ShippedKernel kernel) {
@@ -99,7 +99,7 @@ class Collection {
     kernels_.emplace(name, std::move(kernel));
   }
 
-  /// All of them, and of those that are alike the largest as it ships.
+  /// All of them; of those that differ only in the group size, the largest one with its original size.
   std::vector<ShippedKernel> all() const {
     std::vector<ShippedKernel> all;
     for (const auto& [name, kernel] : kernels_) all.push_back(kernel);
@@ -107,7 +107,7 @@ class Collection {
     return all;
   }
 
-  /// So many of them that any two settings that ship in one kernel are together in one of these; and the thorough ones.
+  /// A subset that covers all pairs of settings that ship in one kernel; and the thorough ones.
   std::vector<ShippedKernel> pairs() const {
     std::vector<const ShippedKernel*> left;
     std::vector<ShippedKernel> chosen;
@@ -118,7 +118,7 @@ class Collection {
     };
     for (const auto& [name, kernel] : kernels_) kernel.thorough ? choose(kernel) : left.push_back(&kernel);
     for (;;) {
-      // The one with the most pairs that are new; a kernel without any is done with.
+      // Greedy: takes the kernel with the most new pairs; drops kernels without any.
       const ShippedKernel* best = nullptr;
       std::size_t most = 0;
       std::erase_if(left, [&](const ShippedKernel* kernel) {
@@ -145,7 +145,7 @@ class Collection {
   std::map<std::string, ShippedKernel> kernels_, largest_;
 };
 
-// Names a kernel by its settings, of which an empty one says nothing.
+// Names a kernel by its settings, leaving out empty ones.
 void name(ShippedKernel& kernel, std::string_view family, std::initializer_list<std::string> settings) {
   kernel.name = family;
   for (const std::string& setting : settings) {
@@ -190,7 +190,8 @@ void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     ListingDevice device;
     for (const bool places : {false, true}) {
-      for (const Ends ends : {Ends{true, true, places}, Ends{true, false, places}, Ends{false, true, places}}) {
+      for (const ops::Extrema ends :
+           {ops::Extrema{true, true, places}, ops::Extrema{true, false, places}, ops::Extrema{false, true, places}}) {
         for (const std::uint64_t bytes : sizes) {
           statistics::DeviceExtremes(device, type, {}, bytes / size_of(type), ends).prepare_all(true);
         }
@@ -208,7 +209,7 @@ void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
                                                : "both",
             flag(kernel, "PLACES", "placed"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
             kernel.define("POLLED") == "0" ? "ticket" : "",
-            kernel.files.back() == "statistics/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
+            kernel.files.back() == "reduce/device/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
       kernels.add(std::move(kernel));
     }
   }
@@ -219,7 +220,7 @@ void add_products(Collection& kernels) {
     ListingDevice device;
     if (is_integer(type)) {
       product_tree::IntegerProduct product;
-      SumReport report;
+      Report report;
       const std::uint64_t element = 0;
       product_tree::multiply_on_device(Array(&element, 1, type), device, {}, product, report);
     } else {
@@ -227,7 +228,7 @@ void add_products(Collection& kernels) {
     }
     for (const std::string& text : device.texts) {
       ShippedKernel kernel = parse(text);
-      if (kernel.define("BITS") != std::to_string(8 * size_of(type))) continue;  // of another type's products
+      if (kernel.define("BITS") != std::to_string(8 * size_of(type))) continue;  // a kernel for another type's products
       kernel.family = "product";
       kernel.type = name_of(type);
       kernel.about = is_integer(type) ? "integers" : "floats";
@@ -248,7 +249,7 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
           if (is_integer(type) && !sum_alone) continue;  // which take no sub-groups
           ListingDevice device;
           for (const std::uint64_t bytes : sizes) {
-            CollectOptions options;
+            statistics::CollectOptions options;
             options.fields = {extremes, sum, squares, nonzeros};
             statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
             options.group_size = 256;  // else little data of one sum are not for this kernel
@@ -256,7 +257,7 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
           }
           for (const std::string& text : device.texts) {
             ShippedKernel kernel = parse(text);
-            if (kernel.files.back() != "statistics/statistics.cl") continue;
+            if (kernel.files.back() != "reduce/device/statistics.cl") continue;
             kernel.family = "statistics";
             kernel.type = name_of(type);
             kernel.about = dot ? "dot" : "moments";

@@ -1,6 +1,6 @@
-// write_rows FOLDER UNITS: writes rows_0.cpp, rows_1.cpp …, so many translation units, which compile every kernel of kernels_of_rows() for
-// the host, each in a namespace of its own. Units that would not change are left as they are.
-#include "device/program.hpp"
+// write_rows FOLDER UNITS: writes that many translation units rows_0.cpp, rows_1.cpp …, which compile every kernel of kernels_of_rows() for
+// the host, each in its own namespace. Unchanged units are not rewritten.
+#include "device/kernels/program.hpp"
 #include "kernels/shipped.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace samesum::test {
 namespace {
 
-// What kernel files define is undefined after each kernel: nothing of one may be left for the next.
+// The macros of kernel files, to be undefined after each kernel, so that they do not affect the next one.
 std::set<std::string> macros_of(const ShippedKernel& kernel) {
   std::set<std::string> names{"ROW_NAME",        "ROW_TYPE",       "ROW_THOROUGH", "ROW_KERNEL",
                               "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_QUICK",    "ROW_LITTLE"};
@@ -42,7 +42,7 @@ std::string text_of(const ShippedKernel& kernel) {
   define("ROW_NAME", fmt::format("\"{}\"", kernel.name));
   define("ROW_TYPE", "samesum::DType::" + kernel.type);
   define("ROW_THOROUGH", kernel.thorough ? "true" : "false");
-  if (kernel.files.back() == "statistics/extremes_little.cl") define("ROW_LITTLE", "extremes_little");
+  if (kernel.files.back() == "reduce/device/extremes_little.cl") define("ROW_LITTLE", "extremes_little");
   for (const auto& [name, value] : kernel.defines) define(name, value);
   text += fmt::format("namespace samesum::dialect::{} {{\nnamespace {{\n", kernel.name);
   for (const std::string& file : kernel.files) text += fmt::format("#include \"{}\"\n", file);
@@ -67,7 +67,7 @@ int main(int, char** argv) {
   std::vector<std::string> units(
       std::strtoul(argv[2], nullptr, 10),
       "// Written by tests/kernels/write_rows.cpp.\n#include \"support/emulation.hpp\"\n#include \"support/kernel_rows.hpp\"\n");
-  // By the name alone (FNV-1a): a new kernel changes one unit.
+  // Chosen by a hash of the name (FNV-1a): a new kernel changes only one unit.
   for (const ShippedKernel& kernel : kernels_of_rows()) {
     std::uint32_t hash = 2166136261u;
     for (const char letter : kernel.name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;

@@ -12,7 +12,7 @@
 namespace samesum::test {
 namespace {
 
-// Queues and streams live as long as the process, as devices do.
+// Queues and streams are never released, as devices are not.
 Device on_own_queue(const device::opencl::Found& found) {
   const device::opencl::Api& api = device::opencl::api();
   const cl_context context = api.clCreateContext(nullptr, 1, &found.id, nullptr, nullptr, nullptr);

@@ -1,4 +1,4 @@
-// The machine behind emulation.hpp: work-items as fibers, groups as threads, and a memory that takes its time.
+// The implementation of emulation.hpp: work-items as fibers, groups as threads, and a memory with delayed effects.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using uchar = unsigned char;
 using uint = std::uint32_t;
 using ulong = unsigned long;
 
-/// Where members of a group or sub-group meet: each leaves a value and sees those of all.
+/// A meeting point of the members of a group or sub-group: each passes a value and gets those of all.
 class Meeting {
  public:
   const std::vector<ulong>& meet(uint member, uint members, ulong value, const std::function<void()>& wait) {
@@ -48,7 +48,7 @@ class Meeting {
   uint turn_ = 0;
 };
 
-/// While one lives, runs of up to kMost groups have a thread for each.
+/// A guard: in its scope, each group of a run with up to kMost groups has its own thread.
 struct ConcurrentGroups {
   static constexpr uint kMost = 12;
   static inline bool wanted = false;
@@ -58,7 +58,7 @@ struct ConcurrentGroups {
   ConcurrentGroups& operator=(const ConcurrentGroups&) = delete;
 };
 
-/// Ends the process, with a message, where a wait takes longer than any right kernel's.
+/// Aborts the process, with a message, if a wait takes longer than in any correct kernel.
 class Watchdog {
  public:
   void check(const char* what) {
@@ -73,13 +73,13 @@ class Watchdog {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// A change of global memory that is on its way.
+/// A pending change of global memory.
 struct Effect {
   enum Kind { add32, add64, max32, store64 };
   void* place;
   ulong value;
   Kind kind;
-  uint item = 0, epoch = 0;  ///< by whom, and behind how many barriers
+  uint item = 0, epoch = 0;  ///< the work-item, and how many barriers it had passed
 
   void happen() const {
     switch (kind) {
@@ -102,18 +102,18 @@ struct Effect {
   }
 };
 
-/// What the groups of one run share.
+/// The state shared by the groups of one run.
 struct Launch {
   explicit Launch(uint groups) : bases(groups) {}
   std::atomic<ulong> fences{0};
-  std::atomic<uint> arrived{0};           ///< at the cluster's barrier, work-items
-  std::vector<std::atomic<char*>> bases;  ///< of each group's local memory
-  std::uint64_t opened = 0, sent = 0;     ///< bytes of a mailbox, where groups run one after the other
+  std::atomic<uint> arrived{0};           ///< work-items at the cluster's barrier
+  std::vector<std::atomic<char*>> bases;  ///< address of each group's local memory
+  std::uint64_t opened = 0, sent = 0;     ///< bytes of a mailbox, where groups run sequentially
 };
 
-inline thread_local char local_memory;  // its address in each thread tells where that thread has its LOCAL_VARs
+inline thread_local char local_memory;  // its address in each thread locates that thread's LOCAL_VARs
 
-/// The device, seen from the group that this thread runs.
+/// The device, as seen by the group that runs on this thread.
 class Emulation {
  public:
   void run(uint groups, uint size, const std::function<void()>& kernel) {
@@ -152,7 +152,7 @@ class Emulation {
   }
   const std::vector<ulong>& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
 
-  /// Takes effect now, later, or with the next fence of the work-item, or of one that has met it at a barrier.
+  /// Takes effect now, later, or with the next fence of the work-item, or of one that has synchronized with it at a barrier.
   void later(Effect effect) {
     if (!concurrent_) return effect.happen();
     effect.item = current_;
@@ -160,7 +160,7 @@ class Emulation {
     late_.push_back(effect);
     if (chance(3) == 0) happen(chance(late_.size()));
   }
-  /// What is added with the result in use takes effect at once; what was added before may still be on its way.
+  /// An addition whose result is used takes effect at once; earlier ones may still be pending.
   template <class Word>
   Word now(Word* place, Word value) {
     happen_at(place);
@@ -180,10 +180,10 @@ class Emulation {
     for (std::size_t i = 0; i < late_.size();) {
       late_[i].item == current_ || late_[i].epoch < items_[current_].epoch ? happen(i) : void(++i);
     }
-    launch_->fences.fetch_add(1, std::memory_order_acq_rel);  // ThreadSanitizer does not know fences
+    launch_->fences.fetch_add(1, std::memory_order_acq_rel);  // ThreadSanitizer does not support fences
   }
 
-  // Groups that run one after the other share one local memory, and the one that receives is the last. Bytes are counted either way.
+  // Groups that run sequentially share one local memory, and the receiver is the last one. Bytes are counted in both cases.
   void mailbox_open(ulong* mailbox, uint bytes) {
     launch_->opened = bytes;
     if (concurrent_) std::atomic_ref(*mailbox).store(bytes, std::memory_order_release);
@@ -228,7 +228,7 @@ class Emulation {
 
   struct Item {
     ucontext_t context{};
-    std::unique_ptr<char[]> stack;  // whose pages cost nothing until they are used
+    std::unique_ptr<char[]> stack;  // its pages cost nothing until they are used
     bool done = false;
     uint barriers = 0, epoch = 0, cluster_waits = 0;
     void* fiber = nullptr;
@@ -261,7 +261,7 @@ class Emulation {
       getcontext(&item.context);
       item.context.uc_stack.ss_sp = item.stack.get();
       item.context.uc_stack.ss_size = kStackBytes;
-      item.context.uc_link = nullptr;  // start() goes back itself
+      item.context.uc_link = nullptr;  // start() switches back itself
       makecontext(&item.context, &Emulation::start, 0);
       make_fiber(item);
     }
@@ -304,8 +304,8 @@ class Emulation {
 #if defined(__SANITIZE_THREAD__)
   void* scheduler_fiber_ = nullptr;
   void enter_scheduler() { scheduler_fiber_ = __tsan_get_current_fiber(); }
-  // To make one takes ThreadSanitizer long: each group keeps its own for the runs to come, until their stacks of calls, which never return,
-  // are long.
+  // Creating one is slow under ThreadSanitizer: each group reuses its own in later runs, until their call stacks, which never return, are
+  // long.
   struct Fiber {
     void* handle = nullptr;
     int uses = 0;
@@ -338,7 +338,7 @@ class Emulation {
   void enter(Item& item) { swapcontext(&scheduler_, &item.context); }
   void leave() { swapcontext(&items_[current_].context, &scheduler_); }
 #else
-  // A fiber is entered once by its context, from then on by jumps: those make no call into the system, as swapcontext() does for signals.
+  // A fiber is entered once by its context, then by longjmp, which makes no system call; swapcontext() does, for signals.
   static void enter_scheduler() {}
   static void make_fiber(Item& item) { item.started = false; }
   static void end_fiber(Item&) {}
@@ -381,7 +381,7 @@ inline void Emulation::start() {
   self.leave();
 }
 
-/// The result of an atomic addition: where nobody asks for it, nothing says when the addition takes effect.
+/// The result of an atomic addition: if it is unused, the time at which the addition takes effect is arbitrary.
 template <class Word>
 class Late {
  public:

@@ -1,7 +1,6 @@
-// A prelude of the kernel dialect under which kernel files compile for the host, with sub-groups of 32. The work-items of a group are
-// fibers that take turns at barriers. Groups run one after the other; or, within the life of a ConcurrentGroups, each on a thread of its
-// own, where atomic operations without an order take effect late and in any order, as a device's may. For what runs nowhere but on a GPU,
-// where a test machine has none.
+// A prelude of the kernel dialect that compiles kernel files for the host, with sub-groups of 32. The work-items of a group are fibers that
+// switch at barriers. Groups run sequentially; or, in the scope of a ConcurrentGroups, each on its own thread, where atomic operations
+// without an order take effect late and in any order, as on a device. For kernels that run only on GPUs, on test machines without one.
 #pragma once
 
 #include "core/half.hpp"
@@ -24,7 +23,7 @@ namespace samesum::dialect {
 #define FN [[maybe_unused]] static inline
 #define GLOBAL
 #define LOCAL
-#define LOCAL_VAR static thread_local  // a group is a thread, or has one to itself while it runs
+#define LOCAL_VAR static thread_local  // a group has a thread to itself while it runs
 #define FIXED_GROUP(size, groups)
 #define CLUSTERED(groups)
 
@@ -78,7 +77,7 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 FN double add_rn_f64(double a, double b) { return a + b; }
-// Rounded down: what was lost by rounding to the nearest tells whether that went up.
+// Rounded down: the error of rounding to the nearest shows whether that rounded up.
 FN double add_down_f64(double a, double b) {
   const double sum = a + b;
   if (std::isinf(sum) && std::isfinite(a) && std::isfinite(b)) return sum < 0 ? sum : std::numeric_limits<double>::max();
@@ -94,7 +93,7 @@ FN float min_magnitude_f32(float a, float b) { return std::fmin(std::fabs(a), st
 FN float max_magnitude_f32(float a, float b) { return std::fmax(std::fabs(a), std::fabs(b)); }
 FN double mul_rn_f64(double a, double b) { return a * b; }
 FN double fma_rn_f64(double a, double b, double c) { return std::fma(a, b, c); }
-// Rounded down, where nothing is rounded: then only the sign of a zero tells.
+// Rounded down, where the result is exact: only the sign of a zero is affected.
 FN double fma_down_f64(double a, double b, double c) {
   const double sum = std::fma(a, b, c);
   return sum == 0 ? -0.0 : sum;
@@ -122,7 +121,7 @@ FN void add_square96(uint* sum, int a) { add96(sum, static_cast<ulong>(static_ca
 FN uint opaque(uint x) { return x; }
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
-// Of the two halves of a word.
+// For both halves of a word.
 FN uint max2_u16(uint a, uint b) { return std::max(a >> 16, b >> 16) << 16 | std::max(a & 0xffffu, b & 0xffffu); }
 FN uint min2_u16(uint a, uint b) { return std::min(a >> 16, b >> 16) << 16 | std::min(a & 0xffffu, b & 0xffffu); }
 FN uint dot4_u8(uint a, uint b, uint c) {
@@ -183,14 +182,14 @@ FN uint subgroup_add_u32(uint value) {
   for (const ulong one : emulation().meet_subgroup(value)) sum += static_cast<uint>(one);
   return sum;
 }
-// A sum over 32 bits is a mistake.
+// A sum that exceeds 32 bits is an error.
 FN int subgroup_add_s32(int value) {
   long sum = 0;
   for (const ulong one : emulation().meet_subgroup(static_cast<uint>(value))) sum += static_cast<int>(one);
   EXPECT_EQ(sum, static_cast<int>(sum)) << "overflow";
   return static_cast<int>(sum);
 }
-// The same of 64 bits; of less than 2^57, all of them together.
+// The same for 64 bits, whose sum must be less than 2^57.
 FN long subgroup_add_s64(long value) {
   const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
   return low + (long)((ulong)high << 26);

@@ -1,17 +1,19 @@
 #include "support/every_kernel.hpp"
 
 #include "barrier/grid.hpp"
-#include "bench/reader.hpp"
-#include "device/conformance.hpp"
-#include "device/program.hpp"
-#include "device/run.hpp"
+#include "device/kernels/conformance.hpp"
+#include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
+#include "formula/bound.hpp"
+#include "formula/map_device.hpp"
 #include "histogram/histogram_device.hpp"
+#include "ladder/ceiling/reader.hpp"
+#include "ladder/pairs/textbook.hpp"
+#include "ladder/reduce/textbook.hpp"
 #include "pairs/pairs_device.hpp"
-#include "pairs/textbook.hpp"
 #include "product/product.hpp"
+#include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
-#include "reduce/textbook.hpp"
-#include "statistics/collect_device.hpp"
 
 #include <algorithm>
 #include <string>
@@ -29,20 +31,20 @@ void build_barriers(device::Device& device) {
     defines.emplace_back("ONE_EACH", one_each);
     defines.emplace_back("GROUP_SIZE", "1024");
     defines.emplace_back("RESIDENT", "2");
-    const device::Source source = barrier::source_with_barrier({"barrier/methods.cl"}, std::move(defines));
+    const device::Source source = barrier::source_with_barrier({"ladder/barrier/methods.cl"}, std::move(defines));
     for (const char* entry : {"neighbour_sums", "barriers", "neighbour_step"}) device::build(device, source, entry);
   };
   for (const char* method : {"0", "1", "2", "3", "4", "5"}) make({}, method, "1");
   make({}, "5", "0");
 }
 
-// Every kind of element, guess and counters at least once; or, which takes seconds less, bytes and floats.
+// Every kind of element, guess and counters at least once; or, to save seconds, bytes and floats.
 void build_histograms(device::Device& device, bool all) {
   const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
   binning::DeviceHistogram(device, {&floats}, 1 << 28);
   binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
   if (!all) return;
-  device.compile(device::assemble(device.language(), {{"histogram/ladder.cl"}, {{"GROUP", "256"}}}));
+  device.compile(device::assemble(device.language(), {{"ladder/histogram/ladder.cl"}, {{"GROUP", "256"}}}));
   for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
     for (const std::uint64_t count : {256, 20000, 1 << 20}) {
       const binning::Plan even(Bins::even(0, 1 << 30, count), type);
@@ -66,7 +68,7 @@ void build_gathers(device::Device& device) {
   }
 }
 
-// Every function, reduction and accuracy of pairs, with components in turn; and the textbook's.
+// Every function, reduction and accuracy of pairs, with numbers of components chosen cyclically; and the textbook's.
 void build_pairs(device::Device& device) {
   constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
   const std::vector<double> values(64 * 64, 1.0);
@@ -91,7 +93,7 @@ void build_pairs(device::Device& device) {
   problem.a = problem.b = values.data();
   problem.x_count = problem.y_count = 64;
   for (const std::string_view name : all_pairs::textbook_variants()) all_pairs::TextbookPairs(name, device, problem, {});
-  for (const std::uint64_t components : kComponents) {  // the fast ones are what is measured
+  for (const std::uint64_t components : kComponents) {  // fast sums are the ones that are measured
     problem.components = components;
     for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {
       problem.f = f;
@@ -100,11 +102,35 @@ void build_pairs(device::Device& device) {
   }
 }
 
+// A map with every operation.
+void build_formulas(device::Device& device) {
+  const Formula formula(
+      "(x + 1, x - y, x/3, x % 0.7, -x, abs(x), floor(x), ceil(x), trunc(x), round(x), rsqrt(x), min(x, 2), max(x, y), fma(x, x, 1), x^5, "
+      "x^0.5, exp(x), log(y), log1p(x),"
+      " expm1(y), sin(x), cos(y), tan(x), tanh(y), atan2(x, y), hypot(x, x), isnan(x) || x < y && x <= 1, xor(n, ~n) | n & i, clz(u), "
+      "popcount(n), gcd(n, m), gcd(u, u),"
+      " mulmod(m, m, n), mulmod(u, u, u), m % n, u % u, m/n, u/u, m << n, u << u, m >> n, u >> u, m*m - m + -n, u*u - u + -u, abs(m), "
+      "uint64(m), int64(u), int64(x), uint64(x),"
+      " int64(y), uint64(y), float32(y), select(m > 0 && m/n == 3, m + 1, n*n), min(m, n), max(u, u), h*x, float64(h)*y, k*m)");
+  const std::vector<double> place(1);
+  const auto of = [&](DType type) { return Array(place.data(), 1, type); };
+  const std::vector<FormulaInput> inputs{
+      {"x", of(DType::float32)}, {"y", of(DType::float64)}, {"n", of(DType::int8)}, {"m", of(DType::int64)}, {"u", of(DType::uint64)}};
+  const formula::Program program = formula::resolve(formula.tree(), inputs, {{"h", 0.5}, {"k", 2}});
+  std::vector<DType> types;
+  for (const formula::InputComponent& input : program.inputs) types.push_back(inputs[input.input].array.type());
+  device::build(device, formula::map_source(program, types), "map");
+  const formula::Program halves = formula::resolve(Formula("x*n").tree(), {{"x", of(DType::float16)}, {"n", of(DType::bfloat16)}}, {});
+  const DType narrow[] = {DType::float16, DType::bfloat16};
+  device::build(device, formula::map_source(halves, narrow), "map");
+}
+
 }  // namespace
 
 void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
   build_gathers(device);
+  build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {
     for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
@@ -118,13 +144,13 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     }
   }
   for (const DType type : kDTypes) {
-    CollectOptions all;
+    statistics::CollectOptions all;
     all.fields.nonzeros = true;
     statistics::DevicePass(device, type, all, false, 1 << 28);
     if (!rest) continue;
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
-      if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // of strides
+      if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // for strides
     }
     statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
     for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {

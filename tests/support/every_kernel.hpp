@@ -5,8 +5,9 @@
 
 namespace samesum::test {
 
-/// Has `device` build the kernels of every pattern for every type of element, in the shapes that the patterns choose for it. Without `rest`
-/// those are left out that share their code with others, and what bytes and floats do not need; without `pairs`, those of pairs.
+/// Builds the kernels of every pattern for every type of element on `device`, in the shapes that the patterns choose for it. Without
+/// `rest`, kernels that share their code with others are left out, and those for bytes and floats that are not needed; without `pairs`,
+/// those of pairs.
 void build_every_kernel(device::Device& device, bool rest = true, bool pairs = true);
 
 }  // namespace samesum::test

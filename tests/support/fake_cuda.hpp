@@ -1,4 +1,4 @@
-// What a test can see and turn of fake_cuda.cpp and fake_nvrtc.cpp, the stand-ins for NVIDIA's driver and its run-time compiler.
+// The interface by which tests control and inspect fake_cuda.cpp and fake_nvrtc.cpp, the replacements for NVIDIA's driver and compiler.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace samesum::test {
 
-/// A cuLaunchKernelEx call. The arguments' bytes are what a GPU would have been given.
+/// A cuLaunchKernelEx call, with the arguments' bytes as a GPU would get them.
 struct FakeLaunch {
   std::string kernel;
   unsigned groups = 0;
@@ -16,35 +16,35 @@ struct FakeLaunch {
   unsigned shared_bytes = 0;
   std::vector<std::vector<unsigned char>> arguments;
   bool together = false;  ///< a cooperative launch
-  bool early = false;     ///< one that may start before those ahead of it have ended
+  bool early = false;     ///< one that may start before preceding ones have ended
 };
 
-/// Of the driver; from its function `extern "C" FakeCuda* fake_cuda()`.
+/// The driver's state; from its function `extern "C" FakeCuda* fake_cuda()`.
 struct FakeCuda {
-  // to turn
+  // to control
   std::map<std::string, int> failures;  ///< a function's symbol: the code that it returns until it is removed
   int device_count = 1;
   int driver_version = 13000;
   int capability = 90;
   int compute_mode = 0;
 
-  // to see
-  std::map<std::string, int> live;  ///< what has been made and not yet been destroyed, by kind
+  // to inspect
+  std::map<std::string, int> live;  ///< objects created and not yet destroyed, by kind
   std::vector<FakeLaunch> launches;
-  std::vector<std::string> complaints;  ///< misuse that a driver would answer with undefined behaviour
+  std::vector<std::string> complaints;  ///< misuse for which a driver's behaviour is undefined
   std::uint64_t largest_pageable_copy = 0;
-  int current_contexts = 0;  ///< pushed and not popped, over all threads
+  int current_contexts = 0;  ///< pushed and not popped, by all threads
 };
 
-/// Of the compiler; from its function `extern "C" FakeNvrtc* fake_nvrtc()`.
+/// The compiler's state; from its function `extern "C" FakeNvrtc* fake_nvrtc()`.
 struct FakeNvrtc {
-  // to turn
+  // to control
   std::map<std::string, int> failures;
   int major = 13;
   int minor = 0;
   std::vector<int> capabilities{90, 80, 75};
 
-  // to see
+  // to inspect
   std::vector<std::string> options;  ///< of the last compilation
   int live_programs = 0;
 };

@@ -1,4 +1,4 @@
-// What the fake of CUDA's driver (fake_cuda.cpp, which alone includes this) keeps: objects, contexts, memory, and who may call what.
+// The state of the fake of CUDA's driver (included only by fake_cuda.cpp): objects, contexts, memory, and checks of calls.
 #pragma once
 
 #include "fake_cuda.hpp"
@@ -70,13 +70,13 @@ bool initialized = false;
 std::size_t recorded_from = 0;
 CUctx_st context{0};
 
-// This thread's stack of contexts; not thread_local, which the leak checker of gcc 12 does not survive in a library loaded at run time.
+// This thread's stack of contexts; not thread_local, as that crashes gcc 12's leak checker in a library loaded at run time.
 std::vector<CUcontext>& current() {
   static auto& stacks = *new std::map<std::thread::id, std::vector<CUcontext>>;
   return stacks[std::this_thread::get_id()];
 }
 
-// What a caller leaves behind stays here, and outlives it: this is a driver.
+// Never destroyed, as in a driver: callers may leak allocations.
 auto& allocations = *new std::map<CUdeviceptr, std::size_t>;
 auto& pinned = *new std::map<const char*, std::size_t>;
 template <typename T>
@@ -133,7 +133,7 @@ void submit(CUstream stream, std::function<void()> work) {
 
 enum Needs { kNothing, kInit, kContext };
 
-/// What every function does first: the failure that the test asked for, and what a driver demands.
+/// Called first in every function: returns the failure that the test requested, and checks what a driver requires.
 int enter(const char* function, Needs needs) {
   if (const auto failure = fake().failures.find(function); failure != fake().failures.end()) return failure->second;
   if (needs >= kInit && !initialized) return kNotInitialized;

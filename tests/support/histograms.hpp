@@ -1,5 +1,4 @@
-// Samples, and what a histogram of them has to be: by a loop that compares each sample with each edge in arithmetic that is exact for all
-// types.
+// Samples, and their expected histogram: by a loop that compares each sample with each edge in arithmetic that is exact for all types.
 #pragma once
 
 #include "core/visit.hpp"
@@ -26,7 +25,7 @@ using hard::Random;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Elements of any type, from doubles: as near to them as the type has it.
+// Elements of any type, rounded from doubles.
 struct Samples {
   DType type;
   std::vector<std::byte> bytes = {};
@@ -52,7 +51,7 @@ T nearest(double value) {
   }
 }
 
-// The value, and its neighbours to either side.
+// The value, and both of its neighbours.
 template <class T>
 void push_around(Samples& samples, double value) {
   const T middle = nearest<T>(value);
@@ -98,7 +97,7 @@ inline Samples samples_around(DType type, const Bins& bins, std::size_t count, R
   return samples;
 }
 
-// What a histogram has to be. A long double holds every value of every type.
+// The expected histogram. A long double holds every value of every type.
 static_assert(std::numeric_limits<long double>::digits >= 64);
 inline std::vector<std::uint64_t> reference(Array data, const Bins& bins) {
   const auto edges = bins.edges();
@@ -122,15 +121,15 @@ inline std::vector<std::uint64_t> reference(Array data, const Bins& bins) {
 
 inline void expect_right(Array data, const Bins& bins, const Device& device, const std::string& what) {
   const Histogram right(bins, reference(data, bins));
-  HistogramReport report;
-  const Histogram found = histogram(data, bins, device, {}, &report);
+  Report report;
+  const Histogram found = histogram(data, bins, {.device = device, .report = &report});
   ASSERT_EQ(found.total(), data.size()) << what << " on " << report.device << ", " << report.configuration;
   if (found == right) return;
   std::size_t i = 0;
   while (i < bins.count() && found.counts()[i] == right.counts()[i]) ++i;
   FAIL() << what << " on " << report.device << ", " << report.configuration << ": " << bins.count() << " bins (" << bins.kind() << ", "
          << bins.low() << " to " << bins.high() << ") of " << name_of(data.type()) << "; bin " << i << ", under " << found.under() << "/"
-         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan() << "/" << right.nan()
+         << right.under() << ", over " << found.over() << "/" << right.over() << ", nan " << found.nan_count() << "/" << right.nan_count()
          << (i < bins.count() ? ", " + std::to_string(found.counts()[i]) + " instead of " + std::to_string(right.counts()[i]) : "");
 }
 

@@ -21,7 +21,7 @@ ImageFile blank(std::string name, std::uint32_t channels, DType type, bool exact
   hard::Random random(channels + 10 * static_cast<unsigned>(type));
   ImageFile file{std::move(name), kWidth, kHeight, channels, type, exact, {}, {}};
   file.pixels.resize(kWidth * kHeight * channels * size_of(type));
-  for (std::uint8_t& byte : file.pixels) byte = static_cast<std::uint8_t>(random.bits(8) >> 2);  // no NaNs, no infinities
+  for (std::uint8_t& byte : file.pixels) byte = static_cast<std::uint8_t>(random.bits(8) >> 2);  // excludes NaNs and infinities
   return file;
 }
 
@@ -50,7 +50,7 @@ ImageFile png(std::string name, std::uint32_t channels, DType type, int interlac
   return file;
 }
 
-// Two colours, a bit a pixel: read as RGB.
+// Two colours, one bit per pixel: read as RGB.
 ImageFile palette() {
   ImageFile file = blank("png palette", 3, DType::uint8);
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
@@ -111,7 +111,7 @@ std::vector<std::uint8_t> taken_from(const char* path) {
   return bytes;
 }
 
-// Samples of few bits, grey or of a palette whose colours have `colour_bits`; in strips or tiles.
+// Samples of few bits, grey or with a palette whose colours have `colour_bits`; in strips or tiles.
 ImageFile small_tiff(std::string name, std::uint32_t bits, std::uint32_t colour_bits, bool tiled, std::uint16_t compression) {
   const bool indexed = colour_bits != 0;
   ImageFile file = blank(std::move(name), indexed ? 3 : 1, colour_bits == 16 ? DType::uint16 : DType::uint8);

@@ -1,4 +1,4 @@
-// Image files of every kind that is read, made by the libraries that write them.
+// Image files of every supported kind, written by the formats' libraries.
 #pragma once
 
 #include <samesum/types.hpp>
@@ -15,8 +15,8 @@ struct ImageFile {
   std::uint32_t channels;
   DType type;
   bool exact;                        ///< not JPEG
-  std::vector<std::uint8_t> pixels;  ///< as they are read
-  std::vector<std::uint8_t> bytes;   ///< of the file
+  std::vector<std::uint8_t> pixels;  ///< as expected from the reader
+  std::vector<std::uint8_t> bytes;   ///< the file
 };
 
 std::vector<ImageFile> image_files();

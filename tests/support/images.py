@@ -1,10 +1,10 @@
-"""Image files by hand."""
+"""Hand-made image files."""
 import struct
 import zlib
 
 
 def png(pixels):
-    """The file of an array of height x width x 3 bytes."""
+    """A file for an array of height x width x 3 bytes."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     height, width, _ = pixels.shape

@@ -1,5 +1,5 @@
-// Is an expected value worth comparing with? A test whose expectation is zero, infinite, NaN or the operation's identity passes with
-// results that are wrong in the same way: products that underflow, sums of nothing.
+// Checks that an expected value is worth comparing with. A test whose expectation is zero, infinite, NaN or the operation's identity passes
+// with results that are wrong in the same way: products that underflow, empty sums.
 #pragma once
 
 #include <samesum/accumulator.hpp>
@@ -10,7 +10,7 @@
 
 namespace samesum::test {
 
-/// Whether `expected` can tell a right result from a wrong one: it is finite, not zero, and not `identity`.
+/// Whether `expected` can distinguish right results from wrong ones: it is finite, not zero, and not `identity`.
 inline testing::AssertionResult informative(double expected, double identity = 0) {
   if (!std::isfinite(expected)) return testing::AssertionFailure() << expected << " is not finite: nothing follows from comparing with it";
   if (expected == 0) return testing::AssertionFailure() << "the expected value is zero: nothing follows from comparing with it";
@@ -18,7 +18,7 @@ inline testing::AssertionResult informative(double expected, double identity = 0
   return testing::AssertionSuccess();
 }
 
-/// The same of an exact sum.
+/// The same for an exact sum.
 inline testing::AssertionResult informative(const Accumulator& expected) { return informative(expected.round()); }
 
 }  // namespace samesum::test

@@ -1,4 +1,4 @@
-// What sum_integers.cl makes of integers and of their products, run on the host, against accumulators that add one after the other.
+// sum_integers.cl for integers and their products, run on the host, compared with accumulators that add sequentially.
 #pragma once
 
 #include "support/window_test.hpp"
@@ -19,7 +19,7 @@ class IntegerWindow {
  public:
   explicit IntegerWindow(const WindowKernel& kernel) : kernel_(kernel) {}
 
-  /// Arrays of every kind of numbers, in which sums grow beyond 64 bits, and every length around loads and tiles.
+  /// Arrays of all kinds of numbers, with sums that exceed 64 bits, and all lengths around loads and tiles.
   void check_all() {
     using Limits = std::numeric_limits<Element>;
     hard::Random random(5);

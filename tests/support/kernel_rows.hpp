@@ -1,7 +1,7 @@
-// The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) leave a row for each.
+// The kernels that are compiled for the host: generated translation units (tests/kernels/write_rows.cpp) add a row for each.
 #pragma once
 
-#include <samesum/extremes.hpp>
+#include <samesum/plan.hpp>
 #include <samesum/types.hpp>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace samesum::test {
 
-/// What all rows say of their kernel.
+/// The parts common to all rows.
 struct KernelRow {
   std::string_view name;
   DType type;
@@ -27,30 +27,31 @@ inline std::ostream& operator<<(std::ostream& out, const KernelRow& row) { retur
 struct WindowKernel : KernelRow {
   enum Terms { elements, squares, products } terms;
   int digits, row_base, entries, slot_words;
-  std::uint64_t tile, capacity, most_groups;  ///< in elements; a launch takes so many at most
+  std::uint64_t tile, capacity, most_groups;  ///< in elements; the maximum of a launch
   void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
               unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
-  bool fixed_point;  ///< sums are tried as fixed-point numbers
+  bool fixed_point;  ///< tries sums as fixed-point numbers first
   bool alone;        ///< there is one group
-  int cluster;       ///< or so many, with a tile each, where it is not 1
-  bool strided;      ///< arrays lie anyhow; else contiguous, from a multiple of 16 bytes on
-  bool quick;        ///< sums are tried as integers (quick_sum.h)
+  int cluster;       ///< or this many, with a tile each, where it is not 1
+  bool strided;      ///< arrays of any layout; else contiguous and aligned to 16 bytes
+  bool quick;        ///< tries sums as integers first (quick_sum.h)
 };
 
 /// extremes.cl, and extremes_little.cl.
 struct ExtremesKernel : KernelRow {
-  Ends ends;
+  ops::Extrema ends;
   std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
   std::uint64_t record_words;
   bool polled;   ///< the last group waits for the others' records, and clears them
   bool strided;  ///< else elements follow one another
   void (*search)(const unsigned char* data, unsigned long offset, long stride, long row_stride, unsigned long row_length, unsigned head,
-                 unsigned long row_loads, unsigned long loads, unsigned count, unsigned long* records, unsigned* schedule, unsigned char* results, unsigned long result_offset, unsigned long base);
+                 unsigned long row_loads, unsigned long loads, unsigned count, unsigned long* records, unsigned* schedule,
+                 unsigned char* results, unsigned long result_offset, unsigned long base);
   void (*little)(const unsigned char* data, unsigned long offset, unsigned head, unsigned count, unsigned long* slots,
                  unsigned char* results, unsigned long result_offset);
 };
 
-/// product.cl: of floats, whole tiles, of which each leaves its product; of integers, flags and a magnitude for each group.
+/// product.cl: for floats, the product of each whole tile; for integers, flags and a magnitude for each group.
 struct ProductKernel : KernelRow {
   std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
   bool skip;                              ///< a NaN counts as 1
@@ -64,12 +65,12 @@ struct StatisticsKernel : KernelRow {
   bool strided;             ///< rows and strides; else elements follow one another
   std::uint64_t elements_per_load;
   void (*collect)(const unsigned char* a, unsigned long a_offset, long a_stride, long a_row_stride, const unsigned char* b,
-                  unsigned long b_offset, long b_stride, long b_row_stride, unsigned long row_length, unsigned head, unsigned long row_loads,
-                  unsigned long loads, unsigned long count, unsigned long* records, unsigned long* merged, unsigned* schedule,
-                  unsigned long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+                  unsigned long b_offset, long b_stride, long b_row_stride, unsigned long row_length, unsigned head,
+                  unsigned long row_loads, unsigned long loads, unsigned long count, unsigned long* records, unsigned long* merged,
+                  unsigned* schedule, unsigned long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
 };
 
-/// All rows of a family, which their translation units fill in before main().
+/// All rows of a family, added by their translation units before main().
 template <class Kernel>
 std::vector<Kernel>& all_rows() {
   static std::vector<Kernel> rows;
@@ -81,7 +82,7 @@ bool add_row(const Kernel& row) {
   return true;
 }
 
-/// Those of a family that are `wanted`, by name.
+/// The rows of a family that satisfy `wanted`, by name.
 template <class Kernel, class Wanted>
 std::vector<Kernel> rows_where(const Wanted& wanted) {
   std::vector<Kernel> rows;

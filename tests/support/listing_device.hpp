@@ -1,4 +1,4 @@
-// A device that can do all that kernels ask for, and runs none of them: for what is compiled and allocated, and when.
+// A device with all capabilities that runs no kernels: for tests of what is compiled and allocated, and when.
 #pragma once
 
 #include "device/device.hpp"
@@ -12,7 +12,7 @@
 
 namespace samesum::test {
 
-/// Memory is the host's, zeros at first; launches leave nothing in it.
+/// Memory is the host's, initially zero; launches do not change it.
 class ListingDevice final : public device::Device {
  public:
   ListingDevice() {
@@ -26,7 +26,7 @@ class ListingDevice final : public device::Device {
   }
 
   int compilations = 0, loads = 0, allocations = 0, launches = 0;
-  std::vector<std::string> texts;  // that were compiled
+  std::vector<std::string> texts;  // of all compilations
   bool clusters = true;
 
   device::Memory allocate(std::uint64_t bytes) override {

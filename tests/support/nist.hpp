@@ -16,8 +16,8 @@ struct NistSet {
   double mean, deviation;
 };
 
-// PiDigits: the first 5000 decimal digits of pi, the 3 before the point included, but for one: instead of the 957th, an 8, NIST's file has
-// a 3, and what is certified is certified of the file.
+// PiDigits: the first 5000 decimal digits of pi, including the 3 before the point, with one exception: the 957th is an 8, but NIST's file
+// has a 3, and the certified values are those of the file.
 inline std::vector<double> nist_digits_of_pi() {
   constexpr std::size_t kDigits = 5000;
   mpfr_t pi;

@@ -21,17 +21,17 @@ constexpr Expected kInfinity{0x7ff0000000000000, 0x7f800000, 0};
 constexpr Expected kNegativeInfinity{0xfff0000000000000, 0xff800000, 0};
 constexpr Expected kNegativeZero{0x8000000000000000, 0x80000000, 0};
 
-// The finite elements, zeros left out, and what decides the results that no finite sum does.
+// The finite elements except zeros, and the properties that decide results without a finite sum.
 struct Scan {
   std::vector<double> finite;
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
   std::uint64_t positive_infinities = 0;
   std::uint64_t negative_infinities = 0;
   std::uint64_t negative_zeros = 0;
   std::uint64_t positive_zeros = 0;
 };
 
-// Calls body with the element as a number: a float for 16-bit floats.
+// Calls body with the element as a number: 16-bit floats as float.
 template <class Body>
 auto with_element(Array data, std::uint64_t i, const Body& body) {
   const void* at = data.part(i, 1).data();
@@ -42,7 +42,7 @@ auto with_element(Array data, std::uint64_t i, const Body& body) {
   });
 }
 
-// Of floats.
+// For floats.
 double element(Array data, std::uint64_t i) {
   return with_element(data, i, [](auto value) { return static_cast<double>(value); });
 }
@@ -52,7 +52,7 @@ Scan scan(Array data) {
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     const double value = element(data, i);
     if (std::isnan(value)) {
-      ++result.nans;
+      ++result.nan_count;
     } else if (std::isinf(value)) {
       ++(value > 0 ? result.positive_infinities : result.negative_infinities);
     } else if (value == 0) {
@@ -64,12 +64,12 @@ Scan scan(Array data) {
   return result;
 }
 
-// The table of awkward cases; `finite_sum` where it does not apply.
+// The special results; `finite_sum` where none applies.
 template <class FiniteSum>
 Expected decide(Array data, NanPolicy nan, FiniteSum finite_sum) {
   const Scan elements = scan(data);
   Expected result;
-  if (elements.nans != 0 && nan == NanPolicy::propagate) {
+  if (elements.nan_count != 0 && nan == NanPolicy::propagate) {
     result = kNan;
   } else if (elements.positive_infinities != 0 && elements.negative_infinities != 0) {
     result = kNan;
@@ -82,7 +82,7 @@ Expected decide(Array data, NanPolicy nan, FiniteSum finite_sum) {
   } else {
     result = finite_sum(elements.finite);
   }
-  result.nans = elements.nans;
+  result.nan_count = elements.nan_count;
   return result;
 }
 
@@ -118,7 +118,7 @@ double rounded_integer(mpz_srcptr sum, int precision, int lowest, double max) {
     mpz_tdiv_q_2exp(magnitude, magnitude, static_cast<mp_bitcnt_t>(drop));
     if (half && (beyond || mpz_odd_p(magnitude))) mpz_add_ui(magnitude, magnitude, 1);
   }
-  const double rounded = std::ldexp(mpz_get_d(magnitude), std::max(drop, 0) - 1074);  // exact, or over the range
+  const double rounded = std::ldexp(mpz_get_d(magnitude), std::max(drop, 0) - 1074);  // exact, or beyond the range
   mpz_clear(magnitude);
   return std::copysign(rounded > max ? HUGE_VAL : rounded, mpz_sgn(sum));
 }
@@ -146,7 +146,7 @@ Expected finite_integer_sum(const std::vector<double>& values) {
   for (const double value : values) {
     int exponent;
     const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
-    const int position = exponent - 53 + 1074;  // negative for denormals, whose mantissas then end in so many zeros
+    const int position = exponent - 53 + 1074;  // negative for denormals, whose mantissas then end in as many zeros
     bins[std::max(position, 0)] += position < 0 ? mantissa >> -position : mantissa;
   }
   mpz_t sum;
@@ -167,7 +167,7 @@ Expected finite_integer_sum(const std::vector<double>& values) {
 
 std::ostream& operator<<(std::ostream& out, const Expected& expected) {
   return out << std::bit_cast<double>(expected.float64) << " (float64 0x" << std::hex << expected.float64 << ", float32 0x"
-             << expected.float32 << std::dec << ", " << expected.nans << " NaN)";
+             << expected.float32 << std::dec << ", " << expected.nan_count << " NaN)";
 }
 
 Expected gmp_round(mpz_srcptr units) {

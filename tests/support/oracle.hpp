@@ -1,9 +1,9 @@
-// What a sum has to be: computed by MPFR and, independently, with GMP's big integers. Neither knows the library's own arithmetic.
+// The expected results of sums: computed by MPFR and, independently, with GMP's big integers, without the library's own arithmetic.
 #pragma once
 
 #include <samesum/accumulator.hpp>
-#include <samesum/types.hpp>
 #include <samesum/array.hpp>
+#include <samesum/types.hpp>
 
 #include <gmp.h>
 
@@ -12,11 +12,11 @@
 
 namespace samesum::test {
 
-/// The bits of a sum rounded to float64 and to float32, and what was counted on the way.
+/// The bits of a sum rounded to float64 and to float32, and the counts.
 struct Expected {
   std::uint64_t float64 = 0;
   std::uint32_t float32 = 0;
-  std::uint64_t nans = 0;
+  std::uint64_t nan_count = 0;
 
   friend bool operator==(const Expected&, const Expected&) = default;
 };
@@ -29,9 +29,9 @@ Expected gmp_oracle(Array data, NanPolicy nan);
 /// A big integer in units of 2^-1074, rounded.
 Expected gmp_round(mpz_srcptr units);
 
-/// The elements added one after the other: what every other way to sum them has to equal.
+/// The elements added sequentially: the reference for every other way to sum them.
 Accumulator add_each(Array data);
-/// What an accumulator says, to compare with an oracle.
+/// The results of an accumulator, for comparison with an oracle.
 Expected result_of(const Accumulator& accumulator, NanPolicy nan = NanPolicy::propagate);
 
 }  // namespace samesum::test

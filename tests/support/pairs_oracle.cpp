@@ -10,7 +10,7 @@ namespace {
 class Real256 {
  public:
   explicit Real256(double value = 0) {
-    mpfr_init2(value_, 2400);  // so much that sums of products of doubles are exact
+    mpfr_init2(value_, 2400);  // enough for exact sums of products of doubles
     mpfr_set_d(value_, value, MPFR_RNDN);
   }
   ~Real256() { mpfr_clear(value_); }
@@ -76,7 +76,7 @@ template TruePairs true_pairs<double>(PairFunction, double, double, const double
 
 template <class Real>
 Real stepwise_value(PairFunction f, double h, double softening, const Real* a, const Real* b, std::uint64_t components) {
-  volatile Real s = f == PairFunction::invdist ? static_cast<Real>(softening * softening) : Real{0};  // no operation is left out
+  volatile Real s = f == PairFunction::invdist ? static_cast<Real>(softening * softening) : Real{0};  // keeps all operations
   for (std::uint64_t i = 0; i < components; ++i) {
     volatile Real difference = a[i] - b[i];
     const Real d = difference;

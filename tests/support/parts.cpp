@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// An integer near zero, or near an end of the type.
+// An integer near zero, or near a limit of the type.
 template <std::integral Integer>
 Integer ugly_integer(hard::Random& random) {
   using Limits = std::numeric_limits<Integer>;
@@ -31,7 +31,7 @@ std::vector<Integer> ugly_integers(hard::Random& random, std::uint64_t count) {
   return values;
 }
 
-// Some with each other's negatives.
+// Doubles, some with their negatives.
 std::vector<double> ugly_doubles(hard::Random& random, std::uint64_t count) {
   std::vector<double> values(count);
   for (double& value : values) value = ugly_double(random);
@@ -42,7 +42,7 @@ std::vector<double> ugly_doubles(hard::Random& random, std::uint64_t count) {
 Statistics collected(const Array& data, hard::Random& random) {
   const Fields fields{random.bits(1) != 0, random.below(8) != 0, random.below(4) != 0, random.bits(1) != 0};
   static const Device cpu = Device::open("cpu");
-  Statistics::Contents contents = collect(data, cpu, {.fields = fields, .threads = 1}).contents();
+  Statistics::Contents contents = collect(data, fields, {.device = cpu, .tuning = {.threads = 1}}).contents();
   contents.missing = random.below(4) == 0 ? random.below(5) : 0;
   return Statistics(std::move(contents));
 }

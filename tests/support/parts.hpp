@@ -1,4 +1,4 @@
-// Results that merge, of elements that careless code gets wrong: for the tests and the fuzzer of their forms.
+// Random results that merge, of difficult elements: for the tests and the fuzzer of serialization.
 #pragma once
 
 #include "selftest/cases.hpp"
@@ -19,10 +19,10 @@ namespace samesum::test {
 /// Of any exponent, or a zero, an infinity, a NaN.
 double ugly_double(hard::Random& random);
 
-/// The bins of all random histograms, so that these merge.
+/// The bins of all random histograms, so that they can be merged.
 const Bins& bins_of_parts();
 
-/// Of a few elements: floats that cancel or not, integers up to the ends of their types; or of none.
+/// A result of a few elements: floats that cancel or not, integers up to the limits of their types; or of none.
 template <class Result>
 Result random_part(hard::Random& random);
 template <>
@@ -44,7 +44,7 @@ Result nothing() {
   }
 }
 
-/// Changes bytes of a form, from `offset` on, and makes its checksum right again.
+/// Changes bytes of a serialized form, from `offset` on, and corrects its checksum.
 std::vector<std::byte> forged(std::vector<std::byte> bytes, std::size_t offset, std::initializer_list<int> values);
 
 }  // namespace samesum::test

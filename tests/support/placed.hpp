@@ -1,10 +1,10 @@
-// Arrays as kernels on the host are given them: misaligned, with strides, backwards.
+// Arrays for kernels on the host: misaligned, strided, backwards.
 #pragma once
 
 #include "core/visit.hpp"
 
-#include <samesum/types.hpp>
 #include <samesum/array.hpp>
+#include <samesum/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace samesum::test {
 
-/// How an array lies in memory: from a multiple of 16 bytes and so many more on, with an element every `stride` bytes.
+/// The layout of an array: `offset` bytes after a multiple of 16, with an element every `stride` bytes.
 struct ArrayLayout {
   long offset, stride;
 };
 
-/// Layouts in turns: of elements that follow each other, from any element of a load on, or that are `strided`.
+/// A layout for each `turn`: contiguous from any element of a load on, or `strided`.
 inline ArrayLayout anyhow(DType type, bool strided, int turn) {
   const auto element = static_cast<long>(size_of(type));
   if (!strided) return {turn % 3 == 0 ? 0 : turn % 3 == 1 ? element : 16 - element, element};
@@ -28,7 +28,7 @@ inline ArrayLayout anyhow(DType type, bool strided, int turn) {
   return layouts[turn % 3];
 }
 
-/// A copy of a contiguous array, which lies like that.
+/// A copy of a contiguous array in that layout.
 struct Placed {
   Placed(Array data, ArrayLayout layout)
       : offset(static_cast<unsigned long>(layout.offset)), stride(layout.stride), element(size_of(data.type())), count(data.size()) {
@@ -47,7 +47,7 @@ struct Placed {
   Placed(const Placed&) = delete;
   Placed& operator=(const Placed&) = delete;
 
-  /// Elements before the first whole 16 bytes.
+  /// Elements before the first aligned 16 bytes.
   unsigned head() const {
     const std::uint64_t before = (16 - offset % 16) % 16 / element;
     return static_cast<unsigned>(before < count ? before : count);

@@ -17,7 +17,7 @@
 
 namespace samesum::test {
 
-/// An environment variable that has another value, or none, for the lifetime of this object.
+/// A guard: in its scope an environment variable has another value, or none.
 class ScopedVariable {
  public:
   ScopedVariable(std::string name, std::optional<std::string> value) : name_(std::move(name)) {
@@ -41,7 +41,7 @@ class ScopedVariable {
   std::optional<std::string> old_;
 };
 
-/// An empty folder that goes with this object.
+/// An empty folder that is removed with this object.
 class ScopedFolder {
  public:
   ScopedFolder() : path_((std::filesystem::temp_directory_path() / "samesum-test.XXXXXX").string()) {
@@ -63,7 +63,7 @@ class ScopedFolder {
 /// Whether this process was started by run_in_children().
 inline bool in_child() { return std::getenv("SAMESUM_TEST_CHILD") != nullptr; }
 
-/// Runs the test that calls this again in `count` processes at once, with `environment` changed; fails where one of them fails.
+/// Runs the calling test again in `count` concurrent processes, with a changed `environment`; fails if one of them fails.
 inline void run_in_children(const std::vector<std::pair<std::string, std::string>>& environment, int count = 1) {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   const ScopedFolder folder;

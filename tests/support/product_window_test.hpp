@@ -1,4 +1,4 @@
-// What sum_window.cl makes of products, run on the host: the accumulator that adds one product after the other, and MPFR.
+// sum_window.cl for products, run on the host, compared with the accumulator that adds products sequentially, and with MPFR.
 #pragma once
 
 #include "support/window_test.hpp"
@@ -14,7 +14,7 @@
 
 namespace samesum::test {
 
-/// The exact sum of products, rounded once by MPFR to a format of so many bits.
+/// The exact sum of products, rounded once by MPFR to a format with that precision.
 inline double mpfr_dot(const std::vector<double>& a, const std::vector<double>& b, int precision, int least, int greatest) {
   mpfr_t sum, product, rounded;
   mpfr_init2(sum, 4400);  // all bits of any such sum
@@ -43,7 +43,7 @@ class WindowProducts {
  public:
   explicit WindowProducts(const WindowKernel& kernel) : kernel_(kernel), squares_(kernel.terms == WindowKernel::squares) {}
 
-  /// Twice, as a launch leaves advice to the next; now and then after one of other data.
+  /// Twice, as a launch passes hints to the next; sometimes after a launch with other data.
   void check(Array a, Array b, NanPolicy nan, const std::string& what) {
     if (++checks_ % 3 != 0) state_ = {};
     const Expected expected = expect(a, squares_ ? a : b, nan);
@@ -53,7 +53,7 @@ class WindowProducts {
     }
   }
 
-  /// Sums of products that fit are fixed-point numbers from the second launch on. Where one does not, its group says so.
+  /// Sums of products that fit are fixed-point numbers from the second launch on. Where one does not fit, its group reports it.
   void check_fixed_point() {
     const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
     const hard::Format format = hard::format_of(kernel_.type);
@@ -82,7 +82,7 @@ class WindowProducts {
         patterns[place] = fits;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_[0] >> 32 != 0 && !kernel_.alone) continue;  // until failures are forgotten
+        while (launch("now it fits") && state_[0] >> 32 != 0 && !kernel_.alone) continue;  // until it retries after failures
       }
     }
     state_ = {};
@@ -92,7 +92,8 @@ class WindowProducts {
     EXPECT_TRUE(launch("which zeros fit"));
   }
 
-  /// Of float64: products far below the greatest are fixed-point numbers too, in finer bits, as zeros are; not those still farther below.
+  /// For float64: products far below the greatest are fixed-point numbers too, with finer bits, and so are zeros; products farther below
+  /// are not.
   void check_small_products() {
     const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
     const hard::Format format = hard::format_of(kernel_.type);
@@ -109,7 +110,7 @@ class WindowProducts {
     };
     for (const std::uint64_t place : {std::uint64_t{2}, kernel_.tile + 5, length - 1}) {
       const std::uint64_t before = patterns[place];
-      state_ = {};  // after a failure there is more room above
+      state_ = {};  // after a failure there is more headroom
       EXPECT_FALSE(launch("first"));
       for (const int exponent : {-75, -78, -79, -80}) {
         patterns[place] = number(exponent);
@@ -123,12 +124,12 @@ class WindowProducts {
         patterns[place] = before;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until failures are forgotten
+        while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until it retries after failures
       }
     }
   }
 
-  /// Sums in the middle between two doubles or floats, but for one product far below, which decides: whatever lies between.
+  /// Sums at the midpoint of two doubles or floats, decided by one product far below, with anything between.
   void check_ties() {
     const hard::Format format = hard::format_of(kernel_.type);
     const int reach = format.fraction_bits > 10 ? 145 : 40;
@@ -141,7 +142,7 @@ class WindowProducts {
             if (!sample.takes()) continue;
             std::vector<std::uint64_t> a(kernel_.alone ? 7 : kernel_.tile + 9, 0), b = a;
             std::size_t i = 0;
-            const auto term = [&](int exponent, std::uint64_t sign) {  // twice half of it, where squares need that
+            const auto term = [&](int exponent, std::uint64_t sign) {  // two halves, where squares need that
               const int half = exponent / 2;
               const bool twice = squares_ && exponent % 2 != 0;
               for (int times = 0; times <= static_cast<int>(twice); ++times, ++i) {
@@ -169,7 +170,7 @@ class WindowProducts {
     EXPECT_GT(decided, kernel_.thorough ? 20 : 5);
   }
 
-  /// By a cluster, as integers (quick_sum.h): of factors of few exponents or many, whose last bits are zero or not, some of them zeros.
+  /// By a cluster, as integers (quick_sum.h): factors with few or many exponents, whose last bits are zero or not, with some zeros.
   void check_tiles() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(19);
@@ -194,7 +195,7 @@ class WindowProducts {
       const std::string what = fmt::format("round {}: {} products, up to 2^{}, spread {}, {} bits", round, count, most, spread, bits);
       if (round % 3 != 0) state_ = {};
       for (int launch = 0; launch < 2; ++launch) {
-        state_[0] = 0;  // so that nothing else makes fixed-point numbers
+        state_[0] = 0;  // disables other fixed-point sums
         fixed_ = false;
         check_launch(a.view(), b.view(), NanPolicy::propagate, what);
         if (testing::Test::HasFatalFailure()) return;
@@ -219,7 +220,7 @@ class WindowProducts {
     }
   }
 
-  /// As many groups as there may be, some of which fail; and sums that grow from launch to launch, by powers of two, until none fits.
+  /// The maximum of groups, some of which fail; and sums that grow by powers of two from launch to launch, until none fits.
   void check_many_groups() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(9);
@@ -248,7 +249,7 @@ class WindowProducts {
     }
   }
 
-  /// Negative sums at the greatest power there is, as infinities leave it, where one group has failed.
+  /// Negative sums at the greatest power, which infinities leave in the state, where one group has failed.
   void check_greatest_power() {
     const hard::Format format = hard::format_of(kernel_.type);
     const std::uint64_t length = 3 * kernel_.tile;
@@ -265,7 +266,7 @@ class WindowProducts {
     EXPECT_FALSE(launch("great and negative, and a small one"));
   }
 
-  /// Each hard case with each, in both orders.
+  /// All pairs of hard cases, in both orders.
   void check_hard_cases() {
     const auto cases = hard::cases();
     Sample sample(kernel_);
@@ -281,7 +282,7 @@ class WindowProducts {
     }
   }
 
-  /// Arrays in which every group has exponents of its own, down to where products are below all floats and up to where they are above.
+  /// Arrays in which every group has its own exponents, from products below all floats to products above.
   void check_exponents() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(12);
@@ -307,7 +308,7 @@ class WindowProducts {
   }
 
  private:
-  // What is to come out; the floats where all terms that count are finite.
+  // The expected results; the floats where all terms that count are finite.
   struct Expected {
     ProductAccumulator sum;
     bool finite = true;
@@ -381,7 +382,7 @@ class WindowProducts {
   }
 
   WindowKernel kernel_;
-  bool squares_;  // of the first array alone
+  bool squares_;  // squares of the first array
   WindowRun::State state_{};
   int checks_ = 0, launches_ = 0;
   bool fixed_ = false;

@@ -1,4 +1,4 @@
-"""What the tests of the program share: a folder for each test, ways to run the program there, and .npy files by hand."""
+"""The parts common to the program's tests: a folder for each test, functions to run the program there, and hand-made .npy files."""
 import json
 import os
 import struct
@@ -22,7 +22,7 @@ def npy(text, data):
 
 
 class Case(unittest.TestCase):
-    """Every test has a folder of its own, in which the program runs."""
+    """Every test has its own folder, in which the program runs."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -60,7 +60,7 @@ class Case(unittest.TestCase):
         return result.stdout.decode()
 
     def noted(self, *arguments, code=0, **options):
-        """What is written to standard output, and the notes on standard error."""
+        """The contents of standard output, and the notes on standard error."""
         result = self.run_program(*arguments, **options)
         self.assertEqual(result.returncode, code, (arguments, result.stderr))
         return result.stdout.decode(), result.stderr.decode()
@@ -76,7 +76,7 @@ class Case(unittest.TestCase):
         return json.loads(self.succeed(*arguments, "--json", **options), parse_constant=refuse)
 
     def refuse(self, *arguments, code=2, **options):
-        """Bad input or usage: a message, nothing else. Returns the message."""
+        """Bad input or usage: only a message. Returns the message."""
         result = self.run_program(*arguments, **options)
         message = result.stderr.decode()
         self.assertEqual((result.returncode, result.stdout), (code, b""), (arguments, message))

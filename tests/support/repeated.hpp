@@ -1,4 +1,4 @@
-// Long arrays without the memory for them: one block of pages, mapped again and again, end to end.
+// Long arrays without the memory for them: one block of pages, mapped repeatedly, end to end.
 #pragma once
 
 #include <samesum/array.hpp>
@@ -12,7 +12,7 @@
 
 namespace samesum::test {
 
-/// `content`, whose bytes are a multiple of the page size, `times` over.
+/// `content`, whose size is a multiple of the page size, repeated `times` times.
 class Repeated {
  public:
   Repeated(Array content, std::uint64_t times) : bytes_(content.bytes() * times), type_(content.type()) {
@@ -34,7 +34,7 @@ class Repeated {
   Repeated(const Repeated&) = delete;
   Repeated& operator=(const Repeated&) = delete;
 
-  /// Why there is no such array; empty where there is.
+  /// Why the array could not be created; empty if it was.
   const std::string& why_not() const { return why_not_; }
   Array view() const { return {address_, bytes_ / size_of(type_), type_}; }
 

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 path = os.path.abspath(sys.argv[1])
 specification = importlib.util.spec_from_file_location("tests", path)
 module = importlib.util.module_from_spec(specification)
-sys.path.insert(0, os.path.dirname(path))
+sys.path.insert(0, os.path.dirname(os.path.dirname(path)))
 specification.loader.exec_module(module)
 result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromModule(module))
 

@@ -1,7 +1,7 @@
-// What a text comes to, read in the plainest way: line by line, word by word, by the C library.
+// The expected numbers of a text, read in the simplest way: line by line, word by word, by the C library.
 #pragma once
 
-#include "io/text.hpp"
+#include "io/text/text.hpp"
 
 #include <samesum/accumulator.hpp>
 
@@ -22,12 +22,12 @@ namespace samesum::test {
 struct TextResult {
   Accumulator sum;
   std::uint64_t missing = 0;
-  std::optional<std::size_t> error;  ///< where it is wrong: offset of the character, behind a byte order mark
+  std::optional<std::size_t> error;  ///< the position of an error: offset of the character, after a byte order mark
 
   friend bool operator==(const TextResult&, const TextResult&) = default;
 };
 
-/// A number with its exact value, as one that can be compared: not NaN, and zeros differ. A long double holds all 64-bit integers.
+/// A number with its exact value, comparable: not NaN, and zeros of both signs differ. A long double holds all 64-bit integers.
 template <class Number>
 long double comparable(Number number) {
   const auto value = static_cast<long double>(number);
@@ -35,8 +35,8 @@ long double comparable(Number number) {
   return value == 0 && std::signbit(value) ? -1e4001L : value;
 }
 
-/// `word` with a point for the decimal separator and without those of thousands; nothing where these are not where they are when one writes
-/// the digits anew.
+/// `word` with a point as the decimal separator and without separators of thousands; no value where these are not at the standard
+/// positions.
 inline std::optional<std::string> as_c_writes(const std::string& word, const TextOptions& options) {
   const std::size_t sign = !word.empty() && (word[0] == '-' || word[0] == '+') ? 1 : 0;
   const std::string thousands = options.thousands == 0 ? "" : std::string(1, options.thousands);
@@ -56,7 +56,7 @@ inline std::optional<std::string> as_c_writes(const std::string& word, const Tex
   return word.substr(0, sign) + digits + (fraction ? "." : "") + rest;
 }
 
-/// Adds `word`, a number or a missing one; false where it is neither. `value`, if given, gets that of the number.
+/// Adds `word`, a number or a missing one; false where it is neither. `value_there`, if given, receives the number.
 inline bool add_word(const std::string& written, TextResult& result, const TextOptions& options = {}, long double* value_there = nullptr) {
   if (written == "NA") {
     ++result.missing;
@@ -91,7 +91,7 @@ inline bool add_word(const std::string& written, TextResult& result, const TextO
   return *end == '\0' && add(value);
 }
 
-/// What becomes of each column of a table, or of a sequence of numbers.
+/// The expected columns of a table, or of a sequence of numbers.
 struct TableResult {
   struct Column {
     TextResult all;
@@ -107,13 +107,13 @@ struct TableResult {
   friend bool operator==(const TableResult&, const TableResult&) = default;
 };
 
-/// What stands between numbers where there are no columns, beside blanks.
+/// The separators of numbers without columns, beside blanks.
 inline std::string separators_of(const TextOptions& options) {
   if (options.separator != 0) return options.separator == ' ' ? "" : std::string(1, options.separator);
   return options.decimal != ',' && options.thousands != ',' ? ",;" : ";";
 }
 
-/// Of all numbers of `text`, without columns. Of the error it only says that there is one.
+/// All numbers of `text`, without columns. An error is reported without its position.
 inline TableResult::Column read_all(std::string_view text, const TextOptions& options = {}) {
   constexpr std::string_view kBlanks = " \t\v\f";
   const std::string separators = separators_of(options);
@@ -163,7 +163,7 @@ inline void add_chunks(const io::TextColumn& read, bool in_order, TableResult::C
   std::uint64_t index = 0;
   const std::uint64_t before = column.all.sum.count(), missing = column.all.missing;
   const auto add = [&](auto value) {
-    // A chunk of uint64 has smaller integers, too, if that keeps their order: which of the two types they have is not told.
+    // A chunk of uint64 may contain smaller integers, to preserve the order: which of the two types they have is unspecified.
     if constexpr (std::is_same_v<decltype(value), std::uint64_t>) {
       value >> 63 == 0 ? column.all.sum.add(static_cast<std::int64_t>(value)) : column.all.sum.add(value);
     } else {
@@ -188,7 +188,7 @@ inline void add_chunks(const io::TextColumn& read, bool in_order, TableResult::C
   column.words += read.words;
 }
 
-/// In blocks of `block_bytes`; the characters arrive whole.
+/// Reads in blocks of `block_bytes`; all characters are available at once.
 inline TableResult read_table(std::string_view text, const TextOptions& options, io::Layout layout, std::size_t block_bytes) {
   std::size_t at = 0;
   io::TextReader reader(
@@ -221,7 +221,7 @@ inline TableResult read_table(std::string_view text, const TextOptions& options,
   return result;
 }
 
-/// The same of one sequence, or one column.
+/// The same for one sequence, or one column.
 inline TextResult read_in_blocks(std::string_view text, const TextOptions& options, std::size_t block_bytes) {
   TableResult table = read_table(text, options, options.columns.empty() ? io::Layout::sequence : io::Layout::table, block_bytes);
   TextResult result = table.columns.empty() ? TextResult() : table.columns.front().all;

@@ -1,7 +1,7 @@
-// What sum_window.cl makes of the hard cases, run on the host.
+// sum_window.cl for the hard cases, run on the host.
 #pragma once
 
-#include "reduce/window_device.hpp"
+#include "reduce/small/window_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/informative.hpp"
@@ -24,12 +24,12 @@
 
 namespace samesum::test {
 
-/// Where arrays lie, in turns: a kernel that is not for strides takes them from a multiple of 16 bytes on.
+/// The layout for each `turn`: kernels without strides need arrays aligned to 16 bytes.
 inline ArrayLayout layout_for(const WindowKernel& kernel, int turn) {
   return anyhow(kernel.type, kernel.strided, kernel.strided ? turn : 0);
 }
 
-/// Of the cases of a check: all where it is to be thorough, else some.
+/// The cases of a check: all if it is thorough, else a sample.
 class Sample {
  public:
   explicit Sample(const KernelRow& row) : every_(row.thorough ? 1 : 7) {}
@@ -39,7 +39,7 @@ class Sample {
   unsigned every_, cases_ = 0;
 };
 
-/// What the kernel leaves, and memory that says whether it left it clean.
+/// Runs the kernel, and checks that it clears the memory that it shares with the next launch.
 class WindowRun {
  public:
   using State = std::array<unsigned long, 16>;
@@ -60,7 +60,7 @@ class WindowRun {
     return std::all_of(slots_.begin() + (is_state_ ? State{}.size() : 0), slots_.end(), [](unsigned long word) { return word == 0; });
   }
 
-  /// What it leaves to the next launch.
+  /// The state passed to the next launch.
   State state() const {
     State state{};
     if (is_state_) std::copy_n(slots_.begin(), state.size(), state.begin());
@@ -91,7 +91,7 @@ class WindowSum {
  public:
   explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
 
-  /// The kernel on the array against the oracle. Twice, as a launch leaves advice to the next; now and then after one of other data.
+  /// Compares the kernel with the oracle. Twice, as a launch passes hints to the next; sometimes after a launch with other data.
   void check(Array data, NanPolicy nan, const std::string& what) {
     if (++checks_ % 3 != 0) state_ = {};
     for (int launch = 0; launch < 2; ++launch) {
@@ -100,7 +100,7 @@ class WindowSum {
     }
   }
 
-  /// Sums of data that fit are fixed-point numbers from the second launch on. Where one element does not, its group says so.
+  /// Sums of data that fit are fixed-point numbers from the second launch on. Where one element does not fit, its group reports it.
   void check_fixed_point() {
     const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
     const hard::Format format = hard::format_of(kernel_.type);
@@ -126,7 +126,7 @@ class WindowSum {
         patterns[place] = fits;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_[0] >> 32 != 0 && !by_tile_) continue;  // until failures are forgotten
+        while (launch("now it fits") && state_[0] >> 32 != 0 && !by_tile_) continue;  // until it retries after failures
       }
     }
     state_ = {};
@@ -136,8 +136,8 @@ class WindowSum {
     EXPECT_TRUE(launch("which zeros fit"));
   }
 
-  /// Of one group, as integers (quick_sum.h): of elements of few exponents or many, whose last bits are zero or not, at either end of what
-  /// fits.
+  /// With one group, as integers (quick_sum.h): elements with few or many exponents, whose last bits are zero or not, at both ends of the
+  /// range that fits.
   void check_tiles() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(17);
@@ -167,7 +167,7 @@ class WindowSum {
     const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
     for (const std::uint64_t mantissa : {2 * one - 1, one + 1, one}) {
       for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
-        for (int exponent = 0; exponent <= 15; exponent += kernel_.thorough ? 1 : 5) {  // beyond what the power that was left has room for
+        for (int exponent = 0; exponent <= 15; exponent += kernel_.thorough ? 1 : 5) {  // up to more than the previous power has room for
           std::vector<std::uint64_t> patterns(kernel_.tile, format.encode(mantissa, 0) | sign);
           check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate, "which leave a power");
           std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
@@ -179,7 +179,7 @@ class WindowSum {
     }
   }
 
-  /// As many groups as there may be, some of which fail; and sums that grow from launch to launch, by powers of two, until none fits.
+  /// The maximum of groups, some of which fail; and sums that grow by powers of two from launch to launch, until none fits.
   void check_many_groups() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(8);
@@ -210,7 +210,7 @@ class WindowSum {
     }
   }
 
-  /// Sums in the middle between two doubles or floats, but for one element far below, which decides: whatever lies between.
+  /// Sums at the midpoint of two doubles or floats, decided by one element far below, with anything between.
   void check_ties() {
     const hard::Format format = hard::format_of(kernel_.type);
     Sample sample(kernel_);
@@ -242,7 +242,7 @@ class WindowSum {
     EXPECT_GT(decided, kernel_.thorough ? 200 : 30);
   }
 
-  /// Groups that run at the same time, and see each other's results late and in any order.
+  /// Concurrent groups, which see each other's results late and in any order.
   void check_concurrent() {
     const dialect::ConcurrentGroups concurrent;
     for (int round = 0; round < 2; ++round) {
@@ -271,7 +271,7 @@ class WindowSum {
     }
   }
 
-  /// Arrays in which every group has exponents of its own, and its elements few: what comes by slots, and what by `merged`.
+  /// Arrays in which every group has its own exponents: both ways to combine groups, slots and `merged`.
   void check_exponents() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(11);
@@ -300,7 +300,7 @@ class WindowSum {
     const auto& record = run.record;
     fixed_ = kernel_.fixed_point && result.back() != 0;
     const int bits = reduce::window_entries(kernel_.type, reduce::Terms::elements).lower_bits;
-    by_tile_ = fixed_ && (result[0] < 0 || result[0] >> bits != 0);  // else the lower word has no more bits, and no sign
+    by_tile_ = fixed_ && (result[0] < 0 || result[0] >> bits != 0);  // otherwise the lower word has no further bits, and no sign
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
       reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);

@@ -1,5 +1,5 @@
 // Histograms on the CPU: samesum with two threads beside a plain loop of one thread, OpenCV and numpy, on the same data in one run.
-#include "bench/timing.hpp"
+#include "ladder/timing.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/plan.hpp"
 

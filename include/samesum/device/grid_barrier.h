@@ -1,28 +1,27 @@
-// A barrier for all work-groups of a running kernel: for kernels of your own, in OpenCL C and in CUDA C++, with or without samesum's
-// library.
+// A barrier over all work-groups of a running kernel, for user kernels in OpenCL C and in CUDA C++. Usable without samesum's library.
 //
 //   GRID_KERNEL void k(GRID_GLOBAL unsigned int* state, …) {
 //     GRID_LOCAL_VAR unsigned int scratch[GRID_BARRIER_LOCAL_WORDS];
 //     GridBarrier grid;
 //     if (!grid_barrier_begin(&grid, state, scratch)) return;
-//     …                                   // this is group grid.group of grid.groups: not get_group_id(), not blockIdx
+//     …                                   // use grid.group and grid.groups here, not get_group_id() or blockIdx
 //     if (!grid_barrier(&grid)) return;   // what any work-item wrote before it, every work-item reads after it
 //     …
 //   }
 //
 // All work-items of a group call each of these functions, and all groups call them equally often. Groups and grids are one-dimensional.
 //
-// Memory ordering: what any work-item wrote to global memory before a barrier happens before all that any work-item does after that
-// barrier has returned true there, with plain loads and stores: no fence, volatile or atomic of the caller's is needed.
+// Memory ordering: every write of any work-item to global memory before a barrier happens before everything that any work-item does after
+// that barrier has returned true. Plain loads and stores suffice: the caller needs no fence, volatile or atomic.
 //
-// All groups have to be resident at once. samesum::launch_grid() sees to it; docs/barrier.md says how to without it. Where they are not, or
-// a group does not come, a watchdog fires: from then on grid_barrier() returns false, to all work-items of a group alike, so that the
-// kernel can return; the words below tell the host, and what the kernel computed is worthless. It never traps. (A group that comes just
-// as the others give up may still return true once: all had arrived there.)
+// All groups must be resident at once. samesum::launch_grid() ensures it; docs/barrier.md says how to ensure it without the library. Where
+// they are not, or a group does not arrive, a watchdog fires: from then on grid_barrier() returns false, to all work-items of a group
+// alike, so that the kernel can return; the words below tell the host, and the kernel's results are invalid. It never traps. (A group that
+// arrives while the others are timing out may still return true once: all had arrived there.)
 //
-// `state` is global memory, GRID_BARRIER_STATE_WORDS words, for one launch at a time. All words are 0 before the first launch, save
-// those that the caller sets. Launches of the same number of groups may follow one another on it without more ado, until one fails; with
-// GRID_BARRIER_DISCOVER the words must be 0 again before each.
+// `state` is global memory of GRID_BARRIER_STATE_WORDS words, used by one launch at a time. All words are 0 before the first launch, except
+// those that the caller sets. Later launches with the same number of groups may reuse it without clearing, until one fails; with
+// GRID_BARRIER_DISCOVER the words must be cleared before each launch.
 #ifndef SAMESUM_DEVICE_GRID_BARRIER_H
 #define SAMESUM_DEVICE_GRID_BARRIER_H
 
@@ -30,37 +29,37 @@
 #define GRID_BARRIER_TIME_LIMIT 0  // of the watchdog, in units of 1024 ns; 0: 10 s
 #define GRID_BARRIER_POLL_LIMIT 1  // the same for devices without a clock, in units of 1024 polls; 0: about 10 s on a CPU
 #define GRID_BARRIER_NO_LIMIT 0xffffffffu
-#define GRID_BARRIER_DISCOVER 2  // not 0: finds out which groups are resident; the others leave
-#define GRID_BARRIER_WANTED 3    // with that: so many groups must be found, or the launch has failed; 0: any number
+#define GRID_BARRIER_DISCOVER 2  // not 0: each launch finds its resident groups; the others return at once
+#define GRID_BARRIER_WANTED 3    // with that: the launch fails if fewer groups are found; 0: any number
 
-// Words to read after a launch. GROUPS tells how many groups took part; the next three count where FAILED is not 0.
+// Words to read after a launch. GROUPS is the number of groups that took part; the next three are valid where FAILED is not 0.
 #define GRID_BARRIER_GROUPS 8
 #define GRID_BARRIER_FAILED 9    // GRID_BARRIER_TIMEOUT or GRID_BARRIER_TOO_FEW
-#define GRID_BARRIER_NUMBER 10   // the barrier at which it happened, counted from 1 in each launch
-#define GRID_BARRIER_ARRIVED 11  // so many groups had arrived there
+#define GRID_BARRIER_NUMBER 10   // the barrier that failed, counted from 1 in each launch
+#define GRID_BARRIER_ARRIVED 11  // how many groups had arrived there
 #define GRID_BARRIER_TIMEOUT 1u
 #define GRID_BARRIER_TOO_FEW 2u  // fewer groups than WANTED are resident
 
-// How it works. Each group arrives at a counter, by an addition that releases and acquires. A counter's first group adds 2^30 less the
-// number of the others, each of which adds 1: when all have arrived the two top bits have gone on by one, and the lower ones are zero. So
-// counters are never cleared and may wrap, and one word both counts and tells. Where groups are many they share two counters, and wait for
-// both; and since a poll takes an arrival's turn, a group that finds others missing looks again only when they can have come, were they all
-// under way. (Two bits: a counter can be a barrier ahead of what a slow group is still waiting to see in the other.) docs/barrier.md has
-// the measurements behind these two; they may be defined by whoever includes this file, alike for all groups.
+// How it works. Each group arrives by an atomic addition, with release and acquire, to a counter. A counter's first group adds 2^30 less
+// the number of the other groups, each of which adds 1: when all have arrived the two top bits have advanced by one and the lower bits are
+// zero. So counters are never cleared, may wrap, and one word is both the count and the flag that is polled. Many groups share two
+// counters, and wait for both. Polls delay arrivals at a counter, so a group that finds others missing pauses until they could have arrived
+// before it polls again. (Two top bits are needed: one counter can be a barrier ahead of what a slow group is still waiting for in the
+// other.) The includer may define the two numbers below, the same for all groups; docs/barrier.md has the measurements behind the defaults.
 #ifndef GRID_BARRIER_MANY
-#define GRID_BARRIER_MANY 200  // from so many groups on there are two counters
+#define GRID_BARRIER_MANY 200  // two counters from this number of groups on
 #endif
 #ifndef GRID_BARRIER_PAUSE
-#define GRID_BARRIER_PAUSE 1  // cycles that a counter takes for an arrival, on NVIDIA GPUs
+#define GRID_BARRIER_PAUSE 1  // cycles per arrival at a counter, on NVIDIA GPUs
 #endif
 
-#define GRID_BARRIER_JOIN 32   // discovery: groups that have come, and whether the door is closed
-#define GRID_BARRIER_FOUND 64  // discovery: how many came in time
+#define GRID_BARRIER_JOIN 32   // discovery: the number of groups that have joined, and whether joining is closed
+#define GRID_BARRIER_FOUND 64  // discovery: how many joined in time
 #define GRID_BARRIER_COUNTERS 96
 #define GRID_BARRIER_STATE_WORDS 160  // each of these in a cache line of its own
 #define GRID_BARRIER_LOCAL_WORDS 5
 
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // for hosts, the words above are all
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // hosts need only the words above
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define GRID_KERNEL extern "C" __global__
@@ -119,7 +118,7 @@ GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(value) : "memory");
   return old;
 }
-#elif GRID_PTX  // the GPUs before Volta have no orders of their own, but volatile accesses that see every cache
+#elif GRID_PTX  // GPUs before Volta have no acquire and release, but volatile accesses bypass the caches
 GRID_FN unsigned int grid_load(unsigned int* p) { return *(volatile unsigned int*)p; }
 GRID_FN unsigned int grid_load_acquire(unsigned int* p) {
   unsigned int value = *(volatile unsigned int*)p;
@@ -158,21 +157,21 @@ GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
 // --- the barrier ------------------------------------------------------------------------------------------------------------------------
 
 typedef struct GridBarrier {
-  unsigned int group;   // which group this is, of those that take part
+  unsigned int group;   // the index of this group among those that take part
   unsigned int groups;  // how many take part
-  unsigned int number;  // barriers of this launch that were begun
-  // the barrier's own
-  unsigned int target;    // what the counters are when all have arrived at the barrier that is under way
+  unsigned int number;  // barriers begun in this launch
+  // private to the barrier
+  unsigned int target;    // the counters' value when all have arrived at the current barrier
   unsigned int counters;  // 1 or 2
   unsigned int share;     // what the group adds to its counter
   unsigned int failed;
-  unsigned int poison;                // where scratch is, on NVIDIA GPUs
-  GRID_GLOBAL unsigned int* watched;  // by this work-item: the first one watches the group's own counter, the second the other
+  unsigned int poison;                // address of scratch in shared memory, on NVIDIA GPUs
+  GRID_GLOBAL unsigned int* watched;  // counter polled by this work-item: the first polls the group's own counter, the second the other
   GRID_GLOBAL unsigned int* state;
   GRID_LOCAL unsigned int* scratch;
 } GridBarrier;
 
-// The device's clock in units of 1024 ns, wrapping; or what the caller has counted in its place.
+// The device's clock in units of 1024 ns, wrapping; `counted` on devices without a clock.
 GRID_FN unsigned int grid_clock(unsigned int counted) {
 #if GRID_PTX
   grid_ulong now;
@@ -200,20 +199,20 @@ GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned
   return &grid->state[GRID_BARRIER_COUNTERS + 32 * counter];
 }
 
-// Groups that arrive at a counter.
+// The number of groups that arrive at a counter.
 GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int counter) {
   return (grid->groups + grid->counters - 1 - counter) >> (grid->counters - 1);
 }
 
-// How many of a counter's groups have not arrived, where it has `value` and is to reach `target`.
+// How many of a counter's groups have not arrived, given its `value` and the `target` that it must reach.
 GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter, unsigned int value, unsigned int target) {
   if (grid_reached(value, target)) return 0;
-  const unsigned int missing = target - value;  // once the first group has added its share; until then 2^30 less those that have come
+  const unsigned int missing = target - value;  // once the first group has added its share; before that 2^30 less the number of arrivals
   const unsigned int others = missing - 0x40000000u + grid_members(grid, counter);
   return missing < others ? missing : others;
 }
 
-// How many groups have arrived at the barrier that is under way.
+// How many groups have arrived at the current barrier.
 GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
   const unsigned int target = grid->target;
   unsigned int arrived = grid->groups - grid_missing(grid, 0, grid_load(grid_counter(grid, 0)), target);
@@ -221,8 +220,8 @@ GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
   return arrived;
 }
 
-// Every 1024 polls of a wait that began at `start` (0: not yet looked at a clock): when it began, or 0 to give up, because somebody has or
-// because it is time. Apart from the loop that calls it, where a device can: that is to stay short.
+// Called every 1024 polls of a wait that began at `start` (0: the clock was not read yet). Returns the start, or 0 to give up, because
+// another group has failed or the time limit has passed. Not inlined where the device allows, to keep the polling loop short.
 GRID_APART unsigned int grid_watch(GridBarrier grid, unsigned int start, unsigned int looks) {
   if (grid_load(&grid.state[GRID_BARRIER_FAILED]) != 0) return 0;
   const unsigned int limit = grid_limit(grid.state);
@@ -230,7 +229,7 @@ GRID_APART unsigned int grid_watch(GridBarrier grid, unsigned int start, unsigne
   if (start == 0) return now == 0 ? 1 : now;
   if (limit == GRID_BARRIER_NO_LIMIT || now - start < limit) return start;
   const unsigned int arrived = grid_count_arrived(&grid);
-  grid.state[GRID_BARRIER_NUMBER] = grid.number;  // several may write it: the same number
+  grid.state[GRID_BARRIER_NUMBER] = grid.number;  // several groups may write it: the same number
   grid.state[GRID_BARRIER_ARRIVED] = arrived;
   grid_store_release(&grid.state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
   return 0;
@@ -250,7 +249,7 @@ GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, 
   }
 }
 
-// Lets so many cycles go by, where there is a clock that counts them.
+// Waits for the given number of clock cycles, where there is such a clock.
 GRID_FN void grid_pause(unsigned int cycles) {
 #if GRID_PTX
   unsigned int start, now;
@@ -261,21 +260,21 @@ GRID_FN void grid_pause(unsigned int cycles) {
 #endif
 }
 
-// Arrives, and waits for all other groups. All of it stands between the group's barriers, on everybody's way: so the addition comes first,
-// what it needs is computed beforehand, and other work-items than the two that wait have one instruction to do. The addition stands under
-// `grid_item() == 0`, from which a compiler sees that it is one work-item's.
+// Arrives, and waits for all other groups. It is on the critical path of every work-item: so the addition comes first, its operands are
+// computed beforehand, and work-items other than the two that wait execute one instruction. The addition stands under `grid_item() == 0`,
+// from which a compiler sees that one work-item executes it.
 GRID_FN void grid_meet(const GridBarrier* grid) {
   if (grid_item() >= grid->counters) return;
   int ahead = -1;
   if (grid_item() == 0) {
     const unsigned int value = grid_add(grid->watched, grid->share) + grid->share;
-    ahead = (int)(value - grid->target);  // who arrives last need not look
+    ahead = (int)(value - grid->target);  // the last group to arrive need not poll
     if (grid->counters == 2) grid_pause(grid_missing(grid, grid->group & 1, value, grid->target) * GRID_BARRIER_PAUSE);
   }
   if (ahead < 0) grid_wait(grid, grid->watched, grid->target);
 }
 
-// Whether a work-item of this group has given up. A compiler that knew the address would compute it after the group's barrier.
+// Whether a work-item of this group has given up. Inline PTX, as a compiler that knows the address computes it after the group barrier.
 GRID_FN unsigned int grid_poisoned(const GridBarrier* grid) {
 #if GRID_PTX
   unsigned int poison;
@@ -290,7 +289,7 @@ GRID_FN unsigned int grid_poisoned(const GridBarrier* grid) {
 GRID_FN bool grid_barrier(GridBarrier* grid) {
   grid->number += 1;
   grid->target += 0x40000000u;
-#if GRID_PTX  // not to be computed after the addition
+#if GRID_PTX  // keeps the compiler from computing it after the addition
   asm volatile("" : "+r"(grid->target));
 #endif
   grid_group_barrier();
@@ -304,8 +303,8 @@ GRID_FN bool grid_barrier(GridBarrier* grid) {
 
 #define GRID_CLOSED 0x80000000u
 
-// Groups that are found resident: each comes to the door by an addition. The first to come closes it, when all have come that were
-// launched, or none has for a while; who comes later leaves, and was waited for by nobody. Returns this group's number.
+// Finds the resident groups: each joins by an addition to one word. The first group closes joining when all launched groups have joined, or
+// when none has joined for a while; groups that come later return, and no other group waits for them. Returns this group's index.
 GRID_FN unsigned int grid_discover(GRID_GLOBAL unsigned int* state, unsigned int* groups) {
   const unsigned int launched = grid_launched_groups();
   const unsigned int place = grid_add(&state[GRID_BARRIER_JOIN], 1);
@@ -341,10 +340,10 @@ GRID_FN unsigned int grid_discover(GRID_GLOBAL unsigned int* state, unsigned int
   return 0;
 }
 
-// How many counters so many groups share: a work-item is wanted for each.
+// The number of counters that this many groups share: each needs a work-item to poll it.
 GRID_FN unsigned int grid_counters(unsigned int groups) { return groups < GRID_BARRIER_MANY || grid_items() == 1 ? 1 : 2; }
 
-// To be called first, once. False: this group is not to take part and has to return, with all its work-items.
+// Must be called first, once. Returns false if this group does not take part: then all its work-items must return.
 GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* state, GRID_LOCAL unsigned int* scratch) {
   grid->state = state;
   grid->scratch = scratch;
@@ -374,7 +373,7 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
   const unsigned int own = grid->group & (grid->counters - 1);
   grid->watched = grid_counter(grid, grid_item() == 0 ? own : own ^ 1);
   grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, own) : 1;
-#if GRID_PTX  // not to be computed again at each barrier
+#if GRID_PTX  // keeps the compiler from computing them again at each barrier
   asm volatile("" : "+l"(grid->watched), "+r"(grid->share), "+r"(grid->counters));
 #endif
   const bool takes_part = scratch[0] == 0 && grid->groups != 0;

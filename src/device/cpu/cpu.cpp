@@ -50,7 +50,7 @@ class CpuDevice final : public Device {
 
   Memory allocate(std::uint64_t bytes) override {
     if (bytes > info_.max_allocation_bytes) fail(fmt::format("cannot allocate {} bytes: this machine's memory is smaller", bytes));
-    // Big buffers lie in huge pages where the system has them: at 4 KiB pages reading is bound by address translation.
+    // Large buffers are aligned for huge pages: with 4 KiB pages, address translation limits the read rate.
     const std::size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kPage;
     const std::uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* block = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);

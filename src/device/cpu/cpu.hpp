@@ -1,4 +1,4 @@
-// The CPU backend: memory and time; patterns give it host functions where other devices get kernels.
+// The CPU backend: memory and timing. Patterns run host functions on it instead of kernels.
 #pragma once
 
 #include "device/device.hpp"

@@ -16,7 +16,7 @@ Context::Context(const Driver& driver, CUdevice device, std::string label) : dri
 void Context::fail(CUresult code, std::string_view call) const {
   Error::Context context;
   context.device = label_;
-  constexpr CUresult kFirstOfKernels = 700;  // CUDA_ERROR_ILLEGAL_ADDRESS and those after it
+  constexpr CUresult kFirstOfKernels = 700;  // CUDA_ERROR_ILLEGAL_ADDRESS; higher codes are kernel failures too
   if (code >= kFirstOfKernels && !last_kernel_.empty()) context.kernel = fmt::format("{}, or one before it", last_kernel_);
   driver_.fail(code, call, std::move(context));
 }

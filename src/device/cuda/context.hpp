@@ -1,4 +1,4 @@
-// A GPU's context, and the two ways to work in it: loudly, and from destructors.
+// A GPU's context, and two ways to call the driver in it: with errors thrown, and, for destructors, ignored.
 #pragma once
 
 #include "device/cuda/driver_api.hpp"
@@ -8,10 +8,10 @@
 
 namespace samesum::device::cuda {
 
-/// A GPU's primary context, which the CUDA runtime of the same process shares. Everything that lives in it holds it.
+/// A GPU's primary context, which the CUDA runtime of the same process shares. Every object in the context holds a reference to it.
 class Context {
  public:
-  /// @throws Error (device) where the driver does not give it.
+  /// @throws Error (device) where the driver cannot create it.
   Context(const Driver& driver, CUdevice device, std::string label);
   ~Context() { driver_.cuDevicePrimaryCtxRelease(device_); }
   Context(const Context&) = delete;
@@ -21,7 +21,7 @@ class Context {
   CUcontext handle() const noexcept { return handle_; }
   const std::string& label() const noexcept { return label_; }
 
-  /// Throws where `code` is a failure. Failures of a kernel show at any later call: they name the kernel that was launched last.
+  /// Throws where `code` is a failure. A kernel's failure is reported by any later call, so the message names the latest kernel.
   void check(CUresult code, std::string_view call) const {
     if (code != CUDA_SUCCESS) fail(code, call);
   }
@@ -37,7 +37,7 @@ class Context {
   std::string last_kernel_;
 };
 
-/// Makes a context current on this thread, and at its end the one that was so before: the caller may use CUDA too.
+/// Makes a context current on this thread, and restores the previous one at the end of its scope: the caller may use CUDA too.
 class Current {
  public:
   explicit Current(const Context& context) : context_(context) {
@@ -54,7 +54,7 @@ class Current {
   const Context& context_;
 };
 
-/// Runs `release` in the context; where the driver is shutting down there is nothing left to release. For destructors.
+/// Runs `release` in the context, and ignores errors: when the driver is shutting down there is nothing to release. For destructors.
 template <typename Release>
 void quietly(const Context& context, Release release) noexcept {
   const Driver& driver = context.driver();

@@ -17,7 +17,7 @@
 namespace samesum::device::cuda {
 namespace {
 
-// Pascal: the first with atomic addition of float64.
+// Pascal: the oldest architecture with atomic addition of float64.
 constexpr int kOldest = 60;
 
 void check(const Driver& driver, CUresult code, std::string_view call) {
@@ -35,7 +35,7 @@ int attribute(const Driver& driver, CUdevice device, int which) {
   return value;
 }
 
-// The major number of the CUDA release that the driver is for.
+// The major version of the CUDA release that the driver supports.
 int release(const Driver& driver, int* minor = nullptr) {
   int version = 0;
   check(driver, driver.cuDriverGetVersion(&version), "cuDriverGetVersion");
@@ -43,7 +43,7 @@ int release(const Driver& driver, int* minor = nullptr) {
   return version / 1000;
 }
 
-// "580.65.06 (CUDA 13.0)"; the driver API itself knows only the latter.
+// "580.65.06 (CUDA 13.0)"; the driver API gives only the CUDA version.
 std::string driver_version(const Driver& driver) {
   int minor = 0;
   const int major = release(driver, &minor);
@@ -70,7 +70,7 @@ DeviceInfo describe(const Driver& driver, CUdevice device, std::uint32_t index) 
   return info;
 }
 
-/// A device as far as it is known without opening it.
+/// What is known of a device without opening it.
 struct Candidate {
   CUdevice device = 0;
   DeviceInfo info;
@@ -96,7 +96,7 @@ Candidate look_at(const Driver& driver, std::uint32_t index) {
   return candidate;
 }
 
-// An error's own message and code, without the context, in a line.
+// An error's own message and code, without the context, on one line.
 std::string one_line(const Error& error) {
   const std::string_view text = error.what();
   return fmt::format("{} ({})", text.substr(0, text.find('\n')), error.context().code);

@@ -7,7 +7,7 @@ namespace samesum::device::cuda {
 
 Probe probe();
 std::shared_ptr<Device> open(std::uint32_t index);
-/// The device `index` on a stream of the caller's (a CUstream).
+/// The device `index` on the caller's stream (a CUstream).
 std::shared_ptr<Device> open_on_stream(std::uint32_t index, void* stream);
 
 }  // namespace samesum::device::cuda

@@ -33,7 +33,7 @@ struct LoadedKernel {
 
 const LoadedKernel& loaded(const Kernel& kernel) { return *static_cast<const LoadedKernel*>(kernel.handle.get()); }
 
-// A device pointer is the handle's own value; no memory, no pointer.
+// The device pointer is the handle's value; null without memory.
 CUdeviceptr pointer(const Memory& memory) { return reinterpret_cast<CUdeviceptr>(memory.handle.get()); }
 
 CUevent event(const Mark& mark) { return static_cast<CUevent>(mark.handle.get()); }
@@ -58,10 +58,11 @@ std::string resources(const Driver& driver, CUfunction function) {
                      attribute(kFunctionMaxThreadsPerBlock));
 }
 
-// By what kernels are compiled for, "sm_90" or "compute_90": below, they have no clusters, and after_launches() waits for nothing.
+// Whether kernels are compiled for compute capability 9.0 or newer ("sm_90", "compute_90"): older ones have no clusters, and their
+// after_launches() does nothing.
 bool is_for_hopper(const CompilerChoice& compiler) { return std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1)) >= kHopper; }
 
-// NVRTC 12.1 or newer, "NVRTC 13.0 (…": before, it knows no words that groups send each other.
+// Whether NVRTC is 12.1 or newer ("NVRTC 13.0 (…"): older ones lack the instructions by which a cluster's groups write to each other.
 bool knows_clusters(const CompilerChoice& compiler) {
   int major = 0, minor = 0;
   return std::sscanf(compiler.identity.c_str(), "NVRTC %d.%d", &major, &minor) == 2 && 100 * major + minor >= 1201;
@@ -72,14 +73,14 @@ bool can_start_early(const Driver& driver) {
   return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= kProgrammaticSerializationDriver;
 }
 
-// What a launch may ask for; 0 where the driver does not say.
+// The maximum of local memory that a launch may request; 0 where the driver does not say.
 std::uint64_t opt_in_local_bytes(const Driver& driver, CUdevice device) {
   int bytes = 0;
   const bool known = driver.cuDeviceGetAttribute(&bytes, kMaxSharedMemoryPerBlockOptIn, device) == CUDA_SUCCESS;
   return known && bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
-// Throws unless a stream of the caller's is one of this context.
+// Throws unless the caller's stream belongs to this context.
 void check_owner(const Context& context, CUstream stream) {
   CUcontext owner = nullptr;
   context.check(context.driver().cuStreamGetCtx(stream, &owner), "cuStreamGetCtx");
@@ -130,6 +131,18 @@ Memory CudaDevice::allocate(std::uint64_t bytes) {
   return {std::shared_ptr<void>(reinterpret_cast<void*>(allocated), free), bytes};
 }
 
+Memory CudaDevice::allocate_result(std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const Current current(*context_);
+  void* pinned = nullptr;
+  if (driver().cuMemHostAlloc(&pinned, bytes, kHostAllocDeviceMap) != CUDA_SUCCESS) return allocate(bytes);
+  const auto free = [context = context_, pinned](void*) { quietly(*context, [=](const Driver& driver) { driver.cuMemFreeHost(pinned); }); };
+  CUdeviceptr there = 0;  // the same address, as a rule
+  const bool mapped = driver().cuPointerGetAttribute(&there, kPointerDevicePointer, reinterpret_cast<CUdeviceptr>(pinned)) == CUDA_SUCCESS;
+  Memory memory{std::shared_ptr<void>(reinterpret_cast<void*>(there), free), bytes, pinned};
+  return mapped ? memory : allocate(bytes);
+}
+
 Memory CudaDevice::wrap(void* memory, std::uint64_t bytes) {
   if (bytes == 0) return {};
   const Current current(*context_);
@@ -139,7 +152,7 @@ Memory CudaDevice::wrap(void* memory, std::uint64_t bytes) {
     where.device = context_->label();
     throw Error(ErrorKind::usage, fmt::format("the address {} cannot be used on this device: {}", memory, why), std::move(where));
   };
-  // Pinned memory may have another address on the device. Unknown to the driver is what was allocated by neither CUDA nor its runtime.
+  // Pinned memory may have another address on the device. The driver knows only memory that CUDA or its runtime allocated.
   CUdeviceptr address = 0;
   if (driver().cuPointerGetAttribute(&address, kPointerDevicePointer, given) != CUDA_SUCCESS) {
     refuse("it is no device, managed or pinned memory of CUDA's; an Array of ordinary host memory needs no Buffer");
@@ -166,6 +179,12 @@ void CudaDevice::read(const Memory& from, std::uint64_t offset, void* to, std::u
   check_range(*context_, from, offset, bytes);
   if (bytes == 0) return;
   const Current current(*context_);
+  if (from.on_host != nullptr) {
+    const InDriver call("cuStreamSynchronize", context_->label());
+    context_->check(driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
+    std::memcpy(to, static_cast<const char*>(from.on_host) + offset, bytes);
+    return;
+  }
   const InDriver call("cuMemcpyDtoHAsync", context_->label());
   staging_->read(pointer(from) + offset, to, bytes);
 }
@@ -183,7 +202,7 @@ Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
   const Current current(*context_);
   std::array<char, 8192> log{};
   std::array<int, 2> options{kJitErrorLog, kJitErrorLogBytes};
-  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};  // the API takes numbers as pointers
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};  // the API passes numbers as pointers
   CUmodule module = nullptr;
   const InDriver call("cuModuleLoadDataEx", context_->label());
   const CUresult code =
@@ -249,7 +268,7 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
   driver().fail(code, "cuLaunchKernelEx", std::move(where));
 }
 
-// A mask that takes static local memory away takes this away as well.
+// A mask that restricts static local memory restricts this too.
 std::uint64_t CudaDevice::launch_local_bytes() const {
   return info_.local_bytes < static_local_bytes_ ? info_.local_bytes : dynamic_local_bytes_;
 }
@@ -300,6 +319,21 @@ Recording CudaDevice::end_recording() {
 void CudaDevice::replay(const Recording& recording) {
   const Current current(*context_);
   context_->check(driver().cuGraphLaunch(static_cast<CUgraphExec>(recording.handle.get()), stream_), "cuGraphLaunch");
+}
+
+void CudaDevice::wait_for(void* event) {
+  const Current current(*context_);
+  context_->check(driver().cuStreamWaitEvent(stream_, static_cast<CUevent>(event), 0), "cuStreamWaitEvent");
+}
+
+void* CudaDevice::record(void* event) {
+  const Current current(*context_);
+  auto* recorded = static_cast<CUevent>(event);
+  if (event == nullptr) context_->check(driver().cuEventCreate(&recorded, kEventDefault), "cuEventCreate");
+  const CUresult code = driver().cuEventRecord(recorded, stream_);
+  if (code != 0 && event == nullptr) driver().cuEventDestroy(recorded);
+  context_->check(code, "cuEventRecord");
+  return recorded;
 }
 
 Mark CudaDevice::mark() {

@@ -14,12 +14,13 @@ namespace samesum::device::cuda {
 
 class CudaDevice final : public Device {
  public:
-  /// On a stream of its own, or on `stream` of the caller's (which may be null: the default stream), one of the primary context's.
-  /// @throws Error (device) where the driver gives no context, or the stream belongs to another one.
+  /// On a stream of its own, or on the caller's `stream` (which may be null: the default stream) of the primary context.
+  /// @throws Error (device) where the driver cannot create the context, or the stream belongs to another one.
   CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, std::optional<CUstream> stream = {});
   ~CudaDevice() override;
 
   Memory allocate(std::uint64_t bytes) override;
+  Memory allocate_result(std::uint64_t bytes) override;
   Memory wrap(void* memory, std::uint64_t bytes) override;
   std::uint32_t misalignment(const Memory& memory) const override;
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override;
@@ -39,6 +40,8 @@ class CudaDevice final : public Device {
   Recording end_recording() override;
   void replay(const Recording& recording) override;
 
+  void wait_for(void* event) override;
+  void* record(void* event) override;
   Mark mark() override;
   double seconds_between(const Mark& from, const Mark& to) override;
   void finish() override;
@@ -49,8 +52,8 @@ class CudaDevice final : public Device {
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
   bool has_clusters_;
-  bool starts_early_;                 // kernels that wait themselves for the launches ahead of them
-  std::uint64_t static_local_bytes_;  // of a group, and where a launch asks for them
+  bool starts_early_;                 // kernels that wait on the device for preceding launches
+  std::uint64_t static_local_bytes_;  // per group, for local variables; dynamic local memory may exceed it
   std::uint64_t dynamic_local_bytes_;
   CUstream stream_ = nullptr;
   bool own_stream_;

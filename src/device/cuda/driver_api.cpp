@@ -9,7 +9,7 @@
 namespace samesum::device::cuda {
 namespace {
 
-/// Why a call usually ends with `code`, and what to do; by value, as drivers name them (CUresult).
+/// The usual cause of `code`, and what to do; switches by value, as named by the driver's header (CUresult).
 std::string_view likely_cause(CUresult code) {
   switch (code) {
     case 1:
@@ -72,7 +72,7 @@ DriverOrReason load() {
   }
   static Driver driver;
   const char* lacking = nullptr;
-  // A function's pointer is taken through memory, as POSIX has it: dlsym returns an object's.
+  // dlsym returns an object pointer; it is copied into the function pointer as bytes, as POSIX recommends.
   const auto load_symbol = [&](auto& function, const char* symbol) {
     *reinterpret_cast<void**>(&function) = dlsym(handle, symbol);
     if (function == nullptr) lacking = symbol;

@@ -57,14 +57,15 @@ constexpr unsigned kEventDefault = 0;
 // CUlaunchAttributeID
 constexpr int kLaunchCooperative = 2;
 constexpr int kLaunchClusterDimension = 4;
+constexpr unsigned kHostAllocDeviceMap = 2;
 constexpr int kLaunchProgrammaticSerialization = 6;
-constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on while a stream is captured, too
-constexpr int kHopper = 90;                              // the compute capability that has this, and clusters
+constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on it works in a capture too
+constexpr int kHopper = 90;                              // the first compute capability with this and with clusters
 
 struct CUlaunchAttribute {
   int id = 0;
   int padding = 0;
-  std::array<int, 16> value{};  // whether; a cluster's dimensions
+  std::array<int, 16> value{};  // a flag, or a cluster's dimensions
 };
 
 struct CUlaunchConfig {
@@ -104,6 +105,7 @@ struct CUlaunchConfig {
   X(cuStreamGetCtx, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                                                         \
   X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                                         \
   X(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                                    \
+  X(cuStreamWaitEvent, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))                                         \
   X(cuEventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                                                                \
   X(cuEventDestroy, "cuEventDestroy_v2", (CUevent event))                                                                             \
   X(cuEventRecord, "cuEventRecord", (CUevent event, CUstream stream))                                                                 \
@@ -125,7 +127,7 @@ struct CUlaunchConfig {
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                       \
     (int* blocks, CUfunction function, int block_size, std::size_t dynamic_bytes))
 
-/// The loaded driver: one pointer to each function above.
+/// The loaded driver: a pointer to each of the functions above.
 struct Driver {
 #define SAMESUM_CUDA_MEMBER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
   SAMESUM_CUDA_DRIVER(SAMESUM_CUDA_MEMBER)
@@ -133,18 +135,18 @@ struct Driver {
 
   /// "CUDA_ERROR_OUT_OF_MEMORY".
   std::string name_of(CUresult code) const;
-  /// The driver's words for `code`, then a likely cause and what to do where one is known.
+  /// The driver's description of `code`, then a likely cause and what to do where one is known.
   std::string explain(CUresult code) const;
   [[noreturn]] void fail(CUresult code, std::string_view call, Error::Context context) const;
 };
 
-/// The driver of this machine, or why it cannot be loaded. SAMESUM_CUDA_LIBRARY names another library than libcuda.so.1.
+/// The driver of this machine, or why it cannot be loaded. SAMESUM_CUDA_LIBRARY replaces libcuda.so.1.
 struct DriverOrReason {
   const Driver* driver = nullptr;
   std::string reason;
 };
 
-/// Loads the driver at the first call; it stays loaded. Does not initialise it.
+/// Loads the driver at the first call, without initialising it. It is never unloaded.
 const DriverOrReason& load_driver();
 
 }  // namespace samesum::device::cuda

@@ -53,7 +53,7 @@ Nvrtc::Nvrtc(const std::string& library) {
   check(call_.archs(capabilities_.data()), "nvrtcGetSupportedArchs");
   std::sort(capabilities_.begin(), capabilities_.end());
 
-  // Updates of a release share its number, so that the file's size stands for the build.
+  // Updates of a release have the same version number, so the file's size distinguishes builds.
   path_ = path_of(handle, library);
   std::error_code ignored;
   const std::uintmax_t bytes = std::filesystem::file_size(path_, ignored);
@@ -61,9 +61,9 @@ Nvrtc::Nvrtc(const std::string& library) {
 }
 
 std::vector<std::string> Nvrtc::options(const std::string& arch) const {
-  // Bits hang on the arithmetic options: the last three are defaults, but not to be left to anyone.
+  // The arithmetic options decide bits: the last three are the defaults, but stated, so that nothing can override them.
   std::vector<std::string> options{"-arch=" + arch, "-std=c++17", "-fmad=false", "-ftz=false", "-prec-div=true", "-prec-sqrt=true"};
-  // What OpenCL C means otherwise than C++ must not pass with a warning: a parenthesised list as a vector, above all.
+  // Code that means something else in C++ than in OpenCL C must not pass with a warning: above all, a parenthesised list as a vector.
   if (major_ > 11 || minor_ >= 8) options.emplace_back("-diag-error=174,161,1097,2361");
   if (arch.starts_with("sm_")) options.emplace_back("--ptxas-options=-v");
   return options;
@@ -82,7 +82,7 @@ Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error:
   try {
     code = call_.compile(program.get(), static_cast<int>(pointers.size()), pointers.data());
   } catch (const std::exception& error) {
-    static_cast<void>(program.release());  // whatever locks the compiler held, it holds: nothing of it is touched again
+    static_cast<void>(program.release());  // the compiler may still hold locks: the program is never touched again
     context.configuration = identity_;
     throw Error(ErrorKind::device, fmt::format("the compiler broke off ({}): free memory, or take another device", error.what()),
                 std::move(context));
@@ -90,7 +90,7 @@ Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error:
 
   Binary binary;
   binary.log = output(program.get(), call_.log_size, call_.log, "nvrtcGetProgramLog");
-  binary.log.erase(binary.log.find_last_not_of(std::string_view("\n\0", 2)) + 1);  // it may end in several zeros
+  binary.log.erase(binary.log.find_last_not_of(std::string_view("\n\0", 2)) + 1);  // it may end in several NULs
   if (code != 0) {
     context.configuration = fmt::format("{}, {}", identity_, fmt::join(texts, " "));
     context.code = call_.error_string(code);

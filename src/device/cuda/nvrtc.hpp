@@ -1,4 +1,4 @@
-// NVIDIA's run-time compiler, loaded from where the toolkit, a package or pip put it. Needs neither a GPU nor a driver.
+// NVIDIA's run-time compiler, loaded from the toolkit, a package or pip. It needs neither a GPU nor a driver.
 #pragma once
 
 #include "device/device.hpp"
@@ -11,23 +11,23 @@
 
 namespace samesum::device::cuda {
 
-/// One loaded libnvrtc; it stays loaded.
+/// One loaded libnvrtc; it is never unloaded.
 class Nvrtc {
  public:
   /// @throws Error (device) where `library`, a path or a name for the loader, cannot be loaded or is older than NVRTC 11.2.
   explicit Nvrtc(const std::string& library);
 
   int major() const noexcept { return major_; }
-  /// Where the loader found it.
+  /// The path at which the loader found it.
   const std::string& path() const noexcept { return path_; }
   /// "NVRTC 13.0 (/usr/local/cuda/lib64/libnvrtc.so.13, 107412384 bytes)": the path is where the loader found it.
   const std::string& identity() const noexcept { return identity_; }
-  /// Compute capabilities that it generates code for, ascending: 75, 80, 90.
+  /// The compute capabilities that it can generate code for, ascending: 75, 80, 90.
   const std::vector<int>& capabilities() const noexcept { return capabilities_; }
   /// All options of a compilation for `arch`: "sm_90" yields machine code, "compute_90" PTX.
   std::vector<std::string> options(const std::string& arch) const;
 
-  /// @throws Error (device) with the compiler's log where `source` does not compile; `context` is what it is to carry besides.
+  /// @throws Error (device) with the compiler's log where `source` does not compile; `context` is added to the error.
   Binary compile(const std::string& source, const std::string& arch, Error::Context context = {}) const;
 
  private:
@@ -58,23 +58,23 @@ class Nvrtc {
   std::vector<int> capabilities_;
 };
 
-/// The compiler for a device, and the architecture that it is to be asked for; or why there is none.
+/// The compiler for a device, and the target architecture; or why there is none.
 struct CompilerChoice {
   std::string library;  // its path; empty where there is none
   std::string arch;
   std::string identity;  // Nvrtc::identity() and its options
   std::string reason;
 
-  /// The compiler, which is loaded by the first call.
+  /// The compiler, loaded at the first call.
   const Nvrtc& nvrtc() const;
 };
 
-/// Looks for a compiler that a driver of CUDA `driver_major` accepts the output of, and that knows a GPU of compute capability
-/// `capability` (90 for 9.0) or at least an older one, whose PTX the driver translates. The places, in order: what the environment
-/// variable SAMESUM_NVRTC_LIBRARY names (and then nothing else), the loader's, the toolkit's, pip's.
+/// Finds a compiler whose output a driver of CUDA `driver_major` accepts, and that supports a GPU of compute capability `capability` (90
+/// for 9.0) or at least an older one, whose PTX the driver translates. Searched in order: the file that the environment variable
+/// SAMESUM_NVRTC_LIBRARY names (if set, nothing else), the loader's path, the toolkit's folders, pip's.
 ///
-/// Loading a compiler takes longer than all else that a process does whose kernels are cached. So a choice is kept beside these, and
-/// stands while its file and the variables that say where to look are what they were.
+/// Where all kernels are cached, loading a compiler would take most of a process's time. So a choice is stored in the kernel cache; it is
+/// valid while the library's file and the variables that direct the search are unchanged.
 CompilerChoice choose_compiler(int capability, int driver_major);
 
 }  // namespace samesum::device::cuda

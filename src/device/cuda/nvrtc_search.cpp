@@ -1,8 +1,8 @@
-// Where a libnvrtc may be, and which of them suits a device.
+// Finding the installed libnvrtc libraries, and one that suits a device.
 #include "device/cuda/nvrtc.hpp"
 
-#include "device/hash.hpp"
-#include "device/kernel_cache.hpp"
+#include "device/kernels/hash.hpp"
+#include "device/kernels/kernel_cache.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,10 +25,10 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-/// "libnvrtc.so.13": the name that a release's library has carried since 11.2.
+/// "libnvrtc.so.13": a release's file name, since 11.2.
 std::string soname(int major) { return major == 11 ? "libnvrtc.so.11.2" : fmt::format("libnvrtc.so.{}", major); }
 
-/// Every libnvrtc of release `major` in the places where toolkits and pip put it, the highest path first.
+/// Every libnvrtc of release `major` in the folders of toolkits and pip, the highest path first.
 std::vector<std::string> installed(int major) {
   std::vector<std::string> folders{"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64"};
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
@@ -56,7 +56,7 @@ std::vector<std::string> installed(int major) {
   return found;
 }
 
-/// Loads each library once; a failure is not remembered, since it costs little.
+/// Loads each library once; failures are not cached, since they cost little.
 const Nvrtc& load(const std::string& library) {
   static std::mutex mutex;
   static auto* const loaded = new std::map<std::string, std::unique_ptr<Nvrtc>>;  // devices keep pointers into it until the process ends
@@ -70,11 +70,11 @@ const Nvrtc& load(const std::string& library) {
 struct Search {
   int capability;
   int driver_major;
-  CompilerChoice best{};  // native code ends the search; PTX is kept while it goes on
+  CompilerChoice best{};  // a compiler of native code ends the search; one of PTX is a fallback
   bool native = false;
   std::string unsuited{};
 
-  /// Whether the search has ended. A library that is `expected` to be there but does not load is a reason.
+  /// Tries `library`; true ends the search. The failure to load a library that is `expected` to exist is reported.
   bool done(const std::string& library, bool expected) try {
     const Nvrtc& nvrtc = load(library);
     const std::vector<int>& known = nvrtc.capabilities();
@@ -116,7 +116,7 @@ struct Search {
   }
 };
 
-// What tells a library's file from another one at its path.
+// The identity of a library's file: changes when another file takes its path.
 std::string file_of(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return {};
@@ -131,7 +131,7 @@ std::string record_key(int capability, int driver_major) {
   return hash_of({"samesum compiler 1", std::to_string(capability), std::to_string(driver_major), places});
 }
 
-// A record: library, its file, architecture, identity, a line each.
+// A recorded choice: library, its file, architecture, identity, one line each.
 std::optional<CompilerChoice> recorded(const std::string& key) {
   const auto found = find_cached(key);
   if (!found) return std::nullopt;
@@ -161,7 +161,7 @@ CompilerChoice choose_compiler(int capability, int driver_major) {
         fmt::format("{}: run 'pip install nvidia-cuda-nvrtc{}' or install the CUDA toolkit {}, or set SAMESUM_NVRTC_LIBRARY to a libnvrtc",
                     search.unsuited.empty() ? "NVRTC, the run-time compiler of CUDA, is not there" : search.unsuited,
                     advised >= 13 ? "" : fmt::format("-cu{}", advised), advised);
-  } else if (search.native) {  // one that yields PTX is looked beyond each time: a better one may have been installed
+  } else if (search.native) {  // a fallback to PTX is not recorded: a better compiler may be installed later
     keep_cached(key, {fmt::format("{}\n{}\n{}\n{}\n", best.library, file_of(best.library), best.arch, best.identity), {}});
   }
   return best;

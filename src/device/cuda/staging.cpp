@@ -1,12 +1,14 @@
 #include "device/cuda/staging.hpp"
 
-#include "device/parallel_copy.hpp"
+#include "device/memory/parallel_copy.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace samesum::device::cuda {
 Staging::~Staging() {
   quietly(*context_, [this](const Driver& driver) {
+    if (small_ != nullptr) driver.cuMemFreeHost(small_);
     for (const Slot& slot : slots_) {
       if (slot.travelled != nullptr) driver.cuEventDestroy(slot.travelled);
       if (slot.memory != nullptr) driver.cuMemFreeHost(slot.memory);
@@ -43,6 +45,12 @@ void Staging::write(CUdeviceptr to, const void* from, std::uint64_t bytes) {
 
 void Staging::read(CUdeviceptr from, void* to, std::uint64_t bytes) {
   const Driver& driver = context_->driver();
+  if (bytes <= kSmallBytes && (small_ != nullptr || driver.cuMemHostAlloc(&small_, kSmallBytes, 0) == CUDA_SUCCESS)) {
+    context_->check(driver.cuMemcpyDtoHAsync(small_, from, bytes, stream_), "cuMemcpyDtoHAsync");
+    context_->check(driver.cuStreamSynchronize(stream_), "cuStreamSynchronize after cuMemcpyDtoHAsync");
+    std::memcpy(to, small_, bytes);
+    return;
+  }
   if (bytes < kWorthwhileBytes || !ready()) {
     context_->check(driver.cuMemcpyDtoHAsync(to, from, bytes, stream_), "cuMemcpyDtoHAsync");
     context_->check(driver.cuStreamSynchronize(stream_), "cuStreamSynchronize after cuMemcpyDtoHAsync");

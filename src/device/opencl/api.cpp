@@ -33,7 +33,7 @@ Library open_library() {
   if (library.api.function == nullptr) library.absent = fmt::format("{} has no function {}: it is older than OpenCL 1.2", name, #function);
   SAMESUM_OPENCL_FUNCTIONS(SAMESUM_RESOLVE)
 #undef SAMESUM_RESOLVE
-  return library;  // the library stays loaded: platforms run threads of their own until the process ends
+  return library;  // never unloaded: platforms run their own threads until the process ends
 }
 
 const Library& library() {
@@ -99,7 +99,7 @@ const Code* find_code(cl_int value) {
   return nullptr;
 }
 
-/// Looks at memory by way of the system, which gives an error where a process may not read.
+/// Reads memory through the system, which returns an error for unreadable addresses.
 class Probe {
  public:
   Probe() noexcept : open_(pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0) {}
@@ -109,9 +109,9 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  /// Without a pipe nothing is known.
+  /// False where no pipe could be created: then nothing can be checked.
   bool is_open() const noexcept { return open_; }
-  /// Whether a pointer can be read from `address`, and which.
+  /// Whether a pointer can be read from `address`; stores it.
   bool read_pointer(const void* address, const void*& found) const noexcept {
     return write(ends_[1], address, sizeof found) == sizeof found && read(ends_[0], &found, sizeof found) == sizeof found;
   }

@@ -1,4 +1,4 @@
-// Build logs that point at files.
+// Build logs with file names and lines.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace samesum::device::opencl {
 
-/// `log` with each place "<kernel>:112" in the text `source` turned into what its #line directives say, "reduce/x.cl:7": some compilers
-/// do not look at them. Other places stay as they are.
+/// `log` with each position "<kernel>:112" in the text `source` replaced by what its #line directives say, "reduce/x.cl:7": some compilers
+/// ignore them. Other positions are unchanged.
 std::string with_files(std::string_view log, std::string_view source);
 
 }  // namespace samesum::device::opencl

@@ -1,11 +1,11 @@
 // An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
-#include "device/hash.hpp"
 #include "device/in_driver.hpp"
+#include "device/kernels/hash.hpp"
+#include "device/memory/room.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
 #include "device/opencl/staging.hpp"
-#include "device/room.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@
 namespace samesum::device::opencl {
 namespace {
 
-// PoCL's takes 256 MiB for a program's binary, unseen whether it gets them, and about half of that to compile.
+// PoCL allocates 256 MiB for a program's binary, without checking for failure, and about half of that to compile.
 constexpr std::uint64_t kCompilerBytes = std::uint64_t{384} << 20;
 
 using ContextPtr = std::shared_ptr<std::remove_pointer_t<cl_context>>;
@@ -46,8 +46,8 @@ void release_program(cl_program program) {
   api().clReleaseProgram(program);
 }
 
-/// Programs whose builds an exception has ended, within a driver that left its locks as they were: whatever takes one of them again, a
-/// release too, would wait for ever. They are kept, and their platforms build nothing more.
+/// Programs whose builds ended in an exception thrown inside a driver, which left its locks held: any further use, even a release, would
+/// deadlock. They are leaked, and their platforms build nothing more.
 class Abandoned {
  public:
   static Abandoned& instance() {
@@ -81,7 +81,7 @@ class OpenClDevice final : public Device {
     create_queue(0);
   }
 
-  /// On a queue of the caller's and in its context.
+  /// On the caller's queue and in its context.
   OpenClDevice(const Found& found, cl_command_queue queue)
       : id_(found.id),
         options_(found.options),
@@ -170,7 +170,7 @@ class OpenClDevice final : public Device {
     Binary result;
     result.log = make_executable(program, source);
 
-    // One device, hence one binary.
+    // One device, so one binary.
     std::size_t bytes = 0;
     check(api().clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr), "read a program's binary",
           context());
@@ -196,10 +196,10 @@ class OpenClDevice final : public Device {
       check(api().clGetKernelWorkGroupInfo(loaded->kernel, id_, what, sizeof value, &value, nullptr), "ask about a kernel", context(name));
       return value;
     };
-    // NVIDIA's driver says 256 even of a kernel that was compiled for a group size of its own.
+    // NVIDIA's driver reports 256 even for a kernel that was compiled for a required group size.
     const auto fixed = of_kernel(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, std::array<std::size_t, 3>{});
     loaded->max_group_size = static_cast<std::uint32_t>(std::max(of_kernel(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{}), fixed[0]));
-    // The driver sees to its own limit; this is for a mask's.
+    // The driver checks its own limit; this checks a mask's.
     const cl_ulong local = of_kernel(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{});
     if (local > info_.local_bytes && info_.local_bytes < local_bytes_) {
       fail(fmt::format("the kernel needs {} bytes of local memory, a mask leaves a group {}", local, info_.local_bytes), name);
@@ -227,7 +227,7 @@ class OpenClDevice final : public Device {
     }
     const std::size_t local = grid.group_size;
     const std::size_t global = local * grid.groups;
-    const InDriver call("clEnqueueNDRangeKernel", label_);  // in which PoCL compiles
+    const InDriver call("clEnqueueNDRangeKernel", label_);  // PoCL compiles in it
     const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
@@ -235,8 +235,22 @@ class OpenClDevice final : public Device {
   bool knows_residency() const override { return info_.is_cpu; }
 
   std::optional<std::uint32_t> resident_groups(const Kernel&, std::uint32_t) override {
-    if (info_.is_cpu) return info_.compute_units;  // a group runs on one thread to its end
+    if (info_.is_cpu) return info_.compute_units;  // one thread runs a group to its end
     return std::nullopt;
+  }
+
+  void wait_for(void* event) override {
+    auto* const other = static_cast<cl_event>(event);
+    check(api().clEnqueueBarrierWithWaitList(queue_.get(), 1, &other, nullptr), "wait for an event of another queue", context());
+  }
+
+  void* record(void* event) override {
+    if (event != nullptr)
+      throw Error(ErrorKind::usage, "OpenCL records no event of the caller's: give none, and take the new one", context());
+    cl_event recorded = nullptr;
+    check(api().clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &recorded), "record an event", context());
+    check(api().clFlush(queue_.get()), "send the work to the device", context());
+    return recorded;
   }
 
   Mark mark() override {
@@ -277,7 +291,7 @@ class OpenClDevice final : public Device {
     throw Error(ErrorKind::device, std::move(message), context(where...));
   }
 
-  // The queue keeps times only from the first mark on: that makes every command cost more.
+  // The queue records times only from the first mark on, as that makes every command slower.
   void create_queue(cl_command_queue_properties properties) {
     if (queue_ != nullptr) finish();
     cl_int code = CL_SUCCESS;
@@ -287,7 +301,7 @@ class OpenClDevice final : public Device {
     timed_ = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
   }
 
-  // A CPU's memory is the host's: there is nothing to stage.
+  // A CPU device uses host memory: no staging.
   bool staged(std::uint64_t bytes) {
     return !info_.is_cpu && bytes >= Staging::kWorthwhileBytes && staging_.ready(context_.get(), queue_.get());
   }
@@ -309,7 +323,7 @@ class OpenClDevice final : public Device {
     return api().clSetKernelArg(kernel, index, sizeof value, &value);
   }
 
-  // Compiles or links; the log comes back either way, with places in `source` as the files that it was assembled from.
+  // Compiles or links; returns the log in any case, with positions in `source` as the files that it was assembled from.
   std::string make_executable(const ProgramPtr& program, std::string_view source = {}) const {
     const cl_int code = build(program);
     std::string log;
@@ -343,7 +357,7 @@ class OpenClDevice final : public Device {
     }
   }
 
-  // One program for all the kernels of a binary.
+  // One program for all kernels of a binary.
   ProgramPtr program_of(const Binary& binary) {
     ProgramPtr& known = programs_[hash_of({binary.bytes})];
     if (known != nullptr) return known;

@@ -7,7 +7,7 @@ namespace samesum::device::opencl {
 
 Probe probe();
 std::shared_ptr<Device> open(std::uint32_t index);
-/// The device of a queue of the caller's (a cl_command_queue), which it works in.
+/// The device of the caller's queue (a cl_command_queue), working in that queue.
 std::shared_ptr<Device> open_on_queue(void* queue);
 
 }  // namespace samesum::device::opencl

@@ -2,7 +2,7 @@
 
 #include "device/in_driver.hpp"
 #include "device/opencl/opencl.hpp"
-#include "device/room.hpp"
+#include "device/memory/room.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ T device_value(cl_device_id device, cl_device_info what) {
   return value;
 }
 
-// An item in a list of names separated by spaces.
+// Whether a list of names separated by spaces contains `item`.
 bool contains(const std::string& list, std::string_view item) {
   return (' ' + list + ' ').find(fmt::format(" {} ", item)) != std::string::npos;
 }
@@ -60,7 +60,7 @@ int version_of(const std::string& text) {
   return std::sscanf(text.c_str(), "OpenCL %d.%d", &major, &minor) == 2 ? 10 * major + minor : 0;
 }
 
-// Names of the language's versions or optional features, with spaces around each; only for devices of OpenCL 3.0.
+// Names of language versions or optional features, with spaces around each; only for devices of OpenCL 3.0.
 std::string named_versions(cl_device_id device, cl_device_info what, cl_version least) {
   const std::string bytes = device_bytes(device, what);
   std::string names;
@@ -72,15 +72,15 @@ std::string named_versions(cl_device_id device, cl_device_info what, cl_version 
   return names;
 }
 
-// The language's version and options. OpenCL C 3.0 only where it brings the fence that 1.2 lacks; never 2.0, which PoCL takes and then
-// has no atomics.
+// The language version and options. OpenCL C 3.0 only where it has the device-scope fence that 1.2 lacks; never 2.0, which PoCL accepts and
+// then has no atomics.
 void choose_language(Found& found, int version, const std::string& extensions) {
   std::string features;
   if (version >= 30 && !named_versions(found.id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, CL_MAKE_VERSION(3, 0, 0)).empty()) {
     features = named_versions(found.id, CL_DEVICE_OPENCL_C_FEATURES, 0);
   }
   const bool fence = contains(features, "__opencl_c_atomic_order_acq_rel") && contains(features, "__opencl_c_atomic_scope_device");
-  const bool nvidia = extensions.find("cl_nv_") != std::string::npos;  // whose compiler takes PTX
+  const bool nvidia = extensions.find("cl_nv_") != std::string::npos;  // its compiler accepts inline PTX
   found.options = fence ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
   if (nvidia) found.options += " -cl-nv-verbose -DSAMESUM_FENCE_PTX=1";
 
@@ -92,7 +92,7 @@ void choose_language(Found& found, int version, const std::string& extensions) {
                                   : "the driver's OpenCL C has no sub-group shuffles"});
 }
 
-void judge_arithmetic(Found& found, const std::string& extensions) {
+void check_arithmetic(Found& found, const std::string& extensions) {
   auto& missing = found.info.missing;
   const auto single = device_value<cl_device_fp_config>(found.id, CL_DEVICE_SINGLE_FP_CONFIG);
   if ((single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0) {
@@ -108,7 +108,7 @@ void judge_arithmetic(Found& found, const std::string& extensions) {
   }
 }
 
-// Why a device cannot be used at all; empty where it can.
+// Why a device cannot be used; empty where it can.
 std::string obstacle(cl_device_id id, int version) {
   if (version < 12) return "it has OpenCL older than 1.2";
   if (!device_value<cl_bool>(id, CL_DEVICE_AVAILABLE)) return "the driver says that it is not available";
@@ -142,7 +142,7 @@ void examine(cl_platform_id platform, cl_device_id id, const std::string& select
 
   const std::string extensions = device_text(id, CL_DEVICE_EXTENSIONS);
   choose_language(found, version, extensions);
-  judge_arithmetic(found, extensions);
+  check_arithmetic(found, extensions);
   found.compiler = fmt::format("{}\n{}\n{}\n{}", platform_text(platform, CL_PLATFORM_VERSION), version_text,
                                device_text(id, CL_DEVICE_OPENCL_C_VERSION), device_text(id, CL_DEVICE_VENDOR));
   findings.devices.push_back(std::move(found));
@@ -159,10 +159,10 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   return ids;
 }
 
-// What drivers take to start: their compilers' libraries, and PoCL a thread for each core, each with a stack.
+// The memory that drivers need to start: the libraries of their compilers, and for PoCL the stacks of one thread per core.
 std::uint64_t needed_bytes() { return (std::uint64_t{256} << 20) + std::thread::hardware_concurrency() * (std::uint64_t{8} << 20); }
 
-// Whether this process may write to `folder`, which is made where it is not there, as PoCL does.
+// Whether this process can write to `folder`, which is created if it does not exist, as PoCL does.
 bool can_write(const std::string& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -173,7 +173,7 @@ std::string no_device(std::string_view platform) {
   return fmt::format("the platform {} has no device{}", platform, pocl_trouble(platform));
 }
 
-// A device's index counts all devices of all platforms, also those that cannot be used.
+// A device's index counts all devices of all platforms, unusable ones included.
 Findings look() {
   Findings findings;
   const auto absent = [&](std::string selector, std::string reason) {

@@ -1,4 +1,4 @@
-// The OpenCL devices of this machine: which there are, and what each says of itself.
+// The OpenCL devices of this machine and their properties.
 #pragma once
 
 #include "device/device.hpp"
@@ -23,11 +23,11 @@ struct Findings {
   std::vector<Absence> absent;
 };
 
-/// All devices of all platforms; looked for once.
+/// All devices of all platforms; queried once.
 const Findings& findings();
 
-/// What PoCL cannot do without and has not: "; PoCL keeps … in the folder F, where this process cannot write: …". Empty where it has it, or
-/// `platform` is another one. It says nothing itself where it lists no device, or builds nothing, for that.
+/// What PoCL needs and lacks: "; PoCL keeps … in the folder F, where this process cannot write: …". Empty where nothing is lacking, or
+/// `platform` is another one. PoCL itself does not report why it then lists no device or builds nothing.
 std::string pocl_trouble(std::string_view platform);
 
 }  // namespace samesum::device::opencl

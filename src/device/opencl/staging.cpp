@@ -1,6 +1,6 @@
 #include "device/opencl/staging.hpp"
 
-#include "device/parallel_copy.hpp"
+#include "device/memory/parallel_copy.hpp"
 
 #include <algorithm>
 #include <utility>

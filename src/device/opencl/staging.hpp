@@ -1,4 +1,4 @@
-// Big transfers between ordinary host memory and a device with memory of its own.
+// Large transfers between pageable host memory and a device with its own memory.
 #pragma once
 
 #include "device/opencl/api.hpp"
@@ -9,24 +9,24 @@
 
 namespace samesum::device::opencl {
 
-/// Two pinned buffers: while one travels, all cores copy into or out of the other. A driver copies ordinary memory with one core.
-/// A transfer is in the queue's order; each function takes the queue that is in use.
+/// Double-buffered transfers: while one pinned buffer is transferred, all cores copy to or from the other. The driver itself copies
+/// pageable memory with one core. A transfer is in the order of the queue that is passed to each function.
 class Staging {
  public:
   static constexpr std::size_t kSlotBytes = std::size_t{16} << 20;
-  /// Under this size the driver's own way is as fast.
+  /// Below this size the driver's own copy is as fast.
   static constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{1} << 20;
 
   Staging() = default;
-  ~Staging();  // nothing may be travelling
+  ~Staging();  // no transfer may be in progress
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Pins the buffers, at the first call; false where that cannot be done.
+  /// Pins the buffers at the first call; false where memory cannot be pinned.
   bool ready(cl_context context, cl_command_queue queue);
 
-  // After ready(). They return an error's code.
-  cl_int write(cl_command_queue queue, cl_mem to, std::size_t offset, const char* from, std::size_t bytes);  // `from` is free on return
+  // Require ready(). They return an error code.
+  cl_int write(cl_command_queue queue, cl_mem to, std::size_t offset, const char* from, std::size_t bytes);  // `from` reusable on return
   cl_int read(cl_command_queue queue, cl_mem from, std::size_t offset, char* to, std::size_t bytes);         // complete on return
 
  private:

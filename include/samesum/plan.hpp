@@ -1,0 +1,127 @@
+// Plans: a reduction or a histogram of arrays on a device, prepared once and enqueued any number of times.
+//
+//   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
+//   samesum::Plan plan(device, samesum::ops::sum, samesum::DType::float32, n);
+//   plan.enqueue({samesum::Buffer::wrap(device, x, 4 * n), n, samesum::DType::float32}, samesum::Buffer::wrap(device, result, 24));
+#pragma once
+
+#include <samesum/accumulator.hpp>
+#include <samesum/array.hpp>
+#include <samesum/buffer.hpp>
+#include <samesum/export.hpp>
+#include <samesum/histogram.hpp>
+#include <samesum/options.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/statistics.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace samesum SAMESUM_EXPORT {
+
+/// The operations of a plan, beside Fields (several statistics in one pass) and Bins (a histogram).
+namespace ops {
+/// The exact sum. Its result is an Accumulator, its record a SumRecord.
+struct Sum {};
+/// The exact sum of the products of two arrays' elements. Its result is a ProductAccumulator.
+struct Dot {};
+/// The least and the greatest element. On small arrays, asking for less is faster. The result is a Statistics, the record an ExtremaRecord.
+struct Extrema {
+  bool min = true;
+  bool max = true;
+  /// Their indices, and that of the first NaN. If false, an index in ExtremaRecord is 0 where there is such an element, and in Statistics
+  /// kNowhere.
+  bool indices = true;
+
+  friend bool operator==(const Extrema&, const Extrema&) = default;
+};
+
+inline constexpr Sum sum{};
+inline constexpr Dot dot{};
+inline constexpr Extrema extrema{}, min{.max = false}, max{.min = false};
+}  // namespace ops
+
+using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins>;
+
+/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins.
+using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram>;
+
+/// The record that a sum writes to device memory: 24 bytes, as a C struct.
+struct SumRecord {
+  double value;            ///< the sum, rounded once
+  std::int64_t integer;    ///< of integers: the sum; of unsigned ones its bits, to be read as uint64. Of floats: 0
+  float value32;           ///< the sum, rounded once to float32
+  std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits (`integer` is then 0); else 0
+};
+
+/// The record that extrema write to device memory: 48 bytes, as a C struct. NaNs are excluded from both extrema, and -0.0 < +0.0; where
+/// there are no other elements, the indices are kNowhere and the values are undefined.
+struct ExtremaRecord {
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+  std::uint64_t min;        ///< the element, in the first bytes; the others are zero
+  std::uint64_t min_index;  ///< the lowest index at which it stands
+  std::uint64_t max;        ///< likewise
+  std::uint64_t max_index;
+  std::uint64_t first_nan;  ///< kNowhere where there is none
+  std::uint64_t nan_count;
+
+  friend bool operator==(const ExtremaRecord&, const ExtremaRecord&) = default;
+};
+
+/// An operation on arrays of one type. Everything is compiled and allocated when the plan is made: enqueue() does neither and never waits;
+/// on the caller's own stream it can be captured by a CUDA graph.
+///
+/// The operations enqueued by one plan share its scratch memory and run in order in its device's queue; for concurrent work use one plan
+/// for each queue. A plan may be used from several threads at once. It is a cheap handle: copies share it. A plan may adapt to the data of
+/// earlier calls; this affects its speed, never its results.
+///
+/// On a GPU of compute capability 9.0 or newer a kernel may start before preceding work in the stream has ended; it then waits on the
+/// device for that work (programmatic dependent launch, CUDA programming guide), so the order in which memory is written and read is
+/// unchanged. A kernel that the caller launches with that attribute must wait as well (griddepcontrol.wait) before it reads a result.
+class Plan {
+ public:
+  /// The maximum number of elements of one enqueue(), except for sums, which take any number, and extrema; split larger arrays and merge
+  /// the results.
+  static constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 31;
+
+  /// For arrays of `type` with about `size` elements: other sizes give the same results, perhaps more slowly. Strided arrays need kernels
+  /// of their own, which are compiled only for Layout::strided; a histogram has none.
+  /// A plan uses only two of `options`: `nan`, for the records in device memory, and `tuning`.
+  /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernels cannot be
+  /// built.
+  Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options = {},
+       Layout layout = Layout::contiguous);
+
+  /// Enqueues the operation on `data`, which must not change until it is complete. O(n).
+  /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
+  void enqueue(const Array& data);
+  /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord or an ExtremaRecord, or for a
+  /// histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
+  /// @throws Error (usage) also for an operation without a record: ops::Dot, Fields.
+  void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
+  /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned.
+  void enqueue(const Array& a, const Array& b);
+
+  /// The result of the latest enqueue(), for which it waits; for ops::Extrema, of the latest one without a record.
+  /// @throws Error (usage) where there was none.
+  Result result() const;
+  /// The same, with the type of the result: `plan.result<Accumulator>()`.
+  template <class Expected>
+  Expected result() const {
+    return std::get<Expected>(result());
+  }
+
+  /// "groups=264 group_size=1024 columns=32"
+  std::string configuration() const;
+
+  struct SAMESUM_HIDDEN State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace samesum

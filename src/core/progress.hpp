@@ -1,0 +1,68 @@
+// Long work in parts, with progress and cancellation between them.
+#pragma once
+
+#include "core/view.hpp"
+
+#include <samesum/options.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace samesum::core {
+
+class ProgressParts {
+ public:
+  /// The bytes of a part: some milliseconds of work on a CPU; on devices with kernels so large that the overhead of a part is small
+  /// compared with its upload.
+  static constexpr std::uint64_t kPartBytes = std::uint64_t{32} << 20, kKernelPartBytes = std::uint64_t{256} << 20;
+
+  ProgressParts(const Options& options, std::uint64_t total, bool on_kernels = false)
+      : callback_(options.progress), total_(total), part_bytes_(on_kernels ? kKernelPartBytes : kPartBytes) {}
+
+  /// Whether the caller has a progress function.
+  bool wanted() const noexcept { return static_cast<bool>(callback_); }
+  /// Reports `bytes` more as done. Exceptions of the caller's function propagate.
+  void add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (callback_) callback_({done_, total_});
+  }
+
+  /// Calls body(View) for all of `data`, in parts if progress is to be reported: at least once.
+  template <class Body>
+  void for_parts(View data, const Body& body) {
+    if (!wanted()) return body(data);
+    const std::uint64_t part = part_bytes_ / size_of(data.type());
+    for (std::uint64_t first = 0; first == 0 || first < data.size(); first += part) {
+      const View now = data.part(first, std::min(part, data.size() - first));
+      body(now);
+      add(now.bytes());
+    }
+  }
+  /// The same for two views with equally many elements: body(View, View).
+  template <class Body>
+  void for_parts(View a, View b, const Body& body) {
+    if (!wanted()) return body(a, b);
+    const std::uint64_t part = part_bytes_ / size_of(a.type());
+    for (std::uint64_t first = 0; first == 0 || first < a.size(); first += part) {
+      const std::uint64_t count = std::min(part, a.size() - first);
+      body(a.part(first, count), b.part(first, count));
+      add(2 * count * size_of(a.type()));
+    }
+  }
+
+  /// The options for a chunk of a source: its progress continues from the end of the chunks before it.
+  Options of_chunk(Options options) const {
+    if (callback_) options.progress = [this](const Progress& chunk) { callback_({done_ + chunk.done, total_}); };
+    return options;
+  }
+  /// To be called after a chunk whose progress was reported.
+  void skip(std::uint64_t bytes) noexcept { done_ += bytes; }
+
+ private:
+  const std::function<void(const Progress&)>& callback_;
+  std::uint64_t total_;
+  std::uint64_t part_bytes_;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace samesum::core

@@ -1,0 +1,46 @@
+#include "device/memory/buffer.hpp"
+#include "core/float_environment.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+using device::Lock;
+
+}  // namespace
+
+Buffer::Buffer(const Device& device, std::uint64_t bytes) {
+  const core::DefaultFloatEnvironment environment;
+  device::Device& implementation = device.implementation();
+  const Lock lock(implementation.mutex());
+  state_ = std::make_shared<State>(State{device, implementation.allocate(bytes)});
+}
+
+Buffer Buffer::wrap(const Device& device, void* memory, std::uint64_t bytes) {
+  const core::DefaultFloatEnvironment environment;
+  device::Device& implementation = device.implementation();
+  const Lock lock(implementation.mutex());
+  return Buffer(std::make_shared<State>(State{device, implementation.wrap(memory, bytes)}));
+}
+
+std::uint64_t Buffer::bytes() const noexcept { return state_->memory.bytes; }
+
+const Device& Buffer::device() const noexcept { return state_->device; }
+
+void Buffer::write(const void* from, std::uint64_t bytes, std::uint64_t offset) const {
+  const core::DefaultFloatEnvironment environment;
+  device::Device& device = state_->device.implementation();
+  const Lock lock(device.mutex());
+  device.write(state_->memory, offset, from, bytes);
+}
+
+void Buffer::read(void* to, std::uint64_t bytes, std::uint64_t offset) const {
+  const core::DefaultFloatEnvironment environment;
+  device::Device& device = state_->device.implementation();
+  const Lock lock(device.mutex());
+  device.read(state_->memory, offset, to, bytes);
+}
+
+}  // namespace samesum

@@ -1,0 +1,227 @@
+#include "formula/evaluate.hpp"
+
+#include "core/visit.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace samesum::formula {
+namespace {
+
+template <class To>
+void load_as(const Column& column, void* to, std::size_t count) {
+  core::visit(column.type, [&](auto element) {
+    using Element = decltype(element);
+    constexpr bool kFloat =
+        std::is_same_v<Element, core::Float16> || std::is_same_v<Element, core::BFloat16> || std::is_floating_point_v<Element>;
+    if constexpr (kFloat == std::is_floating_point_v<To>) {
+      To* const all = static_cast<To*>(to);
+      const std::byte* from = column.data;
+      if (column.stride == static_cast<std::int64_t>(sizeof(Element))) {
+        for (std::size_t k = 0; k < count; ++k) {
+          Element value;
+          std::memcpy(&value, from + k * sizeof value, sizeof value);
+          all[k] = static_cast<To>(value);
+        }
+        return;
+      }
+      for (std::size_t k = 0; k < count; ++k, from += column.stride) {
+        Element value;
+        std::memcpy(&value, from, sizeof value);
+        all[k] = static_cast<To>(value);
+      }
+    }
+  });
+}
+
+void load(const Column& column, Scalar type, void* to, std::size_t count) {
+  switch (type) {
+    case Scalar::int64:
+      return load_as<std::int64_t>(column, to, count);
+    case Scalar::uint64:
+      return load_as<std::uint64_t>(column, to, count);
+    case Scalar::float32:
+      return load_as<float>(column, to, count);
+    default:
+      return load_as<double>(column, to, count);
+  }
+}
+
+std::size_t bytes_of(Scalar type) { return size_of(dtype_of(type)); }
+
+void fill(Scalar type, std::uint64_t bits, void* to, std::size_t count) {
+  const std::size_t bytes = bytes_of(type);
+  for (std::size_t k = 0; k < count; ++k)
+    std::memcpy(static_cast<std::byte*>(to) + k * bytes, &bits, bytes);  // the lowest bytes come first
+}
+static_assert(std::endian::native == std::endian::little);
+
+}  // namespace
+
+std::optional<std::uint64_t> fold(const Node& node, Scalar from, std::span<const std::uint64_t> operands) {
+  const Loop loop = find_loop(node.op, from, node.type, true);
+  if (loop == nullptr) return std::nullopt;
+  const void* places[3] = {};
+  for (std::size_t i = 0; i < operands.size(); ++i) places[i] = &operands[i];
+  std::uint64_t result = 0;
+  std::uint32_t faults = 0;
+  loop(places, &result, 1, faults, nullptr);
+  canonical(node.type, &result, 1);
+  if (faults != 0) return std::nullopt;
+  return result;
+}
+
+std::uint64_t bits_of(const Value& value, Scalar type) {
+  return std::visit(
+      [&](auto number) -> std::uint64_t {
+        if (type == Scalar::float32) return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+        if (type == Scalar::float64) return std::bit_cast<std::uint64_t>(static_cast<double>(number));
+        if constexpr (std::is_integral_v<decltype(number)>) {
+          if (type == Scalar::int64 ? std::in_range<std::int64_t>(number) : std::in_range<std::uint64_t>(number))
+            return static_cast<std::uint64_t>(number);
+        }
+        throw Error(ErrorKind::usage,
+                    fmt::format("the parameter {} of a formula does not fit {}, in which it is needed", number, name_of(type)));
+      },
+      value.number);
+}
+
+Evaluator::Evaluator(const Program& program, std::span<const Value> parameters)
+    : program_(program),
+      values_(program.nodes.size(), nullptr),
+      places_(program.nodes.size(), nullptr),
+      results_(program.results.size(), nullptr) {
+  const std::vector<Node>& nodes = program.nodes;
+  // A number has its place until the last operation that needs it; what is the same for all blocks, for good.
+  std::vector<std::size_t> last(nodes.size(), 0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (std::size_t k = 0; k < nodes[i].operands; ++k) last[nodes[i].from[k]] = i;
+  }
+  for (const std::uint32_t result : program.results) last[result] = nodes.size();
+  std::vector<std::uint32_t> slots(nodes.size(), 0), free;
+  std::uint32_t used = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (std::size_t k = 0; k < nodes[i].operands; ++k) {
+      const std::uint32_t operand = nodes[i].from[k];
+      const bool once = std::find(nodes[i].from.begin(), nodes[i].from.begin() + k, operand) == nodes[i].from.begin() + k;
+      if (last[operand] == i && once && nodes[operand].op != Op::constant && nodes[operand].op != Op::parameter)
+        free.push_back(slots[operand]);
+    }
+    // A result of another width than an operand's may not take its place: it would be written before all of that has been read.
+    const auto fits = [&](std::uint32_t slot) {
+      for (std::size_t k = 0; k < nodes[i].operands; ++k) {
+        if (slots[nodes[i].from[k]] == slot && bytes_of(nodes[nodes[i].from[k]].type) != bytes_of(nodes[i].type)) return false;
+      }
+      return true;
+    };
+    // What is there before the first operation takes a place that none of them has written.
+    const auto found = nodes[i].operands == 0 ? free.rend() : std::find_if(free.rbegin(), free.rend(), fits);
+    if (found == free.rend()) {
+      slots[i] = used++;
+    } else {
+      slots[i] = *found;
+      free.erase(std::next(found).base());
+    }
+  }
+  constexpr std::size_t kLine = 64;
+  storage_.resize(std::size_t{used} * kBlock + kLine / 8);
+  void* first = storage_.data();
+  std::size_t room = storage_.size() * 8;
+  std::align(kLine, std::size_t{used} * kBlock * 8, first, room);
+  memory_ = {static_cast<std::byte*>(first), room};
+
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    places_[i] = place(slots[i]);
+    values_[i] = places_[i];
+    const auto number = static_cast<std::uint32_t>(i);
+    if (node.op == Op::constant) fill(node.type, node.bits, places_[i], kBlock);
+    if (node.op == Op::parameter)
+      fill(node.type, bits_of(parameters[program.parameters[node.bits].parameter], node.type), places_[i], kBlock);
+    if (node.op == Op::input) input_nodes_.push_back(number);
+    if (node.op == Op::index) index_nodes_.push_back(number);
+    if (node.operands == 0) continue;
+    const Scalar from = nodes[node.from[node.operands - 1]].type;
+    steps_.push_back({find_loop(node.op, from, node.type, node.checked), number, {}, places_[i]});
+  }
+}
+
+std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint64_t position, std::size_t count) {
+  for (const std::uint32_t node : input_nodes_) {
+    const Scalar type = program_.nodes[node].type;
+    const Column& column = columns[program_.nodes[node].bits];
+    const bool as_it_lies = column.type == dtype_of(type) && column.stride == static_cast<std::int64_t>(bytes_of(type)) &&
+                            reinterpret_cast<std::uintptr_t>(column.data) % bytes_of(type) == 0;
+    values_[node] = as_it_lies ? column.data : places_[node];
+    if (!as_it_lies) load(column, type, places_[node], count);
+  }
+  for (const std::uint32_t node : index_nodes_) {
+    auto* const all = static_cast<std::int64_t*>(places_[node]);
+    for (std::size_t k = 0; k < count; ++k) all[k] = static_cast<std::int64_t>(position + k);
+  }
+  std::uint32_t faults = 0;
+  for (const Step& step : steps_) {
+    const Node& node = program_.nodes[step.node];
+    const void* from[3] = {values_[node.from[0]], values_[node.from[1]], values_[node.from[2]]};
+    step.loop(from, step.to, count, faults, nullptr);
+  }
+  for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[program_.results[k]];
+  if (faults == 0 || !program_.may_fail) return std::nullopt;
+  // Something failed; whether its value was wanted is another question. Operands may have been overwritten, so all is done again.
+  if (faults_.empty()) {
+    faults_.resize(program_.nodes.size());
+    for (std::size_t i = 0; i < faults_.size(); ++i) faults_[i].resize(program_.nodes[i].may_fail ? kBlock : 0);
+  }
+  for (const std::uint32_t node : input_nodes_) {
+    if (values_[node] == places_[node]) load(columns[program_.nodes[node].bits], program_.nodes[node].type, places_[node], count);
+  }
+  for (const std::uint32_t node : index_nodes_) {
+    auto* const all = static_cast<std::int64_t*>(places_[node]);
+    for (std::size_t k = 0; k < count; ++k) all[k] = static_cast<std::int64_t>(position + k);
+  }
+  return look_again(position, count);
+}
+
+std::optional<Failure> Evaluator::look_again(std::uint64_t position, std::size_t count) {
+  for (const Step& step : steps_) {
+    const Node& node = program_.nodes[step.node];
+    const void* from[3] = {values_[node.from[0]], values_[node.from[1]], values_[node.from[2]]};
+    // A result may take the place of the condition that says which faults count.
+    std::uint8_t chosen[kBlock];
+    const bool chooses = node.may_fail && (node.op == Op::select || node.op == Op::logical_and || node.op == Op::logical_or);
+    if (chooses) std::memcpy(chosen, from[0], count);
+    std::uint32_t ignored = 0;
+    std::uint8_t* const own = node.may_fail ? faults_[step.node].data() : nullptr;
+    if (own != nullptr) std::memset(own, 0, count);
+    step.loop(from, step.to, count, ignored, node.checked ? own : nullptr);
+    if (own == nullptr) continue;
+    for (std::size_t i = 0; i < node.operands; ++i) {
+      const std::vector<std::uint8_t>& of = faults_[node.from[i]];
+      if (of.empty()) continue;
+      // Which operands are not looked at: the value not chosen; behind a false && and a true ||.
+      const bool always = i == 0 || !chooses;
+      const bool where = node.op == Op::select ? i == 1 : node.op == Op::logical_and;
+      for (std::size_t k = 0; k < count; ++k)
+        own[k] = static_cast<std::uint8_t>(own[k] | (always || (chosen[k] != 0) == where ? of[k] : 0));
+    }
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    std::uint32_t faults = 0;
+    for (const std::uint32_t result : program_.results) {
+      if (program_.nodes[result].may_fail) faults |= faults_[result][k];
+    }
+    if (faults != 0) return Failure{position + k, faults};
+  }
+  return std::nullopt;
+}
+
+}  // namespace samesum::formula

@@ -1,0 +1,122 @@
+#include "formula/functions.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace samesum::formula {
+namespace {
+
+constexpr std::uint8_t kAny = 255;
+
+constexpr Function kFunctions[] = {
+    {"min", Op::min, Signature::numbers, 2, kAny},
+    {"max", Op::max, Signature::numbers, 2, kAny},
+    {"abs", Op::abs, Signature::numbers, 1, 1},
+    {"floor", Op::floor, Signature::rounding, 1, 1},
+    {"ceil", Op::ceil, Signature::rounding, 1, 1},
+    {"trunc", Op::trunc, Signature::rounding, 1, 1},
+    {"round", Op::round, Signature::rounding, 1, 1},
+    {"fma", Op::fma, Signature::numbers, 3, 3},
+    {"sqrt", Op::sqrt, Signature::floats, 1, 1},
+    {"rsqrt", Op::rsqrt, Signature::floats, 1, 1},
+    {"exp", Op::exp, Signature::floats, 1, 1},
+    {"log", Op::log, Signature::floats, 1, 1},
+    {"log1p", Op::log1p, Signature::floats, 1, 1},
+    {"expm1", Op::expm1, Signature::floats, 1, 1},
+    {"sin", Op::sin, Signature::floats, 1, 1},
+    {"cos", Op::cos, Signature::floats, 1, 1},
+    {"tan", Op::tan, Signature::floats, 1, 1},
+    {"tanh", Op::tanh, Signature::floats, 1, 1},
+    {"atan2", Op::atan2, Signature::floats, 2, 2},
+    {"pow", Op::pow, Signature::floats, 2, 2},
+    {"hypot", Op::hypot, Signature::floats, 2, 2},
+    {"isnan", Op::isnan, Signature::comparison, 1, 1},
+    {"select", Op::select, Signature::choice, 3, 3},
+    {"dot", Op::dot, Signature::vectors, 2, 2},
+    {"sqdist", Op::sqdist, Signature::vectors, 2, 2},
+    {"xor", Op::bit_xor, Signature::bits, 2, 2},
+    {"popcount", Op::popcount, Signature::count, 1, 1},
+    {"clz", Op::clz, Signature::count, 1, 1},
+    {"gcd", Op::gcd, Signature::integers, 2, 2},
+    {"mulmod", Op::mulmod, Signature::integers, 3, 3},
+    {"int64", Op::convert, Signature::conversion, 1, 1, false, Scalar::int64},
+    {"uint64", Op::convert, Signature::conversion, 1, 1, false, Scalar::uint64},
+    {"float32", Op::convert, Signature::conversion, 1, 1, false, Scalar::float32},
+    {"float64", Op::convert, Signature::conversion, 1, 1, false, Scalar::float64},
+};
+
+constexpr Function kOperators[] = {
+    {"-", Op::negate, Signature::numbers, 1, 1, true},
+    {"~", Op::complement, Signature::bits, 1, 1, true},
+    {"!", Op::logical_not, Signature::logic, 1, 1, true},
+    {"+", Op::add, Signature::numbers, 2, 2, true},
+    {"-", Op::subtract, Signature::numbers, 2, 2, true},
+    {"*", Op::multiply, Signature::numbers, 2, 2, true},
+    {"/", Op::divide, Signature::numbers, 2, 2, true},
+    {"%", Op::modulo, Signature::numbers, 2, 2, true},
+    {"^", Op::power, Signature::power, 2, 2, true},
+    {"<", Op::less, Signature::comparison, 2, 2, true},
+    {"<=", Op::less_equal, Signature::comparison, 2, 2, true},
+    {">", Op::greater, Signature::comparison, 2, 2, true},
+    {">=", Op::greater_equal, Signature::comparison, 2, 2, true},
+    {"==", Op::equal, Signature::comparison, 2, 2, true},
+    {"!=", Op::not_equal, Signature::comparison, 2, 2, true},
+    {"&&", Op::logical_and, Signature::logic, 2, 2, true},
+    {"||", Op::logical_or, Signature::logic, 2, 2, true},
+    {"&", Op::bit_and, Signature::bits, 2, 2, true},
+    {"|", Op::bit_or, Signature::bits, 2, 2, true},
+    {"<<", Op::shift_left, Signature::bits, 2, 2, true},
+    {">>", Op::shift_right, Signature::bits, 2, 2, true},
+    {"?", Op::select, Signature::choice, 3, 3, true},
+};
+
+}  // namespace
+
+std::string_view name_of(Scalar type) noexcept {
+  constexpr std::string_view kNames[] = {"bool", "int64", "uint64", "float32", "float64"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+DType dtype_of(Scalar type) noexcept {
+  constexpr DType kTypes[] = {DType::uint8, DType::int64, DType::uint64, DType::float32, DType::float64};
+  return kTypes[static_cast<std::size_t>(type)];
+}
+
+Scalar scalar_of(DType type) noexcept {
+  if (type == DType::float64) return Scalar::float64;
+  if (type == DType::uint64) return Scalar::uint64;
+  return samesum::is_integer(type) ? Scalar::int64 : Scalar::float32;
+}
+
+std::span<const Function> functions() noexcept { return kFunctions; }
+
+const Function* find_function(std::string_view name) noexcept {
+  const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& f) { return f.name == name; });
+  return found == std::end(kFunctions) ? nullptr : found;
+}
+
+const Function& operator_of(std::string_view symbol, unsigned operands) noexcept {
+  return *std::find_if(std::begin(kOperators), std::end(kOperators),
+                       [&](const Function& f) { return f.name == symbol && f.least == operands; });
+}
+
+Op fixed(Op op) noexcept {
+  switch (op) {
+    case Op::exp:
+      return Op::fixed_exp;
+    case Op::log:
+      return Op::fixed_log;
+    case Op::tanh:
+      return Op::fixed_tanh;
+    case Op::sin:
+      return Op::fixed_sin;
+    case Op::cos:
+      return Op::fixed_cos;
+    default:
+      return op;
+  }
+}
+
+bool is_transcendental(Op op) noexcept { return (op >= Op::exp && op <= Op::tanh) || op == Op::atan2 || op == Op::pow || op == Op::hypot; }
+
+}  // namespace samesum::formula

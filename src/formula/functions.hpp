@@ -1,0 +1,131 @@
+// What a formula can do: scalar types, operations, and the functions and operators by which they are written.
+#pragma once
+
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace samesum::formula {
+
+/// The types in which formulas are computed. In memory a bool is a byte, 0 or 1.
+enum class Scalar : std::uint8_t { boolean, int64, uint64, float32, float64 };
+inline constexpr std::size_t kScalars = 5;
+
+constexpr bool is_float(Scalar type) noexcept { return type >= Scalar::float32; }
+constexpr bool is_integer(Scalar type) noexcept { return type == Scalar::int64 || type == Scalar::uint64; }
+std::string_view name_of(Scalar type) noexcept;
+/// The type of elements that holds such numbers; of bools uint8.
+DType dtype_of(Scalar type) noexcept;
+/// The type in which elements of this type are computed.
+Scalar scalar_of(DType type) noexcept;
+
+/// Operations on numbers of one type, after type inference.
+enum class Op : std::uint8_t {
+  // leaves
+  input,
+  index,
+  parameter,
+  constant,
+  // of one number
+  convert,
+  negate,
+  abs,
+  complement,
+  logical_not,
+  floor,
+  ceil,
+  trunc,
+  round,
+  sqrt,
+  fixed_exp,  // those by fixed operations (transcendental.h)
+  fixed_log,
+  fixed_tanh,
+  fixed_sin,
+  fixed_cos,
+  isnan,
+  popcount,
+  clz,
+  exp,
+  log,
+  log1p,
+  expm1,
+  sin,
+  cos,
+  tan,
+  tanh,
+  // of two
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  min,
+  max,
+  gcd,
+  atan2,
+  pow,
+  hypot,
+  // of three
+  select,
+  fma,
+  mulmod,
+  // written, but made of others by type inference
+  greater,
+  greater_equal,
+  power,
+  rsqrt,
+  dot,
+  sqdist,
+};
+
+/// Which operands a function takes, and what it gives.
+enum class Signature : std::uint8_t {
+  numbers,     ///< of one type, which the result has
+  floats,      ///< the same; integers count as float64
+  integers,    ///< the same, of integers alone
+  bits,        ///< the same as integers
+  count,       ///< an integer; gives an int64
+  rounding,    ///< numbers; of integers the number itself
+  comparison,  ///< numbers of one type; gives a bool
+  logic,       ///< of bools; gives a bool
+  choice,      ///< a bool and two of one type, which the result has
+  conversion,  ///< a number; gives `target`
+  power,
+  vectors,  ///< two of as many components; gives one number of their type
+};
+
+/// A function or an operator.
+struct Function {
+  std::string_view name;
+  Op op;
+  Signature signature;
+  std::uint8_t least, most;  ///< operands
+  bool written_as_operator = false;
+  Scalar target = Scalar::boolean;
+};
+
+/// The function of this name; null where there is none.
+const Function* find_function(std::string_view name) noexcept;
+/// The operator, of so many operands.
+const Function& operator_of(std::string_view symbol, unsigned operands) noexcept;
+std::span<const Function> functions() noexcept;
+
+/// A function that devices do not round correctly: values differ from one to another.
+bool is_transcendental(Op op) noexcept;
+/// The same function by fixed operations, where there is one; else the operation itself.
+Op fixed(Op op) noexcept;
+
+}  // namespace samesum::formula

@@ -1,0 +1,227 @@
+// Formulas as sources: a chunk of positions is evaluated, then it is the reduction's.
+#include "core/array_blocks.hpp"
+#include "core/float_environment.hpp"
+#include "core/pack.hpp"
+#include "device/memory/run.hpp"
+#include "formula/bound.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/map_source.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+// Positions of a chunk: its values stay in a last-level cache between evaluation and reduction.
+constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 19, kDeviceChunk = std::uint64_t{1} << 22;
+
+DType result_type(const formula::Program& program) {
+  if (program.results.size() != 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("this formula gives {} numbers at each position, and a reduction takes one: write one of them",
+                            program.results.size()));
+  }
+  return formula::dtype_of(program.nodes[program.results[0]].type);
+}
+
+// Room for the values of a chunk, where the inputs lie.
+class Chunk {
+ public:
+  // `count` values of `type` on the host, or on a device.
+  Array values(DType type, std::uint64_t count, const std::optional<Device>& device) {
+    const std::uint64_t bytes = count * size_of(type);
+    if (!device) {
+      if (host_.size() * sizeof host_[0] < bytes) host_.resize((bytes + sizeof host_[0] - 1) / sizeof host_[0]);
+      return Array(host_.data(), count, type);
+    }
+    if (!buffer_ || buffer_->bytes() < bytes) buffer_.emplace(*device, std::max<std::uint64_t>(bytes, 16));
+    return Array(*buffer_, count, type);
+  }
+
+ private:
+  std::vector<std::uint64_t> host_;
+  std::optional<Buffer> buffer_;
+};
+
+class ArrayMap final : public Source {
+ public:
+  ArrayMap(const Formula& formula, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters)
+      : formula_(formula),
+        inputs_(inputs),
+        program_(formula::resolve(formula_.tree(), inputs_, parameters)),
+        values_(formula::values_of(parameters)) {
+    const core::DefaultFloatEnvironment environment;
+    type_ = result_type(program_);
+    shape_ = shape_of(inputs_);
+    for (const std::uint64_t extent : shape_) size_ *= extent;
+    for (const FormulaInput& input : inputs_) {
+      if (!input.vector) formula::broadcast(input.array, shape_, input.name);  // also those that the formula does not use
+      if (!input.array.on_device()) continue;
+      device_ = input.array.buffer().device();
+    }
+    for (const formula::InputComponent& use : program_.inputs) {
+      arrays_.push_back(formula::component_of(inputs_[use.input], use.component, shape_));
+    }
+    for (const FormulaInput& input : inputs_) {
+      if (!device_ || (input.array.on_device() && &input.array.buffer().device().implementation() == &device_->implementation())) continue;
+      throw Error(ErrorKind::usage, "the arrays of a formula lie in different places: bring all of them to host memory or to one device");
+    }
+    if (device_ && !device_->info().has(Capability::kernels)) {
+      for (Array& array : arrays_) array = device::on_host(array);
+      on_host_ = true;
+    }
+  }
+
+  std::optional<Array> next() override {
+    const core::DefaultFloatEnvironment environment;
+    const std::uint64_t count = std::min(device_ && !on_host_ ? kDeviceChunk : kHostChunk, size_ - done_);
+    if (count == 0) return std::nullopt;
+    const bool there = device_ && !on_host_;
+    const Array values = chunk_.values(type_, count, there ? device_ : std::nullopt);
+    const auto evaluate = there ? formula::map_on_device : formula::map_on_host;
+    evaluate(formula_, program_, values_, arrays_, std::span(&values, 1), shape_, done_, done_);
+    done_ += count;
+    return values;
+  }
+
+  std::string_view format() const noexcept override { return "formula"; }
+  std::optional<DType> type() const noexcept override { return type_; }
+  std::vector<std::uint64_t> shape() const override { return shape_; }
+  std::uint64_t resident_bytes() const noexcept override { return size_ * size_of(type_); }
+  std::optional<Device> device() const override { return device_ && !on_host_ ? device_ : std::nullopt; }
+
+ private:
+  Formula formula_;
+  std::vector<FormulaInput> inputs_;
+  formula::Program program_;
+  std::vector<Value> values_;
+  std::vector<std::uint64_t> shape_;
+  std::vector<Array> arrays_;
+  std::optional<Device> device_;
+  bool on_host_ = false;
+  DType type_;
+  std::uint64_t size_ = 1, done_ = 0;
+  Chunk chunk_;
+};
+
+// Of chunks that other sources give. Their types may change from one to the next, as those of a text do.
+class SourceMap final : public Source {
+ public:
+  SourceMap(const Formula& formula, std::vector<SourceInput> inputs, std::vector<FormulaParameter> parameters)
+      : formula_(formula), inputs_(std::move(inputs)), parameters_(std::move(parameters)), left_(inputs_.size()) {
+    if (inputs_.empty()) throw Error(ErrorKind::usage, "a formula over sources takes one or more of them");
+    std::vector<FormulaInput> known;
+    for (const SourceInput& input : inputs_) {
+      if (!input.source->type()) return;
+      known.emplace_back(input.name, Array(nullptr, 0, *input.source->type()));
+    }
+    type_ = result_type(formula::resolve(formula_.tree(), known, parameters_));
+  }
+
+  std::optional<Array> next() override {
+    const core::DefaultFloatEnvironment environment;
+    std::uint64_t count = kHostChunk;
+    std::size_t ended = 0;
+    for (std::size_t k = 0; k < inputs_.size(); ++k) {
+      while (!left_[k] || left_[k]->size() == 0) {
+        if (!(left_[k] = inputs_[k].source->next())) break;
+        if (left_[k]->on_device()) throw Error(ErrorKind::usage, "a formula over sources takes chunks in host memory");
+      }
+      if (!left_[k]) {
+        ++ended;
+      } else {
+        count = std::min(count, left_[k]->size());
+      }
+    }
+    if (ended == inputs_.size()) return end();
+    if (ended != 0) {
+      std::string which;
+      for (std::size_t k = 0; k < inputs_.size(); ++k) {
+        if (!left_[k]) which += (which.empty() ? "" : ", ") + inputs_[k].name;
+      }
+      throw Error(ErrorKind::usage,
+                  fmt::format("the inputs of the formula have different lengths: {} ends after {} numbers", which, done_));
+    }
+    std::vector<FormulaInput> now;
+    for (std::size_t k = 0; k < inputs_.size(); ++k) now.emplace_back(inputs_[k].name, flat_part(k, count));
+    const formula::Program program = formula::resolve(formula_.tree(), now, parameters_);
+    const Array values = chunk_.values(result_type(program), count, std::nullopt);
+    const std::uint64_t shape[] = {count};
+    std::vector<Array> arrays;
+    for (const formula::InputComponent& use : program.inputs) arrays.push_back(formula::component_of(now[use.input], use.component, shape));
+    formula::map_on_host(formula_, program, formula::values_of(parameters_), arrays, std::span(&values, 1), shape, 0, done_);
+    done_ += count;
+    return values;
+  }
+
+  std::string_view format() const noexcept override { return "formula"; }
+  std::optional<DType> type() const noexcept override { return type_; }
+  std::uint64_t bytes() const noexcept override { return inputs_[0].source->bytes(); }
+  std::uint64_t bytes_read() const noexcept override { return inputs_[0].source->bytes_read(); }
+
+ private:
+  std::optional<Array> end() const {
+    for (const SourceInput& input : inputs_) {
+      require_one_column(*input.source);
+      if (input.source->missing() == 0) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("a formula takes all numbers of its inputs: {} missing in {}", input.source->missing(), input.name));
+    }
+    return std::nullopt;
+  }
+
+  // The next `count` elements of an input, as an array of one axis. Chunks are contiguous, or of one axis.
+  Array flat_part(std::size_t k, std::uint64_t count) {
+    Array& rest = *left_[k];
+    if (rest.rank() != 1) {
+      if (const auto view = core::single_view(rest, core::Order::index)) {
+        rest = *view;
+      } else {
+        const std::uint64_t bytes = rest.bytes();
+        std::vector<std::byte>& flat = flat_[k];
+        flat.resize(bytes);
+        std::byte* to = flat.data();
+        const DType type = rest.type();
+        const std::uint64_t size = rest.size();
+        core::for_blocks(rest, core::Order::index, [&](View block) {
+          core::pack(block, to);
+          to += block.bytes();
+        });
+        rest = Array(flat.data(), size, type);
+      }
+    }
+    const Array part = rest.part(0, count);
+    rest = rest.part(count, rest.size() - count);
+    return part;
+  }
+
+  Formula formula_;
+  std::vector<SourceInput> inputs_;
+  std::vector<FormulaParameter> parameters_;
+  std::optional<DType> type_;
+  std::vector<std::optional<Array>> left_;
+  std::map<std::size_t, std::vector<std::byte>> flat_;
+  std::uint64_t done_ = 0;
+  Chunk chunk_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> map(const Formula& formula, const std::vector<FormulaInput>& inputs,
+                            const std::vector<FormulaParameter>& parameters) {
+  return std::make_unique<ArrayMap>(formula, inputs, parameters);
+}
+
+std::unique_ptr<Source> map(const Formula& formula, std::vector<SourceInput> inputs, const std::vector<FormulaParameter>& parameters) {
+  return std::make_unique<SourceMap>(formula, std::move(inputs), parameters);
+}
+
+}  // namespace samesum

@@ -1,0 +1,320 @@
+#include "formula/print.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace samesum::formula {
+namespace {
+
+std::string_view suffix(Scalar type) {
+  constexpr std::string_view kSuffixes[] = {"flag", "i64", "u64", "f32", "f64"};
+  return kSuffixes[static_cast<std::size_t>(type)];
+}
+
+std::string literal(Scalar type, std::uint64_t bits) {
+  switch (type) {
+    case Scalar::boolean:
+      return bits != 0 ? "1" : "0";
+    case Scalar::int64:
+      if (bits == std::uint64_t{1} << 63) return "LEAST_I64";
+      return fmt::format("{}L", static_cast<std::int64_t>(bits));
+    case Scalar::uint64:
+      return fmt::format("{}UL", bits);
+    case Scalar::float32:
+      return fmt::format("as_float(0x{:08x}u)", bits);
+    default:
+      return fmt::format("as_double(0x{:016x}UL)", bits);
+  }
+}
+
+// What C writes between two operands, where that is all.
+std::string_view infix(Op op, Scalar from) {
+  switch (op) {
+    case Op::less:
+      return "<";
+    case Op::less_equal:
+      return "<=";
+    case Op::equal:
+      return "==";
+    case Op::not_equal:
+      return "!=";
+    case Op::logical_and:
+      return "&";
+    case Op::logical_or:
+      return "|";
+    case Op::bit_and:
+      return "&";
+    case Op::bit_or:
+      return "|";
+    case Op::bit_xor:
+      return "^";
+    default:
+      break;
+  }
+  if (!is_float(from)) return "";
+  switch (op) {
+    case Op::add:
+      return "+";
+    case Op::subtract:
+      return "-";
+    case Op::multiply:
+      return "*";
+    case Op::divide:
+      return "/";
+    default:
+      return "";
+  }
+}
+
+// The dialect's function for the others.
+std::string_view function(Op op) {
+  switch (op) {
+    case Op::abs:
+      return "abs";
+    case Op::floor:
+      return "floor";
+    case Op::ceil:
+      return "ceil";
+    case Op::trunc:
+      return "trunc";
+    case Op::round:
+      return "rint";
+    case Op::sqrt:
+      return "sqrt";
+    case Op::fixed_exp:
+      return "fixed_exp";
+    case Op::fixed_log:
+      return "fixed_log";
+    case Op::fixed_tanh:
+      return "fixed_tanh";
+    case Op::fixed_sin:
+      return "fixed_sin";
+    case Op::fixed_cos:
+      return "fixed_cos";
+    case Op::popcount:
+      return "popcount";
+    case Op::clz:
+      return "clz";
+    case Op::exp:
+      return "exp";
+    case Op::log:
+      return "log";
+    case Op::log1p:
+      return "log1p";
+    case Op::expm1:
+      return "expm1";
+    case Op::sin:
+      return "sin";
+    case Op::cos:
+      return "cos";
+    case Op::tan:
+      return "tan";
+    case Op::tanh:
+      return "tanh";
+    case Op::add:
+      return "add";
+    case Op::subtract:
+      return "subtract";
+    case Op::multiply:
+      return "multiply";
+    case Op::divide:
+      return "divide";
+    case Op::modulo:
+      return "modulo";
+    case Op::shift_left:
+      return "shift_left";
+    case Op::shift_right:
+      return "shift_right";
+    case Op::min:
+      return "min";
+    case Op::max:
+      return "max";
+    case Op::gcd:
+      return "gcd";
+    case Op::mulmod:
+      return "mulmod";
+    case Op::atan2:
+      return "atan2";
+    case Op::pow:
+      return "pow";
+    case Op::hypot:
+      return "hypot";
+    case Op::fma:
+      return "fma";
+    default:
+      return "";
+  }
+}
+
+class Printer {
+ public:
+  Printer(const Program& program, std::string_view name) : program_(program), name_(name), faults_(program.nodes.size()) {}
+
+  std::string print() {
+    std::string parameters, result_type;
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i)
+      parameters += fmt::format("{} x{}, ", dialect_name(program_.inputs[i].type), i);
+    if (program_.uses_index) parameters += "long i, ";
+    for (std::size_t i = 0; i < program_.parameters.size(); ++i)
+      parameters += fmt::format("{} p{}, ", dialect_name(program_.parameters[i].type), i);
+
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) statement(static_cast<std::uint32_t>(i));
+    std::vector<std::string> wanted;
+    std::string results;
+    for (std::size_t k = 0; k < program_.results.size(); ++k) {
+      const std::uint32_t node = program_.results[k];
+      result_type += fmt::format("{}{} r{};", k == 0 ? "" : " ", dialect_name(program_.nodes[node].type), k);
+      results += fmt::format("  result.r{} = v{};\n", k, node);
+      add_fault(wanted, node);
+    }
+    text_ += wanted.empty() ? "  (void)error;\n" : fmt::format("  *error |= {};\n", fmt::join(wanted, " | "));
+    if (unused_) text_ = "  uint unused = 0;\n" + text_;
+    const bool tuple = program_.results.size() > 1;
+    if (tuple) {
+      text_ += fmt::format("  {}_result result;\n{}  return result;\n", name_, results);
+    } else {
+      text_ += fmt::format("  return v{};\n", program_.results[0]);
+    }
+    return fmt::format(
+        "typedef {} {}_result;\nFN {}_result {}({}uint* error) {{\n{}}}\n",
+        tuple ? fmt::format("struct {{ {} }}", result_type) : std::string(dialect_name(program_.nodes[program_.results[0]].type)), name_,
+        name_, name_, parameters, text_);
+  }
+
+ private:
+  void add_fault(std::vector<std::string>& to, std::uint32_t node) const {
+    const std::string& fault = faults_[node];
+    if (!fault.empty() && std::find(to.begin(), to.end(), fault) == to.end()) to.push_back(fault);
+  }
+
+  // Where the faults of a node's value stand: in a variable of its own, or in that of its only operand with faults.
+  void declare_faults(std::uint32_t number) {
+    const Node& node = program_.nodes[number];
+    if (!node.may_fail) return;
+    std::vector<std::string> from;
+    if (node.op == Op::select || node.op == Op::logical_and || node.op == Op::logical_or) {
+      add_fault(from, node.from[0]);
+      const auto of = [&](std::size_t i) { return faults_[node.from[i]].empty() ? std::string("0u") : faults_[node.from[i]]; };
+      const std::string yes = node.op == Op::logical_or ? "0u" : of(1), no = node.op == Op::select       ? of(2)
+                                                                             : node.op == Op::logical_or ? of(1)
+                                                                                                         : "0u";
+      if (yes != no) {
+        from.push_back(fmt::format("(v{} ? {} : {})", node.from[0], yes, no));
+      } else if (yes != "0u") {
+        from.push_back(yes);
+      }
+    } else {
+      for (std::size_t i = 0; i < node.operands; ++i) add_fault(from, node.from[i]);
+    }
+    if (!node.checked && from.size() == 1 && from[0][0] == 'e') {
+      faults_[number] = from[0];
+      return;
+    }
+    faults_[number] = fmt::format("e{}", number);
+    text_ += fmt::format("  {}uint e{} = {};\n", node.checked ? "" : "const ", number,
+                         from.empty() ? "0u" : fmt::format("{}", fmt::join(from, " | ")));
+  }
+
+  void statement(std::uint32_t number) {
+    declare_faults(number);
+    const Node& node = program_.nodes[number];
+    text_ += fmt::format("  const {} v{} = {};\n", dialect_name(node.type), number, value(number, node));
+  }
+
+  std::string value(std::uint32_t number, const Node& node) {
+    const auto v = [&](std::size_t i) { return fmt::format("v{}", node.from[i]); };
+    const Scalar from = node.operands == 0 ? node.type : program_.nodes[node.from[node.operands - 1]].type;
+    const std::string error = node.checked ? fmt::format(", &e{}", number) : "";
+    switch (node.op) {
+      case Op::input:
+        return fmt::format("x{}", node.bits);
+      case Op::index:
+        return "i";
+      case Op::parameter:
+        return fmt::format("p{}", node.bits);
+      case Op::constant:
+        return literal(node.type, node.bits);
+      case Op::complement:
+        return "~" + v(0);
+      case Op::logical_not:
+        return fmt::format("{} == 0", v(0));
+      case Op::isnan:
+        return fmt::format("{0} != {0}", v(0));
+      case Op::select:
+        return fmt::format("{} ? {} : {}", v(0), v(1), v(2));
+      case Op::modulo:
+        if (is_float(from)) return fmt::format("fmod({}, {})", v(0), v(1));
+        break;
+      case Op::convert:
+        if (node.checked) return fmt::format("{}_of_{}({}{})", name_of(node.type), suffix(from), v(0), error);
+        return fmt::format("({}){}", dialect_name(node.type), v(0));
+      case Op::negate:
+        if (is_float(from)) return "-" + v(0);
+        return fmt::format("subtract{}_{}({}, {}{})", node.checked ? "" : "_fits", suffix(from), literal(from, 0), v(0), error);
+      default:
+        break;
+    }
+    if (const std::string_view symbol = infix(node.op, from); !symbol.empty()) return fmt::format("{} {} {}", v(0), symbol, v(1));
+    return call(number, node, from, v);
+  }
+
+  template <class Operand>
+  std::string call(std::uint32_t number, const Node& node, Scalar from, const Operand& v) {
+    std::string operands = v(0);
+    for (std::size_t i = 1; i < node.operands; ++i) operands += ", " + v(i);
+    const std::string_view name = function(node.op);
+    if (is_float(from)) {
+      const bool own =
+          (node.op >= Op::fixed_exp && node.op <= Op::fixed_cos) || node.op == Op::abs || node.op == Op::min || node.op == Op::max;
+      return own ? fmt::format("{}_{}({})", name, suffix(from), operands) : fmt::format("{}({})", name, operands);
+    }
+    if (node.op == Op::popcount || node.op == Op::clz) return fmt::format("({}){}_u64((ulong){})", dialect_name(node.type), name, operands);
+    if (node.op == Op::abs && from == Scalar::uint64) return operands;
+    if (node.op == Op::abs && !node.checked) return fmt::format("(long)magnitude_i64({})", operands);
+    if (node.op == Op::min || node.op == Op::max || (node.op == Op::gcd && from == Scalar::uint64))
+      return fmt::format("{}_{}({})", name, suffix(from), operands);
+    if (node.op == Op::add || node.op == Op::subtract || node.op == Op::multiply) {
+      if (!node.checked) return fmt::format("{}_fits_{}({})", name, suffix(from), operands);
+    }
+    if (node.checked) return fmt::format("{}_{}({}, &e{})", name, suffix(from), operands, number);
+    // It cannot fail, and has no variable that would say so; the function has one for all.
+    unused_ = true;
+    return fmt::format("{}_{}({}, &unused)", name, suffix(from), operands);
+  }
+
+  const Program& program_;
+  std::string_view name_;
+  std::vector<std::string> faults_;
+  std::string text_;
+  bool unused_ = false;
+};
+
+}  // namespace
+
+std::string_view dialect_name(Scalar type) noexcept {
+  constexpr std::string_view kNames[] = {"uchar", "long", "ulong", "float", "double"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string_view stored_name(DType type) noexcept {
+  constexpr std::string_view kNames[] = {"signed char", "uchar", "short",  "ushort", "int",   "uint",
+                                         "long",        "ulong", "ushort", "ushort", "float", "double"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string loaded(DType type, std::string_view word) {
+  if (type == DType::float16) return fmt::format("half_to_float({})", word);
+  if (type == DType::bfloat16) return fmt::format("as_float((uint){} << 16)", word);
+  return fmt::format("({})({})", dialect_name(scalar_of(type)), word);
+}
+
+bool needs_transcendental(const Program& program) noexcept {
+  return std::any_of(program.nodes.begin(), program.nodes.end(),
+                     [](const Node& node) { return node.op >= Op::fixed_exp && node.op <= Op::fixed_cos; });
+}
+
+std::string print(const Program& program, std::string_view name) { return Printer(program, name).print(); }
+
+}  // namespace samesum::formula

@@ -1,0 +1,212 @@
+// A device that forwards all calls to another one and records what was compiled: so the kernels shown are those that the patterns build.
+#include <samesum/inspect.hpp>
+
+#include <samesum/bench.hpp>
+#include <samesum/bench_barrier.hpp>
+#include <samesum/bench_pairs.hpp>
+#include <samesum/bench_reduce.hpp>
+#include <samesum/error.hpp>
+
+#include "core/float_environment.hpp"
+#include "core/view.hpp"
+#include "device/device.hpp"
+#include "device/forwarding.hpp"
+#include "device/kernels/program.hpp"
+#include "histogram/histogram_device.hpp"
+#include "ladder/pairs/textbook.hpp"
+#include "ladder/reduce/operations.hpp"
+#include "ladder/reduce/textbook.hpp"
+#include "pairs/pairs_device.hpp"
+#include "product/product.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/sum_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace samesum {
+namespace {
+
+class NotingDevice final : public device::Forwarding {
+ public:
+  using Forwarding::Forwarding;
+
+  device::Binary compile(const std::string& source) override {
+    device::Binary binary = Forwarding::compile(source);
+    listings.push_back({source, binary.log, binary.bytes, format_of(binary.bytes)});
+    return binary;
+  }
+
+  std::vector<KernelListing> listings;
+
+ private:
+  std::string format_of(const std::string& bytes) const {
+    const bool elf = bytes.starts_with(
+        "\x7f"
+        "ELF");
+    if (elf && language() == device::Language::cuda) return "cubin";
+    return !elf && bytes.find(".version") < 4096 ? "PTX" : "the driver's own";
+  }
+};
+
+// The number of elements where the user does not give one: variants choose their kernels by it.
+constexpr std::uint64_t kElements = std::uint64_t{1} << 28;
+constexpr std::uint64_t kPairsElements = 1 << 16;
+constexpr std::uint64_t kMaxPairsElements = 1 << 24;  // which are generated here
+
+std::uint64_t size_of_array(const InspectOptions& options) { return options.size != 0 ? options.size : kElements; }
+
+void build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const auto names = reduce::textbook_variants();
+  if (std::find(names.begin(), names.end(), variant) != names.end()) {
+    const std::string lacking = reduce::why_no_textbook(variant, device.info(), options.type);
+    if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
+    const device::Memory data = device.allocate(64 * 64 * size_of(options.type));
+    reduce::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
+  } else {
+    Tuning sum;
+    sum.group_size = options.group_size;
+    reduce::DeviceSum(device, options.type, sum, size_of_array(options));
+  }
+}
+
+// The methods' kernels are built when they are measured: this runs a short measurement.
+void build_barrier(std::string_view variant, const Device& device, NotingDevice&, const InspectOptions& options) {
+  bench::BarrierLadderOptions ladder;
+  ladder.methods = {std::string(variant)};
+  ladder.group_sizes = {options.group_size != 0 ? options.group_size : 256};
+  ladder.rounds = ladder.runs = 1;
+  ladder.shapes = false;
+  bench::barrier_ladder(device, ladder);
+}
+
+void build_pairs(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const std::uint64_t elements = options.size != 0 ? options.size : kPairsElements;
+  if (elements > kMaxPairsElements || elements < options.components) {
+    throw Error(ErrorKind::usage, fmt::format("kernels of pairs are shown for {} (a vector) to {} elements, not {}", options.components,
+                                              kMaxPairsElements, elements));
+  }
+  const std::vector<double> values(elements, 1.0);
+  const View view(values.data(), elements / options.components * options.components, options.type);
+  PairsProblem pairs;
+  pairs.f = parse_pair_function(options.f);
+  pairs.reduction = parse_pair_reduction(options.reduction);
+  pairs.components = options.components;
+  if (variant == name_of(PairAccuracy::compensated)) pairs.accuracy = PairAccuracy::compensated;
+  if (variant == name_of(PairAccuracy::exact)) pairs.accuracy = PairAccuracy::exact;
+  all_pairs::Problem problem = all_pairs::checked(view, view, pairs);
+  const auto names = all_pairs::textbook_variants();
+  if (variant == "vec4_best") variant = "vec4";
+  if (std::find(names.begin(), names.end(), variant) != names.end()) {
+    if (variant == "local_all") problem.y_count = std::min<std::uint64_t>(problem.y_count, 4096);
+    all_pairs::TextbookPairs(variant, device, problem, {options.group_size});
+  } else {
+    all_pairs::Configuration configuration;
+    configuration.group_size = options.group_size;
+    all_pairs::DevicePairs(device, problem, configuration);
+  }
+}
+
+void build_histogram(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  if (variant == "best") {
+    binning::DeviceHistogram(device, binning::Problem{}, size_of_array(options), options.group_size);
+  } else {
+    const std::uint32_t size = options.group_size != 0 ? options.group_size : std::min(256u, device.info().max_group_size);
+    device::build(device, {{"ladder/histogram/ladder.cl"}, {{"GROUP", std::to_string(size)}}}, variant);
+  }
+}
+
+void build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  const auto* operation = std::ranges::find(bench::kReduceOperations, variant, &bench::ReduceOperation::name);
+  if (operation->kind == bench::ReduceOperation::multiplies_all) {
+    Tuning product;
+    product.group_size = options.group_size;
+    product_tree::DeviceProduct(device, options.type, false, product);
+  } else {
+    statistics::CollectOptions collect;
+    collect.fields = operation->fields;
+    collect.group_size = options.group_size;
+    const bool dot = operation->kind == bench::ReduceOperation::multiplies_pairs;
+    statistics::DevicePass(device, options.type, collect, dot, size_of_array(options));
+  }
+}
+
+// A pattern is added by a row here: its variants, and how one is built on a device.
+struct Pattern {
+  std::string_view name;
+  std::vector<std::string> (*variants)();
+  void (*build)(std::string_view variant, const Device& noting, NotingDevice& device, const InspectOptions& options);
+};
+
+constexpr Pattern kPatterns[] = {
+    {"sum",
+     [] {
+       std::vector<std::string> names(reduce::textbook_variants().begin(), reduce::textbook_variants().end());
+       names.emplace_back("exact_bins");
+       return names;
+     },
+     build_sum},
+    {"histogram", [] { return std::vector<std::string>{"racy", "block_partition", "interleaved", "privatized", "aggregated", "best"}; },
+     build_histogram},
+    {"reduce",
+     [] {
+       const auto names = bench::reduce_operations();
+       return std::vector<std::string>(names.begin(), names.end());
+     },
+     build_reduce},
+    {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
+    {"pairs",
+     [] {
+       std::vector<std::string> names;
+       for (const std::string_view name : all_pairs::textbook_variants()) {
+         names.emplace_back(name);
+         if (name == "vec4") names.emplace_back("vec4_best");
+       }
+       for (const char* name : {"register_blocks", "compensated", "exact"}) names.emplace_back(name);
+       return names;
+     },
+     build_pairs},
+};
+
+const Pattern& find_pattern(std::string_view name) {
+  for (const Pattern& pattern : kPatterns) {
+    if (pattern.name == name) return pattern;
+  }
+  throw Error(ErrorKind::usage, fmt::format("'{}' is no pattern with kernels: there are {}", name, fmt::join(kernel_patterns(), ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_patterns() {
+  std::vector<std::string> names;
+  for (const Pattern& pattern : kPatterns) names.emplace_back(pattern.name);
+  return names;
+}
+
+std::vector<std::string> kernel_variants(std::string_view pattern) { return find_pattern(pattern).variants(); }
+
+std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
+                                           const InspectOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  const Pattern& found = find_pattern(pattern);
+  const std::vector<std::string> known = found.variants();
+  if (std::find(known.begin(), known.end(), variant) == known.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' is no variant of {} that has kernels: there are {}", variant, pattern, fmt::join(known, ", ")));
+  }
+  if (!device.info().has(Capability::kernels)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} has no kernels to show: {}", device.info().selector, device.info().why_not(Capability::kernels)));
+  }
+  const std::lock_guard lock(device.implementation().mutex());
+  const auto noting = std::make_shared<NotingDevice>(device.implementation());
+  found.build(variant, Device(noting), *noting, options);
+  return std::move(noting->listings);
+}
+
+}  // namespace samesum

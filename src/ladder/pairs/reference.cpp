@@ -1,0 +1,109 @@
+#include "ladder/pairs/reference.hpp"
+
+#include "pairs/pairs_cpu.hpp"
+
+#include <samesum/device.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <variant>
+
+namespace samesum::bench {
+
+using all_pairs::Problem;
+
+namespace {
+constexpr std::uint64_t kSamples = 32;
+}
+
+PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs) : problem_(problem) {
+  const std::uint64_t count = std::min(kSamples, problem.x_count);
+  const std::uint64_t components = problem.components;
+  for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
+  std::vector<double> a, b = in_float64(problem.b, problem.y_count * components);
+  for (const std::uint64_t x : samples_) {
+    const std::vector<double> all = in_float64(at(problem.a, x * components), components);
+    a.insert(a.end(), all.begin(), all.end());
+  }
+  const Device cpu = Device::open("cpu");
+  PairsProblem options = pairs;
+  options.weights.reset();
+  options.accuracy = PairAccuracy::compensated;
+  const auto run = [&](PairFunction f, PairReduction reduction) {
+    options.f = f;
+    options.reduction = reduction;
+    return std::get<std::vector<double>>(samesum::pairs(std::span<const double>(a), std::span<const double>(b), options, {.device = cpu}));
+  };
+  if (problem.reduction == PairReduction::sum) {
+    right_ = run(pairs.f, PairReduction::sum);
+    for (double& value : a) value = std::abs(value);
+    for (double& value : b) value = std::abs(value);
+    if (pairs.f == PairFunction::product) {
+      magnitudes_ = run(PairFunction::product, PairReduction::sum);
+    } else if (pairs.f == PairFunction::difference) {
+      for (double& value : b) value = -value;  // |a| + |b|, which is at least |a - b|
+      magnitudes_ = run(PairFunction::difference, PairReduction::sum);
+    } else {
+      magnitudes_ = right_;
+    }
+  }
+}
+
+double PairsReference::error_ratio(const std::vector<char>& c, double depth, PairsRow& row) const {
+  const auto d = static_cast<double>(problem_.components);
+  const auto y = static_cast<double>(problem_.y_count);
+  const double u = problem_.type == DType::float32 ? 0x1p-24 : 0x1p-53;
+  double worst = -1;
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    const double value = value_at(c, samples_[i]);
+    const double error = std::abs(value - right_[i]);
+    // f's own error: for gaussian, the error of its argument t contributes |t| exp(t), which is at most 1/e.
+    double bound = u * (depth + 2 * d + 8) * magnitudes_[i] * 1.01;
+    if (problem_.f == PairFunction::gaussian) bound += u * (d + 5) * y / 2.718;
+    const double ratio = error == 0 ? 0 : error / bound;
+    if (ratio > worst || std::isnan(ratio)) {
+      worst = std::isnan(ratio) ? INFINITY : ratio;
+      row.error = error;
+      row.bound = bound;
+    }
+  }
+  return worst;
+}
+
+bool PairsReference::same_bits(const std::vector<char>& c, PairAccuracy accuracy) const {
+  Problem few = problem_;
+  few.accuracy = accuracy;
+  few.x_count = samples_.size();
+  std::vector<char> a;
+  const std::size_t bytes_of_x = problem_.components * size_of(problem_.type);
+  for (const std::uint64_t x : samples_) {
+    const char* from = at(problem_.a, x * problem_.components);
+    a.insert(a.end(), from, from + bytes_of_x);
+  }
+  few.a = a.data();
+  std::vector<char> right(samples_.size() * 8);
+  all_pairs::pairs_on_cpu(few, {right.data()}, 0);
+  const std::size_t bytes = all_pairs::result_bytes(problem_);
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    if (std::memcmp(c.data() + samples_[i] * bytes, right.data() + i * bytes, bytes) != 0) return false;
+  }
+  return true;
+}
+
+const char* PairsReference::at(const void* data, std::uint64_t element) const {
+  return static_cast<const char*>(data) + element * size_of(problem_.type);
+}
+
+std::vector<double> PairsReference::in_float64(const void* data, std::uint64_t count) const {
+  if (problem_.type == DType::float64) return {static_cast<const double*>(data), static_cast<const double*>(data) + count};
+  return {static_cast<const float*>(data), static_cast<const float*>(data) + count};
+}
+
+double PairsReference::value_at(const std::vector<char>& c, std::uint64_t x) const {
+  if (problem_.type == DType::float64) return reinterpret_cast<const double*>(c.data())[x];
+  return reinterpret_cast<const float*>(c.data())[x];
+}
+
+}  // namespace samesum::bench

@@ -1,0 +1,103 @@
+#include "ladder/pairs/textbook.hpp"
+
+#include "device/kernels/program.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace samesum::all_pairs {
+namespace {
+
+constexpr std::uint32_t kGroupSize = 256;
+constexpr std::uint32_t kTile = 1024;
+constexpr std::uint64_t kMaxLocalAll = 48 << 10;  // the portable limit for static local memory
+
+struct Rung {
+  std::string_view name;
+  const char* entry;
+  std::uint32_t width;
+};
+constexpr Rung kRungs[] = {
+    {"naive", "naive", 1},  {"local_all", "local_all", 1}, {"local_tiled", "local_tiled", 1},
+    {"vec4", "vectors", 4}, {"vec8", "vectors", 8},        {"vec8_local", "vectors_local", 8},
+};
+constexpr auto kNames = [] {
+  std::array<std::string_view, std::size(kRungs)> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kRungs[i].name;
+  return names;
+}();
+
+[[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
+
+std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo& info) {
+  if (rung.name != "local_all") return kTile;
+  const std::uint64_t room = std::min(kMaxLocalAll, info.local_bytes);
+  const std::uint64_t bytes = problem.y_count * size_of(problem.type);
+  if (bytes > room) {
+    refuse(fmt::format("local_all wants all of B in local memory: {} bytes, where a group on {} has {}; {} y fit", bytes, info.selector,
+                       room, room / size_of(problem.type)));
+  }
+  return static_cast<std::uint32_t>(problem.y_count);
+}
+
+}  // namespace
+
+TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, const Problem& problem, const TextbookOptions& options)
+    : device_(device), problem_(problem) {
+  const bool own = !options.source.empty();
+  const auto found = std::find_if(std::begin(kRungs), std::end(kRungs), [&](const Rung& rung) { return rung.name == name; });
+  if (!own && found == std::end(kRungs)) refuse(fmt::format("'{}' is no textbook variant of pairs", name));
+  if (problem.f != PairFunction::product || problem.reduction != PairReduction::sum || problem.components != 1 || problem.weighted()) {
+    refuse("the textbook adds up products of scalars, without weights");
+  }
+  const DeviceInfo& info = device.info();
+  const bool single = problem.type == DType::float32;
+  if (!single && !info.has(Capability::fp64)) refuse(std::string(info.why_not(Capability::fp64)));
+  device::check_group_size(info, options.group_size, info.max_group_size);
+  const Rung rung = own ? Rung{name, "pairs", options.items} : *found;
+  width_ = rung.width;
+  group_size_ = options.group_size != 0 ? options.group_size : std::min(kGroupSize, info.max_group_size);
+  device::Source source;
+  source.defines = {{"REAL", single ? "float" : "double"},
+                    {"REAL_BYTES", single ? "4" : "8"},
+                    {"GROUP", std::to_string(group_size_)},
+                    {"WIDTH", std::to_string(width_)},
+                    {"TILE", std::to_string(tile_of(rung, problem, info))}};
+  if (own) {
+    source.text = options.source;
+  } else {
+    source.files = {"ladder/pairs/textbook.cl"};
+  }
+  kernel_ = device::build(device, source, rung.entry);
+
+  const std::uint64_t bytes = size_of(problem.type);
+  const std::uint64_t block = std::uint64_t{group_size_} * width_;
+  groups_ = static_cast<std::uint32_t>((problem.x_count + block - 1) / block);
+  std::vector<char> padded(groups_ * block * bytes);
+  std::copy_n(static_cast<const char*>(problem.a), problem.x_count * bytes, padded.data());
+  a_ = device.allocate(padded.size());
+  c_ = device.allocate(padded.size());
+  b_ = device.allocate(problem.y_count * bytes);
+  device.write(a_, 0, padded.data(), padded.size());
+  device.write(b_, 0, problem.b, problem.y_count * bytes);
+}
+
+void TextbookPairs::launch() {
+  const device::Argument arguments[] = {a_, b_, c_, problem_.x_count, problem_.y_count};
+  device_.launch(kernel_, {groups_, group_size_}, arguments);
+}
+
+void TextbookPairs::read(Target c) const { device_.read(c_, 0, c.data, problem_.x_count * size_of(problem_.type)); }
+
+std::string TextbookPairs::configuration() const {
+  return fmt::format("groups={} group_size={} x_per_item={}", groups_, group_size_, width_);
+}
+
+std::span<const std::string_view> textbook_variants() { return kNames; }
+
+}  // namespace samesum::all_pairs

@@ -1,0 +1,43 @@
+// The textbook's rungs of the ladder of pairs (textbook.cl), and a user's kernel in their place.
+#pragma once
+
+#include "device/device.hpp"
+#include "pairs/problem.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace samesum::all_pairs {
+
+struct TextbookOptions {
+  std::uint32_t group_size = 0;  ///< 0: 256, or the device's maximum if that is less
+  std::string source = {};       ///< of a user's kernel `pairs`, which replaces the rung
+  std::uint32_t items = 1;       ///< x of a work-item there
+};
+
+/// One rung, prepared for one problem: float32 or float64 scalars, product, sum. Requires that the device's mutex is held.
+class TextbookPairs {
+ public:
+  /// `name`: one of textbook_variants(), or any name where a source is given.
+  /// @throws Error (usage) where the device or the problem does not allow it, saying why.
+  TextbookPairs(std::string_view name, device::Device& device, const Problem& problem, const TextbookOptions& options);
+
+  void launch();
+  void read(Target c) const;
+  std::string configuration() const;
+
+ private:
+  device::Device& device_;
+  Problem problem_;
+  std::uint32_t group_size_, width_;
+  device::Kernel kernel_;
+  device::Memory a_, b_, c_;
+  std::uint32_t groups_;
+};
+
+/// `naive`, `local_all`, `local_tiled`, `vec4`, `vec8`, `vec8_local`.
+std::span<const std::string_view> textbook_variants();
+
+}  // namespace samesum::all_pairs

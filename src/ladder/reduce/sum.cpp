@@ -1,0 +1,329 @@
+// The variants of the sum side by side.
+#include <samesum/bench.hpp>
+#include <samesum/error.hpp>
+#include <samesum/sum.hpp>
+
+#include "core/array_blocks.hpp"
+#include "core/float_environment.hpp"
+#include "ladder/ceiling/reader.hpp"
+#include "ladder/reduce/reference.hpp"
+#include "ladder/reduce/textbook.hpp"
+#include "ladder/rungs.hpp"
+#include "ladder/timing.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
+#include "reduce/sum_device.hpp"
+
+#include <fmt/format.h>
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace samesum::bench {
+namespace {
+
+constexpr std::string_view kSequential = "sequential";
+constexpr std::string_view kParallel = "parallel";
+constexpr std::string_view kAccumulator = "accumulator";  // the exact sum before it is rounded
+
+std::string host_exact_rung() { return std::string(sum_variants(Device::open("cpu")).front().name); }
+
+// A rung, on any device.
+struct Rung {
+  std::function<void()> call;             // one sum: complete on return, or enqueued
+  std::function<bool(LadderRow&)> check;  // writes the last sum's value to the row; whether it is right
+  Timer timer;
+};
+
+// Contiguous rows of elements.
+struct Matrix {
+  View data;
+  std::uint64_t rows, columns;
+};
+
+class LadderRun {
+ public:
+  LadderRun(const Device& device, Matrix matrix, const LadderOptions& options)
+      : device_(device), matrix_(matrix), options_(options), reference_(matrix.data) {
+    ladder_.device = device.info();
+    ladder_.type = matrix.data.type();
+    ladder_.rows = matrix.rows;
+    ladder_.columns = matrix.columns;
+    ladder_.exact_sum = reference_.sum.round();
+    ladder_.magnitude_sum = reference_.magnitude;
+  }
+
+  Ladder run() {
+    if (!options_.kernel_source.empty()) check_kernel();
+    run_host();
+    if (device_.info().has(Capability::kernels)) run_kernels();
+    return std::move(ladder_);
+  }
+
+ private:
+  View data() const { return matrix_.data; }
+
+  // Writes `value` to the row and checks it as a plain sum of that depth.
+  bool within_bound(LadderRow& row, double value, std::uint64_t depth, bool flushed = false) const {
+    row.value = value;
+    row.error = reference_.error_of(value);
+    row.bound = error_bound(data().type(), data().size(), depth, reference_.magnitude, flushed);
+    if (std::isinf(row.bound)) {
+      row.verdict = Verdict::not_comparable;
+      row.reason = "the data have no finite sum of magnitudes in their own type: an addition may overflow";
+      return true;
+    }
+    return row.error <= row.bound;  // false for NaN
+  }
+
+  bool equals_exactly(LadderRow& row, double value) const {
+    row.value = value;
+    row.error = reference_.error_of(value);
+    return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(ladder_.exact_sum);
+  }
+
+  // Makes one row: `prepare` returns the rung. Checked before and after it is timed.
+  template <class Prepare>
+  void add_row(std::string_view name, const Reader& reader, bool exact, const Prepare& prepare) {
+    if (!wanted(options_.rungs, name, options_.kernel_name)) return;
+    options_.effort.tell(name);
+    LadderRow row;
+    row.name = name;
+    row.where = reader.where;
+    row.exact = exact;
+    attempt(row, [&] {
+      const Rung rung = prepare(row);
+      row.verdict = Verdict::right;
+      rung.call();
+      if (check_result(rung, row) && rung.timer) {
+        time_rung(row, rung.timer, reader, options_.effort);
+        row.bytes_per_second = static_cast<double>(data().bytes()) / row.seconds.median;
+        if (!check_result(rung, row)) forget_times(row);
+      }
+    });
+    ladder_.rungs.push_back(std::move(row));
+    rank(ladder_);
+    if (options_.measured) options_.measured(ladder_);
+  }
+
+  static bool check_result(const Rung& rung, LadderRow& row) {
+    const bool right = rung.check(row);
+    if (!right) {
+      row.verdict = Verdict::wrong;
+      row.reason = row.exact ? "other bits than the exact sum" : "the error is over the bound";
+    }
+    return right;
+  }
+
+  // Wrong variants are not ranked.
+  static void forget_times(LadderRow& row) {
+    row.seconds = row.ceiling_fraction = {};
+    row.bytes_per_second = 0;
+  }
+
+  void check_textbook_type() const {
+    const DType type = data().type();
+    if (type != DType::float32 && type != DType::float64) {
+      throw Error(ErrorKind::usage, fmt::format("the textbook adds up float32 and float64, not {}", name_of(type)));
+    }
+  }
+
+  // --- the host's rungs
+
+  void run_host() {
+    const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    const std::string exact = host_exact_rung();
+    if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kParallel) && !wanted(options_.rungs, exact) &&
+        !wanted(options_.rungs, kAccumulator)) {
+      return;
+    }
+
+    const Reader one = host_reader(ladder_, data(), 1, options_.effort);
+    const std::uint64_t depth = data().size();  // n - 1 additions, in any order
+    add_row(kSequential, one, false, [&](LadderRow&) {
+      check_textbook_type();
+      return host_rung<double>([this] { return reduce::plain_sum_forward(data()); },
+                               [this, depth](LadderRow& row, double value) { return within_bound(row, value, depth); });
+    });
+    const Reader many = all == 1 ? one : host_reader(ladder_, data(), all, options_.effort);
+    add_row(kParallel, many, false, [&](LadderRow& row) {
+      check_textbook_type();
+      row.configuration = fmt::format("threads={}", all);
+      return host_rung<double>([this, all] { return reduce::plain_sum_parallel(data(), all); },
+                               [this, depth](LadderRow& r, double value) { return within_bound(r, value, depth); });
+    });
+    add_row(exact, many, true, [&](LadderRow& row) {
+      row.configuration = fmt::format("threads={}", all);
+      return host_rung<double>([this, all] { return reduce::rounded_sum_cpu(data(), all); },
+                               [this](LadderRow& r, double sum) { return equals_exactly(r, sum); });
+    });
+    add_row(kAccumulator, many, true, [&](LadderRow& row) {
+      row.configuration = fmt::format("threads={}", all);
+      return host_rung<Accumulator>(
+          [this, all] { return reduce::sum_cpu(data(), all); },
+          [this](LadderRow& r, const Accumulator& sum) { return equals_exactly(r, sum.round()) && sum == reference_.sum; });
+    });
+  }
+
+  template <class Value, class Call, class Check>
+  static Rung host_rung(const Call& call, const Check& check) {
+    const auto value = std::make_shared<Value>();
+    const auto keep = [value, call] { *value = call(); };
+    return {keep, [value, check](LadderRow& row) { return check(row, *value); }, host_timer(keep)};
+  }
+
+  // --- the device's rungs
+
+  void run_kernels() {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    options_.effort.tell("upload");
+    const device::Memory memory = device.allocate(std::max<std::uint64_t>(data().bytes(), 16));
+    const device::Mark start = device.mark();
+    if (data().bytes() != 0) device.write(memory, 0, data().data(), data().bytes());
+    ladder_.upload_seconds = device.seconds_between(start, device.mark());
+
+    const Reader reader = device_reader(ladder_, device, memory, data().bytes(), options_.effort);
+    for (const std::string_view name : reduce::textbook_variants()) {
+      add_row(name, reader, false, [&](LadderRow& row) { return textbook_rung(name, device, memory, row); });
+    }
+    for (const SumVariant& variant : sum_variants(device_)) {
+      add_row(variant.name, reader, true, [&](LadderRow& row) { return exact_rung(variant.name, device, memory, row); });
+    }
+    // Run last: whatever it does to the device affects no other rung.
+    if (!options_.kernel_source.empty()) {
+      add_row(options_.kernel_name, reader, false,
+              [&](LadderRow& row) { return textbook_rung(options_.kernel_name, device, memory, row, options_.kernel_source); });
+    }
+  }
+
+  void check_kernel() const {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    check_own_kernel(options_.kernel_name, [&] {
+      check_textbook_type();
+      const reduce::TextbookOptions own{options_.group_size, options_.groups, options_.tile, options_.kernel_source};
+      reduce::TextbookSum(options_.kernel_name, device, data().type(), device.allocate(16), 1, 1, own);
+    });
+  }
+
+  // `source`: of a user's kernel that replaces the rung.
+  Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row,
+                     const std::string& source = {}) const {
+    check_textbook_type();
+    const std::string lacking = reduce::why_no_textbook(name, device.info(), data().type());
+    if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
+    const reduce::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
+    const auto sum = std::make_shared<reduce::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
+    const reduce::TextbookPlan& plan = sum->plan();
+    row.configuration = plan.configuration;
+    const auto call = [sum] { sum->launch(); };
+    const auto check = [this, sum, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
+      return within_bound(r, sum->result(), sum->plan().depth, flushed);
+    };
+    if (plan.rounds.empty()) return {call, check, {}};
+    call();
+    row.rounds = time_rounds(*sum, device);
+    return {call, check, device_timer(device, call)};
+  }
+
+  std::vector<Round> time_rounds(reduce::TextbookSum& sum, device::Device& device) const {
+    const auto& plan = sum.plan();
+    std::vector<std::vector<double>> samples(plan.rounds.size());
+    for (std::uint32_t run = 0; run < std::min(options_.effort.runs, 7u); ++run) {
+      std::vector<device::Mark> marks = {device.mark()};
+      for (const reduce::TextbookRound& round : plan.rounds) {
+        sum.launch(round);
+        marks.push_back(device.mark());
+      }
+      for (std::size_t i = 0; i < samples.size(); ++i) samples[i].push_back(device.seconds_between(marks[i], marks[i + 1]));
+    }
+    std::vector<Round> rounds;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const reduce::TextbookRound& round = plan.rounds[i];
+      rounds.push_back({round.rows, round.columns, round.result_rows, round.result_columns, summarize(std::move(samples[i]))});
+    }
+    return rounds;
+  }
+
+  Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
+    Tuning sum_options;
+    sum_options.variant = name;
+    sum_options.group_size = options_.group_size;
+    sum_options.groups = options_.groups;
+    const auto sum = std::make_shared<reduce::DeviceSum>(device, data().type(), sum_options, data().size());
+    row.configuration = sum->configuration();
+    const auto call = [this, sum, memory] { sum->launch(memory, data().size()); };
+    const auto check = [this, sum](LadderRow& r) {
+      const reduce::DeviceSumResult result = sum->result();
+      return equals_exactly(r, result.record.value) && result.accumulator == reference_.sum;
+    };
+    return {call, check, device_timer(device, call)};
+  }
+
+  Device device_;
+  Matrix matrix_;
+  const LadderOptions& options_;
+  Reference reference_;
+  Ladder ladder_;
+};
+
+Matrix matrix_of(const Array& array) {
+  if (array.rank() > 2 || !array.contiguous()) {
+    throw Error(ErrorKind::usage, "the ladder takes a matrix whose rows lie one behind the other, in host memory");
+  }
+  const std::uint64_t rows = array.rank() == 2 ? array.shape()[0] : 1;
+  return {core::require_single_view(array, core::Order::index, "the ladder"), rows, array.rank() == 2 ? array.shape()[1] : array.size()};
+}
+
+void check_arguments(const Device& device, Matrix matrix, const LadderOptions& options) {
+  const DeviceInfo& info = device.info();
+  check_rungs(options.rungs, sum_rungs(device), options.kernel_name, info);
+  if (!info.has(Capability::kernels)) return;
+  device::check_group_size(info, options.group_size, info.max_group_size);
+  if (matrix.data.bytes() > info.max_allocation_bytes) {
+    throw Error(ErrorKind::usage, fmt::format("the ladder keeps its data in one allocation: {} bytes, but {} allows {}",
+                                              matrix.data.bytes(), info.selector, info.max_allocation_bytes));
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::right:
+      return "right";
+    case Verdict::wrong:
+      return "wrong";
+    case Verdict::not_comparable:
+      return "not comparable";
+    case Verdict::skipped:
+      return "skipped";
+    case Verdict::failed:
+      return "failed";
+  }
+  return "";
+}
+
+std::vector<std::string> sum_rungs(const Device& device) {
+  std::vector<std::string> names = {std::string(kSequential), std::string(kParallel)};
+  names.push_back(host_exact_rung());
+  names.emplace_back(kAccumulator);
+  if (!device.info().has(Capability::kernels)) return names;
+  for (const std::string_view name : reduce::textbook_variants()) names.emplace_back(name);
+  for (const SumVariant& variant : sum_variants(device)) names.emplace_back(variant.name);
+  return names;
+}
+
+Ladder sum_ladder(const Device& device, const Array& array, const LadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  const Matrix matrix = matrix_of(array);
+  check_arguments(device, matrix, options);
+  return LadderRun(device, matrix, options).run();
+}
+
+}  // namespace samesum::bench

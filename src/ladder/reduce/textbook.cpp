@@ -1,0 +1,250 @@
+#include "ladder/reduce/textbook.hpp"
+
+#include "device/kernels/program.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace samesum::reduce {
+namespace {
+
+constexpr std::uint32_t kGroupSize = 256;
+constexpr std::uint32_t kUnroll = 4;
+constexpr std::uint64_t kMaxGroups = 0x7fffffff;  // of one launch
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+
+// The height of a balanced tree over `count` values.
+std::uint64_t height(std::uint64_t count) { return count <= 1 ? 0 : static_cast<std::uint64_t>(std::bit_width(count - 1)); }
+
+// The columns of the tile that a group of `size` work-items sums: its divisor closest above the square root, so that tiles are nearly
+// square.
+std::uint32_t tile_columns(std::uint32_t size) {
+  auto columns = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(size)));
+  while (columns < 1 || columns * columns < size || size % columns != 0) ++columns;
+  return columns;
+}
+
+// Plans one variant for one matrix.
+struct Planner {
+  device::Device& device;
+  DType type;
+  const device::Memory& data;
+  std::uint64_t rows;
+  std::uint64_t columns;
+  const TextbookOptions& options;
+  std::uint32_t group_size;
+  TextbookPlan plan = {};
+
+  std::uint64_t size() const { return rows * columns; }
+  device::Memory allocate(std::uint64_t elements) const { return device.allocate(elements * size_of(type)); }
+
+  device::Kernel kernel(std::string_view entry) const {
+    const bool single = type == DType::float32;
+    device::Source source{{},
+                          {{"OPERATION", std::to_string(static_cast<int>(options.operation))},
+                           {"REAL", single ? "float" : "double"},
+                           {"REAL_BYTES", single ? "4" : "8"},
+                           {"GROUP", std::to_string(group_size)},
+                           {"UNROLL", std::to_string(kUnroll)}},
+                          options.source};
+    if (options.source.empty()) source.files = {"ladder/reduce/textbook.cl"};
+    return device::build(device, source, entry);
+  }
+
+  // As many groups as can be resident, but no more than there is work for. Where the device cannot tell: `unit_items` work-items on a
+  // compute unit, as far as the kernel's registers allow.
+  std::uint32_t resident_groups(const device::Kernel& kernel, std::uint64_t work_items, std::uint32_t unit_items) const {
+    const std::uint32_t guess = device.info().compute_units * std::max(1u, unit_items / group_size);
+    const std::uint32_t resident = options.groups != 0 ? options.groups : device.resident_groups(kernel, group_size).value_or(guess);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ceil_div(work_items, group_size), 1, std::max(1u, resident)));
+  }
+
+  void add(const device::Kernel& kernel, std::uint32_t groups, std::vector<device::Argument> arguments, std::uint64_t result_rows,
+           std::uint64_t result_columns) {
+    plan.rounds.push_back({kernel, {groups, group_size}, std::move(arguments), rows, columns, result_rows, result_columns});
+  }
+
+  // Repeated passes between two buffers, each of which reduces a tile to one element, until one is left.
+  template <class Shape, class Add>
+  void passes(const Shape& shape, const Add& add_round) {
+    plan.result = data;
+    std::array<device::Memory, 2> buffers;
+    for (std::size_t round = 0; size() > 1; ++round) {
+      const auto [tile_rows, tile_columns] = shape();
+      const std::uint64_t result_rows = ceil_div(rows, tile_rows);
+      const std::uint64_t result_columns = ceil_div(columns, tile_columns);
+      device::Memory& to = buffers[round % 2];
+      if (round < 2) to = allocate(result_rows * result_columns);
+      add_round(tile_rows, tile_columns, to, result_rows, result_columns);
+      plan.result = to;
+      rows = result_rows;
+      columns = result_columns;
+    }
+  }
+
+  void tree_passes() {
+    if (group_size < 2) throw Error(ErrorKind::usage, "tree_passes needs groups of 2 work-items or more: one alone has nothing to add");
+    const device::Kernel tree = kernel("tree_round");
+    const std::uint32_t width = tile_columns(group_size);
+    // A single row or column is summed by tiles of the same shape.
+    const auto shape = [&] {
+      const std::uint32_t fitting = columns == 1 ? 1 : rows == 1 ? group_size : width;
+      return std::pair(group_size / fitting, fitting);
+    };
+    passes(shape, [&](std::uint32_t tile_rows, std::uint32_t tile_columns, const device::Memory& to, std::uint64_t result_rows,
+                      std::uint64_t result_columns) {
+      const auto groups = static_cast<std::uint32_t>(std::min(result_rows * result_columns, kMaxGroups));
+      add(tree, groups, {plan.result, rows, columns, to, tile_columns, groups / result_columns, groups % result_columns}, result_rows,
+          result_columns);
+      plan.depth += height(tile_columns) + height(tile_rows);
+    });
+    plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, group_size / width, width);
+  }
+
+  void tile_passes() {
+    const std::uint32_t tile = options.tile;
+    if (tile < 2) throw Error(ErrorKind::usage, "tile_passes needs tiles of 2 x 2 elements or more");
+    const device::Kernel serial = kernel("tile_round");
+    passes([&] { return std::pair(tile, tile); },
+           [&](std::uint32_t, std::uint32_t, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
+             const std::uint64_t groups = std::min(ceil_div(result_rows * result_columns, group_size), kMaxGroups);
+             add(serial, static_cast<std::uint32_t>(groups), {plan.result, rows, columns, to, tile}, result_rows, result_columns);
+             plan.depth += std::min<std::uint64_t>(rows, tile) * std::min<std::uint64_t>(columns, tile);
+           });
+    plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, tile, tile);
+  }
+
+  // The additions per value in a group that strides through `count` values, its tree included.
+  std::uint64_t strided_depth(std::uint64_t count, std::uint64_t groups) const {
+    return ceil_div(count, groups * group_size) + height(group_size);
+  }
+
+  void grid_stride_two_pass() {
+    const device::Kernel stride = kernel("grid_stride");
+    const std::uint32_t groups = resident_groups(stride, size(), 2048);
+    const device::Memory partials = allocate(groups);
+    plan.result = allocate(1);
+    add(stride, groups, {data, size(), partials}, 1, groups);
+    plan.depth = strided_depth(size(), groups) + strided_depth(groups, 1);
+    rows = 1;
+    columns = groups;
+    add(stride, 1, {partials, columns, plan.result}, 1, 1);
+    plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  }
+
+  // A user's kernel: the only assumption is that it adds up all elements, in any order.
+  void own_kernel() {
+    const device::Kernel own = kernel("sum");
+    const std::uint32_t groups = resident_groups(own, size(), 2048);
+    const device::Memory partials = allocate(groups);
+    plan.result = allocate(1);
+    add(own, groups, {data, size(), partials}, 1, groups);
+    plan.depth = size();
+    rows = 1;
+    columns = groups;
+    add(own, 1, {partials, columns, plan.result}, 1, 1);
+    plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  }
+
+  void grid_stride_atomic() {
+    const device::Kernel stride = kernel("grid_stride_atomic");
+    const std::uint32_t groups = resident_groups(stride, size(), 2048);
+    plan.result = allocate(1);
+    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1});
+    add(stride, groups, {data, size(), plan.result}, 1, 1);
+    plan.depth = strided_depth(size(), groups) + groups;
+    plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  }
+
+  void single_pass() {
+    const device::Kernel single = kernel("single_pass");
+    const std::uint64_t lanes = 16 / size_of(type);
+    const std::uint32_t groups = resident_groups(single, ceil_div(size(), lanes * kUnroll), 1024);
+    const device::Memory partials = allocate(groups);
+    const device::Memory ticket = device.allocate(sizeof(std::uint32_t));
+    const std::uint32_t zero = 0;
+    device.write(ticket, 0, &zero, sizeof zero);
+    plan.result = allocate(1);
+    add(single, groups, {data, size(), partials, ticket, plan.result}, 1, 1);
+    // Loads of whole tiles, then of the rest of the loads, then of single elements; the lanes; the trees.
+    const std::uint64_t tile = std::uint64_t{group_size} * kUnroll * lanes;
+    const std::uint64_t loads = ceil_div(ceil_div(size(), tile), groups) * kUnroll + kUnroll + lanes;
+    plan.depth = loads + height(lanes) + height(group_size) + strided_depth(groups, 1);
+    plan.configuration = fmt::format("groups={} group_size={} loads={}x16 bytes", groups, group_size, kUnroll);
+  }
+};
+
+struct Variant {
+  std::string_view name;
+  void (Planner::*plan)();
+};
+
+constexpr Variant kVariants[] = {
+    {"tree_passes", &Planner::tree_passes},
+    {"tile_passes", &Planner::tile_passes},
+    {"grid_stride_two_pass", &Planner::grid_stride_two_pass},
+    {"grid_stride_atomic", &Planner::grid_stride_atomic},
+    {"single_pass", &Planner::single_pass},
+};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, std::size(kVariants)> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kVariants[i].name;
+  return names;
+}();
+
+TextbookPlan make_plan(std::string_view name, device::Device& device, DType type, const device::Memory& data, std::uint64_t rows,
+                       std::uint64_t columns, const TextbookOptions& options) {
+  const auto variant = std::find_if(std::begin(kVariants), std::end(kVariants), [&](const Variant& v) { return v.name == name; });
+  const bool own = !options.source.empty();
+  if (!own && variant == std::end(kVariants)) throw Error(ErrorKind::usage, fmt::format("'{}' is no textbook variant of the sum", name));
+  const std::uint32_t most = device.info().max_group_size;
+  device::check_group_size(device.info(), options.group_size, most);
+  const std::uint32_t group_size = options.group_size != 0 ? options.group_size : std::min(kGroupSize, most);
+  Planner planner{device, type, data, rows, columns, options, group_size};
+  if (rows != 0 && columns != 0) (planner.*(own ? &Planner::own_kernel : variant->plan))();
+  return std::move(planner.plan);
+}
+
+}  // namespace
+
+TextbookSum::TextbookSum(std::string_view name, device::Device& device, DType type, const device::Memory& data, std::uint64_t rows,
+                         std::uint64_t columns, const TextbookOptions& options)
+    : device_(device), type_(type), plan_(make_plan(name, device, type, data, rows, columns, options)) {}
+
+double TextbookSum::result() {
+  if (plan_.result.handle == nullptr) return 0;
+  if (type_ == DType::float64) {
+    double value;
+    device_.read(plan_.result, 0, &value, sizeof value);
+    return value;
+  }
+  float value;
+  device_.read(plan_.result, 0, &value, sizeof value);
+  return value;
+}
+
+std::span<const std::string_view> textbook_variants() { return kNames; }
+
+std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type, TextbookOperation operation) {
+  std::vector<Capability> needed;
+  if (type == DType::float64) needed.push_back(Capability::fp64);
+  if (name == "single_pass") needed.push_back(Capability::device_fence);
+  if (name == "grid_stride_atomic" && type == DType::float64) {
+    if (operation != TextbookOperation::sum) return "there is no atomic operation of this kind on float64";
+    needed.push_back(Capability::int64_atomics);
+  }
+  for (const Capability capability : needed) {
+    if (!device.has(capability)) return fmt::format("the device lacks {}: {}", name_of(capability), device.why_not(capability));
+  }
+  return "";
+}
+
+}  // namespace samesum::reduce

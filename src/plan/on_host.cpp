@@ -1,0 +1,119 @@
+// Plans on the CPU, which runs no kernels: enqueue() completes the operation, and several plans run concurrently.
+#include "plan/planned.hpp"
+
+#include "histogram/plan.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
+#include "reduce/device/extremes_device.hpp"
+#include "reduce/sum.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
+#include <samesum/sum.hpp>
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace samesum::planning {
+namespace {
+
+// The record, as kernels write it.
+SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
+  SumRecord record{sum.round(nan), 0, sum.round_to_float(nan), 0};
+  if (!is_integer(type)) return record;
+  try {
+    record.integer = is_signed(type) ? sum.to_int64() : static_cast<std::int64_t>(sum.to_uint64());
+  } catch (const Error&) {
+    record.overflow = 1;
+  }
+  return record;
+}
+
+class OnHost : public Planned {
+ public:
+  OnHost(const Request& request, const Operation& operation)
+      : request_(request), operation_(operation), options_{.nan = request.nan, .device = request.device, .tuning = request.tuning} {
+    find_sum_variant(request.device, request.tuning.variant);
+  }
+
+  void enqueue(const Array& a, const Array* b, const device::Place* to) override {
+    const bool strided =
+        request_.layout == Layout::strided || std::holds_alternative<ops::Dot>(operation_) || std::holds_alternative<Fields>(operation_);
+    const auto checked = [&](const Array& array) {
+      const device::Run run =
+          device::planned_run(array, core::Order::index, request_.device, request_.type, strided ? Layout::strided : Layout::contiguous);
+      return View(device::on_host(array).data(), run.count, request_.type, run.stride);
+    };
+    const View data = checked(a);
+    Result found = std::visit([&](const auto& kind) { return run(kind, data, b != nullptr ? checked(*b) : data, to); }, operation_);
+    if (to != nullptr && !std::holds_alternative<ops::Sum>(operation_)) return;
+    const std::lock_guard lock(mutex_);
+    found_ = std::move(found);
+  }
+
+  Result result() override {
+    const std::lock_guard lock(mutex_);
+    if (!found_) device::refuse_result();
+    return *found_;
+  }
+
+  std::string configuration() const override { return fmt::format("threads={}", request_.tuning.threads); }
+
+ private:
+  void write(const device::Place* to, const void* record, std::uint64_t bytes) const {
+    if (to != nullptr) request_.device.implementation().write(to->memory, to->offset, record, bytes);
+  }
+
+  Result run(ops::Sum, View data, View, const device::Place* to) const {
+    Accumulator sum = accumulate(data, options_);
+    if (to != nullptr) {
+      const SumRecord record = record_of(sum, request_.type, request_.nan);
+      write(to, &record, sizeof record);
+    }
+    return sum;
+  }
+  Result run(ops::Dot, View a, View b, const device::Place*) const {
+    statistics::require_alike(a, b);
+    check_count(a, Plan::kMaxElements);
+    return dot(a, b, options_);
+  }
+  Result run(const ops::Extrema& extrema, View data, View, const device::Place* to) const {
+    const Statistics found = collect(data, {true, false, false, false}, options_);
+    const ExtremaRecord record = statistics::record_of(found.contents(), data, extrema);
+    write(to, &record, sizeof record);
+    return Statistics(statistics::contents_of(record, data.size(), request_.type, extrema.indices));
+  }
+  Result run(const Fields& fields, View data, View, const device::Place*) const {
+    check_count(data, Plan::kMaxElements);
+    return collect(data, fields, options_);
+  }
+  Result run(const Bins& bins, View data, View, const device::Place* to) const {
+    check_count(data, Plan::kMaxElements);
+    Histogram found = histogram(data, bins, options_);
+    if (to != nullptr) {
+      std::vector<std::uint64_t> slots{found.under()};
+      slots.insert(slots.end(), found.counts().begin(), found.counts().end());
+      slots.insert(slots.end(), {found.over(), found.nan_count()});
+      write(to, slots.data(), 8 * slots.size());
+    }
+    return found;
+  }
+
+  Request request_;
+  Operation operation_;
+  Options options_;
+  std::mutex mutex_;
+  std::optional<Result> found_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planned> on_host(const Request& request, const Operation& operation) {
+  return std::make_unique<OnHost>(request, operation);
+}
+
+}  // namespace samesum::planning

@@ -1,0 +1,94 @@
+// The public class: the parts common to all operations.
+#include <samesum/plan.hpp>
+
+#include "core/float_environment.hpp"
+#include "plan/planned.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+namespace samesum {
+namespace planning {
+
+RecordKind record_of(const Operation& operation) {
+  if (std::holds_alternative<ops::Sum>(operation)) return {"a SumRecord", sizeof(SumRecord)};
+  if (std::holds_alternative<ops::Extrema>(operation)) return {"an ExtremaRecord", sizeof(ExtremaRecord)};
+  if (const auto* bins = std::get_if<Bins>(&operation)) return {"its counts", 8 * (bins->count() + 3)};
+  return {};
+}
+
+void check_count(const Array& data, std::uint64_t most) {
+  if (data.size() <= most) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} elements are too many for a plan at once, which takes {}: enqueue parts, and merge what it finds",
+                          data.size(), most));
+}
+
+}  // namespace planning
+
+struct Plan::State {
+  State(planning::Request asked, Operation wanted) : request(std::move(asked)), operation(std::move(wanted)) {
+    const core::DefaultFloatEnvironment environment;
+    const Device& device = request.device;
+    if (device.info().has(Capability::kernels)) {
+      const device::Lock lock(device.implementation().mutex());
+      work = std::visit([&](const auto& kind) { return planning::make(request, kind); }, operation);
+    } else {
+      work = planning::on_host(request, operation);
+    }
+  }
+
+  void enqueue(const Array& a, const Array* b, const device::Place* to) {
+    const core::DefaultFloatEnvironment environment;
+    if ((b != nullptr) != std::holds_alternative<ops::Dot>(operation)) {
+      throw Error(ErrorKind::usage, b != nullptr ? "this plan's operation takes one array" : "a plan of a dot product takes two arrays");
+    }
+    const std::optional<device::Lock> lock = locked();
+    work->enqueue(a, b, to);
+  }
+
+  device::Place place(const Buffer& to, std::uint64_t offset) const {
+    const planning::RecordKind record = planning::record_of(operation);
+    if (record.bytes == 0) {
+      throw Error(ErrorKind::usage,
+                  "this plan's operation leaves no record in device memory: enqueue it without a place, and ask for result()");
+    }
+    return device::place_in(to, offset, record.name, record.bytes, request.device);
+  }
+
+  // On the CPU no lock is needed: work runs concurrently.
+  std::optional<device::Lock> locked() const {
+    if (!request.device.info().has(Capability::kernels)) return std::nullopt;
+    return std::optional<device::Lock>(std::in_place, request.device.implementation().mutex());
+  }
+
+  planning::Request request;
+  Operation operation;
+  std::unique_ptr<planning::Planned> work;
+};
+
+Plan::Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options, Layout layout)
+    : state_(std::make_shared<State>(planning::Request{device, type, size, options.nan, options.tuning, layout}, std::move(operation))) {}
+
+void Plan::enqueue(const Array& data) { state_->enqueue(data, nullptr, nullptr); }
+
+void Plan::enqueue(const Array& data, const Buffer& to, std::uint64_t offset) {
+  const device::Place place = state_->place(to, offset);
+  state_->enqueue(data, nullptr, &place);
+}
+
+void Plan::enqueue(const Array& a, const Array& b) { state_->enqueue(a, &b, nullptr); }
+
+Result Plan::result() const {
+  const core::DefaultFloatEnvironment environment;
+  const std::optional<device::Lock> lock = state_->locked();
+  return state_->work->result();
+}
+
+std::string Plan::configuration() const { return state_->work->configuration(); }
+
+}  // namespace samesum

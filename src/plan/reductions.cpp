@@ -1,0 +1,113 @@
+// Plans of reductions on devices that run kernels.
+#include "plan/planned.hpp"
+
+#include "reduce/collect.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/device/extremes_device.hpp"
+#include "reduce/sum.hpp"
+#include "reduce/sum_device.hpp"
+
+#include <optional>
+
+namespace samesum::planning {
+namespace {
+
+static_assert(sizeof(SumRecord) == 24, "the kernels write it as three 64-bit words");
+static_assert(sizeof(ExtremaRecord) == 48, "the kernels write it as six 64-bit words");
+
+class PlannedSum : public Planned {
+ public:
+  explicit PlannedSum(const Request& request)
+      : request_(request), sum_(request.device.implementation(), request.type, request.tuning, request.size) {
+    find_sum_variant(request.device, request.tuning.variant);
+    sum_.prepare_all(request.layout == Layout::strided);
+  }
+  void enqueue(const Array& data, const Array*, const device::Place* to) override {
+    sum_.launch(device::planned_run(data, core::Order::memory, request_.device, request_.type, request_.layout), request_.nan, to);
+    launched_ = true;
+  }
+  Result result() override {
+    if (!launched_) device::refuse_result();
+    return sum_.result().accumulator;
+  }
+  std::string configuration() const override { return sum_.configuration(); }
+
+ private:
+  Request request_;
+  reduce::DeviceSum sum_;
+  bool launched_ = false;
+};
+
+class PlannedExtrema : public Planned {
+ public:
+  PlannedExtrema(const Request& request, const ops::Extrema& wanted)
+      : request_(request), wanted_(wanted), extremes_(request.device.implementation(), request.type, request.tuning, request.size, wanted) {
+    extremes_.prepare_all(request.layout == Layout::strided);
+  }
+  void enqueue(const Array& data, const Array*, const device::Place* to) override {
+    extremes_.launch(device::planned_run(data, core::Order::index, request_.device, request_.type, request_.layout), to);
+    if (to == nullptr) count_ = data.size();
+  }
+  Result result() override {
+    if (!count_) device::refuse_result();
+    return Statistics(statistics::contents_of(extremes_.result(), *count_, request_.type, wanted_.indices));
+  }
+  std::string configuration() const override { return extremes_.shape().text(); }
+
+ private:
+  Request request_;
+  ops::Extrema wanted_;
+  statistics::DeviceExtremes extremes_;
+  std::optional<std::uint64_t> count_;  // of the latest launch without a record
+};
+
+// Statistics, or a dot product.
+class PlannedPass : public Planned {
+ public:
+  PlannedPass(const Request& request, const Fields& fields, bool dot)
+      : request_(request),
+        options_(statistics::collect_options(fields, request.tuning)),
+        dot_(dot),
+        pass_(request.device.implementation(), request.type, dot ? options_ : statistics::with_nans(options_), dot, request.size) {
+    pass_.prepare_all();
+  }
+  void enqueue(const Array& a, const Array* second, const device::Place*) override {
+    const Array& b = second != nullptr ? *second : a;
+    const core::Order order = dot_ || options_.fields.extrema ? core::Order::index : core::Order::memory;
+    const device::Run one = device::planned_run(a, order, request_.device, request_.type, Layout::strided);
+    const device::Run other = device::planned_run(b, order, request_.device, request_.type, Layout::strided);
+    if (dot_) statistics::require_alike(a, b);
+    check_count(a, Plan::kMaxElements);
+    pass_.launch(one, other);
+    launched_ = true;
+  }
+  Result result() override {
+    if (!launched_) device::refuse_result();
+    Statistics::Contents found = pass_.result();
+    if (dot_) return std::move(found.squares);
+    return Statistics(std::move(found));
+  }
+  std::string configuration() const override { return pass_.configuration(); }
+
+ private:
+  Request request_;
+  statistics::CollectOptions options_;
+  bool dot_;
+  statistics::DevicePass pass_;
+  bool launched_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Planned> make(const Request& request, ops::Sum) { return std::make_unique<PlannedSum>(request); }
+std::unique_ptr<Planned> make(const Request& request, ops::Dot) {
+  return std::make_unique<PlannedPass>(request, Fields{.extrema = false, .sum = false, .squares = true}, true);
+}
+std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrema) {
+  return std::make_unique<PlannedExtrema>(request, extrema);
+}
+std::unique_ptr<Planned> make(const Request& request, const Fields& fields) {
+  return std::make_unique<PlannedPass>(request, fields, false);
+}
+
+}  // namespace samesum::planning

@@ -1,0 +1,49 @@
+// Where elements are collected from: the CPU's loops, and devices that run kernels.
+#pragma once
+
+#include "core/view.hpp"
+#include "device/memory/run.hpp"
+
+#include <samesum/reduce.hpp>
+#include <samesum/statistics.hpp>
+
+#include <cstdint>
+
+namespace samesum::statistics {
+
+/// What is to be collected, and how.
+struct CollectOptions {
+  Fields fields = {};
+  std::uint32_t group_size = 0;  // as in Tuning
+  std::uint32_t groups = 0;
+  std::uint32_t threads = 0;
+};
+inline CollectOptions collect_options(const Fields& fields, const Tuning& tuning) {
+  return {fields, tuning.group_size, tuning.groups, tuning.threads};
+}
+
+/// With the field that counts NaNs: sums do, or else extremes.
+inline CollectOptions with_nans(CollectOptions options) {
+  options.fields.extrema |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
+  return options;
+}
+
+/// @throws Error (usage) unless a dot product can be made of arrays of these types and shapes.
+void require_alike(const Array& a, const Array& b);
+
+/// The number that a key stands for (extremes.hpp).
+Value value_of(std::int64_t key, DType type);
+
+Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* threads_used = nullptr);
+ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
+
+/// Data in host memory, in chunks that fit into the device. `report`, where given, is completed.
+Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report);
+ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report);
+
+/// The same of arrays in the device's memory.
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report);
+ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
+                                 const CollectOptions& options, Report* report);
+
+}  // namespace samesum::statistics

@@ -1,0 +1,75 @@
+// One pass over an array on all cores: each block is looked at by one loop after the other while it lies in the first-level cache.
+#include "core/chunks.hpp"
+#include "core/half.hpp"
+#include "core/view.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/cpu/collect_cpu_partial.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace samesum::statistics {
+namespace {
+
+const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
+
+}  // namespace
+
+Value value_of(std::int64_t key, DType type) {
+  const auto unmapped = [key](std::int64_t most) { return key < 0 ? key ^ most : key; };
+  switch (type) {
+    case DType::float16:
+      return {core::Float16{static_cast<std::uint16_t>(unmapped(0x7fff))}, type};
+    case DType::bfloat16:
+      return {core::BFloat16{static_cast<std::uint16_t>(unmapped(0x7fff))}, type};
+    case DType::float32:
+      return {double{std::bit_cast<float>(static_cast<std::uint32_t>(unmapped(0x7fffffff)))}, type};
+    case DType::float64:
+      return {std::bit_cast<double>(unmapped(0x7fffffffffffffff)), type};
+    case DType::uint64:
+      return {static_cast<std::uint64_t>(key) ^ std::uint64_t{1} << 63, type};
+    default:
+      return is_signed(type) ? Value{key, type} : Value{static_cast<std::uint64_t>(key), type};
+  }
+}
+
+Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* threads_used) {
+  const std::uint32_t threads = core::thread_count(data.bytes(), options.threads);
+  if (threads_used != nullptr) *threads_used = threads;
+  std::vector<Partial> partials;
+  partials.reserve(threads);
+  for (std::uint32_t i = 0; i < threads; ++i) partials.emplace_back(data.type(), options.fields);
+  // A single thread takes all of it in one go: sums are faster in long pieces.
+  const std::uint64_t chunk = core::chunk_size(data.bytes(), size_of(data.type()), threads);
+  core::for_chunks(data.size(), threads, chunk,
+                   [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { partials[task].add(data, first, count); });
+  Statistics::Contents contents;
+  contents.fields = options.fields;
+  contents.count = data.size();
+  Extremes extremes;
+  for (Partial& partial : partials) partial.finish(contents, extremes);
+  if (extremes.min_index) contents.min = Extremum{value_of(extremes.min, data.type()), *extremes.min_index};
+  if (extremes.max_index) contents.max = Extremum{value_of(extremes.max, data.type()), *extremes.max_index};
+  contents.first_nan = extremes.first_nan;
+  contents.nan_count = options.fields.extrema   ? extremes.nan_count
+                       : options.fields.squares ? contents.squares.nan_count()
+                                                : contents.sum.nan_count();
+  return Statistics(contents);
+}
+
+ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used) {
+  const std::uint32_t used = core::thread_count(a.bytes(), threads);
+  if (threads_used != nullptr) *threads_used = used;
+  std::vector<PartialProducts> partials(used);
+  core::for_chunks(a.size(), used, core::chunk_size(a.bytes(), size_of(a.type()), used),
+                   [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
+                     add_products(at(a, first), at(b, first), count, a.type(), partials[task]);
+                   });
+  ProductAccumulator total;
+  for (PartialProducts& partial : partials) total.merge(partial.finish());
+  return total;
+}
+
+}  // namespace samesum::statistics

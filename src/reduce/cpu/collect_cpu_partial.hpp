@@ -1,0 +1,119 @@
+// What one thread of the CPU's statistics does with its part of the array.
+#pragma once
+
+#include "core/view.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
+#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/sum_cpu_integers.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
+
+#include <samesum/statistics.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <variant>
+
+namespace samesum::statistics {
+
+/// What one thread collects of the parts of an array that it is given, in any order.
+class Partial {
+ public:
+  Partial(DType type, Fields fields) : type_(type), fields_(fields) {
+    if (!fields.sum) return;
+    if (is_integer(type)) {
+      sum_.emplace<reduce::IntegerSum>();
+    } else if (type == DType::float64) {
+      sum_.emplace<reduce::PartialSum<double>>();
+    } else {
+      sum_.emplace<reduce::PartialSum<float>>();
+    }
+  }
+
+  void add(View data, std::uint64_t first, std::uint64_t count) {
+    const bool fused = type_ == DType::float32 && fields_.sum && fields_.squares && !fields_.nonzeros &&
+                       reinterpret_cast<std::uintptr_t>(data.data()) % alignof(float) == 0;
+    if (!fused) return add_apart(data, first, count);
+    for (; count >= kProductBlock; first += kProductBlock, count -= kProductBlock) {
+      const auto* const block = reinterpret_cast<const float*>(at(data, first));
+      float least, greatest;
+      if (!add_fused_block(block, fused_, least, greatest)) {
+        add_apart(data, first, kProductBlock);
+      } else if (fields_.extrema && !note_extremes(least, greatest, first)) {
+        add_extremes(at(data, first), kProductBlock, type_, first, extremes_);
+      }
+    }
+    add_apart(data, first, count);
+  }
+
+  /// Adds this to `contents`; `extremes` are merged by key first.
+  void finish(Statistics::Contents& contents, Extremes& extremes) {
+    std::visit([&](auto& sum) { merge(sum, contents.sum); }, sum_);
+    if (fields_.squares) contents.squares.merge(squares_.finish());
+    if (fused_.elements != 0) {
+      fused_.flush();
+      fused_.sum.add_counts(fused_.elements, 0, 0, 0, false);
+      fused_.squares.add_counts(fused_.elements, 0, 0, 0, false);
+      contents.sum.merge(fused_.sum);
+      contents.squares.merge(fused_.squares);
+    }
+    contents.nonzeros += nonzeros_;
+    extremes.merge(extremes_);
+  }
+
+ private:
+  using None = std::monostate;
+  static constexpr std::uint64_t kBlockBytes = 16384;
+
+  static const std::byte* at(View data, std::uint64_t index) {
+    return static_cast<const std::byte*>(data.data()) + index * size_of(data.type());
+  }
+
+  // One loop after the other over a block that lies in the first-level cache.
+  void add_apart(View data, std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t block = kBlockBytes / size_of(type_);
+    for (const std::uint64_t end = first + count; first < end; first += block) {
+      const std::byte* const elements = at(data, first);
+      const std::uint64_t taken = std::min(block, end - first);
+      std::visit([&](auto& sum) { add_to(sum, elements, taken); }, sum_);
+      if (fields_.squares) add_products(elements, elements, taken, type_, squares_);
+      if (fields_.extrema) add_extremes(elements, taken, type_, first, extremes_);
+      if (fields_.nonzeros) nonzeros_ += count_nonzeros(elements, taken, type_);
+    }
+  }
+
+  // Whether the extremes of a block without NaNs change nothing; zeros of both signs are equal here, so these are looked at.
+  bool note_extremes(float least, float greatest, std::uint64_t first) {
+    const auto key = [](float x) {
+      const auto bits = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x));
+      return std::int64_t{bits ^ ((bits >> 31) & 0x7fffffff)};
+    };
+    if (!extremes_.min_index || !extremes_.max_index || least == 0 || greatest == 0) return false;
+    const bool below = key(least) < extremes_.min || (key(least) == extremes_.min && first < *extremes_.min_index);
+    const bool above = key(greatest) > extremes_.max || (key(greatest) == extremes_.max && first < *extremes_.max_index);
+    if (below || above) return false;
+    extremes_.count += kProductBlock;
+    return true;
+  }
+
+  void add_to(None&, const std::byte*, std::uint64_t) {}
+  template <class Sum>
+  void add_to(Sum& sum, const std::byte* elements, std::uint64_t count) {
+    add_elements(elements, count, type_, sum);
+  }
+  static void merge(None&, Accumulator&) {}
+  template <class Sum>
+  static void merge(Sum& sum, Accumulator& total) {
+    total.merge(sum.finish());
+  }
+
+  DType type_;
+  Fields fields_;
+  std::variant<None, reduce::IntegerSum, reduce::PartialSum<float>, reduce::PartialSum<double>> sum_;
+  PartialProducts squares_;
+  FusedSums fused_;
+  Extremes extremes_;
+  std::uint64_t nonzeros_ = 0;
+};
+
+}  // namespace samesum::statistics

@@ -1,0 +1,283 @@
+// The extremes on the CPU: compiled once for each instruction set of the processor family and chosen at run time.
+
+#include "core/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/cpu/extremes_cpu.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+
+#include "core/visit.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::statistics {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What a type's encoding is compared as.
+template <class Element>
+struct Order {
+  static constexpr bool kFloat = false;
+  using Key = Element;
+};
+template <class Bits>
+struct FloatOrder {
+  static constexpr bool kFloat = true;
+  using Key = Bits;
+};
+template <>
+struct Order<core::Float16> : FloatOrder<std::int16_t> {
+  static constexpr Key kInfinity = 0x7c00;
+};
+template <>
+struct Order<core::BFloat16> : FloatOrder<std::int16_t> {
+  static constexpr Key kInfinity = 0x7f80;
+};
+template <>
+struct Order<float> : FloatOrder<std::int32_t> {
+  static constexpr Key kInfinity = 0x7f800000;
+};
+template <>
+struct Order<double> : FloatOrder<std::int64_t> {
+  static constexpr Key kInfinity = 0x7ff0000000000000;
+};
+
+template <class Element>
+typename Order<Element>::Key key_at(const std::byte* elements, std::uint64_t i) {
+  typename Order<Element>::Key key;
+  std::memcpy(&key, elements + i * sizeof key, sizeof key);
+  if constexpr (Order<Element>::kFloat) {
+    constexpr int kSign = 8 * sizeof key - 1;
+    key = static_cast<decltype(key)>(key ^ ((key >> kSign) & std::numeric_limits<decltype(key)>::max()));
+  }
+  return key;
+}
+
+template <class Key>
+std::int64_t common_key(Key key) {
+  if constexpr (std::is_same_v<Key, std::uint64_t>) return static_cast<std::int64_t>(key ^ std::uint64_t{1} << 63);
+  return static_cast<std::int64_t>(key);
+}
+
+template <class Element>
+void add_one_by_one(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto key = key_at<Element>(elements, i);
+    if constexpr (Order<Element>::kFloat) {
+      if (key > Order<Element>::kInfinity || key < -Order<Element>::kInfinity - 1) {
+        extremes.see_nan(first + i);
+        continue;
+      }
+    }
+    extremes.see(common_key(key), first + i);
+  }
+}
+
+// Small enough to be looked at again in the first-level cache, once it is known to have an extreme.
+constexpr std::size_t kBlockBytes = 8192;
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <class Element>
+void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
+  add_one_by_one<Element>(elements, count, first, extremes);
+}
+
+template <class Element>
+std::uint64_t count_zeros(const std::byte* elements, std::uint64_t count) {
+  std::uint64_t zeros = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Element element;
+    std::memcpy(&element, elements + i * sizeof element, sizeof element);
+    if constexpr (std::is_arithmetic_v<Element>) {
+      zeros += element == 0;
+    } else {
+      zeros += (element.bits & 0x7fff) == 0;
+    }
+  }
+  return zeros;
+}
+
+#else
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
+  const hn::Repartition<std::uint8_t, D> bytes;
+  return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
+}
+
+template <class Element, class D>
+HWY_INLINE hn::Vec<D> load_keys(D d, const std::byte* from) {
+  auto keys = load(d, from);
+  if constexpr (Order<Element>::kFloat) {
+    using Key = hn::TFromD<D>;
+    const auto negative = hn::ShiftRight<8 * sizeof(Key) - 1>(keys);
+    keys = hn::Xor(keys, hn::And(negative, hn::Set(d, hwy::LimitsMax<Key>())));
+  }
+  return keys;
+}
+
+template <class Key>
+struct Range {
+  Key min, max;
+};
+
+// Of whole vectors; at least one.
+template <class Element>
+Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t count) {
+  using Key = typename Order<Element>::Key;
+  const hn::ScalableTag<Key> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto low0 = load_keys<Element>(d, block), high0 = low0, low1 = low0, high1 = low0;
+  std::size_t i = lanes;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const auto a = load_keys<Element>(d, block + i * sizeof(Key));
+    const auto b = load_keys<Element>(d, block + (i + lanes) * sizeof(Key));
+    low0 = hn::Min(low0, a);
+    high0 = hn::Max(high0, a);
+    low1 = hn::Min(low1, b);
+    high1 = hn::Max(high1, b);
+  }
+  if (i < count) {
+    const auto a = load_keys<Element>(d, block + i * sizeof(Key));
+    low0 = hn::Min(low0, a);
+    high0 = hn::Max(high0, a);
+  }
+  alignas(64) Key low[hn::MaxLanes(d)], high[hn::MaxLanes(d)];
+  hn::Store(hn::Min(low0, low1), d, low);
+  hn::Store(hn::Max(high0, high1), d, high);
+  return {*std::min_element(low, low + lanes), *std::max_element(high, high + lanes)};
+}
+
+// The first of the elements that has this key; there is one.
+template <class Element, class Key>
+std::size_t find(const std::byte* block, Key key) {
+  const hn::ScalableTag<Key> d;
+  const auto wanted = hn::Set(d, key);
+  std::size_t i = 0;
+  while (hn::AllFalse(d, hn::Eq(load_keys<Element>(d, block + i * sizeof(Key)), wanted))) i += hn::Lanes(d);
+  while (key_at<Element>(block, i) != key) ++i;
+  return i;
+}
+
+// Of whole vectors.
+template <class Element>
+void add_block(const std::byte* block, std::size_t count, std::uint64_t first, Extremes& extremes) {
+  using O = Order<Element>;
+  const auto range = range_of<Element>(block, count);
+  if constexpr (O::kFloat) {
+    if (range.max > O::kInfinity || range.min < -O::kInfinity - 1) {
+      return add_one_by_one<Element>(block, count, first, extremes);  // there are NaNs
+    }
+  }
+  // Of equal elements the first one counts, and chunks may come in any order.
+  const std::int64_t least = common_key(range.min), greatest = common_key(range.max);
+  extremes.count += count;
+  if (!extremes.min_index || least < extremes.min || (least == extremes.min && first < *extremes.min_index)) {
+    extremes.min = least;
+    extremes.min_index = first + find<Element>(block, range.min);
+  }
+  if (!extremes.max_index || greatest > extremes.max || (greatest == extremes.max && first < *extremes.max_index)) {
+    extremes.max = greatest;
+    extremes.max_index = first + find<Element>(block, range.max);
+  }
+}
+
+template <class Element>
+void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
+  constexpr std::size_t kBlock = kBlockBytes / sizeof(Element);
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<typename Order<Element>::Key>());
+  while (count >= lanes) {
+    const std::size_t taken = std::min<std::uint64_t>(kBlock, count / lanes * lanes);
+    add_block<Element>(elements, taken, first, extremes);
+    elements += taken * sizeof(Element);
+    first += taken;
+    count -= taken;
+  }
+  add_one_by_one<Element>(elements, count, first, extremes);
+}
+
+template <class Element>
+std::uint64_t count_zeros(const std::byte* elements, std::uint64_t count) {
+  using Key = typename Order<Element>::Key;
+  const hn::ScalableTag<Key> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::uint64_t zeros = 0;
+  std::uint64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    auto bits = load(d, elements + i * sizeof(Key));
+    if constexpr (Order<Element>::kFloat) bits = hn::And(bits, hn::Set(d, hwy::LimitsMax<Key>()));
+    zeros += hn::CountTrue(d, hn::Eq(bits, hn::Zero(d)));
+  }
+  for (; i < count; ++i) {
+    const Key key = key_at<Element>(elements, i);
+    zeros += key == 0 || (Order<Element>::kFloat && key == static_cast<Key>(-1));
+  }
+  return zeros;
+}
+
+#endif
+
+// The dispatch is by instruction set first, so the type is told by a value.
+void add(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, Extremes& extremes) {
+  core::visit(type, [&](auto element) { add_vectors<decltype(element)>(elements, count, first, extremes); });
+}
+
+std::uint64_t zeros(const std::byte* elements, std::uint64_t count, DType type) {
+  return core::visit(type, [&](auto element) { return count_zeros<decltype(element)>(elements, count); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::statistics
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace samesum::statistics {
+
+SIMD_EXPORT(add);
+SIMD_EXPORT(zeros);
+
+void Extremes::see(std::int64_t key, std::uint64_t index) noexcept {
+  ++count;
+  if (!min_index || key < min || (key == min && index < *min_index)) {
+    min = key;
+    min_index = index;
+  }
+  if (!max_index || key > max || (key == max && index < *max_index)) {
+    max = key;
+    max_index = index;
+  }
+}
+
+void Extremes::see_nan(std::uint64_t index) noexcept {
+  ++count;
+  ++nan_count;
+  if (!first_nan || index < *first_nan) first_nan = index;
+}
+
+void Extremes::merge(const Extremes& other) noexcept {
+  const std::uint64_t all = count + other.count;
+  if (other.min_index) see(other.min, *other.min_index);
+  if (other.max_index) see(other.max, *other.max_index);
+  if (other.first_nan) see_nan(*other.first_nan);
+  nan_count += other.nan_count - (other.first_nan ? 1 : 0);
+  count = all;
+}
+
+void add_extremes(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, Extremes& extremes) {
+  SIMD_CALL(add)(elements, count, type, first, extremes);
+}
+
+std::uint64_t count_nonzeros(const std::byte* elements, std::uint64_t count, DType type) {
+  return count - SIMD_CALL(zeros)(elements, count, type);
+}
+
+}  // namespace samesum::statistics
+#endif  // HWY_ONCE

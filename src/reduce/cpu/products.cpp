@@ -1,0 +1,214 @@
+#include "reduce/cpu/products.hpp"
+
+#include "core/visit.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+namespace samesum::statistics {
+namespace {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+// Adds value · 2^(position - 2148).
+void add_wide(ProductAccumulator& total, Int128 value, int position) noexcept {
+  const bool negative = value < 0;
+  const Uint128 magnitude = negative ? 0 - static_cast<Uint128>(value) : static_cast<Uint128>(value);
+  constexpr std::uint64_t kMask = (std::uint64_t{1} << 62) - 1;
+  for (int shift = 0; shift < 128; shift += 62) {
+    const auto piece = static_cast<std::int64_t>(static_cast<std::uint64_t>(magnitude >> shift) & kMask);
+    if (piece != 0) total.add_scaled(negative ? -piece : piece, position + shift);
+  }
+}
+
+// How a type of floats is laid out, and its bins. A bin's index is the sum of two exponents, each of them less one but for denormals, so
+// that its weight is that of the index.
+template <class T>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Bits = std::uint32_t;
+  using Sum = std::int64_t;  // of products of 48 bits
+  static constexpr int kFractionBits = 23, kMaxExponent = 255;
+  static constexpr std::uint64_t kCapacity = 1 << 14;
+  static constexpr int kPosition = ProductAccumulator::kUnit - 2 * 149;
+  static std::vector<Sum>& bins(PartialProducts& partial) { return partial.bins; }
+};
+template <>
+struct Layout<double> {
+  using Bits = std::uint64_t;
+  using Sum = Int128;  // of products of 106 bits
+  static constexpr int kFractionBits = 52, kMaxExponent = 2047;
+  static constexpr std::uint64_t kCapacity = 1 << 20;
+  static constexpr int kPosition = ProductAccumulator::kUnit - 2 * 1074;
+  static std::vector<Sum>& bins(PartialProducts& partial) { return partial.wide_bins; }
+};
+
+template <class T>
+void flush(PartialProducts& partial) noexcept {
+  auto& bins = Layout<T>::bins(partial);
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i] != 0) add_wide(partial.total, bins[i], static_cast<int>(i) + Layout<T>::kPosition);
+    bins[i] = 0;
+  }
+}
+
+template <class T>
+void count_special(T a, T b, ProductAccumulator& total) noexcept {
+  const bool nan = std::isnan(a * b);
+  const bool negative = std::signbit(a) != std::signbit(b);
+  total.add_counts(0, nan, !nan && !negative, !nan && negative, nan);
+}
+
+template <class T>
+void add_to_bins(const T* a, const T* b, std::size_t count, PartialProducts& partial) {
+  using L = Layout<T>;
+  using Bits = typename L::Bits;
+  auto& bins = L::bins(partial);
+  if (bins.empty()) bins.resize(2 * L::kMaxExponent);
+  constexpr Bits kHidden = Bits{1} << L::kFractionBits;
+  bool any = false;  // that is not -0.0
+  while (count != 0) {
+    const std::size_t taken = std::min<std::uint64_t>(count, L::kCapacity - partial.in_bins);
+    for (std::size_t i = 0; i < taken; ++i) {
+      const auto left = std::bit_cast<Bits>(a[i]), right = std::bit_cast<Bits>(b[i]);
+      const int left_exponent = static_cast<int>(left >> L::kFractionBits) & L::kMaxExponent;
+      const int right_exponent = static_cast<int>(right >> L::kFractionBits) & L::kMaxExponent;
+      if (left_exponent == L::kMaxExponent || right_exponent == L::kMaxExponent) {
+        count_special(a[i], b[i], partial.total);
+        continue;
+      }
+      const Bits m = (left & (kHidden - 1)) | (left_exponent != 0 ? kHidden : 0);
+      const Bits n = (right & (kHidden - 1)) | (right_exponent != 0 ? kHidden : 0);
+      const auto product = static_cast<typename L::Sum>(m) * static_cast<typename L::Sum>(n);
+      const bool negative = (left ^ right) >> (8 * sizeof(Bits) - 1) != 0;
+      bins[left_exponent - (left_exponent != 0) + right_exponent - (right_exponent != 0)] += negative ? -product : product;
+      any |= product != 0 || !negative;
+    }
+    if (any) partial.total.add_counts(0, 0, 0, 0, false);
+    a += taken;
+    b += taken;
+    count -= taken;
+    partial.in_bins += taken;
+    if (partial.in_bins == L::kCapacity) partial.flush_bins();
+  }
+}
+
+// Copies elements as T: for types that are converted, and for addresses that are not aligned. Whether `from` will do as it is, is told by
+// the result.
+template <class Element, class T>
+const T* as_floats(const std::byte* from, std::size_t count, T* buffer) {
+  if constexpr (std::is_same_v<Element, T>) {
+    if (reinterpret_cast<std::uintptr_t>(from) % alignof(T) == 0) return reinterpret_cast<const T*>(from);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Element element;
+    std::memcpy(&element, from + i * sizeof element, sizeof element);
+    buffer[i] = static_cast<T>(element);
+  }
+  return buffer;
+}
+
+template <class Element>
+void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
+  using T = std::conditional_t<std::is_same_v<Element, double>, double, float>;
+  T a_buffer[kProductBlock], b_buffer[kProductBlock];
+  for (std::uint64_t i = 0; i < count; i += kProductBlock) {
+    const std::size_t taken = std::min<std::uint64_t>(kProductBlock, count - i);
+    const T* left = as_floats<Element>(a + i * sizeof(Element), taken, a_buffer);
+    const T* right = a == b ? left : as_floats<Element>(b + i * sizeof(Element), taken, b_buffer);
+    if constexpr (std::is_same_v<T, double>) {
+      add_products_to_bins(left, right, taken, partial);
+    } else {
+      add_product_block(left, right, taken, partial);
+    }
+  }
+}
+
+// Products of integers, and their lower and upper halves' sums: 2^31 of them fit.
+template <class Element>
+void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
+  constexpr bool kWide = sizeof(Element) == 8;
+  constexpr bool kSigned = std::is_signed_v<Element>;
+  using Product =
+      std::conditional_t<kWide, std::conditional_t<kSigned, Int128, Uint128>, std::conditional_t<kSigned, std::int64_t, std::uint64_t>>;
+  using Half = std::conditional_t<kWide, std::uint64_t, std::uint32_t>;
+  using Sum = std::conditional_t<kWide, Int128, std::int64_t>;
+  constexpr int kHalfBits = 8 * sizeof(Half);
+  constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
+  if (count != 0) partial.total.add_counts(0, 0, 0, 0, false);
+  for (std::uint64_t first = 0; first < count; first += kCapacity) {
+    Sum low = 0, high = 0;
+    const std::uint64_t end = std::min(count, first + kCapacity);
+    for (std::uint64_t i = first; i < end; ++i) {
+      Element left, right;
+      std::memcpy(&left, a + i * sizeof left, sizeof left);
+      std::memcpy(&right, b + i * sizeof right, sizeof right);
+      const Product product = static_cast<Product>(left) * static_cast<Product>(right);
+      low += static_cast<Half>(product);
+      high += static_cast<Sum>(product >> kHalfBits);
+    }
+    add_wide(partial.total, low, ProductAccumulator::kUnit);
+    add_wide(partial.total, high, ProductAccumulator::kUnit + kHalfBits);
+  }
+}
+
+}  // namespace
+
+void PartialProducts::flush_lanes() noexcept {
+  for (std::size_t slice = 0; slice < lanes.size(); ++slice) {
+    Int128 sum = 0;
+    for (std::int64_t& lane : lanes[slice]) {
+      sum += lane;
+      lane = 0;
+    }
+    if (sum != 0) add_wide(total, sum, window.positions[slice]);
+  }
+  blocks = 0;
+}
+
+void FusedSums::flush() noexcept {
+  for (std::size_t which = 0; which < lanes.size(); ++which) {
+    for (std::int64_t& lane : lanes[which]) {
+      which == 0 ? sum.add_scaled(lane, window.positions[which]) : squares.add_scaled(lane, window.positions[which]);
+      lane = 0;
+    }
+  }
+  blocks = 0;
+}
+
+void PartialProducts::flush_bins() noexcept {
+  flush<float>(*this);
+  flush<double>(*this);
+  in_bins = 0;
+}
+
+const ProductAccumulator& PartialProducts::finish() noexcept {
+  flush_lanes();
+  flush_bins();
+  return total;
+}
+
+void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
+  add_to_bins(a, b, count, partial);
+}
+void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
+  add_to_bins(a, b, count, partial);
+}
+
+void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {
+  partial.total.add_counts(count, 0, 0, 0, true);
+  core::visit(type, [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (std::is_integral_v<Element>) {
+      add_integers<Element>(a, b, count, partial);
+    } else {
+      add_floats<Element>(a, b, count, partial);
+    }
+  });
+}
+
+}  // namespace samesum::statistics

@@ -1,0 +1,80 @@
+// The exact sum of products on the CPU: squares, and a·b.
+#pragma once
+
+#include "reduce/cpu/sum_cpu_partial.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/types.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace samesum::statistics {
+
+__extension__ typedef __int128 Int128;  // no standard name for it
+
+/// How products of floats are split over two running sums of doubles, and for which factors both are exact. A product has 48 bits, so
+/// one sum would hold but few of them exactly; of two, the first takes the nearest multiple of its spacing, the second what is left.
+/// The anchors are those of the sum's windows (reduce/cpu/sum_cpu_partial.hpp). Magnitudes are bits of floats without the sign.
+struct ProductWindow {
+  std::uint32_t a_lowest = 1, a_end = 0;  ///< for zeros, and magnitudes in [lowest, end) of the first factors: none yet
+  std::uint32_t b_lowest = 1, b_end = 0;  ///< and of the second
+  std::array<double, 2> anchors{};
+  std::array<int, 2> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
+};
+
+/// What one thread adds its products to.
+struct PartialProducts {
+  static constexpr int kMaxLanes = 8;
+  static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for
+
+  ProductAccumulator total;  ///< of finite products; counts nothing but what add_counts() is given
+  bool any = false;          ///< product is known to be there that is neither -0.0 nor NaN
+
+  ProductWindow window;
+  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, 2> lanes{};
+  int blocks = 0;          ///< in `lanes`
+  int blocks_to_bins = 0;  ///< blocks to come that go to the bins unseen,
+  int last_blocks_to_bins = 0;
+
+  std::vector<std::int64_t> bins;  ///< of floats: sums of products of mantissas, by the sum of their exponents
+  std::vector<Int128> wide_bins;   ///< the same of doubles
+  std::uint64_t in_bins = 0;
+
+  void flush_lanes() noexcept;
+  void flush_bins() noexcept;
+  /// The sum of all that was added, complete; may be called once.
+  const ProductAccumulator& finish() noexcept;
+};
+
+/// Adds a[i] · b[i] for `count` elements of `type` at any byte alignment. `a` and `b` may be the same: then squares are added.
+void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial);
+
+/// The same of floats and doubles, one by one, to the bins.
+void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial);
+void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial);
+/// Blocks of floats, with the best instructions that this processor has; `count` <= kProductBlock.
+inline constexpr std::size_t kProductBlock = 1024;
+void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
+
+/// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span little.
+struct FusedSums {
+  reduce::Window window;  ///< of the sum, and of the two for squares
+  alignas(64) std::array<std::array<std::int64_t, PartialProducts::kMaxLanes>, 3> lanes{};
+  int blocks = 0;               ///< in `lanes`
+  int blocks_to_skip = 0;       ///< that are not tried, as those before had no window,
+  int last_blocks_to_skip = 0;  ///< and how many the last time
+  std::uint64_t elements = 0;
+  Accumulator sum;
+  ProductAccumulator squares;
+
+  void flush() noexcept;
+};
+
+/// Adds a block of kProductBlock floats, if that is exact and some of them are not zero; `least` and `greatest` are then its extremes.
+bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest);
+
+}  // namespace samesum::statistics

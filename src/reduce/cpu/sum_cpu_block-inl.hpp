@@ -1,0 +1,109 @@
+// What the loops of the CPU's sum are made of. Included once for each instruction set.
+#if defined(SAMESUM_SUM_CPU_BLOCK) == defined(HWY_TARGET_TOGGLE)
+#ifdef SAMESUM_SUM_CPU_BLOCK
+#undef SAMESUM_SUM_CPU_BLOCK
+#else
+#define SAMESUM_SUM_CPU_BLOCK
+#endif
+
+#include "reduce/cpu/sum_cpu_partial.hpp"
+
+#include <hwy/highway.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::reduce {
+namespace HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::ScalableTag<double>;
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
+  const hn::Repartition<std::uint8_t, D> bytes;
+  return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
+}
+
+constexpr std::size_t kLanes = hn::MaxLanes(Doubles());
+constexpr std::size_t kVectorBytes = kLanes * sizeof(double);
+// What an iteration takes.
+constexpr std::size_t kUnitBytes = 4 * kVectorBytes;
+template <class T>
+constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
+
+// Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
+// to come to the second-level cache, this far ahead: best by measurement, for sums in registers and in bins.
+constexpr std::size_t kPrefetchBytes = 1024;
+constexpr std::size_t kPrefetchBytesToBins = 4096;
+constexpr std::size_t kCacheLine = 64;
+
+// The doubles of one chain: kLanes elements.
+HWY_INLINE auto load_doubles(const std::byte* from, float) {
+  const Doubles d;
+  return hn::PromoteTo(d, load(hn::Rebind<float, decltype(d)>(), from));
+}
+HWY_INLINE auto load_doubles(const std::byte* from, double) { return load(Doubles(), from); }
+
+// a - b and a + b by the multipliers, which are other units than the adders on some processors; those are the bottleneck. The products
+// are exact, so this rounds as the adders do.
+template <class V>
+HWY_INLINE V minus(V a, V b) {
+#if HWY_NATIVE_FMA
+  return hn::NegMulAdd(b, hn::Set(hn::DFromV<V>(), 1.0), a);
+#else
+  return hn::Sub(a, b);
+#endif
+}
+template <class V>
+HWY_INLINE V plus(V a, V b) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(b, hn::Set(hn::DFromV<V>(), 1.0), a);
+#else
+  return hn::Add(a, b);
+#endif
+}
+
+HWY_INLINE void prefetch(const std::byte* unit, std::size_t ahead) {
+  constexpr int kForReading = 0, kSecondLevel = 2;
+  for (std::size_t offset = 0; offset < kUnitBytes; offset += kCacheLine) {
+    __builtin_prefetch(unit + ahead + offset, kForReading, kSecondLevel);
+  }
+}
+
+// Has the compiler compute a sum here: it would put additions off, and run out of registers.
+template <class V>
+HWY_INLINE void compute_now([[maybe_unused]] V& sum) {
+#if HWY_ARCH_X86
+  auto raw = sum.raw;  // a register, where the array of sums is to be registers
+  asm volatile("" : "+v"(raw));
+  sum.raw = raw;
+#endif
+}
+
+// Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
+template <std::size_t n, class Body>
+HWY_INLINE void unrolled(const Body& body) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (body(std::integral_constant<std::size_t, i>()), ...); }
+  (std::make_index_sequence<n>());
+}
+
+// A block of elements in one piece, or a part of it in each of several places: memory gives more to a processor that reads in several.
+constexpr std::size_t kPieces = 4;
+template <std::size_t n>
+struct Block {
+  std::array<const std::byte*, n> pieces;
+  std::size_t piece_bytes;  // a multiple of kUnitBytes
+};
+
+#endif  // HWY_SCALAR
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

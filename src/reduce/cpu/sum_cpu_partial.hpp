@@ -1,0 +1,112 @@
+// What one thread of the CPU's sum does with its part of the array.
+#pragma once
+
+#include "reduce/cpu/sum_cpu_bins.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/types.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace samesum::reduce {
+
+/// The most doubles that a vector has.
+inline constexpr int kMaxLanes = 8;
+/// Elements that are added up in registers before anything is kept: they stay in the first-level cache, and may be looked at again.
+inline constexpr std::size_t kBlock = 1024;
+
+/// Sums of doubles in vectors that are exact because the processor has not rounded (core::RoundingWatch), which nothing has to look at an
+/// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by.
+struct WatchedSums {
+  static constexpr int kSums = 8;  ///< vectors; of float64 half of them for each part
+  using Lanes = std::array<std::array<double, kMaxLanes>, kSums>;
+
+  alignas(64) Lanes lanes{};
+  alignas(64) Lanes tried;  ///< what becomes of `lanes` with a block that is being tried
+  int blocks = 0;           ///< in `lanes`
+
+  /// Adds them to `total`, of sums that consist of so many parts.
+  void flush(int parts, Accumulator& total) noexcept;
+};
+
+/// How elements are split so that sums of them in registers are exact, and for which elements that holds.
+///
+/// A running sum starts at an anchor 1.5·2^k and stays in its binade, where doubles are the multiples of 2^(k-52). Of each element it
+/// takes the nearest such multiple; what is left, which is exact, goes to the next sum, whose anchor lies lower; the last one takes all
+/// that is left. As the sums of one slice share their spacing, they add up as integers.
+/// Reference: Demmel and Nguyen, Fast Reproducible Floating-Point Summation (ARITH 2013), who round the last rest away.
+struct Window {
+  static constexpr int kMaxSlices = 3;
+  static constexpr int kScaleBits = 64;
+  static constexpr double kScale = 0x1p-64;
+
+  int slices = 0;           ///< sums that an element is split over; 0: no window yet
+  bool zeros = false;       ///< look at whole encodings, which tells zeros from the smallest numbers, at some cost
+  bool rounds = false;      ///< takes any lesser magnitudes too, and rounds them: each is off by a spacing of the last slice at most
+  bool scales = false;      ///< takes elements times kScale, in which the greatest leave room for sums; it loses the least, so it `rounds`
+  std::int32_t lowest = 0;  ///< magnitudes for which it holds, by the upper bits of their encoding: lowest <= bits < end;
+  std::int32_t end = 0;     ///< and zeros, where `zeros` is set
+  std::array<double, kMaxSlices> anchors{};
+  std::array<int, kMaxSlices> positions{};  ///< of each slice's spacing, for Accumulator::add_scaled
+};
+
+/// An accumulator and what is on its way there.
+template <class T>
+struct PartialSum {
+  static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for: a block adds up to 2^53 to a lane; all lanes add up under 2^63
+
+  /// `rounds`: small parts of elements may be rounded away, so that `total` is off by less than twice `slack`.
+  explicit PartialSum(bool rounds = false) : may_round(rounds) {}
+
+  std::uint64_t elements = 0;  ///< how many were added
+  Accumulator total;           ///< of finite numbers; counts nothing
+  std::uint64_t nans = 0;
+  std::uint64_t positive_infinities = 0;
+  std::uint64_t negative_infinities = 0;
+  bool only_negative_zeros = true;  ///< and NaNs
+
+  WatchedSums watched;
+  int unwatched = 0;       ///< blocks to come that are not tried so,
+  int last_unwatched = 0;  ///< and how many were not the last time
+
+  bool may_round;
+  double slack = 0;  ///< itself a sum that has been rounded
+
+  Window window;
+  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, Window::kMaxSlices> lanes{};  ///< sums of each slice, in its spacing
+  int blocks = 0;                                                                           ///< in `lanes`
+
+  Bins<T> bins;
+  std::uint64_t infinities_in_bins = 0;  ///< counted above, too
+  int blocks_to_bins = 0;                ///< blocks to come that go to the bins unseen,
+  int last_blocks_to_bins = 0;           ///< and how many did the last time
+  bool expects_specials = false;         ///< infinities or NaNs: the last block had some
+
+  void flush_watched() noexcept { watched.flush(sizeof(T) == 4 ? 1 : 2, total); }
+  void flush_lanes() noexcept;
+  void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
+  /// Adds what another thread added to `part`, which ends that.
+  void merge(PartialSum& part) noexcept {
+    total.merge(part.finish());
+    slack += part.slack;
+  }
+  /// The sum of all that was added, complete; may be called once.
+  const Accumulator& finish() noexcept;
+};
+
+/// Adds `count` elements at any byte alignment, with the best instructions that this processor has: float32, float16 and bfloat16 to a
+/// sum of floats, float64 to one of doubles.
+void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<float>& partial);
+void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<double>& partial);
+
+/// The plain sum of `count` elements in their own type, several at a time.
+template <class T>
+T plain_sum_simd(const std::byte* elements, std::uint64_t count);
+template <>
+float plain_sum_simd<float>(const std::byte* elements, std::uint64_t count);
+template <>
+double plain_sum_simd<double>(const std::byte* elements, std::uint64_t count);
+
+}  // namespace samesum::reduce

@@ -1,0 +1,416 @@
+#include "reduce/device/collect_device.hpp"
+
+#include "core/float_format.hpp"
+#include "core/view.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/walk.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace samesum::statistics {
+namespace {
+
+constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among places
+constexpr std::uint32_t kEndBytes = 40;                // local memory of a work-item, at most, after the bins
+constexpr std::uint32_t kRoundBytes = 640;             // and of the rounding
+constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
+
+std::uint64_t local_bytes(const KernelShape& shape) {
+  const reduce::RecordLayout layout = shape.layout();
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
+  const std::uint64_t words = rows + layout.added_words() + (layout.more_bins != 0 ? bins : 0);
+  return std::max({bins * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
+         kCounterBytes;
+}
+
+// On an H100: large groups, but for sums and squares that no windows take.
+constexpr std::uint32_t kGroupSize = 512;
+constexpr std::uint32_t kMomentsGroupSize = 256;
+constexpr std::uint32_t kCpuGroupSize = 64;
+constexpr std::uint32_t kColumns = 32;
+constexpr std::uint32_t kFewColumns = 8;
+constexpr std::uint32_t kMaxGroupSize = 1024;
+constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
+constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
+
+// On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
+std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint64_t elements) {
+  constexpr std::uint64_t kOften = 32;
+  const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
+  const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
+  if (info.is_cpu || shape.dot || share < kOften) return 1;
+  if (is_integer(shape.type)) return shape.rounds() ? 4 : 1;
+  return !shape.windows ? 1 : shape.type == DType::float64 ? 8 : 2;
+}
+
+// Of little data more is shared out, in smaller tiles, as these were the fastest on an H100; with fewer bins to clear and to collect, as
+// most of it goes past them.
+KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
+  const auto set = [&](std::uint32_t group_size, std::uint32_t loads) {
+    shape.group_size = std::min(shape.group_size, group_size);
+    shape.loads = loads;
+    shape.columns = kFewColumns;
+    return shape;
+  };
+  if (bytes <= 4 << 10) return set(256, 1);
+  if (bytes <= 8 << 10) return set(256, 2);
+  if (bytes <= 16 << 10) return set(256, 4);
+  const bool wide = size_of(shape.type) == 8;
+  if (bytes <= 32 << 10 && wide) return set(512, 4);
+  if (bytes <= 256 << 10) return wide ? set(256, 1) : set(128, 1);
+  if (bytes <= 1 << 20) return set(256, 2);
+  if (bytes <= 2 << 20 && wide) return set(256, 4);
+  return shape;
+}
+
+KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot, std::uint64_t elements) {
+  KernelShape shape{type, options.fields, dot};
+  shape.windows = !is_integer(type) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
+  const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
+  device::check_group_size(info, options.group_size, most);
+  const bool packed = is_integer(type) && size_of(type) <= 2;
+  const bool moments = !dot && !shape.windows && !packed && (options.fields.sum || options.fields.squares);
+  shape.group_size = options.group_size != 0 ? options.group_size
+                                             : std::min(most, info.is_cpu ? kCpuGroupSize
+                                                              : moments   ? kMomentsGroupSize
+                                                                          : kGroupSize);
+  shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
+  shape.columns = kColumns;
+  if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
+  shape.steps = choose_steps(info, shape, elements);
+  shape.kept = !info.is_cpu && elements * size_of(type) <= kKeptBytes;
+  for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
+    if (shape.columns > 4) continue;
+    throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
+                                               info.selector, info.local_bytes));
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::string KernelShape::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
+
+device::Source pass_source(const KernelShape& shape, bool strided) {
+  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  const core::FloatFormat format = core::float_format(shape.type);
+  std::vector<std::string_view> files;
+  if (shape.rounds()) files = {"exact/exact.h", "exact/exact_lanes.h"};
+  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h",
+                             "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
+  if (shape.rounds()) files.emplace_back("reduce/small/sum_record.h");
+  files.emplace_back("reduce/device/statistics.cl");
+  return {std::move(files),
+          {{"BITS", std::to_string(8 * size_of(shape.type))},
+           {"FLOATS", flag(!is_integer(shape.type))},
+           {"SIGNED", flag(is_signed(shape.type))},
+           {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
+           {"FRACTION_BITS", std::to_string(format.fraction_bits)},
+           {"LOWEST_BIT", std::to_string(format.lowest_bit())},
+           {"LEAST", "1"},
+           {"GREATEST", "1"},
+           {"PLACES", "1"},
+           {"POLLED", "0"},
+           {"KEEP_LOADS", "0"},
+           {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
+           {"EXTREMES", flag(shape.fields.extrema)},
+           {"SUM", flag(shape.fields.sum)},
+           {"PRODUCTS", flag(shape.fields.squares)},
+           {"NONZEROS", flag(shape.fields.nonzeros)},
+           {"DOT", flag(shape.dot)},
+           {"ROUND", flag(shape.rounds())},
+           {"STRIDED", flag(strided)},
+           {"KEPT", flag(shape.kept && !strided)},
+           {"GROUP_SIZE", std::to_string(shape.group_size)},
+           {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
+           {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
+           {"WINDOWS", flag(shape.windows)},
+           {"LOADS", std::to_string(shape.loads)},
+           {"STEPS", std::to_string(shape.steps)},
+           {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))}}};
+}
+
+DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
+    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), groups_(options.groups) {
+  if (options.fields == Fields{true, false, false, false}) {
+    extremes_.emplace(device, type, Tuning{.group_size = options.group_size, .groups = options.groups}, elements);
+    return;
+  }
+  const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
+  if (one_sum && options.group_size == 0 && options.groups == 0) {
+    window_ = reduce::DeviceWindow::prepare(device, type, terms(), elements);
+  }
+  in_window_ = window_.has_value();
+  if (window_) {
+    window_result_ = device.allocate_result(std::uint64_t{8} * reduce::window_entries(type, terms()).words() + sizeof(SumRecord));
+  } else {
+    prepare();
+  }
+}
+
+bool DevicePass::is_counted() const {
+  const DeviceInfo& info = device_.info();
+  return info.has(Capability::int64_atomics) && (!shape_.fields.extrema || info.has(Capability::device_fence));
+}
+
+void DevicePass::prepare() {
+  const device::Source source = pass_source(shape_, false);
+  kernel_ = device::build(device_, source, kEntry);
+  const bool counted = is_counted();
+  if (!counted) combine_ = device::build(device_, source, "statistics_combine");
+  const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
+                                     .value_or(device_.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
+  shape_.groups = std::clamp(groups_ != 0 ? groups_ : resident, 1u, std::uint32_t{MAX_GROUPS});
+  const reduce::RecordLayout layout = shape_.layout();
+  records_ = device_.allocate(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
+  const std::vector<std::uint64_t> zeros(counted ? SPACING * layout.added_words() : 1);
+  merged_ = device_.allocate(8 * zeros.size());
+  device_.write(merged_, 0, zeros.data(), 8 * zeros.size());
+  result_ = device_.allocate_result(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
+  schedule_ = device_.allocate(sizeof(std::uint64_t));
+  device_.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
+}
+
+void DevicePass::prepare_all(bool strided) {
+  if (extremes_) return extremes_->prepare_all(strided);
+  if (window_) window_->prepare_strided();  // which takes misaligned arrays as well
+  if (kernel_.handle == nullptr) prepare();
+  if (strided) kernel_for(true);
+}
+
+// Strides are rare: their kernel is built when one is met, or announced.
+const device::Kernel& DevicePass::kernel_for(bool strided) {
+  if (kernel_.handle == nullptr) prepare();
+  if (strided && strided_kernel_.handle == nullptr) strided_kernel_ = device::build(device_, pass_source(shape_, true), kEntry);
+  return strided ? strided_kernel_ : kernel_;
+}
+
+void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy nan, const device::Place* record) {
+  count_ = a.count;
+  if (extremes_) return extremes_->launch(a);
+  const std::int32_t skip = nan == NanPolicy::skip;
+  if (window_) {
+    const std::uint64_t offset = record != nullptr ? record->offset : window_result_.bytes - sizeof(SumRecord);
+    const device::Memory& to = record != nullptr ? record->memory : window_result_;
+    in_window_ = window_->launch(a, shape_.dot ? b : a, skip != 0, window_result_, to, offset);
+    if (in_window_) return;
+  }
+  const Walk walk = walk_of(device_, a, shape_.dot ? b : a, shape_.type, shape_.fields.extrema);
+  const device::Kernel& kernel = kernel_for(walk.strided);
+  const std::uint64_t step = std::uint64_t{shape_.group_size} * shape_.loads, tile = step * shape_.steps;
+  if (walk.loads / step + shape_.groups > UINT32_MAX) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} elements are too many for groups of {} work-items: take larger groups", count_, shape_.group_size));
+  }
+  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((walk.loads + tile - 1) / tile, 1, shape_.groups));
+  const device::Memory& to = record != nullptr ? record->memory : result_;
+  const std::uint64_t to_offset = record != nullptr ? record->offset : result_.bytes - sizeof(SumRecord);
+  const device::Argument arguments[] = {
+      a.memory,       a.offset,   a.stride, a.row_stride, b.memory, b.offset,  b.stride, b.row_stride, walk.row_length, walk.head,
+      walk.row_loads, walk.loads, count_,   records_,     merged_,  schedule_, result_,  to,           to_offset,       skip};
+  device_.launch(kernel, {groups, shape_.group_size}, arguments);
+  if (combine_.handle == nullptr || groups == 1) return;
+  const device::Argument combine_arguments[] = {records_, groups, schedule_, result_, to, to_offset, count_, skip};
+  device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
+}
+
+// Of integers the counters say nothing of the sums.
+void DevicePass::set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base,
+                          std::span<const std::int64_t> products, int product_base, std::span<const std::int64_t> counters) const {
+  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
+  const std::uint64_t nans = count(COUNTER_NANS), positive = count(COUNTER_POSITIVE_INFINITIES),
+                      negative = count(COUNTER_NEGATIVE_INFINITIES);
+  const bool integers = is_integer(shape_.type), only_negative_zeros = count(COUNTER_OTHERS) == 0;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    if (sum[i] != 0) contents.sum.add_scaled(sum[i], sum_base + static_cast<int>(32 * i));
+  }
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    if (products[i] != 0) contents.squares.add_scaled(products[i], product_base + static_cast<int>(32 * i));
+  }
+  if (shape_.fields.sum) {
+    integers ? contents.sum.add_integer_count(count_, is_signed(shape_.type))
+             : contents.sum.add_counts(count_, nans, positive, negative, only_negative_zeros);
+  }
+  if (shape_.fields.squares && shape_.dot) {
+    contents.squares.add_counts(count_, nans, positive, negative, count_ == 0 || (!integers && only_negative_zeros));
+  } else if (shape_.fields.squares) {
+    contents.squares.add_counts(count_, nans, positive + negative, 0, count_ == nans);
+  }
+}
+
+Statistics::Contents DevicePass::result() {
+  if (extremes_) return contents_of(extremes_->result(), count_, shape_.type);
+  if (in_window_) return sum_of_window();
+  std::vector<std::int64_t> words(result_.bytes / 8);
+  device_.read(result_, 0, words.data(), result_.bytes);
+  const reduce::RecordLayout layout = shape_.layout();
+  std::memcpy(&record_, &words[layout.words()], sizeof record_);
+  const std::span<const std::int64_t> sums = std::span(words).subspan(RECORD_EXTREMES),
+                                      counters = sums.subspan(layout.sum_digits + layout.product_digits);
+  const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(words[i]); };
+  Statistics::Contents contents;
+  contents.fields = shape_.fields;
+  contents.count = count_;
+  contents.nan_count =
+      shape_.fields.sum || shape_.fields.squares ? static_cast<std::uint64_t>(counters[COUNTER_NANS]) : word(RECORD_NANS) >> 32;
+  contents.nonzeros = static_cast<std::uint64_t>(counters[COUNTER_NONZEROS]);
+  if (shape_.fields.extrema) {
+    const auto extreme = [&](std::uint64_t key, std::uint64_t place) -> std::optional<Extremum> {
+      place &= kNowhere;
+      // Where all integers have the worst of keys, none of them was better than nothing.
+      if (place == kNowhere && is_integer(shape_.type) && count_ != 0) place = 0;
+      if (place == kNowhere) return std::nullopt;
+      // Keys of uint32 are offset as those of uint64 are, so that 32 bits compare as signed.
+      const auto number = static_cast<std::int64_t>(key) + (shape_.type == DType::uint32 ? std::int64_t{1} << 31 : 0);
+      return Extremum{value_of(number, shape_.type), place};
+    };
+    contents.min = extreme(~word(RECORD_MIN_KEY), word(RECORD_INDICES));
+    contents.max = extreme(word(RECORD_MAX_KEY), word(RECORD_INDICES) >> 32);
+    const std::uint64_t first_nan = word(RECORD_NANS) & kNowhere;
+    if (first_nan != kNowhere) contents.first_nan = first_nan;
+  }
+  set_sums(contents, sums.first(layout.sum_digits), layout.sum_base, sums.subspan(layout.sum_digits, layout.product_digits),
+           2 * layout.sum_base, counters);
+  return contents;
+}
+
+reduce::Terms DevicePass::terms() const {
+  return shape_.fields.sum ? reduce::Terms::elements : shape_.dot ? reduce::Terms::products : reduce::Terms::squares;
+}
+
+Statistics::Contents DevicePass::sum_of_window() {
+  const reduce::WindowEntries entries = reduce::window_entries(shape_.type, terms());
+  std::vector<std::int64_t> words(window_result_.bytes / 8);
+  device_.read(window_result_, 0, words.data(), window_result_.bytes);
+  std::memcpy(&record_, &words[entries.words()], sizeof record_);
+  entries.unfold(std::span(words).first(entries.words()));
+  const std::span<const std::int64_t> digits = std::span(words).first(entries.digits), counters = std::span(words).subspan(entries.digits);
+  Statistics::Contents contents;
+  contents.fields = shape_.fields;
+  contents.count = count_;
+  contents.nan_count = static_cast<std::uint64_t>(counters[COUNTER_NANS]);
+  const std::span<const std::int64_t> none;
+  shape_.fields.sum ? set_sums(contents, digits, entries.base, none, 0, counters)
+                    : set_sums(contents, none, 0, digits, entries.base + 1074, counters);
+  return contents;
+}
+
+namespace {
+
+// Adds the times of a chunk.
+void add_times(device::Device& device, Report* report, const device::Mark& start, const device::Mark& uploaded, const device::Mark& done) {
+  if (report == nullptr) return;
+  report->upload_seconds += device.seconds_between(start, uploaded);
+  report->seconds += device.seconds_between(uploaded, done);
+}
+
+void tell(Report& report, const DevicePass& pass) {
+  report.variant = pass.entry();
+  report.configuration = pass.configuration();
+}
+
+// Runs `pass` over host data chunk by chunk, and hands each result to `take`.
+template <class Take>
+void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
+  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
+  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
+  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
+  DevicePass pass(device, a.type(), options, two, chunk);
+  const auto stride = static_cast<std::int64_t>(size_of(a.type()));
+  const device::Memory first_memory = device.allocate(chunk * size_of(a.type()));
+  const device::Memory second_memory = two ? device.allocate(chunk * size_of(a.type())) : first_memory;
+  for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
+    const std::uint64_t count = std::min(chunk, a.size() - first);
+    const device::Mark start = mark();
+    if (count != 0) device.write(first_memory, 0, a.part(first, count).data(), a.part(first, count).bytes());
+    if (count != 0 && two) device.write(second_memory, 0, b.part(first, count).data(), b.part(first, count).bytes());
+    const device::Mark uploaded = mark();
+    pass.launch({first_memory, count, stride, 0}, {second_memory, count, stride, 0});
+    const device::Mark done = mark();
+    take(pass.result());
+    add_times(device, report, start, uploaded, done);
+  }
+  if (report != nullptr) tell(*report, pass);
+}
+
+// The same of arrays that lie on the device.
+template <class Take>
+void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
+               Report* report, const Take& take) {
+  const Fields& fields = options.fields;
+  const std::uint64_t size = device::Plans::size_for(a.count);
+  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extrema, fields.sum, fields.squares,
+                                       fields.nonzeros, two, options.group_size, options.groups);
+  auto pass = device.plans().take<DevicePass>(name);
+  if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
+  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
+  const std::uint64_t most = a.part_size(DevicePass::kMostElements);
+  for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
+    const std::uint64_t count = std::min(most, a.count - first);
+    const device::Mark start = mark();
+    pass->launch(a.part(first, count), b.part(first, count));
+    const device::Mark done = mark();
+    take(pass->result());
+    add_times(device, report, start, start, done);
+  }
+  if (report != nullptr) tell(*report, *pass);
+  device.plans().give_back(name, std::move(pass));
+}
+
+class Merged {
+ public:
+  void operator()(Statistics::Contents contents) {
+    Statistics part(std::move(contents));
+    first_ ? static_cast<void>(all = std::move(part)) : all.merge(part);
+    first_ = false;
+  }
+  Statistics all;
+
+ private:
+  bool first_ = true;
+};
+
+}  // namespace
+
+Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  Merged merged;
+  for_chunks(data, data, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
+}
+
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  Merged merged;
+  for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
+}
+
+ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  ProductAccumulator all;
+  for_chunks(a, b, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
+  return all;
+}
+
+ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
+                                 const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  ProductAccumulator all;
+  for_parts(a, b, type, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
+  return all;
+}
+
+}  // namespace samesum::statistics

@@ -1,0 +1,103 @@
+// One pass over an array on a device that runs kernels (statistics.cl).
+#pragma once
+
+#include "device/device.hpp"
+#include "device/kernels/program.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/extremes_device.hpp"
+#include "reduce/layout.hpp"
+#include "reduce/small/window_device.hpp"
+
+#include <samesum/statistics.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace samesum::statistics {
+
+/// What a kernel is made for.
+struct KernelShape {
+  DType type = DType::float32;
+  Fields fields = {};
+  bool dot = false;  ///< `fields.squares` are products a·b
+  std::uint32_t group_size = 0;
+  std::uint32_t groups = 0;  ///< at most: small data take fewer
+  std::uint32_t loads = 0;   ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
+  std::uint32_t columns = 0;
+  bool windows = false;  ///< sums in registers, where these are exact
+  bool kept = false;     ///< so little data that a good part of them may stay in the cache (cache_policy.h)
+
+  /// Whether the sum is rounded on the device too.
+  bool rounds() const { return fields == Fields{.extrema = false, .sum = true, .squares = false, .nonzeros = false}; }
+  reduce::RecordLayout layout() const { return {type, fields.sum, fields.squares, dot}; }
+
+  std::string text() const;
+};
+
+/// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time. Where extremes alone
+/// are wanted, or one sum of little data, the kernel is theirs.
+class DevicePass {
+ public:
+  /// `elements`: for so many, or about so many, it is to be fast.
+  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
+  DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements);
+
+  /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
+  void prepare_all(bool strided = true);
+
+  /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Waits for nothing. Builds and
+  /// allocates where what comes is not what was announced, unless prepare_all() has. Arrays whose rows are contiguous, and lie alike where
+  /// they are two, are faster. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds it.
+  /// At most kMostElements; of sums alone any number.
+  /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
+  void launch(const device::Run& a, const device::Run& b, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
+  static constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
+  /// Waits for the last launch. Of a dot product, Contents::squares are the products.
+  Statistics::Contents result();
+  /// Of a sum alone, after result(): as the device has rounded it, where it went to no other place.
+  const SumRecord& record() const { return record_; }
+
+  /// Whether the last launch took the kernel for one sum of little data, or the first is to be expected to.
+  bool is_for_little() const { return in_window_; }
+
+  /// The kernel of the last launch, or the first to be expected; "groups=528 group_size=256 columns=32".
+  std::string_view entry() const { return extremes_ ? extremes_->entry() : in_window_ ? window_->entry() : kEntry; }
+  std::string configuration() const { return extremes_ ? extremes_->shape().text() : in_window_ ? window_->text() : shape_.text(); }
+
+ private:
+  static constexpr std::string_view kEntry = "statistics";
+
+  void prepare();
+  const device::Kernel& kernel_for(bool strided);
+  bool is_counted() const;
+  reduce::Terms terms() const;
+  Statistics::Contents sum_of_window();
+  void set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base, std::span<const std::int64_t> products,
+                int product_base, std::span<const std::int64_t> counters) const;
+
+  device::Device& device_;
+  KernelShape shape_;
+  std::uint32_t groups_;  // asked for; 0: chosen
+  std::optional<DeviceExtremes> extremes_;
+  std::optional<reduce::DeviceWindow> window_;
+  bool in_window_ = false;  // the last launch
+  device::Kernel kernel_;
+  device::Kernel strided_kernel_;
+  device::Kernel combine_;
+  device::Memory records_;
+  device::Memory merged_;
+  device::Memory result_;
+  device::Memory schedule_;
+  device::Memory window_result_;
+  std::uint64_t count_ = 0;
+  SumRecord record_{};
+};
+
+/// What the kernels are made from (entries statistics and statistics_combine).
+device::Source pass_source(const KernelShape& shape, bool strided);
+
+}  // namespace samesum::statistics

@@ -1,0 +1,279 @@
+#include "reduce/small/window_device.hpp"
+
+#include "core/float_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace samesum::reduce {
+namespace {
+
+// These were the fastest on an H200 or H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone.
+// Beyond, kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last
+// size. From 16 MiB on (float64 8), groups of 512 are up to a twentieth behind, but up to twice as fast
+// on such elements.
+enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
+struct Row {
+  std::uint64_t bytes;  // of so much data at most
+  WindowShape shape;
+  Width width = Width::any;
+};
+constexpr WindowShape in_cluster(std::uint32_t group_size, std::uint32_t loads, std::uint32_t resident) {
+  return {group_size, loads, resident, true, true, 8};
+}
+constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
+constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
+constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
+                         {8_KiB, {128, 4, 4}},
+                         {16_KiB, {256, 4, 2}},
+                         {32_KiB, {256, 8, 2}},
+                         {64_KiB, {128, 4, 4}},
+                         {256_KiB, {128, 2, 8}},
+                         {512_KiB, {128, 2, 8}, Width::narrow},
+                         {1_MiB, {128, 4, 4}, Width::narrow},
+                         {1_MiB, {256, 2, 4}},
+                         {2_MiB, {128, 4, 4}, Width::narrow},
+                         {2_MiB, {256, 4, 2}},
+                         {4_MiB, {256, 8, 2}},
+                         {8_MiB, {512, 8, 1}, Width::wide},
+                         {8_MiB, {256, 4, 2, true}},
+                         {32_MiB, {512, 4, 1, true}},
+                         {64_MiB, {512, 4, 2, true}, Width::narrow},
+                         {128_MiB, {512, 4, 2, true}, Width::wide}};
+// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares. Clusters are
+// for devices that have them.
+constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
+                             {8_KiB, {128, 4, 4}},
+                             {16_KiB, in_cluster(128, 1, 2)},
+                             {32_KiB, in_cluster(128, 2, 4)},
+                             {64_KiB, in_cluster(256, 2, 4)},
+                             {16_KiB, {256, 4, 2}},
+                             {512_KiB, {128, 2, 8}},
+                             {2_MiB, {128, 4, 4}},
+                             {4_MiB, {256, 2, 2, true}},
+                             {8_MiB, {128, 2, 4, true}},
+                             {32_MiB, {256, 2, 2, true}},
+                             {128_MiB, {256, 4, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},
+                            {8_KiB, {128, 4, 4}},
+                            {16_KiB, in_cluster(128, 1, 2)},
+                            {32_KiB, in_cluster(256, 1, 2)},
+                            {64_KiB, in_cluster(256, 2, 2)},
+                            {16_KiB, {128, 8, 4}},
+                            {1_MiB, {128, 2, 8}},
+                            {2_MiB, {128, 4, 4}},
+                            {4_MiB, {128, 8, 4}},
+                            {8_MiB, {128, 4, 4, true}},
+                            {32_MiB, {256, 4, 2, true}},
+                            {128_MiB, {512, 4, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},
+                                 {8_KiB, in_cluster(64, 1, 8)},
+                                 {16_KiB, in_cluster(64, 2, 4)},
+                                 {32_KiB, in_cluster(128, 2, 4)},
+                                 {64_KiB, in_cluster(128, 4, 4)},
+                                 {8_KiB, {128, 4, 4}},
+                                 {16_KiB, {256, 4, 2}},
+                                 {32_KiB, {128, 4, 4}},
+                                 {128_KiB, {128, 1, 8}},
+                                 {512_KiB, {128, 2, 8}},
+                                 {2_MiB, {128, 4, 4}},
+                                 {16_MiB, {128, 2, 4, true}},
+                                 {128_MiB, {256, 4, 2, true}}};
+constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},
+                                {8_KiB, in_cluster(64, 1, 8)},
+                                {16_KiB, in_cluster(64, 2, 4)},
+                                {32_KiB, in_cluster(128, 2, 4)},
+                                {64_KiB, in_cluster(256, 2, 2)},
+                                {8_KiB, {128, 4, 4}},
+                                {16_KiB, {256, 4, 2}},
+                                {4_MiB, {128, 4, 4}},
+                                {16_MiB, {128, 4, 4, true}},
+                                {32_MiB, {128, 4, 3, true}},
+                                {128_MiB, {256, 8, 2, true}}};
+constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
+                             {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
+                             {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerSquares[] = {
+    {4_KiB, {128, 2, 8}},   {8_KiB, {128, 4, 8}}, {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},       {64_KiB, {1024, 4, 1}, Width::narrow},
+    {256_KiB, {128, 2, 8}}, {1_MiB, {128, 4, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kIntegerProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {128, 4, 8}},  {16_KiB, {256, 4, 4}},       {32_KiB, {512, 4, 2}},
+                                    {4_MiB, {128, 2, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
+std::span<const Row> rows_for(DType type, Terms terms) {
+  if (is_integer(type)) {
+    if (terms == Terms::elements) return kIntegers;
+    return terms == Terms::products ? std::span<const Row>(kIntegerProducts) : kIntegerSquares;
+  }
+  if (terms == Terms::elements) return kSums;
+  if (type == DType::float64) return terms == Terms::products ? std::span<const Row>(kWideProducts) : kWideSquares;
+  return terms == Terms::products ? std::span<const Row>(kProducts) : kSquares;
+}
+
+constexpr std::uint32_t kMostGroups = 1024;                       // and
+constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
+constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
+// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
+// numbers what launches leave to the next, where groups meet, and a word for each that fails.
+std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
+  const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
+  return entries.lower_bits != 0 ? 16 + 32 + (groups + 7) / 8 * 8 + slots : slots;
+}
+
+// What the kernel needs of local memory: columns of bins, entries, and some.
+constexpr std::uint64_t local_bytes(WindowEntries entries) {
+  return std::uint64_t{4} * 33 * (2 * entries.digits + 4) + std::uint64_t{8} * entries.words() + 2048;
+}
+
+bool can_run(const DeviceInfo& info, DType type, Terms terms) {
+  if (terms == Terms::elements && (type == DType::float16 || type == DType::bfloat16)) return false;
+  if (info.local_bytes < local_bytes(window_entries(type, terms))) return false;
+  return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
+         info.has(Capability::denormals);
+}
+
+std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster) {
+  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/small/elements.h"};
+  const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
+  if (is_integer(type)) {
+    add({"reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h",
+         "reduce/small/sum_finish.h", "reduce/small/sum_integers.cl"});
+    return files;
+  }
+  if (terms == Terms::elements && type == DType::float32) {
+    add({"reduce/small/elements_float32.cl", "reduce/small/fixed_point.h", "reduce/small/window_float32.cl"});
+  } else if (terms == Terms::elements) {
+    add({"reduce/small/elements_float64.cl", "reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/near_sum.h",
+         "reduce/small/window_float64.cl"});
+  } else if (type == DType::float64) {
+    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/products_float64.cl"});
+  } else {
+    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/near_sum.h", "reduce/small/products_float32.cl"});
+  }
+  add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h", "reduce/small/limbs.h"});
+  if (window_entries(type, terms).lower_bits != 0) add({"reduce/small/fixed_sum.h"});
+  if (terms == Terms::elements) {
+    add({type == DType::float32 ? "reduce/small/quick_float32.h" : "reduce/small/quick_float64.h", "reduce/small/quick_sum.h"});
+  } else if (in_cluster) {
+    add({type == DType::float64 ? "reduce/small/quick_products64.h" : "reduce/small/quick_float64.h", "reduce/small/quick_sum.h"});
+  }
+  add({"reduce/small/sum_window.cl"});
+  return files;
+}
+
+std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "sum_window"; }
+
+}  // namespace
+
+// As in elements_*.cl and products_*.cl.
+WindowEntries window_entries(DType type, Terms terms) {
+  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, int first_bits = 0, std::uint32_t fixed_words = 2) {
+    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};
+  };
+  if (is_integer(type)) return entries(1074, 8 * 16);
+  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
+  return type == DType::float64 ? entries(1074 - 2148, 263 * 16, 51, 61, 4) : entries(1074 - 350, 38 * 16, 46);
+}
+
+void WindowEntries::unfold(std::span<std::int64_t> words) const {
+  const std::int64_t field = words[digits + 4];
+  if (lower_bits == 0 || field == 0) return;
+  const std::vector<std::int64_t> parts(words.begin(), words.begin() + fixed_words);
+  const std::int64_t other = words[fixed_words];
+  std::fill(words.begin(), words.end(), 0);
+  words[digits + 3] = other;
+  for (std::uint32_t i = 0; i < fixed_words; ++i) {
+    const std::int64_t finer = i == 0 ? first_bits - lower_bits : 0;
+    const std::int64_t position = field - 1 - std::int64_t{lower_bits} * (fixed_words - 1 - i) - finer - base;
+    words[position / 32] += (parts[i] & 0xffffffff) << position % 32;
+    words[position / 32 + 1] += (parts[i] >> 32) * (std::int64_t{1} << position % 32);
+  }
+}
+
+device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
+  const std::uint32_t cluster = strided ? 1 : shape.cluster;
+  return {files_of(type, terms, cluster > 1),
+          {{"PRODUCTS", terms != Terms::elements ? "1" : "0"},
+           {"DOT", terms == Terms::products ? "1" : "0"},
+           {"FRACTION_BITS", std::to_string(core::float_format(type).fraction_bits)},
+           {"GROUP_SIZE", std::to_string(shape.group_size)},
+           {"LOADS", std::to_string(shape.loads)},
+           {"RESIDENT", std::to_string(shape.resident)},
+           {"STREAM", shape.stream ? "1" : "0"},
+           {"ALONE", shape.alone ? "1" : "0"},
+           {"CLUSTER", std::to_string(cluster)},
+           {"STRIDED", strided ? "1" : "0"},
+           {"COLUMN_BITS", "5"},
+           {"INTEGERS", is_integer(type) ? "1" : "0"},
+           {"INTEGER_BITS", std::to_string(8 * size_of(type))},
+           {"INTEGER_SIGNED", is_signed(type) ? "1" : "0"}}};
+}
+
+std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
+  const std::span<const Row> rows = rows_for(type, terms);
+  const Width width = size_of(type) == 8 ? Width::wide : Width::narrow;
+  if (!can_run(device.info(), type, terms)) return {};
+  for (const Row& row : rows) {
+    if (elements * size_of(type) > row.bytes || (row.width != Width::any && row.width != width)) continue;
+    if (row.shape.cluster > 1 && !device.has_clusters()) continue;
+    std::optional<DeviceWindow> window = make(device, type, terms, row.shape, row.bytes);
+    if (window || row.shape.cluster == 1) return window;
+  }
+  return {};
+}
+
+std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, WindowShape shape, std::uint64_t bytes) {
+  if (shape.group_size > device.info().max_group_size) return {};
+  const std::uint64_t tile_bytes = std::uint64_t{16} * shape.group_size * shape.loads;
+  shape.alone = bytes <= tile_bytes * shape.cluster;
+  DeviceWindow window(device, type, terms, shape);
+  window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
+  const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
+  if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
+  if (shape.cluster > 1 && device.resident_clusters(window.kernel_, shape.group_size, shape.cluster) == 0) return {};
+  window.groups_ = shape.alone    ? 1
+                   : shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups})
+                                  : kMostGroups;
+  window.tile_elements_ = tile_bytes / size_of(type);
+  window.most_elements_ = window.tile_elements_ * shape.cluster;
+  if (!shape.alone) window.most_elements_ = (shape.stream ? kGroupElements : window.tile_elements_) * window.groups_;
+  if (is_integer(type)) window.most_elements_ = std::min(window.most_elements_, kMostIntegers);
+  const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
+  window.slots_ = device.allocate(8 * zeros.size());
+  device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);
+  return window;
+}
+
+void DeviceWindow::prepare_strided() {
+  if (strided_kernel_.handle != nullptr) return;
+  strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
+}
+
+bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result,
+                          const device::Memory& to, std::uint64_t to_offset) {
+  if (a.count > most_elements_ || a.rows() > 1 || b.rows() > 1) return false;
+  const auto in_loads = [&](const device::Run& array) {
+    const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
+    return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;
+  };
+  const bool strided = !in_loads(a) || !in_loads(b);
+  if (strided) prepare_strided();
+  const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
+  const bool in_cluster = shape_.cluster > 1 && !strided;
+  const auto groups = in_cluster ? shape_.cluster : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
+  const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
+                                        a.count,  slots_,   result,   to,       to_offset, static_cast<std::int32_t>(skip_nans)};
+  device_->launch(strided ? strided_kernel_ : kernel_, {groups, shape_.group_size}, arguments);
+  return true;
+}
+
+std::string_view DeviceWindow::entry() const { return entry_of(type_); }
+
+std::string DeviceWindow::text() const {
+  return fmt::format("groups={} group_size={} loads={}", shape_.cluster > 1 ? shape_.cluster : groups_, shape_.group_size, shape_.loads);
+}
+
+}  // namespace samesum::reduce

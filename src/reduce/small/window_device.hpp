@@ -1,0 +1,88 @@
+// Exact sums of little data on a device that runs kernels, in one short launch (sum_window.cl; sum_integers.cl): of elements, or of
+// products.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
+
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace samesum::reduce {
+
+/// What is summed.
+enum class Terms { elements, squares, products };
+
+/// What the kernel leaves of a sum: digits, of which digit i weighs 2^(base + 32 i - 1074), and four counters: NaNs, infinities of either
+/// sign, whether there was anything but -0.0 and NaN. Or a fixed-point number (fixed_sum.h), of which the word behind these tells.
+struct WindowEntries {
+  int base;
+  std::uint32_t digits;
+  int lower_bits = 0;  ///< of fixed-point numbers' words, but the last; 0: there are none
+  int first_bits = 0;  ///< of the first one
+  std::uint32_t fixed_words = 2;
+
+  constexpr std::uint32_t words() const noexcept { return digits + 5; }
+  /// Makes entries of what the kernel left.
+  void unfold(std::span<std::int64_t> words) const;
+};
+WindowEntries window_entries(DType type, Terms terms);
+
+/// A configuration of the kernel: changes speed, never a bit.
+struct WindowShape {
+  std::uint32_t group_size = 0;
+  std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
+  std::uint32_t resident = 0;  ///< groups to a compute unit
+  bool stream = false;         ///< more tiles than groups
+  bool alone = false;          ///< one group, and one tile; or a cluster, with a tile each
+  std::uint32_t cluster = 1;   ///< groups of it, whose sums meet in local memory; what does not fit one of them adds up
+};
+device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
+
+/// Prepared once, launched as often as one likes. One launch at a time.
+class DeviceWindow {
+ public:
+  /// Nothing where so many elements are not for this kernel, or the device lacks what it needs.
+  /// @throws Error (device) where the kernel cannot be built.
+  static std::optional<DeviceWindow> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
+
+  /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
+  /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
+  /// kernel for arrays that are not contiguous from a multiple of 16 bytes on is built for the first, unless prepare_strided() has.
+  bool launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
+              std::uint64_t to_offset);
+
+  void prepare_strided();
+
+  std::uint64_t most_elements() const { return most_elements_; }
+
+  /// The kernel's.
+  std::string_view entry() const;
+
+  /// "groups=1024 group_size=256 loads=2"
+  std::string text() const;
+
+ private:
+  DeviceWindow(device::Device& device, DType type, Terms terms, const WindowShape& shape)
+      : device_(&device), type_(type), terms_(terms), shape_(shape) {}
+
+  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, WindowShape shape, std::uint64_t bytes);
+
+  device::Device* device_;
+  DType type_;
+  Terms terms_;
+  WindowShape shape_;
+  std::uint32_t groups_ = 0;  // at most
+  std::uint64_t tile_elements_ = 0, most_elements_ = 0;
+  device::Kernel kernel_{};
+  device::Kernel strided_kernel_{};
+  device::Memory slots_{};
+};
+
+}  // namespace samesum::reduce

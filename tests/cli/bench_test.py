@@ -1,0 +1,162 @@
+"""samesum bench and samesum kernel: the ladders run, and wrong results are reported. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from support.program import PROGRAM, Case, npy
+
+
+class Bench(Case):
+    def test_sum(self):
+        self.array("x.npy", [0.5] * 600)
+        found = self.json("bench", "sum", "--device", "cpu", "--data", "x.npy", "--rows", "20", "--runs", "3")
+        self.assertEqual((found["rows"], found["columns"], found["exact_sum"]["value"]), (20, 30, 300))
+        self.assertTrue(all(row["verdict"] == "right" for row in found["variants"]), found)
+        text = self.succeed("bench", "sum", "--device", "cpu", "--size", "2^12", "--runs", "3", "--dtype", "float64")
+        self.assertIn("64 x 64 float64", text)
+        self.assertIn("no matrix of", self.refuse("bench", "sum", "--device", "cpu", "--data", "x.npy", "--rows", "7"))
+
+    def test_ceiling(self):
+        found = self.json("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3")
+        self.assertEqual({read["bytes"] for read in found["reads"]}, {65536})
+        self.assertIn("GB/s", self.succeed("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3", "--seconds", "0.1"))
+
+    def test_barrier(self):
+        self.assertIn("cpu runs no kernels, which is what the barrier is for: name a device", self.refuse("bench", "barrier", "--device", "cpu"))
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        few = ["bench", "barrier", "--device", devices[0], "--rounds", "10", "--runs", "1", "--group", "64", "--no-shapes"]
+        found = self.json(*few)
+        methods = {row["method"]: row["verdict"] for row in found["neighbour_sums"]}
+        self.assertEqual({method for method, verdict in methods.items() if verdict != "right"} - {"none"}, set(), found)
+        self.assertIn("barriers/us", self.succeed(*few, "--variant", "best", "--variant", "ticket"))
+        self.assertIn("is no method", self.refuse(*few, "--variant", "hope"))
+
+    def test_a_kernel_of_ones_own(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        self.write("sum.cl", b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
+                             b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += in[i];\n"
+                             b"  out[group_id()] = total;\n}\n")
+        few = ["--device", devices[0], "--runs", "1"]
+        rows = {row["name"]: row["verdict"] for row in self.json("bench", "sum", "--size", "2^12", *few, "--kernel", "sum.cl")["variants"]}
+        self.assertEqual((rows["sum.cl"], rows["exact_bins"]), ("right", "right"))
+        self.write("pairs.cl", b"KERNEL void pairs(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {\n"
+                               b"  c[global_id()] = a[0];\n}\n")
+        found = self.json("bench", "pairs", "--size", "100", "--variant", "pairs.cl", "--kernel", "pairs.cl", *few, code=1)
+        self.assertEqual([row["verdict"] for row in found["variants"]], ["wrong"])
+        self.write("h.cl", b"KERNEL void histogram(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts) {\n"
+                           b"  for (ulong i = global_id(); i < n; i += global_size()) atomic_add_global32(&counts[data[i]], 1);\n}\n")
+        found = self.json("bench", "histogram", "--size", "10000", "--data", "sky", "--variant", "h.cl", "--kernel", "h.cl", *few)
+        self.assertEqual([row["verdict"] for row in found["data"][0]["variants"]], ["right"])
+        self.assertIn("nowhere.cl", self.refuse("bench", "pairs", "--kernel", "nowhere.cl", *few))
+
+    SUM = b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  %s\n}\n"
+    LOOP = SUM % b"volatile GLOBAL REAL* place = out;\n  for (;;) place[0] = 1;"
+
+    def few(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["is_cpu"] and device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no kernels run on this processor")
+        return ["--size", "2^12", "--runs", "1", "--device", devices[0], "--variant", "tree_passes"]
+
+    def test_a_kernel_of_ones_own_is_never_left_out(self):
+        few = self.few()
+        self.write("good.cl", self.SUM % b"REAL total = 0; for (ulong i = 0; i < n; ++i) total += in[i]; out[group_id()] = group_id() == 0 ? total : 0;")
+        rows = {row["name"]: row["verdict"] for row in self.json("bench", "sum", *few, "--kernel", "good.cl")["variants"]}
+        self.assertEqual(rows, {"tree_passes": "right", "good.cl": "right"})
+        self.assertIn("good.cl: cpu runs no kernels", self.refuse("bench", "sum", "--size", "2^12", "--device", "cpu", "--kernel", "good.cl"))
+        sources = {"sum": self.SUM % b"out[0] = nothing;",
+                   "pairs": b"KERNEL void pairs(GLOBAL const REAL* a) { nothing; }",
+                   "histogram": b"KERNEL void histogram(GLOBAL const uchar* data) { nothing; }"}
+        for ladder, source in sources.items():
+            self.write("bad.cl", source)
+            variant = ["--variant", {"sum": "tree_passes", "pairs": "naive", "histogram": "racy"}[ladder]]
+            result = self.run_program("bench", ladder, *few[:-2], *variant, "--kernel", "bad.cl")
+            message = result.stderr.decode()
+            self.assertEqual(result.returncode, 2, message)
+            self.assertIn("samesum: bad.cl: cannot build the kernel '%s'" % ladder, message)
+            self.assertRegex(message, "build log: .*'?nothing'?")
+
+    def test_a_kernel_that_ends_never_or_badly(self):
+        few = self.few()
+        for name, source, message in [("loop.cl", self.LOOP, "loop.cl: the kernel was not done after 1 s"),
+                                      ("wild.cl", self.SUM % b"out[(ulong)1 << 42] = 1;", "wild.cl: the process crashed .* while the kernel ran")]:
+            self.write(name, source)
+            result = self.run_program("bench", "sum", *few, "--kernel", name, "--kernel-seconds", "1" if name == "loop.cl" else "60")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr.decode(), "samesum: " + message)
+
+    def test_signals_end_a_kernel_too(self):
+        few = self.few()
+        self.write("loop.cl", self.LOOP)
+        for number in (signal.SIGINT, signal.SIGKILL):
+            process = subprocess.Popen([PROGRAM, "bench", "sum", *few, "--kernel", "loop.cl"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            children = "/proc/%d/task/%d/children" % (process.pid, process.pid)
+            child = self.until(lambda: open(children).read().split())[0]
+            process.send_signal(number)
+            self.assertEqual(process.wait(20), -number)
+            self.until(lambda: not os.path.exists("/proc/" + child) or " Z " in open("/proc/%s/stat" % child).read())
+
+    def until(self, what):
+        for _ in range(2000):
+            found = what()
+            if found:
+                return found
+            time.sleep(0.01)
+        raise AssertionError("it never happened")
+
+    def test_pairs(self):
+        found = self.json("bench", "pairs", "--device", "cpu", "--size", "300", "--runs", "1", "--f", "sqdist", "--components", "3")
+        rows = {row["name"]: row["verdict"] for row in found["variants"]}
+        self.assertEqual(rows, {"serial": "skipped", "register_blocks": "right", "compensated": "right", "exact": "right"})
+        self.assertIn("of ceiling", self.succeed("bench", "pairs", "--device", "cpu", "--size", "2^8", "--runs", "1", "--seconds", "0.1"))
+        self.assertIn("is no rung", self.refuse("bench", "pairs", "--device", "cpu", "--variant", "magic"))
+        for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
+            capped = self.json("bench", "pairs", "--device", device, "--size", "300", "--runs", "1", "--registers", "64", "--variant", "register_blocks")
+            self.assertIn("resident=4", capped["variants"][-1]["configuration"])
+
+
+class Kernel(Case):
+    def test_listing(self):
+        listed = dict(line.split(": ") for line in self.succeed("kernel").splitlines())
+        self.assertLessEqual({"sum", "barrier", "pairs"}, set(listed))
+        self.assertIn("register_blocks", listed["pairs"].split())
+        self.assertIn("is no pattern", self.refuse("kernel", "difference"))
+        self.assertIn("is no variant", self.refuse("kernel", "pairs", "difference", "--device", "cpu"))
+        self.assertIn("no kernels to show", self.refuse("kernel", "pairs", "naive", "--device", "cpu"))
+
+    def test_source_log_and_machine_code(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        for _ in range(2):  # a log is there the second time too
+            result = self.run_program("kernel", "pairs", "naive", "--device", devices[0], "--group", "32", "--asm", "naive.bin")
+            text = result.stdout.decode()
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("#define GROUP 32", text)
+            self.assertIn("KERNEL FIXED_GROUP(GROUP, 1) void naive", text)
+            self.assertIn("// --- build log", text)
+            self.assertIn("// naive.bin: ", text)
+            self.assertGreater(len(self.read("naive.bin")), 100)
+
+    def test_the_kernel_for_so_much_data(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"].startswith("opencl")]
+        if not devices:
+            self.skipTest("no OpenCL device")
+        kernel = ["kernel", "reduce", "extremes", "--device", devices[0]]
+        self.assertIn("--size takes a number", self.refuse(*kernel, "--size", "little"))
+        self.assertIn("extremes.cl", self.succeed(*kernel, "--size", "4K"))
+        self.assertIn("to 16777216 elements", self.refuse("kernel", "pairs", "naive", "--device", devices[0], "--size", "2^30"))
+        sums = ["kernel", "sum", "exact_bins", "--device", devices[0], "--size"]
+        self.assertIn("#define KEPT 1", self.succeed(*sums, "64K"))  # small enough to stay in a cache
+        self.assertIn("#define KEPT 0", self.succeed(*sums, "2^28"))
+
+
+if __name__ == "__main__":
+    unittest.main()

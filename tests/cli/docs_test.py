@@ -1,0 +1,280 @@
+"""The examples in README, docs/ and --help work: every command is run, every C++ snippet is compiled and run.
+
+In README and docs/*.md each block of code stands between ``` and has a language: cpp, opencl (the `source` of the next cpp block), sh, console
+(`$ command`, and what it prints), or text for what is neither. Commands run with inputs of these names that are made here, and `bench` with
+few data; what cannot be run stands in NOT_RUN, with the reason.
+"""
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import numpy
+
+from support.images import jpeg, png
+from support.program import PROGRAM, Case
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(PROGRAM).resolve().parent.parent.parent
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+LANGUAGES = {"cpp", "opencl", "sh", "console", "text"}
+
+NOT_RUN = {
+    "make demo": "builds, and installs packages",
+    "make test": "builds, installs packages, and runs this very test",
+    "samesum selftest --device opencl:0": "takes seconds; 'samesum selftest' is run, on the CPU",
+    "samesum selftest --json >> report.txt": "likewise",
+}
+HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
+         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
+         ["quantile"]]
+
+# Options that make a measurement short: the size (an option and its value), and the others.
+SHORT = {
+    "sum": ("--size 2^12", "--runs 1"),
+    "ceiling": ("--size 64K", "--runs 1"),
+    "histogram": ("--size 2^10", "--runs 1"),
+    "pairs": ("--size 64", "--runs 1"),
+    "reduce": ("--size 2^10", "--runs 1"),
+    "barrier": ("--rounds 10", "--runs 1 --group 64 --no-shapes"),
+}
+
+
+def blocks(page):
+    """(language, lines) of each block of code."""
+    found, language, lines = [], None, []
+    before = ""
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("```"):
+            if language is None:
+                language, lines = line[3:].strip(), []
+                if language not in LANGUAGES:
+                    raise AssertionError(f"{page.name}:{number}: a block of code says its language: {', '.join(sorted(LANGUAGES))}")
+            else:
+                found.append((language, lines))
+                language = None
+        elif language is not None:
+            lines.append(line)
+        elif line.startswith("    ") and not before.strip():
+            raise AssertionError(f"{page.name}:{number}: an indented block of code: it stands between ```, with its language")
+        before = line
+    if language is not None:
+        raise AssertionError(f"{page.name}: ``` is not closed")
+    return found
+
+
+def kernel_device():
+    """The selector of the first device that runs kernels; None if there is none."""
+    listed = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True, check=True, text=True).stdout)
+    return next((device["selector"] for device in listed["devices"] if device["selector"] != "cpu"), None)
+
+
+class Commands(Case):
+    def setUp(self):
+        super().setUp()
+        self.device = kernel_device()
+        generator = numpy.random.default_rng(1)
+        for name in ("x.npy", "a.npy", "b.npy", "dem.npy", "grid.npy", "data.npy"):
+            numpy.save(self.path(name), generator.random(300, dtype="f4"))
+        for name in ("A.npy", "B.npy"):
+            numpy.save(self.path(name), generator.random((30, 3)))
+        for name in ("dump.raw", "a.raw", "b.raw"):
+            self.write(name, generator.random(1000).tobytes())
+        numpy.savez(self.path("arrays.npz"), x=generator.random(10))
+        shutil.copy(self.path("arrays.npz"), self.path("z.npz"))
+        for name in ("values.txt.gz", "x.csv.gz"):
+            self.write(name, gzip.compress(b"1.5\n2\n-0.25\n"))
+        self.write("x.txt", b"1.5\n2\n")
+        for name in ("sales.csv", "t.csv", "2023.csv", "2024.csv"):
+            self.write(name, b"region,price,a,b,c,d,e\nnorth,1.50,1,2,3,4,5\nsouth,2,1,2,3,4,5\n")
+        self.write("t.tsv", b"region\tprice\tcount\nnorth\t1.50\t7\n")
+        self.write("eu.txt", "Ort;Land;Preis\nK\u00f6ln;DE;1.234,50\n".encode())
+        self.write("x", generator.random(1500).astype("f4").tobytes())
+        self.write("book.txt", b"It was the best of times\n")
+        self.write("photo.png", png(generator.integers(0, 256, (20, 30, 3), dtype="u1")))
+        self.write("photo.jpg", jpeg())
+        self.write("my.cl", b"")
+        for name in ("a", "b"):
+            self.succeed("sum", "--partial", name + ".sum", name + ".npy")
+        tools = tempfile.TemporaryDirectory()
+        self.addCleanup(tools.cleanup)
+        os.symlink(PROGRAM, os.path.join(tools.name, "samesum"))
+        if shutil.which("jq") is None:  # without jq, only checks that its input is JSON
+            jq = pathlib.Path(tools.name) / "jq"
+            jq.write_text("#!/usr/bin/python3\nimport json, sys\njson.load(sys.stdin)\n", encoding="utf-8")
+            jq.chmod(0o755)
+        self.environment = {**os.environ, "PATH": tools.name + ":" + os.environ["PATH"], "TYPE": "float64", "SIZE": "2^12", "DATA": "uniform"}
+        if (SOURCE / "data").exists():
+            os.symlink(SOURCE / "data", self.path("data"))
+
+    def user_kernel(self, pattern):
+        """my.cl is a kernel of the measured pattern."""
+        self.write("my.cl", {
+            "sum": b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
+                   b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += in[i];\n"
+                   b"  out[group_id()] = total;\n}\n",
+            "pairs": b"KERNEL void pairs(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {\n"
+                     b"  REAL total = 0;\n  for (ulong y = 0; y < y_count; ++y) total += a[global_id()] * b[y];\n"
+                     b"  if (global_id() < x_count) c[global_id()] = total;\n}\n",
+            "histogram": b"KERNEL void histogram(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts) {\n"
+                         b"  for (ulong i = global_id(); i < n; i += global_size()) atomic_add_global32(&counts[data[i]], 1);\n}\n"}[pattern])
+
+    def short(self, command):
+        """The same with little data, on an existing device; None if there is none."""
+        words = command
+        on_kernels = "--device cuda" in words or "--device opencl" in words
+        words = re.sub(r"--device (cuda|opencl)\S*", f"--device {self.device}", words)
+        measured = re.search(r"samesum bench (\w+)", words)
+        if measured:
+            pattern = measured[1]
+            size, others = SHORT[pattern]
+            option = size.split()[0]
+            if option in words:
+                words = re.sub(option + r" \S+", size, words)
+            elif "--rows" not in words and not re.search(r"--data \S+\.", words):
+                words += " " + size
+            for other in re.findall(r"--\S+(?: [^-]\S*)?", others):
+                if other.split()[0] not in words:
+                    words += " " + other
+            if "--kernel" in words:
+                self.user_kernel(pattern)
+                words += " --variant my.cl"
+        if re.search(r"samesum (bench barrier|kernel \w+ \w+|bench .*--variant)", words) and "--device" not in words:
+            on_kernels = True
+            words += f" --device {self.device}"
+        elif re.search(r"samesum (bench \w+|selftest)", words) and "--device" not in words:
+            words += " --device cpu"
+        return None if on_kernels and self.device is None else words
+
+    def check(self, command, where):
+        if command in NOT_RUN:
+            self.left_out.add(command)
+            return ""
+        short = self.short(command)
+        if short is None:
+            self.missing.append(command)
+            return ""
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", short], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, f"{where}: {command}\nrun as: {short}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def run_all(self, wanted):
+        self.left_out, self.missing = set(), []
+        once = {}
+        for where, command in wanted:
+            once.setdefault(command.split("#")[0].strip(), where)
+        for command, where in once.items():
+            with self.subTest(where=where, command=command):
+                self.check(command, where)
+        if self.missing:
+            print(f"no device here runs kernels, so these were not run: {self.missing}")
+
+    @unittest.skipUnless((SOURCE / "docs").exists(), "README's and docs' commands are run in a checkout")
+    def test_those_of_the_pages(self):
+        self.run_all([(page.name, line) for page in PAGES for language, lines in blocks(page) if language == "sh" for line in lines if line])
+        self.assertLessEqual({command for command in NOT_RUN if command.startswith("make")}, self.left_out, "NOT_RUN names what no page shows")
+
+    @unittest.skipUnless((SOURCE / "docs").exists(), "README's and docs' commands are run in a checkout")
+    def test_what_they_print(self):
+        """Whole lines, except those about devices."""
+        for page in PAGES:
+            for language, lines in blocks(page):
+                if language != "console":
+                    continue
+                self.left_out, self.missing = set(), []
+                printed = self.check(lines[0].removeprefix("$ "), page.name).splitlines()
+                for line in lines[1:]:
+                    value = re.match(r"  (?:\w+:\d+|cpu)\s+(\S+  \S+)  ", line)
+                    if value:
+                        self.assertTrue(any(value[1] in found for found in printed), (line, printed))
+                    elif "devices agree" not in line:
+                        self.assertIn(line, printed)
+
+    def test_those_of_help(self):
+        wanted = []
+        for command in HELPS:
+            text = self.succeed(*command, "--help")
+            examples = text.partition("\nExamples:\n")[2].partition("\n\n")[0].replace("\\\n", "").splitlines()
+            self.assertTrue(examples, command)
+            for line in examples:
+                self.assertLessEqual(len(line), 88, "this line of help is too long: " + line)
+                self.assertNotRegex(line.partition("#")[0].strip(), r" {2,}\S", "what is no part of a command stands behind #: " + line)
+                if "--help" not in line:
+                    wanted.append(("samesum " + " ".join(command), line.strip()))
+        self.run_all(wanted)
+
+
+# The variables that snippets use: each snippet is in its own function, and may redeclare names.
+FIXTURE = """
+#include <samesum/barrier.hpp>
+#include <samesum/pairs.hpp>
+#include <samesum/samesum.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+static void require(double found, double expected, const char* what) {
+  if (found == expected) return;
+  std::printf("%s is %.17g, not %.17g\\n", what, found, expected);
+  std::exit(1);
+}
+
+static const samesum::Device device = samesum::open_devices("all", 0).back();  // one that runs kernels, if there is one
+static const std::vector<float> samples = {0.25f, 0.5f, 0.75f, 1.0f};
+static const samesum::Array view = samples;
+static const std::uint64_t n = 4;
+static const samesum::Buffer memory(device, 4 * n), result(device, 48);
+static const samesum::Array array((memory.write(samples.data(), 4 * n), memory), n, samesum::DType::float32);
+static const samesum::Buffer from(device, 64), to(device, 64);
+static const unsigned side = 16, steps = 3;
+"""
+
+
+@unittest.skipUnless((BUILD / "CMakeCache.txt").exists() and (SOURCE / "docs").exists(), "snippets are compiled with the library of a build tree")
+class Snippets(unittest.TestCase):
+    def test_compile_and_run(self):
+        includes, functions, calls, kernel = [], [], [], ""
+        for page in PAGES:
+            for language, lines in blocks(page):
+                if language == "opencl":
+                    kernel = "\n".join(lines)
+                elif language == "cpp":
+                    includes += [line for line in lines if line.startswith("#include")]
+                    body = [self.checked(line) for line in lines if not line.startswith("#include")]
+                    name = f"{page.stem.replace('-', '_')}_{len(calls)}"
+                    on_kernels = "launch_grid" in "".join(body)
+                    functions.append(f'static void {name}() {{\n  const std::string source = R"kernel({kernel})kernel";\n'
+                                     f'#line 1 "{page.name}, a snippet"\n' + "\n".join(body) + "\n}\n")
+                    calls.append(f"  if ({str(not on_kernels).lower()} || device.info().has(samesum::Capability::kernels)) {name}();\n")
+                    kernel = ""
+            self.assertEqual(kernel, "", f"{page.name}: no cpp block behind the kernel has it for its `source`")
+        self.assertGreater(len(calls), 3)
+        program = "\n".join(dict.fromkeys(includes)) + FIXTURE + "".join(functions) + "int main() {\n" + "".join(calls) + "}\n"
+        library = next(BUILD.glob("lib/**/libsamesum.so")).parent
+        cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE))
+        with tempfile.TemporaryDirectory() as folder:
+            source, binary = pathlib.Path(folder) / "snippets.cpp", pathlib.Path(folder) / "snippets"
+            source.write_text(program, encoding="utf-8")
+            done = subprocess.run([cache["CMAKE_CXX_COMPILER"], "-std=c++20", "-Wall", "-Wextra", "-Wno-unused", *cache["CMAKE_CXX_FLAGS"].split(), source,
+                                   "-I", SOURCE / "include", "-L", library, "-lsamesum", "-Wl,-rpath," + str(library), "-o", binary],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), program)
+            done = subprocess.run([binary], capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def checked(self, line):
+        """`expression;  // 1.0` and `double x = expression;  // 1.0 …`: checks the values."""
+        found = re.match(r"((?:[\w:]+ (\w+) = )?([^=]+));\s+// (-?[\d.]+)(?=$|;)", line)
+        return f"{found[1]}; require(static_cast<double>({found[2] or found[3]}), {found[4]}, R\"({line})\");" if found else line
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+// The CPU's sums at the capacity of each of their counters, lanes and bins, and slightly beyond: an error in emptying them by one step
+// shows only here. The sizes follow from the constants of the code.
+#include "core/simd.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
+#include "reduce/cpu/sum_cpu_bins.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
+#include "selftest/cases.hpp"
+#include "support/informative.hpp"
+#include "support/oracle.hpp"
+#include "support/repeated.hpp"
+
+#include <samesum/sum.hpp>
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+using test::informative;
+
+// `block` added up `times` over, by doubling.
+Accumulator times(Accumulator block, std::uint64_t times) {
+  Accumulator total;
+  for (; times != 0; times /= 2) {
+    if (times % 2 != 0) total.merge(block);
+    block.merge(Accumulator(block));
+  }
+  return total;
+}
+
+// The greatest elements that an exponent window takes, all of one sign, more than lanes have room for. In every unit one element is so
+// small that double additions round, which ends the sums that are watched for rounding. How small it must be so that the window fits
+// exactly depends on the vectors' width, so a range of sizes is tried.
+TEST(SumLimits, LanesOfAWindowAreEmptiedInTime) {
+  constexpr std::uint64_t kTimes = 16 * reduce::PartialSum<float>::kMaxBlocks;
+  for (int below = 60; below <= 72; ++below) {
+    std::vector<float> block(reduce::kBlock, std::nextafter(2.0F, 0.0F));
+    for (std::size_t i = 0; i < block.size(); i += 256) block[i] = std::ldexp(1.0F, 1 - below);
+    const test::Repeated all(std::span<const float>(block), kTimes);
+    if (!all.why_not().empty()) GTEST_SKIP() << all.why_not();
+    const Accumulator expected = times(test::add_each(std::span<const float>(block)), kTimes);
+    ASSERT_TRUE(informative(expected.round()));
+    ASSERT_EQ(reduce::sum_cpu(all.view(), 1), expected) << "the least is 2^" << below << " times smaller";
+    ASSERT_EQ(reduce::rounded_sum_cpu(all.view(), 1), expected.round()) << "the least is 2^" << below << " times smaller";
+  }
+}
+
+template <class T>
+void fill_one_bin(std::uint64_t count, T element) {
+  const std::vector<T> elements(4096, element);
+  reduce::PartialSum<T> partial;
+  partial.unwatched = partial.blocks_to_bins = std::numeric_limits<int>::max();  // only bins
+  for (std::uint64_t left = count; left != 0;) {
+    const std::uint64_t taken = std::min<std::uint64_t>(left, elements.size());
+    reduce::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64,
+                         partial);
+    left -= taken;
+  }
+  ASSERT_GT(partial.blocks_to_bins, 0);
+  Accumulator one;
+  one.add(element);
+  ASSERT_EQ(partial.finish(), times(one, count)) << count << " times " << element;
+}
+
+TEST(SumLimits, ABinIsEmptiedInTime) {
+  constexpr std::uint64_t kRoom = reduce::BinTables<float>::kCapacity;
+  for (const float element : {std::nextafter(0x1p-125F, 0.0F), std::nextafter(1.0F, 0.0F), std::numeric_limits<float>::max()}) {
+    for (const std::uint64_t count : {kRoom - 1, kRoom, kRoom + 1, kRoom + 5 * reduce::kBlock + 1, 3 * kRoom}) {
+      fill_one_bin(count, element);
+      fill_one_bin(count, -element);
+    }
+  }
+  fill_one_bin(kRoom, std::numeric_limits<double>::max() / 0x1p20);
+}
+
+// The sum of 2^31 of the greatest 32-bit integers, on one thread, nearly fills 64 bits.
+TEST(SumLimits, IntegersAreAddedInPiecesThatFit) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the shadow memory of a sanitizer would be larger than this machine's";
+#endif
+  constexpr std::uint64_t kBlock = std::uint64_t{1} << 21, kTimes = (std::uint64_t{1} << 10) + 1;
+  const std::vector<std::uint32_t> block(kBlock, std::numeric_limits<std::uint32_t>::max());
+  const test::Repeated all(std::span<const std::uint32_t>(block), kTimes);
+  if (!all.why_not().empty()) GTEST_SKIP() << all.why_not();
+  constexpr std::uint64_t kCount = kBlock * kTimes;
+  static_assert(kCount > std::uint64_t{1} << 31);
+  EXPECT_EQ(reduce::sum_cpu(all.view(), 1).to_uint64(), kCount * std::numeric_limits<std::uint32_t>::max());
+  const Array negative(all.view().data(), kCount, DType::int32);
+  EXPECT_EQ(reduce::sum_cpu(negative, 1).to_int64(), -static_cast<std::int64_t>(kCount));
+}
+
+Accumulator difference(Accumulator a, const Accumulator& b) {
+  auto digits = b.canonical_digits();
+  for (std::int64_t& digit : digits) digit = -digit;
+  a.add_digits(digits);
+  return a;
+}
+
+// Most elements are slightly less than half a spacing of the last slice, for one of the sizes that are tried: all of them are rounded in
+// the same direction. The exact sum then lies beyond a tie by half of the lost amount, so a bound that is too tight gives the wrong
+// neighbour.
+TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
+  hard::Random random(12);
+  constexpr std::size_t kSize = 6 * reduce::kBlock;
+  int decided = 0;
+  for (int below = 80; below <= 120; ++below) {
+    std::vector<double> values(kSize, std::ldexp(1.998, -below));
+    for (double& value : values) {  // in any lane, so that sums that are watched for rounding do round
+      if (random.below(8) == 0) value = 1 + static_cast<double>(random.bits(52)) * 0x1p-52;
+    }
+    const Array data = std::span<const double>(values);
+    reduce::PartialSum<double> partial(true);
+    reduce::add_elements(static_cast<const std::byte*>(data.data()), kSize, DType::float64, partial);
+    const Accumulator exact = test::add_each(data);
+    const Accumulator approximate = partial.finish();
+    const double lost = difference(exact, approximate).round();
+    ASSERT_LE(std::fabs(lost), 2 * partial.slack) << "2^-" << below;
+    if (lost == 0) continue;
+    // The distance from the sum to a tie, and half of the lost amount beyond it.
+    const double nearest = exact.round();
+    Accumulator lacking;
+    for (const double part : {nearest, std::ldexp(1.0, std::ilogb(nearest) - 53), lost / 2}) lacking.add(part);
+    values.push_back(difference(lacking, exact).round());
+    const Array all = std::span<const double>(values);
+    const double expected = test::add_each(all).round();
+    ASSERT_TRUE(informative(expected));
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(reduce::rounded_sum_cpu(all, 1)), std::bit_cast<std::uint64_t>(expected)) << "2^-" << below;
+    decided += std::fabs(lost) > 0.25 * partial.slack;
+  }
+  if (simd::detect() != simd::Level::baseline) {  // the baseline has no vectors, and rounds nothing
+    EXPECT_GT(decided, 0) << "this test is of what is rounded away";
+  }
+}
+
+}  // namespace
+}  // namespace samesum

@@ -1,0 +1,214 @@
+// Words that merge by addition: the sum of the words of parts is the words of the merged result.
+#include "support/parts.hpp"
+
+#include <samesum/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+using Words = std::vector<std::int64_t>;
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+template <class Result>
+Words words_of(const Result& result) {
+  const auto words = result.words();
+  return {words.begin(), words.end()};
+}
+
+template <class Result>
+Result from(const Words& words) {
+  return Result::from_words(std::span<const std::int64_t, Result::kWords>(words));
+}
+template <>
+Histogram from(const Words& words) {
+  return Histogram::from_words(test::bins_of_parts(), words);
+}
+
+// The operation of MPI_SUM.
+void add(Words& to, const Words& words) { std::ranges::transform(to, words, to.begin(), std::plus<>()); }
+
+// Words require that extremes are dropped; without elements words exist for any fields.
+Statistics without_extrema(const Statistics& one) { return one.count() != 0 ? one.without_extrema() : one; }
+template <class Result>
+const Result& without_extrema(const Result& one) {
+  return one;
+}
+
+void expect_equal_rounded(const Accumulator& a, const Accumulator& b) {
+  for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(a.round(nan)), std::bit_cast<std::uint64_t>(b.round(nan)));
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(a.round_to_float(nan)), std::bit_cast<std::uint32_t>(b.round_to_float(nan)));
+  }
+  EXPECT_EQ(a.result_type(), b.result_type());
+}
+void expect_equal_rounded(const ProductAccumulator& a, const ProductAccumulator& b) {
+  for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(a.round(nan)), std::bit_cast<std::uint64_t>(b.round(nan)));
+  }
+}
+void expect_equal_rounded(const Statistics& a, const Statistics& b) {
+  expect_equal_rounded(a.contents().sum, b.contents().sum);
+  expect_equal_rounded(a.contents().squares, b.contents().squares);
+}
+void expect_equal_rounded(const Histogram&, const Histogram&) {}
+
+template <class Action>
+std::string refusal(ErrorKind kind, const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+template <class Result>
+struct WordsOf : testing::Test {};
+using Results = testing::Types<Accumulator, ProductAccumulator, Statistics, Histogram>;
+TYPED_TEST_SUITE(WordsOf, Results);
+
+TYPED_TEST(WordsOf, RandomPartsAddUpToThoseOfTheWhole) {
+  for (const std::size_t parts : {1, 2, 3, 5, 1000}) {
+    for (std::uint64_t seed = 0; seed < (parts < 10 ? 400 : 3); ++seed) {
+      hard::Random random(seed * 2000 + parts);
+      TypeParam merged = without_extrema(test::random_part<TypeParam>(random));
+      Words sum = words_of(merged);
+      for (std::size_t i = 1; i < parts; ++i) {
+        const TypeParam part = without_extrema(test::random_part<TypeParam>(random));
+        merged.merge(part);
+        add(sum, words_of(part));
+      }
+      const TypeParam found = from<TypeParam>(sum);
+      ASSERT_EQ(found, without_extrema(merged)) << parts << " parts, seed " << seed;
+      expect_equal_rounded(found, without_extrema(merged));
+      EXPECT_EQ(words_of(found), words_of(merged));
+    }
+  }
+}
+
+// The same part 2^20 times.
+TYPED_TEST(WordsOf, AMillionPartsHaveRoom) {
+  constexpr std::int64_t kParts = std::int64_t{1} << 20;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    hard::Random random(seed);
+    TypeParam merged = without_extrema(test::random_part<TypeParam>(random));
+    Words sum = words_of(merged);
+    for (std::int64_t& word : sum) {
+      ASSERT_FALSE(__builtin_mul_overflow(word, kParts, &word));
+      ASSERT_LT(std::abs(word), std::int64_t{1} << 53);  // more headroom than is guaranteed
+    }
+    for (std::int64_t parts = 1; parts < kParts; parts *= 2) merged.merge(TypeParam(merged));
+    ASSERT_EQ(from<TypeParam>(sum), merged) << seed;
+  }
+}
+
+TYPED_TEST(WordsOf, NothingAddsNothing) {
+  const TypeParam nothing = without_extrema(test::nothing<TypeParam>());
+  EXPECT_EQ(from<TypeParam>(words_of(nothing)), without_extrema(nothing));
+  hard::Random random(1);
+  const TypeParam part = without_extrema(test::random_part<TypeParam>(random));
+  Words sum = words_of(part);
+  add(sum, words_of(nothing));
+  EXPECT_EQ(from<TypeParam>(sum), part);
+}
+
+TYPED_TEST(WordsOf, WhatIsNoSumOfWordsIsRefused) {
+  hard::Random random(9);
+  TypeParam part = test::random_part<TypeParam>(random);
+  for (int i = 0; i < 8; ++i) part.merge(test::random_part<TypeParam>(random));
+  const Words good = words_of(without_extrema(part));
+  const std::size_t sign = std::is_same_v<TypeParam, Accumulator> ? Accumulator::kDigits - 1u : ProductAccumulator::kDigits - 1u;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    if (std::is_same_v<TypeParam, Statistics>) break;  // made of the others: some words are ignored beside others
+    for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+      if (i == sign && bad == -1) continue;
+      Words words = good;
+      words[i] = bad;
+      EXPECT_NE(refusal(ErrorKind::usage, [&] { from<TypeParam>(words); }).find("no sum of words"), std::string::npos) << i << " " << bad;
+    }
+  }
+}
+
+TEST(Words, ASumThatItsElementsCannotHaveIsRefused) {
+  Accumulator sum;
+  sum.add(1.0);
+  Words words = words_of(sum);
+  words[Accumulator::kDigits] = 0;
+  EXPECT_NE(refusal(ErrorKind::usage, [&] { from<Accumulator>(words); }).find("no sum of words"), std::string::npos);
+  words = words_of(sum);
+  words[Accumulator::kDigits - 1] = 1;
+  EXPECT_NE(refusal(ErrorKind::usage, [&] { from<Accumulator>(words); }).find("no sum of words"), std::string::npos);
+}
+
+TEST(Words, CountsOfMoreThan64BitsEndInAnError) {
+  Accumulator sum;
+  sum.add_counts(kMost, 0, 0, 0, false);
+  EXPECT_EQ(from<Accumulator>(words_of(sum)), sum);
+  ProductAccumulator products;
+  products.add_counts(kMost, 0, 0, 0, false);
+  EXPECT_EQ(from<ProductAccumulator>(words_of(products)), products);
+  Words words = words_of(sum), other = words_of(products);
+  add(words, words_of(sum));
+  add(other, words_of(products));
+  EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Accumulator>(words); }).find("2^64 - 1"), std::string::npos);
+  EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<ProductAccumulator>(other); }).find("2^64 - 1"), std::string::npos);
+  const Statistics missing(Statistics::Contents{.fields = {false, false, false, false}, .count = 1, .missing = kMost - 1});
+  Words places = words_of(missing);
+  EXPECT_EQ(from<Statistics>(places), missing);
+  add(places, words_of(Statistics(Statistics::Contents{.fields = {false, false, false, false}, .count = 1})));
+  EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Statistics>(places); }).find("2^64 - 1"), std::string::npos);
+  std::vector<std::uint64_t> slots(test::bins_of_parts().count() + 3);
+  slots[2] = kMost;
+  const Histogram full(test::bins_of_parts(), slots);
+  Words counts = words_of(full);
+  EXPECT_EQ(from<Histogram>(counts), full);
+  ++counts[0];
+  EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Histogram>(counts); }).find("2^64 - 1"), std::string::npos);
+  counts.pop_back();
+  EXPECT_NE(refusal(ErrorKind::usage, [&] { from<Histogram>(counts); }).find("24 words; here are 23"), std::string::npos);
+}
+
+TEST(Words, ExtremesHaveNone) {
+  const std::vector<double> values{1, 2, 3};
+  const Statistics all = collect(values, {true, true, true, true});
+  EXPECT_NE(refusal(ErrorKind::usage, [&] { all.words(); }).find("without_extrema()"), std::string::npos);
+  const Statistics rest = Statistics::from_words(all.without_extrema().words());
+  EXPECT_EQ(rest.variance(), all.variance());
+  EXPECT_EQ(rest.nonzero_count(), 3u);
+  EXPECT_NE(refusal(ErrorKind::usage, [&] { rest.min(); }).find("was not collected"), std::string::npos);
+}
+
+// As in merge(): a field that one part with elements lacks is lost; parts without elements are ignored.
+TEST(Words, FieldsOfStatisticsAreThoseOfAllPartsWithElements) {
+  const std::vector<double> values{1, 2, 3};
+  const Statistics both = collect(values, {false, true, true, false}), sum = collect(values, {false, true, false, false});
+  const Statistics empty = collect(Array(nullptr, 0, DType::float64), {false, false, true, false});
+  Words words = words_of(both);
+  add(words, words_of(empty));
+  EXPECT_EQ(from<Statistics>(words), both);
+  add(words, words_of(sum));
+  Statistics merged = both;
+  merged += sum;
+  EXPECT_EQ(from<Statistics>(words), merged);
+  EXPECT_FALSE(merged.contents().fields.squares);
+  Words none = words_of(empty);
+  add(none, words_of(empty));
+  EXPECT_EQ(from<Statistics>(none), empty);
+}
+
+}  // namespace
+}  // namespace samesum
