@@ -55,8 +55,8 @@ void check_order(const std::vector<T>& values, DType type, Fields fields, std::u
       if (first == 0) break;
     }
     if (!several) one.finish(contents, all);
-    EXPECT_EQ(all.at_least, least) << several;
-    EXPECT_EQ(all.at_greatest, greatest) << several;
+    EXPECT_EQ(all.min_index, least) << several;
+    EXPECT_EQ(all.max_index, greatest) << several;
     if (first_nan != values.size()) {
       EXPECT_EQ(all.first_nan, first_nan) << several;
     }

@@ -89,6 +89,9 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   shape.columns = kColumns;
   if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
+  // Sums of floats up to four bytes wide need few registers: three large groups to a unit hide more of a load's latency than two.
+  const bool narrow_sum = shape.rounds() && shape.windows && size_of(type) < 8 && shape.group_size == kGroupSize;
+  shape.resident = narrow_sum ? 3 : std::max(kUnitSize / 2 / shape.group_size, 1u);
   shape.steps = choose_steps(info, shape, elements);
   shape.kept = !info.is_cpu && elements * size_of(type) <= kKeptBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
@@ -135,7 +138,7 @@ device::Source pass_source(const KernelShape& shape, bool strided) {
            {"KEPT", flag(shape.kept && !strided)},
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
-           {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
+           {"RESIDENT", std::to_string(shape.resident)},
            {"WINDOWS", flag(shape.windows)},
            {"LOADS", std::to_string(shape.loads)},
            {"STEPS", std::to_string(shape.steps)},

@@ -200,8 +200,9 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
           state = see_load(column, counters, v[k], w[k], place, ELEMENTS_PER_LOAD, state);
         }
 #if WINDOWS
-        state.sums.window = move_window(column, state.sums.window);
-        if (++filled == FLUSH_STEPS) {
+        ++filled;
+        state.sums.window = move_window(column, state.sums.window, filled * LOADS);
+        if (filled == FLUSH_STEPS) {
           state.sums.window = empty_window(column, state.sums.window);
           filled = 0;
         }

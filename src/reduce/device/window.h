@@ -5,7 +5,7 @@
 // next sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH
 // 2013.) For which magnitudes the last sum leaves nothing is the window of a sub-group: exponent fields from WINDOW_SPAN below its `top` up
 // to `top`. Loads of which any work-item's has another number go to the bins, so that the sub-group goes one way; and a window that misses
-// many is closed for a while, as then bins alone are faster.
+// more than an eighth of the loads is closed for a while, as then bins alone are faster.
 
 #if WINDOWS
 #define HEADROOM 8                  // a sum takes 2^HEADROOM numbers before it is emptied into the bins
@@ -212,19 +212,23 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
 #define flush_together flush_window
 #endif
 
-// Empties the sums into the bins. A window that missed more than a fourth of the loads is closed for a while; one that misses nothing but
-// what is no number never is.
+// Whether a window is to be closed, which has seen so many loads since its sums were emptied. One that misses nothing but what is no
+// finite number never is.
+FN uint misses_many(WINDOW w, uint loads) { return EXPONENT_BITS != 5 && is_open(w) && loads - hits_of(w) > LOADS_A_WINDOW / 8; }
+
+// Empties the sums into the bins.
 FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   flush_window(column, w);
-  const uint useless = EXPONENT_BITS != 5 && is_open(w) && hits_of(w) < LOADS_A_WINDOW / 4 * 3;
+  const uint useless = misses_many(w, LOADS_A_WINDOW);
   WINDOW next = open_window(useless ? CLOSED : w.a_top, useless ? CLOSED : w.b_top);
   next.fixed = useless ? PERIODS_CLOSED * FIXED : w.fixed >= FIXED ? (w.fixed & ~(FIXED - 1)) - FIXED : 0;
   return next;
 }
 
-// The top for a greatest size class, less one: a little higher, as greater ones may come.
-FN uint top_for(int greatest) {
-  const int top = ((greatest + 1) >> TOP_SHIFT) + 3;
+// The top for a greatest size class, less one, `above` its exponent.
+#define ABOVE_FIRST 3  // of a first guess, as greater numbers may come
+FN uint top_for(int greatest, int above) {
+  const int top = ((greatest + 1) >> TOP_SHIFT) + above;
   return top > MOST_TOP ? MOST_TOP : top < LEAST_TOP ? LEAST_TOP : (uint)top;
 }
 
@@ -250,7 +254,7 @@ FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
   a = GREATEST_OF_LANES(a);
   if (DOT) b = GREATEST_OF_LANES(b);
   if (a < 0 || a >= SPECIAL_CLASS || OR_OF_B(b < 0 || b >= SPECIAL_CLASS)) return open_window(CLOSED, CLOSED);
-  return open_window(top_for(a), top_for(b));
+  return open_window(top_for(a, ABOVE_FIRST), top_for(b, ABOVE_FIRST));
 #endif
 }
 
@@ -262,18 +266,23 @@ FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
   return w;
 }
 
-// Moves a window that missed loads: once between two times that the sums are emptied, upwards or out of nowhere.
-FN WINDOW move_window(LOCAL uint* column, WINDOW w) {
+// Moves a window that missed some of `loads` loads since the sums were emptied: once until they are emptied again, upwards or out of
+// nowhere. Or closes it, without waiting for that time: of a big array a work-item sees few windows full.
+FN WINDOW move_window(LOCAL uint* column, WINDOW w, uint loads) {
   if (!ANY_LANE(w.a_missed >= 0 || OR_OF_B(w.b_missed >= 0))) return w;
   const int a_missed = GREATEST_OF_LANES(w.a_missed), b_missed = DOT ? GREATEST_OF_LANES(w.b_missed) : -1;
-  const uint a_top = top_for(a_missed), b_top = top_for(b_missed);
+  // What moves a window up lies near the greatest of all: the window keeps what it can of the least.
+  const int more = is_open(w) ? 0 : ABOVE_FIRST;
+  const uint a_top = top_for(a_missed, more), b_top = top_for(b_missed, more);
   const uint above = lies_above(a_missed, w.a_top) || OR_OF_B(lies_above(b_missed, w.b_top));
   const uint higher = a_top > w.a_top || OR_OF_B(b_top > w.b_top);
   w.a_missed = w.b_missed = -1;
-  if (w.fixed >= FIXED || (is_open(w) && !(above && higher))) return w;
+  const uint moves = !is_open(w) || (above && higher), closes = !moves && misses_many(w, loads);
+  if (w.fixed >= FIXED || !(moves || closes)) return w;
   flush_window(column, w);
-  WINDOW next = open_window(a_top > w.a_top ? a_top : w.a_top, b_top > w.b_top ? b_top : w.b_top);
-  next.fixed = FIXED;
+  WINDOW next = open_window(closes ? CLOSED : a_top > w.a_top ? a_top : w.a_top, closes ? CLOSED : b_top > w.b_top ? b_top : w.b_top);
+  // Its misses still count, once the sums are emptied; but not those of a window that was none.
+  next.fixed = closes ? PERIODS_CLOSED * FIXED : FIXED + (is_open(w) ? hits_of(w) : loads);
   return next;
 }
 #endif
