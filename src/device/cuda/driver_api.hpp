@@ -56,16 +56,15 @@ constexpr unsigned kEventDefault = 0;
 
 // CUlaunchAttributeID
 constexpr int kLaunchCooperative = 2;
-constexpr int kLaunchClusterDimension = 4;
 constexpr unsigned kHostAllocDeviceMap = 2;
 constexpr int kLaunchProgrammaticSerialization = 6;
 constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on it works in a capture too
-constexpr int kHopper = 90;                              // the first compute capability with this and with clusters
+constexpr int kHopper = 90;                              // the first compute capability with this
 
 struct CUlaunchAttribute {
   int id = 0;
   int padding = 0;
-  std::array<int, 16> value{};  // a flag, or a cluster's dimensions
+  std::array<int, 16> value{};  // a flag
 };
 
 struct CUlaunchConfig {
@@ -123,7 +122,6 @@ struct CUlaunchConfig {
   X(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", (CUgraphExec * instance, CUgraph graph, unsigned long long flags))    \
   X(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec instance, CUstream stream))                                                          \
   X(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec instance))                                                                 \
-  X(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", (int* clusters, CUfunction function, const CUlaunchConfig* config)) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                       \
     (int* blocks, CUfunction function, int block_size, std::size_t dynamic_bytes))
 

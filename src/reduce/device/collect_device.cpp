@@ -13,8 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -42,7 +40,6 @@ constexpr std::uint32_t kColumns = 32;
 constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
-constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
 // On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
@@ -308,112 +305,6 @@ Statistics::Contents DevicePass::sum_of_window() {
   shape_.fields.sum ? set_sums(contents, digits, entries.base, none, 0, counters)
                     : set_sums(contents, none, 0, digits, entries.base + 1074, counters);
   return contents;
-}
-
-namespace {
-
-// Adds the times of a chunk.
-void add_times(device::Device& device, Report* report, const device::Mark& start, const device::Mark& uploaded, const device::Mark& done) {
-  if (report == nullptr) return;
-  report->upload_seconds += device.seconds_between(start, uploaded);
-  report->seconds += device.seconds_between(uploaded, done);
-}
-
-void tell(Report& report, const DevicePass& pass) {
-  report.variant = pass.entry();
-  report.configuration = pass.configuration();
-}
-
-// Runs `pass` over host data chunk by chunk, and hands each result to `take`.
-template <class Take>
-void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
-  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
-  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
-  DevicePass pass(device, a.type(), options, two, chunk);
-  const auto stride = static_cast<std::int64_t>(size_of(a.type()));
-  const device::Memory first_memory = device.allocate(chunk * size_of(a.type()));
-  const device::Memory second_memory = two ? device.allocate(chunk * size_of(a.type())) : first_memory;
-  for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
-    const std::uint64_t count = std::min(chunk, a.size() - first);
-    const device::Mark start = mark();
-    if (count != 0) device.write(first_memory, 0, a.part(first, count).data(), a.part(first, count).bytes());
-    if (count != 0 && two) device.write(second_memory, 0, b.part(first, count).data(), b.part(first, count).bytes());
-    const device::Mark uploaded = mark();
-    pass.launch({first_memory, count, stride, 0}, {second_memory, count, stride, 0});
-    const device::Mark done = mark();
-    take(pass.result());
-    add_times(device, report, start, uploaded, done);
-  }
-  if (report != nullptr) tell(*report, pass);
-}
-
-// The same of arrays that lie on the device.
-template <class Take>
-void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
-               Report* report, const Take& take) {
-  const Fields& fields = options.fields;
-  const std::uint64_t size = device::Plans::size_for(a.count);
-  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extrema, fields.sum, fields.squares,
-                                       fields.nonzeros, two, options.group_size, options.groups);
-  auto pass = device.plans().take<DevicePass>(name);
-  if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
-  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
-  const std::uint64_t most = a.part_size(DevicePass::kMostElements);
-  for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
-    const std::uint64_t count = std::min(most, a.count - first);
-    const device::Mark start = mark();
-    pass->launch(a.part(first, count), b.part(first, count));
-    const device::Mark done = mark();
-    take(pass->result());
-    add_times(device, report, start, start, done);
-  }
-  if (report != nullptr) tell(*report, *pass);
-  device.plans().give_back(name, std::move(pass));
-}
-
-class Merged {
- public:
-  void operator()(Statistics::Contents contents) {
-    Statistics part(std::move(contents));
-    first_ ? static_cast<void>(all = std::move(part)) : all.merge(part);
-    first_ = false;
-  }
-  Statistics all;
-
- private:
-  bool first_ = true;
-};
-
-}  // namespace
-
-Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  Merged merged;
-  for_chunks(data, data, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
-  return std::move(merged.all);
-}
-
-Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  Merged merged;
-  for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
-  return std::move(merged.all);
-}
-
-ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  ProductAccumulator all;
-  for_chunks(a, b, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
-  return all;
-}
-
-ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
-                                 const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  ProductAccumulator all;
-  for_parts(a, b, type, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
-  return all;
 }
 
 }  // namespace samesum::statistics
