@@ -39,7 +39,7 @@ constexpr std::uint32_t kCpuGroupSize = 64;
 constexpr std::uint32_t kColumns = 32;
 constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
-constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
+constexpr std::uint32_t kUnitSize = 2048;                       // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
 // On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.

@@ -32,8 +32,8 @@ struct KernelShape {
   std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
   std::uint32_t columns = 0;
   std::uint32_t resident = 1;  ///< groups to a compute unit, for which the compiler is to limit registers
-  bool windows = false;  ///< sums in registers, where these are exact
-  bool kept = false;     ///< so little data that a good part of them may stay in the cache (cache_policy.h)
+  bool windows = false;        ///< sums in registers, where these are exact
+  bool kept = false;           ///< so little data that a good part of them may stay in the cache (cache_policy.h)
 
   /// Whether the sum is rounded on the device too.
   bool rounds() const { return fields == kSumAlone; }

@@ -1,5 +1,5 @@
-// Sums, dot products and statistics of whole arrays on a device that runs kernels: of arrays in host memory chunk by chunk, of arrays in its
-// own memory part by part.
+// Sums, dot products and statistics of whole arrays on a device that runs kernels: of arrays in host memory chunk by chunk, of arrays in
+// its own memory part by part.
 #include "core/pack.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"

@@ -13,9 +13,9 @@
 namespace samesum::reduce {
 namespace {
 
-// These were the fastest on an H200 or H100, by the bytes of an array. Beyond a few MiB, kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last
-// size. From 16 MiB on (float64 8), groups of 512 are up to a twentieth behind, but up to twice as fast
-// on such elements.
+// These were the fastest on an H200 or H100, by the bytes of an array. Beyond a few MiB, kernels that draw their tiles are as fast, and
+// faster where elements have all exponents; but not with float64, up to the last size. From 16 MiB on (float64 8), groups of 512 are up to
+// a twentieth behind, but up to twice as fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
