@@ -23,7 +23,7 @@
 #define ALL_BINS (ALL_ROWS + MORE_BINS)
 #define FIRST_PRODUCT_BIN (SUM_ROWS + MORE_BINS)
 // The bin of what is added to row r, but for elements.
-#define BIN_OF_ROW(r) ((r) < ELEMENT_ROWS ? (r) * SUM_PIECES : (r) + MORE_BINS)
+#define BIN_OF_ROW(r) ((int)(r) < ELEMENT_ROWS ? (r) * SUM_PIECES : (r) + MORE_BINS)
 
 #define COLUMNS (1 << COLUMN_BITS)
 #define PART 8
