@@ -121,10 +121,6 @@ class Device {
   /// The number of groups of this size that can be resident at once; no value where the device cannot tell.
   virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
 
-  /// Whether kernels may use clusters of groups (the dialect's CLUSTERED).
-  virtual bool has_clusters() const { return false; }
-  /// The number of clusters of `groups` groups of this size that can be resident at once, for a kernel with clusters; 0: none.
-  virtual std::uint32_t resident_clusters(const Kernel&, std::uint32_t /*group_size*/, std::uint32_t /*groups*/) { return 0; }
 
   // recordings: launches between begin and end are recorded instead of run, and can be replayed any number of times
   /// False where the device cannot record: then no recording has begun.

@@ -33,10 +33,6 @@ class Forwarding : public Device {
   std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override {
     return real_.resident_groups(kernel, group_size);
   }
-  bool has_clusters() const override { return real_.has_clusters(); }
-  std::uint32_t resident_clusters(const Kernel& kernel, std::uint32_t group_size, std::uint32_t groups) override {
-    return real_.resident_clusters(kernel, group_size, groups);
-  }
 
   bool begin_recording() override { return real_.begin_recording(); }
   Recording end_recording() override { return real_.end_recording(); }

@@ -31,5 +31,12 @@
 #define PRODUCT_ROWS_OF(exponent_bits, dot) \
   ((exponent_bits) == 0 ? 12 : (dot) ? FLOAT_POSITIONS(exponent_bits) / 4 + 32 : FLOAT_POSITIONS(exponent_bits) / 8 + 16)
 
+// Floats of 16 and 32 bits have bins of their own by sign, row of the mantissa's lowest bit, and piece of 16 bits, so that nothing has to be
+// negated: for the lower ELEMENT_ROWS rows of the sum. The other rows have one bin each.
+#define SIGN_IN_BINS_OF(exponent_bits) ((exponent_bits) == 5 || (exponent_bits) == 8)
+#define ELEMENT_ROWS_OF(exponent_bits) (SIGN_IN_BINS_OF(exponent_bits) ? 1 << ((exponent_bits) - 3) : 0)
+#define SUM_PIECES_OF(fraction_bits) (((fraction_bits) + 8 + 15) / 16)
+#define MORE_BINS_OF(exponent_bits, fraction_bits) (ELEMENT_ROWS_OF(exponent_bits) * (2 * SUM_PIECES_OF(fraction_bits) - 1))
+
 // Rows become digits, of which digit i weighs 2^(32 i) in the same units: two more than the rows begin in, for carries and the sign.
 #define DIGITS_OF(rows, row_bits) ((rows) * (row_bits) / 32 + 2)

@@ -113,13 +113,34 @@ std::vector<SumVariant> sum_variants(const Device& device) {
   return variants;
 }
 
+namespace {
+
+// Of an array that lies on a device that runs kernels.
+Accumulator accumulate_there(const Array& data, const Device& device, const Options& options) {
+  find_row(device, options.tuning.variant);
+  Accumulator total;
+  core::Reports reports(options.report);
+  device::for_runs(
+      data, core::Order::memory,
+      [&](const device::Run& run) {
+        Report* const part = reports.next();
+        if (part != nullptr) *part = {device.info().selector, "", "", run.count * size_of(data.type()), 0, 0};
+        total.merge(reduce::sum_on_device(run, data.type(), device.implementation(), options.tuning, part));
+        reports.add();
+      },
+      true);
+  return total;
+}
+
+}  // namespace
+
 Accumulator accumulate(const Array& data, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   const Device device = device::device_for(data, data.bytes(), options);
   if (data.on_device()) {
     device::require_on(data, device);
     if (!device.info().has(Capability::kernels)) return accumulate(device::on_host(data), device::on(device, options));
-    Accumulator total = sum_on_its_device(data, options);
+    Accumulator total = accumulate_there(data, data.buffer().device(), options);
     core::ProgressParts(options, data.bytes()).add(data.bytes());
     return total;
   }

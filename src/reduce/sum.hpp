@@ -13,9 +13,6 @@ namespace samesum {
 /// The name of the variant that `name` ("auto" or a name) means on `device`. Throws Error (usage) where there is no such variant.
 std::string_view find_sum_variant(const Device& device, std::string_view name);
 
-/// The exact sum of an array on a device that runs kernels, on that device.
-Accumulator sum_on_its_device(const Array& data, const Options& options);
-
 /// What sum() gives for elements of `type` whose exact sum is `sum`: of integers it itself, else rounded.
 /// Throws Error (no_answer) for integers whose sum does not fit into 64 bits.
 Value value_of(const Accumulator& sum, DType type, NanPolicy nan);

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 
 namespace samesum::reduce {
 
@@ -22,20 +22,16 @@ struct DeviceSumResult {
   SumRecord record{};  // rounded on the device; not where it went to another place
 };
 
-/// The exact sum of data that lie in device memory: a pass that collects nothing else, prepared once and launched as often as one likes.
-/// One launch at a time.
+/// The exact sum of data that lie in device memory: a pass that collects nothing else (DevicePass has what each function does).
 class DeviceSum {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   /// `elements`: for so many, or about so many, it is to be fast.
-  DeviceSum(device::Device& device, DType type, const Tuning& options, std::uint64_t elements);
+  DeviceSum(device::Device& device, DType type, const Tuning& tuning, std::uint64_t elements)
+      : pass_(device, type, statistics::collect_options(statistics::kSumAlone, tuning), false, elements),
+        element_(static_cast<std::int64_t>(size_of(type))) {}
 
-  /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
   void prepare_all(bool strided) { pass_.prepare_all(strided); }
-
-  /// Enqueues the sum of `data`; the SumRecord goes to `record`, or to where result() finds it. Waits for nothing. Builds and allocates
-  /// where the first array with a stride comes, or one of many more elements than were announced, unless prepare_all() has.
-  /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
   void launch(const device::Run& data, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr) {
     pass_.launch(data, data, nan, record);
   }
@@ -44,10 +40,10 @@ class DeviceSum {
     launch(device::Run{data, count, element_, 0}, nan);
   }
   /// Waits for the last launch.
-  DeviceSumResult result();
-
-  /// Of the last launch, or the first to be expected: "exact_bins", or the kernel for little data; "groups=264 group_size=1024 columns=32".
-  std::string_view variant() const;
+  DeviceSumResult result() {
+    Accumulator sum = pass_.result().sum;
+    return {std::move(sum), pass_.record()};
+  }
   std::string configuration() const { return pass_.configuration(); }
 
  private:
@@ -55,7 +51,12 @@ class DeviceSum {
   std::int64_t element_;
 };
 
-/// The exact sum of data in host memory on `device`, in chunks that fit into it.
-Accumulator sum_on_device(View data, device::Device& device, const Tuning& options, Report* report);
+/// The sum's variant that the kernel `entry` is: "exact_bins", or the kernel for small arrays.
+inline std::string variant_of(const std::string& entry) { return entry == "statistics" ? "exact_bins" : entry; }
+
+/// The exact sum of an array in host memory, in chunks that fit into the device; of one in the device's memory. `report`, where given, is
+/// completed.
+Accumulator sum_on_device(View data, device::Device& device, const Tuning& tuning, Report* report);
+Accumulator sum_on_device(const device::Run& data, DType type, device::Device& device, const Tuning& tuning, Report* report);
 
 }  // namespace samesum::reduce

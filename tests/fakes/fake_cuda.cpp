@@ -347,14 +347,6 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, CUfunction function, voi
   return kOk;
 }
 
-EXPORT int cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const LaunchConfig* config) {
-  ENTER(kContext);
-  constexpr int kClusterDimension = 4;
-  if (config->attribute_count != 1 || config->attributes[0].id != kClusterDimension) complain(__func__, "no cluster");
-  *clusters = 132 / config->attributes[0].value;
-  return kOk;
-}
-
 // Captures: operations on the stream between begin and end are recorded, and run with every launch of the graph.
 EXPORT int cuStreamBeginCapture_v2(CUstream, int mode) {
   ENTER(kContext);

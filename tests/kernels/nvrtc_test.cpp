@@ -59,8 +59,6 @@ class CompilingDevice final : public Device {
   }
   void launch(const Kernel&, Grid, std::span<const Argument>) override {}
   std::optional<std::uint32_t> resident_groups(const Kernel&, std::uint32_t) override { return 264; }
-  bool has_clusters() const override { return arch_ == "sm_90"; }
-  std::uint32_t resident_clusters(const Kernel&, std::uint32_t, std::uint32_t) override { return 16; }
 
   Mark mark() override { return {}; }
   double seconds_between(const Mark&, const Mark&) override { return 1e-3; }

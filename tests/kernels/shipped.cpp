@@ -26,15 +26,12 @@ namespace {
 // The long cases, which take seconds, run on one kernel of each kind.
 const std::set<std::string> kThorough{
     "sums_float32_loads4_stream",
-    "sums_float32_loads2_alone",
+    "sums_float32_loads2",
     "sums_float64_loads2",
-    "sums_float64_loads2_alone",
     "products_float32_loads2_stream",
-    "products_float32_loads1_cluster",
+    "products_float32_loads1",
     "products_float64_loads2",
-    "products_float64_loads2_cluster",
     "squares_bfloat16_loads2",
-    "squares_bfloat16_loads2_cluster",
     "squares_float64_loads4_stream",
     "extremes_float32_both_placed_loads1_little",
     "extremes_float64_both_placed_loads1_little",
@@ -160,27 +157,19 @@ std::string flag(const ShippedKernel& kernel, const std::string& define, const c
 void add_windows(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     for (const reduce::Terms terms : {reduce::Terms::elements, reduce::Terms::squares, reduce::Terms::products}) {
-      ListingDevice device, without_clusters;
-      without_clusters.clusters = false;
-      for (ListingDevice* const one : {&device, &without_clusters}) {
-        for (const std::uint64_t bytes : sizes) {
-          if (auto window = reduce::DeviceWindow::prepare(*one, type, terms, bytes / size_of(type))) window->prepare_strided();
-        }
-        for (const std::string& text : one->texts) {
-          ShippedKernel kernel = parse(text);
-          kernel.family = "window";
-          kernel.type = name_of(type);
-          const char* const what = terms == reduce::Terms::elements ? "sums" : terms == reduce::Terms::squares ? "squares" : "products";
-          const bool stream = kernel.define("STREAM") == "1";
-          name(kernel, what,
-               {kernel.type, "loads" + kernel.define("LOADS"),
-                kernel.define("ALONE") == "1" ? (stream ? "cluster" : "alone")
-                : stream                      ? "stream"
-                                              : "",
-                flag(kernel, "STRIDED", "strided")});
-          kernel.about = fmt::format("{} {}", what, is_integer(type) ? "integers" : type == DType::float64 ? "float64" : "floats");
-          kernels.add(std::move(kernel));
-        }
+      ListingDevice device;
+      for (const std::uint64_t bytes : sizes) {
+        if (auto window = reduce::DeviceWindow::prepare(device, type, terms, bytes / size_of(type))) window->prepare_strided();
+      }
+      for (const std::string& text : device.texts) {
+        ShippedKernel kernel = parse(text);
+        kernel.family = "window";
+        kernel.type = name_of(type);
+        const char* const what = terms == reduce::Terms::elements ? "sums" : terms == reduce::Terms::squares ? "squares" : "products";
+        name(kernel, what,
+             {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "STREAM", "stream"), flag(kernel, "STRIDED", "strided")});
+        kernel.about = fmt::format("{} {}", what, is_integer(type) ? "integers" : type == DType::float64 ? "float64" : "floats");
+        kernels.add(std::move(kernel));
       }
     }
   }

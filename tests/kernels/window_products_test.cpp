@@ -5,14 +5,10 @@ namespace samesum::test {
 namespace {
 
 bool is_product(const WindowKernel& kernel) { return !is_integer(kernel.type) && kernel.terms != WindowKernel::elements; }
-bool is_quick(const WindowKernel& kernel) { return is_product(kernel) && kernel.quick; }
-bool is_thorough(const WindowKernel& kernel) { return is_product(kernel) && kernel.thorough && !kernel.alone; }
+bool is_thorough(const WindowKernel& kernel) { return is_product(kernel) && kernel.thorough; }
 bool is_dot(const WindowKernel& kernel) { return is_thorough(kernel) && kernel.terms == WindowKernel::products; }
 bool is_fine(const WindowKernel& kernel) { return is_thorough(kernel) && kernel.type == DType::float64; }
 bool is_fine_dot(const WindowKernel& kernel) { return is_fine(kernel) && is_dot(kernel); }
-bool is_cluster(const WindowKernel& kernel) {
-  return is_product(kernel) && kernel.thorough && kernel.cluster > 1 && kernel.type == DType::float32;
-}
 
 struct WindowOfProducts : testing::TestWithParam<WindowKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, WindowOfProducts, testing::ValuesIn(rows_where<WindowKernel>(is_product)), RowName());
@@ -20,17 +16,6 @@ TEST_P(WindowOfProducts, IsRight) { WindowProducts(GetParam()).check_hard_cases(
 TEST_P(WindowOfProducts, OfAnyExponentsIsRight) { WindowProducts(GetParam()).check_exponents(); }
 TEST_P(WindowOfProducts, OfOtherDataIsRight) { WindowProducts(GetParam()).check_fixed_point(); }
 TEST_P(WindowOfProducts, OfTiesIsRight) { WindowProducts(GetParam()).check_ties(); }
-
-struct QuickProducts : testing::TestWithParam<WindowKernel> {};
-INSTANTIATE_TEST_SUITE_P(Kernels, QuickProducts, testing::ValuesIn(rows_where<WindowKernel>(is_quick)), RowName());
-TEST_P(QuickProducts, AsIntegersAreRight) { WindowProducts(GetParam()).check_tiles(); }
-
-struct ConcurrentCluster : testing::TestWithParam<WindowKernel> {};
-INSTANTIATE_TEST_SUITE_P(Kernels, ConcurrentCluster, testing::ValuesIn(rows_where<WindowKernel>(is_cluster)), RowName());
-TEST_P(ConcurrentCluster, IsRight) {
-  const dialect::ConcurrentGroups concurrent;
-  WindowProducts(GetParam()).check_hard_cases();
-}
 
 struct SmallProducts : testing::TestWithParam<WindowKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, SmallProducts, testing::ValuesIn(rows_where<WindowKernel>(is_fine)), RowName());

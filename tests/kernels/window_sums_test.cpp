@@ -5,8 +5,7 @@ namespace samesum::test {
 namespace {
 
 bool is_sum(const WindowKernel& kernel) { return !is_integer(kernel.type) && kernel.terms == WindowKernel::elements; }
-bool is_quick(const WindowKernel& kernel) { return is_sum(kernel) && kernel.quick; }
-bool is_thorough(const WindowKernel& kernel) { return is_sum(kernel) && kernel.thorough && !kernel.alone; }
+bool is_thorough(const WindowKernel& kernel) { return is_sum(kernel) && kernel.thorough; }
 bool is_fine(const WindowKernel& kernel) { return is_thorough(kernel) && kernel.type == DType::float64; }
 
 struct WindowSums : testing::TestWithParam<WindowKernel> {};
@@ -15,10 +14,6 @@ TEST_P(WindowSums, AreRight) { WindowSum(GetParam()).check_hard_cases(); }
 TEST_P(WindowSums, OfAnyExponentsAreRight) { WindowSum(GetParam()).check_exponents(); }
 TEST_P(WindowSums, OfOtherDataAreRight) { WindowSum(GetParam()).check_fixed_point(); }
 TEST_P(WindowSums, OfTiesAreRight) { WindowSum(GetParam()).check_ties(); }
-
-struct QuickSums : testing::TestWithParam<WindowKernel> {};
-INSTANTIATE_TEST_SUITE_P(Kernels, QuickSums, testing::ValuesIn(rows_where<WindowKernel>(is_quick)), RowName());
-TEST_P(QuickSums, AsIntegersAreRight) { WindowSum(GetParam()).check_tiles(); }
 
 struct ConcurrentSums : testing::TestWithParam<WindowKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, ConcurrentSums, testing::ValuesIn(rows_where<WindowKernel>(is_thorough)), RowName());

@@ -106,9 +106,7 @@ struct Effect {
 struct Launch {
   explicit Launch(uint groups) : bases(groups) {}
   std::atomic<ulong> fences{0};
-  std::atomic<uint> arrived{0};           ///< work-items at the cluster's barrier
   std::vector<std::atomic<char*>> bases;  ///< address of each group's local memory
-  std::uint64_t opened = 0, sent = 0;     ///< bytes of a mailbox, where groups run sequentially
 };
 
 inline thread_local char local_memory;  // its address in each thread locates that thread's LOCAL_VARs
@@ -183,44 +181,6 @@ class Emulation {
     launch_->fences.fetch_add(1, std::memory_order_acq_rel);  // ThreadSanitizer does not support fences
   }
 
-  // Groups that run sequentially share one local memory, and the receiver is the last one. Bytes are counted in both cases.
-  void mailbox_open(ulong* mailbox, uint bytes) {
-    launch_->opened = bytes;
-    if (concurrent_) std::atomic_ref(*mailbox).store(bytes, std::memory_order_release);
-  }
-  void cluster_arrive() {
-    if (concurrent_) launch_->arrived.fetch_add(1, std::memory_order_acq_rel);
-  }
-  void cluster_wait() {
-    if (!concurrent_) return;
-    const uint all = groups_ * size() * ++items_[current_].cluster_waits;
-    while (launch_->arrived.load(std::memory_order_acquire) < all) pause("cluster_wait");
-  }
-  void mailbox_send(ulong* mailbox, ulong* place, uint group, ulong first, ulong second) {
-    if (concurrent_) {
-      place = elsewhere(place, group);
-      mailbox = elsewhere(mailbox, group);
-    }
-    place[0] = first;
-    place[1] = second;
-    if (concurrent_) {
-      std::atomic_ref(*mailbox).fetch_sub(16, std::memory_order_release);
-    } else {
-      launch_->sent += 16;
-    }
-  }
-  void mailbox_wait(ulong* mailbox) {
-    if (concurrent_) {
-      while (std::atomic_ref(*mailbox).load(std::memory_order_acquire) != 0) pause("mailbox_wait: fewer bytes came than were announced");
-    } else {
-      meet_group(0);
-      if (current_ == 0) {
-        EXPECT_EQ(launch_->sent, launch_->opened) << "bytes that came, and that were announced";
-        launch_->sent = 0;
-      }
-    }
-  }
-
   static Emulation* current();
 
  private:
@@ -230,7 +190,7 @@ class Emulation {
     ucontext_t context{};
     std::unique_ptr<char[]> stack;  // its pages cost nothing until they are used
     bool done = false;
-    uint barriers = 0, epoch = 0, cluster_waits = 0;
+    uint barriers = 0, epoch = 0;
     void* fiber = nullptr;
     jmp_buf jump{};
     bool started = false;
@@ -257,7 +217,7 @@ class Emulation {
     enter_scheduler();
     for (Item& item : items_) {
       item.done = false;
-      item.barriers = item.epoch = item.cluster_waits = 0;
+      item.barriers = item.epoch = 0;
       getcontext(&item.context);
       item.context.uc_stack.ss_sp = item.stack.get();
       item.context.uc_stack.ss_size = kStackBytes;

@@ -25,7 +25,6 @@ namespace samesum::dialect {
 #define LOCAL
 #define LOCAL_VAR static thread_local  // a group has a thread to itself while it runs
 #define FIXED_GROUP(size, groups)
-#define CLUSTERED(groups)
 
 FN uint local_id() { return emulation().item(); }
 FN uint group_id() { return emulation().group(); }
@@ -39,13 +38,6 @@ FN uint barrier_or(uint v) {
 }
 FN void after_launches() {}
 FN void start_next() {}
-FN void mailbox_open(ulong* mailbox, uint bytes) { emulation().mailbox_open(mailbox, bytes); }
-FN void cluster_arrive() { emulation().cluster_arrive(); }
-FN void cluster_wait() { emulation().cluster_wait(); }
-FN void mailbox_send(ulong* mailbox, ulong* place, uint group, ulong first, ulong second) {
-  emulation().mailbox_send(mailbox, place, group, first, second);
-}
-FN void mailbox_wait(ulong* mailbox) { emulation().mailbox_wait(mailbox); }
 FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
 

@@ -27,14 +27,11 @@ inline std::ostream& operator<<(std::ostream& out, const KernelRow& row) { retur
 struct WindowKernel : KernelRow {
   enum Terms { elements, squares, products } terms;
   int digits, row_base, entries, slot_words;
-  std::uint64_t tile, capacity, most_groups;  ///< in elements; the maximum of a launch
+  std::uint64_t tile, most_groups;  ///< in elements; the maximum of a launch
   void (*sum)(const unsigned char* a, unsigned long a_offset, long a_stride, const unsigned char* b, unsigned long b_offset, long b_stride,
               unsigned long count, unsigned long* slots, long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
   bool fixed_point;  ///< tries sums as fixed-point numbers first
-  bool alone;        ///< there is one group
-  int cluster;       ///< or this many, with a tile each, where it is not 1
   bool strided;      ///< arrays of any layout; else contiguous and aligned to 16 bytes
-  bool quick;        ///< tries sums as integers first (quick_sum.h)
 };
 
 /// extremes.cl, and extremes_little.cl.

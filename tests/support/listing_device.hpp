@@ -27,7 +27,6 @@ class ListingDevice final : public device::Device {
 
   int compilations = 0, loads = 0, allocations = 0, launches = 0;
   std::vector<std::string> texts;  // of all compilations
-  bool clusters = true;
 
   device::Memory allocate(std::uint64_t bytes) override {
     ++allocations;
@@ -52,8 +51,6 @@ class ListingDevice final : public device::Device {
   }
   void launch(const device::Kernel&, device::Grid, std::span<const device::Argument>) override { ++launches; }
   std::optional<std::uint32_t> resident_groups(const device::Kernel&, std::uint32_t) override { return 264; }
-  bool has_clusters() const override { return clusters; }
-  std::uint32_t resident_clusters(const device::Kernel&, std::uint32_t, std::uint32_t) override { return 16; }
   device::Mark mark() override { return {}; }
   double seconds_between(const device::Mark&, const device::Mark&) override { return 0; }
   void finish() override {}

@@ -55,7 +55,7 @@ class WindowProducts {
 
   /// Sums of products that fit are fixed-point numbers from the second launch on. Where one does not fit, its group reports it.
   void check_fixed_point() {
-    const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
+    const std::uint64_t length = 3 * kernel_.tile + 5;
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(6);
     const int bottom = format.fraction_bits > 10 ? -40 : -12;
@@ -82,7 +82,7 @@ class WindowProducts {
         patterns[place] = fits;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_[0] >> 32 != 0 && !kernel_.alone) continue;  // until it retries after failures
+        while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until it retries after failures
       }
     }
     state_ = {};
@@ -95,7 +95,7 @@ class WindowProducts {
   /// For float64: products far below the greatest are fixed-point numbers too, with finer bits, and so are zeros; products farther below
   /// are not.
   void check_small_products() {
-    const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
+    const std::uint64_t length = 3 * kernel_.tile + 5;
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(7);
     const auto number = [&](int exponent) {
@@ -140,7 +140,7 @@ class WindowProducts {
         for (int below = bits + 2 + bits % 2; below <= reach; below += 2) {
           for (const std::uint64_t last : {std::uint64_t{0}, squares_ ? 0 : format.sign()}) {
             if (!sample.takes()) continue;
-            std::vector<std::uint64_t> a(kernel_.alone ? 7 : kernel_.tile + 9, 0), b = a;
+            std::vector<std::uint64_t> a(kernel_.tile + 9, 0), b = a;
             std::size_t i = 0;
             const auto term = [&](int exponent, std::uint64_t sign) {  // two halves, where squares need that
               const int half = exponent / 2;
@@ -168,56 +168,6 @@ class WindowProducts {
       }
     }
     EXPECT_GT(decided, kernel_.thorough ? 20 : 5);
-  }
-
-  /// By a cluster, as integers (quick_sum.h): factors with few or many exponents, whose last bits are zero or not, with some zeros.
-  void check_tiles() {
-    const hard::Format format = hard::format_of(kernel_.type);
-    hard::Random random(19);
-    int by_tiles = 0;
-    const int rounds = kernel_.thorough ? 300 : 30;
-    for (int round = 0; round < rounds; ++round) {
-      const int most = random.between(format.min_exponent() / 3, format.max_exponent() / 3 - 30), spread = random.between(0, 14);
-      const int bits = random.between(1, format.fraction_bits + 1), kind = random.between(0, 5);
-      const std::uint64_t count = round % 4 == 0 ? kernel_.capacity : random.below(kernel_.capacity + 1);
-      const auto make = [&](int greatest) {
-        std::vector<std::uint64_t> patterns(count);
-        for (std::uint64_t& pattern : patterns) {
-          pattern = format.encode(kind == 0 ? (std::uint64_t{2} << format.fraction_bits) - 1 : random.bits(bits),
-                                  greatest - random.between(0, spread));
-          if (kind == 1 || (kind > 2 && random.bits(1) != 0)) pattern |= format.sign();
-          if (kind == 4 && random.bits(3) == 0) pattern = random.bits(1) != 0 ? format.sign() : 0;
-        }
-        if (kind == 5 && count != 0) patterns[random.below(count)] = format.encode(random.bits(bits), greatest + random.between(1, 12));
-        return hard::Data(patterns, kernel_.type);
-      };
-      const hard::Data a = make(most), b = make(random.between(-20, 20));
-      const std::string what = fmt::format("round {}: {} products, up to 2^{}, spread {}, {} bits", round, count, most, spread, bits);
-      if (round % 3 != 0) state_ = {};
-      for (int launch = 0; launch < 2; ++launch) {
-        state_[0] = 0;  // disables other fixed-point sums
-        fixed_ = false;
-        check_launch(a.view(), b.view(), NanPolicy::propagate, what);
-        if (testing::Test::HasFatalFailure()) return;
-      }
-      by_tiles += fixed_;
-    }
-    EXPECT_GT(by_tiles, rounds / 3) << "sums of a cluster as integers";
-    // All are the greatest that fits, or one more.
-    const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
-    for (const std::uint64_t mantissa : {2 * one - 1, one + 1, one}) {
-      for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
-        for (const int exponent : {0, 1, 2}) {
-          const hard::Data b(std::vector<std::uint64_t>(kernel_.capacity, format.encode(mantissa, 0)), kernel_.type);
-          std::vector<std::uint64_t> patterns(kernel_.capacity, format.encode(mantissa, 0) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate, "which leave a power");
-          std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), b.view(), NanPolicy::propagate,
-                       fmt::format("{:#x}, exponent {}", mantissa, exponent));
-          if (testing::Test::HasFatalFailure()) return;
-        }
-      }
-    }
   }
 
   /// The maximum of groups, some of which fail; and sums that grow by powers of two from launch to launch, until none fits.
@@ -272,7 +222,7 @@ class WindowProducts {
     Sample sample(kernel_);
     for (std::size_t first = 0; first < cases.size(); ++first) {
       for (const std::uint64_t length : {0, 1, 2, 3, 31, 257, 1025, 2999}) {
-        if (length > kernel_.capacity || !sample.takes()) continue;
+        if (!sample.takes()) continue;
         const auto a = hard::make(cases[first], kernel_.type, length, 3);
         const auto b = hard::make(cases[(first + length) % cases.size()], kernel_.type, length);
         check(a.view(), b.view(), length % 2 != 0 ? NanPolicy::skip : NanPolicy::propagate,
@@ -288,7 +238,7 @@ class WindowProducts {
     hard::Random random(12);
     for (int round = 0; round < (kernel_.thorough ? 150 : 15); ++round) {
       const int wide = random.between(0, 40), drift = random.between(0, 60);
-      const std::uint64_t count = std::min(kernel_.tile * random.between(1, 5) + random.below(kernel_.tile), kernel_.capacity);
+      const std::uint64_t count = kernel_.tile * random.between(1, 5) + random.below(kernel_.tile);
       const auto make = [&] {
         const int start = random.between(format.min_exponent(), format.max_exponent());
         std::vector<std::uint64_t> patterns(count);

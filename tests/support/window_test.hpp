@@ -51,7 +51,7 @@ class WindowRun {
     slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
     const Placed left(a, layout_for(kernel, turn)), right(b, layout_for(kernel, turn + 1));
-    dialect::emulation().run(kernel.cluster > 1 ? kernel.cluster : static_cast<dialect::uint>(groups), kernel.group_size, [&] {
+    dialect::emulation().run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {
       kernel.sum(left.base, left.offset, left.stride, right.base, right.offset, right.stride, a.size(), slots_.data(), result.data(),
                  reinterpret_cast<unsigned char*>(record), 0, nan == NanPolicy::skip);
     });
@@ -102,7 +102,7 @@ class WindowSum {
 
   /// Sums of data that fit are fixed-point numbers from the second launch on. Where one element does not fit, its group reports it.
   void check_fixed_point() {
-    const std::uint64_t length = std::min(3 * kernel_.tile + 5, kernel_.capacity - 3);
+    const std::uint64_t length = 3 * kernel_.tile + 5;
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(5);
     std::vector<std::uint64_t> patterns(length);
@@ -126,7 +126,7 @@ class WindowSum {
         patterns[place] = fits;
         int launches = 1;
         while (!launch("once more")) ASSERT_LT(++launches, 10) << "never again";
-        while (launch("now it fits") && state_[0] >> 32 != 0 && !by_tile_) continue;  // until it retries after failures
+        while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until it retries after failures
       }
     }
     state_ = {};
@@ -134,49 +134,6 @@ class WindowSum {
     EXPECT_FALSE(launch("infinities leave the greatest power there is"));
     std::ranges::fill(patterns, 0);
     EXPECT_TRUE(launch("which zeros fit"));
-  }
-
-  /// With one group, as integers (quick_sum.h): elements with few or many exponents, whose last bits are zero or not, at both ends of the
-  /// range that fits.
-  void check_tiles() {
-    const hard::Format format = hard::format_of(kernel_.type);
-    hard::Random random(17);
-    int by_tile = 0;
-    const int rounds = kernel_.thorough ? 400 : 60;
-    for (int round = 0; round < rounds; ++round) {
-      const int most = random.between(format.min_exponent() + 60, format.max_exponent() - 40), spread = random.between(0, 24);
-      const int bits = random.between(1, format.fraction_bits + 1), kind = random.between(0, 5);
-      std::vector<std::uint64_t> patterns(round % 4 == 0 ? kernel_.tile : random.below(kernel_.tile + 1));
-      for (std::uint64_t& pattern : patterns) {
-        pattern = format.encode(kind == 0 ? 1 : random.bits(bits), most - random.between(0, spread));
-        if (kind == 1 || (kind > 2 && random.bits(1) != 0)) pattern |= format.sign();
-        if (kind == 4 && random.bits(3) == 0) pattern = random.bits(1) != 0 ? format.sign() : 0;
-      }
-      if (kind == 5 && !patterns.empty())
-        patterns[random.below(patterns.size())] = format.encode(random.bits(bits), most + random.between(1, 8));
-      const hard::Data data(patterns, kernel_.type);
-      const std::string what =
-          fmt::format("round {}: {} elements up to 2^{}, spread {}, {} bits", round, patterns.size(), most, spread, bits);
-      if (round % 3 != 0) state_ = {};
-      for (int launch = 0; launch < 2; ++launch) check_launch(data.view(), NanPolicy::propagate, what);
-      if (testing::Test::HasFatalFailure()) return;
-      by_tile += by_tile_;
-    }
-    EXPECT_GT(by_tile, rounds / 4) << "sums of one tile as integers";
-    // All are the greatest that fits, or lie between two multiples of the upper power's last bit.
-    const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
-    for (const std::uint64_t mantissa : {2 * one - 1, one + 1, one}) {
-      for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
-        for (int exponent = 0; exponent <= 15; exponent += kernel_.thorough ? 1 : 5) {  // up to more than the previous power has room for
-          std::vector<std::uint64_t> patterns(kernel_.tile, format.encode(mantissa, 0) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate, "which leave a power");
-          std::ranges::fill(patterns, format.encode(mantissa, exponent) | sign);
-          check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate,
-                       fmt::format("{:#x}, exponent {}", mantissa, exponent));
-          if (testing::Test::HasFatalFailure()) return;
-        }
-      }
-    }
   }
 
   /// The maximum of groups, some of which fail; and sums that grow by powers of two from launch to launch, until none fits.
@@ -222,7 +179,7 @@ class WindowSum {
             for (const std::uint64_t last : {std::uint64_t{0}, format.sign()}) {
               if (!sample.takes()) continue;
               const std::uint64_t sign = negative ? format.sign() : 0;
-              std::vector<std::uint64_t> patterns(kernel_.alone ? 7 : kernel_.tile + 9, format.sign());
+              std::vector<std::uint64_t> patterns(kernel_.tile + 9, format.sign());
               patterns[0] = format.power(top) | sign;
               patterns[1] = format.power(top - bits) | sign;
               patterns.back() = format.power(top - below) | last;
@@ -260,7 +217,6 @@ class WindowSum {
     Sample sample(kernel_);
     for (const hard::Case& hard_case : hard::cases()) {
       for (const std::uint64_t length : {0, 1, 2, 3, 31, 257, 1025, 4999}) {
-        if (length > kernel_.capacity) continue;
         const auto data = hard::make(hard_case, kernel_.type, length);
         for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
           if (!sample.takes()) continue;
@@ -278,7 +234,7 @@ class WindowSum {
     for (int round = 0; round < (kernel_.thorough ? 200 : 20); ++round) {
       const int wide = random.between(0, 40), drift = random.between(0, 60),
                 start = random.between(format.min_exponent(), format.max_exponent() - 3000 / 60);
-      std::vector<std::uint64_t> patterns(kernel_.tile * (kernel_.alone ? 0 : random.between(1, 6)) + random.below(kernel_.tile));
+      std::vector<std::uint64_t> patterns(kernel_.tile * random.between(1, 6) + random.below(kernel_.tile));
       for (std::size_t i = 0; i < patterns.size(); ++i) {
         const int exponent = start + random.between(0, wide) - static_cast<int>(i / kernel_.tile) * drift;
         patterns[i] =
@@ -299,8 +255,6 @@ class WindowSum {
     auto& result = run.result;
     const auto& record = run.record;
     fixed_ = kernel_.fixed_point && result.back() != 0;
-    const int bits = reduce::window_entries(kernel_.type, reduce::Terms::elements).lower_bits;
-    by_tile_ = fixed_ && (result[0] < 0 || result[0] >> bits != 0);  // otherwise the lower word has no further bits, and no sign
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
       reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);
@@ -319,7 +273,7 @@ class WindowSum {
   WindowKernel kernel_;
   WindowRun::State state_{};
   int checks_ = 0, launches_ = 0;
-  bool fixed_ = false, by_tile_ = false;
+  bool fixed_ = false;
 };
 
 }  // namespace samesum::test

@@ -248,8 +248,6 @@ TEST_F(CudaBackend, LaunchesWithTheArgumentsAsTheyAre) {
   EXPECT_EQ(value(4, std::uint64_t{}), 0u);
   EXPECT_EQ(value(5, std::uint64_t{}), 0x8000000000000000u);
   EXPECT_EQ(device->resident_groups(kernel, 256), 8u * 132);
-  EXPECT_TRUE(device->has_clusters());
-  EXPECT_EQ(device->resident_clusters(kernel, 256, 8), 132u / 8);
   EXPECT_THROW(device->launch(kernel, {1, 1}, std::vector<Argument>(513, 1.0f)), Error);
 }
 
@@ -501,7 +499,6 @@ TEST_F(CudaBackend, EveryFailingCallIsAnErrorAndLeavesNothingBehind) {
     const Mark start = device->mark();
     device->launch(kernel, {1, 32}, arguments);
     device->resident_groups(kernel, 32);
-    device->resident_clusters(kernel, 32, 8);
     device->seconds_between(start, device->mark());
     device->finish();
     std::vector<unsigned char> back(data.size());
@@ -528,7 +525,6 @@ TEST_F(CudaBackend, EveryFailingCallIsAnErrorAndLeavesNothingBehind) {
                                "cuModuleGetFunction",
                                "cuLaunchKernelEx",
                                "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                               "cuOccupancyMaxActiveClusters",
                                "nvrtcCreateProgram",
                                "nvrtcCompileProgram",
                                "nvrtcGetProgramLogSize",

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -58,15 +57,9 @@ std::string resources(const Driver& driver, CUfunction function) {
                      attribute(kFunctionMaxThreadsPerBlock));
 }
 
-// Whether kernels are compiled for compute capability 9.0 or newer ("sm_90", "compute_90"): older ones have no clusters, and their
-// after_launches() does nothing.
+// Whether kernels are compiled for compute capability 9.0 or newer ("sm_90", "compute_90"): after_launches()
+// of older ones does nothing.
 bool is_for_hopper(const CompilerChoice& compiler) { return std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1)) >= kHopper; }
-
-// Whether NVRTC is 12.1 or newer ("NVRTC 13.0 (…"): older ones lack the instructions by which a cluster's groups write to each other.
-bool knows_clusters(const CompilerChoice& compiler) {
-  int major = 0, minor = 0;
-  return std::sscanf(compiler.identity.c_str(), "NVRTC %d.%d", &major, &minor) == 2 && 100 * major + minor >= 1201;
-}
 
 bool can_start_early(const Driver& driver) {
   int version = 0;
@@ -96,7 +89,6 @@ void check_owner(const Context& context, CUstream stream) {
 CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, std::optional<CUstream> stream)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
-      has_clusters_(is_for_hopper(compiler_) && knows_clusters(compiler_)),
       starts_early_(is_for_hopper(compiler_) && can_start_early(driver)),
       static_local_bytes_(info.local_bytes),
       dynamic_local_bytes_(std::max(info.local_bytes, opt_in_local_bytes(driver, device))),
@@ -280,21 +272,6 @@ std::optional<std::uint32_t> CudaDevice::resident_groups(const Kernel& kernel, s
   context_->check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, loaded(kernel).function, static_cast<int>(group_size), 0),
                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   return static_cast<std::uint32_t>(groups) * info_.compute_units;
-}
-
-std::uint32_t CudaDevice::resident_clusters(const Kernel& kernel, std::uint32_t group_size, std::uint32_t groups) {
-  const Current current(*context_);
-  CUlaunchAttribute attribute;
-  attribute.id = kLaunchClusterDimension;
-  attribute.value = {static_cast<int>(groups), 1, 1};
-  CUlaunchConfig config;
-  config.grid_x = groups;
-  config.block_x = group_size;
-  config.attributes = &attribute;
-  config.attribute_count = 1;
-  int clusters = 0;
-  context_->check(driver().cuOccupancyMaxActiveClusters(&clusters, loaded(kernel).function, &config), "cuOccupancyMaxActiveClusters");
-  return static_cast<std::uint32_t>(clusters);
 }
 
 bool CudaDevice::begin_recording() {

@@ -33,8 +33,6 @@ class CudaDevice final : public Device {
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
   std::uint64_t launch_local_bytes() const override;
   std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override;
-  bool has_clusters() const override { return has_clusters_; }
-  std::uint32_t resident_clusters(const Kernel& kernel, std::uint32_t group_size, std::uint32_t groups) override;
 
   bool begin_recording() override;
   Recording end_recording() override;
@@ -51,7 +49,6 @@ class CudaDevice final : public Device {
 
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
-  bool has_clusters_;
   bool starts_early_;                 // kernels that wait on the device for preceding launches
   std::uint64_t static_local_bytes_;  // per group, for local variables; dynamic local memory may exceed it
   std::uint64_t dynamic_local_bytes_;

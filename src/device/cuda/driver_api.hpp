@@ -56,16 +56,15 @@ constexpr unsigned kEventDefault = 0;
 
 // CUlaunchAttributeID
 constexpr int kLaunchCooperative = 2;
-constexpr int kLaunchClusterDimension = 4;
 constexpr unsigned kHostAllocDeviceMap = 2;
 constexpr int kLaunchProgrammaticSerialization = 6;
 constexpr int kProgrammaticSerializationDriver = 12030;  // from this cuDriverGetVersion() on it works in a capture too
-constexpr int kHopper = 90;                              // the first compute capability with this and with clusters
+constexpr int kHopper = 90;                              // the first compute capability with this
 
 struct CUlaunchAttribute {
   int id = 0;
   int padding = 0;
-  std::array<int, 16> value{};  // a flag, or a cluster's dimensions
+  std::array<int, 16> value{};  // a flag
 };
 
 struct CUlaunchConfig {
@@ -78,53 +77,52 @@ struct CUlaunchConfig {
 };
 
 // name, symbol, parameters
-#define SAMESUM_CUDA_DRIVER(X)                                                                                                        \
-  X(cuInit, "cuInit", (unsigned flags))                                                                                               \
-  X(cuDriverGetVersion, "cuDriverGetVersion", (int* version))                                                                         \
-  X(cuGetErrorName, "cuGetErrorName", (CUresult code, const char** name))                                                             \
-  X(cuGetErrorString, "cuGetErrorString", (CUresult code, const char** text))                                                         \
-  X(cuDeviceGetCount, "cuDeviceGetCount", (int* count))                                                                               \
-  X(cuDeviceGet, "cuDeviceGet", (CUdevice * device, int ordinal))                                                                     \
-  X(cuDeviceGetName, "cuDeviceGetName", (char* name, int bytes, CUdevice device))                                                     \
-  X(cuDeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, CUdevice device))                                       \
-  X(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (std::size_t * bytes, CUdevice device))                                                  \
-  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))                                     \
-  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CUdevice device))                                                     \
-  X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (CUcontext context))                                                                     \
-  X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (CUcontext * context))                                                                     \
-  X(cuCtxSynchronize, "cuCtxSynchronize", ())                                                                                         \
-  X(cuMemAlloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, std::size_t bytes))                                                          \
-  X(cuMemFree, "cuMemFree_v2", (CUdeviceptr pointer))                                                                                 \
-  X(cuPointerGetAttribute, "cuPointerGetAttribute", (void* value, int attribute, CUdeviceptr pointer))                                \
-  X(cuMemGetAddressRange, "cuMemGetAddressRange_v2", (CUdeviceptr * base, std::size_t * bytes, CUdeviceptr pointer))                  \
-  X(cuMemHostAlloc, "cuMemHostAlloc", (void** pointer, std::size_t bytes, unsigned flags))                                            \
-  X(cuMemFreeHost, "cuMemFreeHost", (void* pointer))                                                                                  \
-  X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream))                \
-  X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void* to, CUdeviceptr from, std::size_t bytes, CUstream stream))                      \
-  X(cuStreamCreate, "cuStreamCreate", (CUstream * stream, unsigned flags))                                                            \
-  X(cuStreamGetCtx, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                                                         \
-  X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                                         \
-  X(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                                    \
-  X(cuStreamWaitEvent, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))                                         \
-  X(cuEventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                                                                \
-  X(cuEventDestroy, "cuEventDestroy_v2", (CUevent event))                                                                             \
-  X(cuEventRecord, "cuEventRecord", (CUevent event, CUstream stream))                                                                 \
-  X(cuEventSynchronize, "cuEventSynchronize", (CUevent event))                                                                        \
-  X(cuEventElapsedTime, "cuEventElapsedTime", (float* milliseconds, CUevent from, CUevent to))                                        \
-  X(cuModuleLoadDataEx, "cuModuleLoadDataEx", (CUmodule * module, const void* image, unsigned count, int* options, void** values))    \
-  X(cuModuleUnload, "cuModuleUnload", (CUmodule module))                                                                              \
-  X(cuModuleGetFunction, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char* name))                           \
-  X(cuFuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function))                                       \
-  X(cuFuncSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                                        \
-  X(cuLaunchKernelEx, "cuLaunchKernelEx", (const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra))        \
-  X(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                                     \
-  X(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))                                                     \
-  X(cuGraphDestroy, "cuGraphDestroy", (CUgraph graph))                                                                                \
-  X(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", (CUgraphExec * instance, CUgraph graph, unsigned long long flags))    \
-  X(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec instance, CUstream stream))                                                          \
-  X(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec instance))                                                                 \
-  X(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", (int* clusters, CUfunction function, const CUlaunchConfig* config)) \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                       \
+#define SAMESUM_CUDA_DRIVER(X)                                                                                                     \
+  X(cuInit, "cuInit", (unsigned flags))                                                                                            \
+  X(cuDriverGetVersion, "cuDriverGetVersion", (int* version))                                                                      \
+  X(cuGetErrorName, "cuGetErrorName", (CUresult code, const char** name))                                                          \
+  X(cuGetErrorString, "cuGetErrorString", (CUresult code, const char** text))                                                      \
+  X(cuDeviceGetCount, "cuDeviceGetCount", (int* count))                                                                            \
+  X(cuDeviceGet, "cuDeviceGet", (CUdevice * device, int ordinal))                                                                  \
+  X(cuDeviceGetName, "cuDeviceGetName", (char* name, int bytes, CUdevice device))                                                  \
+  X(cuDeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, CUdevice device))                                    \
+  X(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (std::size_t * bytes, CUdevice device))                                               \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))                                  \
+  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CUdevice device))                                                  \
+  X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (CUcontext context))                                                                  \
+  X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (CUcontext * context))                                                                  \
+  X(cuCtxSynchronize, "cuCtxSynchronize", ())                                                                                      \
+  X(cuMemAlloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, std::size_t bytes))                                                       \
+  X(cuMemFree, "cuMemFree_v2", (CUdeviceptr pointer))                                                                              \
+  X(cuPointerGetAttribute, "cuPointerGetAttribute", (void* value, int attribute, CUdeviceptr pointer))                             \
+  X(cuMemGetAddressRange, "cuMemGetAddressRange_v2", (CUdeviceptr * base, std::size_t * bytes, CUdeviceptr pointer))               \
+  X(cuMemHostAlloc, "cuMemHostAlloc", (void** pointer, std::size_t bytes, unsigned flags))                                         \
+  X(cuMemFreeHost, "cuMemFreeHost", (void* pointer))                                                                               \
+  X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream))             \
+  X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void* to, CUdeviceptr from, std::size_t bytes, CUstream stream))                   \
+  X(cuStreamCreate, "cuStreamCreate", (CUstream * stream, unsigned flags))                                                         \
+  X(cuStreamGetCtx, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                                                      \
+  X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                                      \
+  X(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                                 \
+  X(cuStreamWaitEvent, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))                                      \
+  X(cuEventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                                                             \
+  X(cuEventDestroy, "cuEventDestroy_v2", (CUevent event))                                                                          \
+  X(cuEventRecord, "cuEventRecord", (CUevent event, CUstream stream))                                                              \
+  X(cuEventSynchronize, "cuEventSynchronize", (CUevent event))                                                                     \
+  X(cuEventElapsedTime, "cuEventElapsedTime", (float* milliseconds, CUevent from, CUevent to))                                     \
+  X(cuModuleLoadDataEx, "cuModuleLoadDataEx", (CUmodule * module, const void* image, unsigned count, int* options, void** values)) \
+  X(cuModuleUnload, "cuModuleUnload", (CUmodule module))                                                                           \
+  X(cuModuleGetFunction, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char* name))                        \
+  X(cuFuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function))                                    \
+  X(cuFuncSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                                     \
+  X(cuLaunchKernelEx, "cuLaunchKernelEx", (const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra))     \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                                  \
+  X(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))                                                  \
+  X(cuGraphDestroy, "cuGraphDestroy", (CUgraph graph))                                                                             \
+  X(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", (CUgraphExec * instance, CUgraph graph, unsigned long long flags)) \
+  X(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec instance, CUstream stream))                                                       \
+  X(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec instance))                                                              \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                    \
     (int* blocks, CUfunction function, int block_size, std::size_t dynamic_bytes))
 
 /// The loaded driver: a pointer to each of the functions above.

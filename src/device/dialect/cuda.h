@@ -47,41 +47,6 @@ FN void after_launches() {}
 FN void start_next() {}
 #endif
 
-// Clusters: groups that are resident together, beside one another, and send words to each other's local memory. For kernels that the host asks
-// of a device that has them (Device::has_clusters()). A mailbox counts the bytes that come to its group.
-#if __CUDA_ARCH__ >= 900
-#define CLUSTERED(groups) __cluster_dims__(groups, 1, 1)
-FN uint local_address(const void* p) { return (uint)__cvta_generic_to_shared(p); }
-// By one work-item of the group that receives, before it arrives.
-FN void mailbox_open(ulong* mailbox, uint bytes) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(local_address(mailbox)) : "memory");
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(local_address(mailbox)), "r"(bytes) : "memory");
-}
-// By all work-items. Whoever has waited may send: the mailbox is open then.
-FN void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
-FN void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-// Two words, to this place of 16 bytes in the local memory of another group, or the same.
-FN void mailbox_send(ulong* mailbox, ulong* place, uint group, ulong first, ulong second) {
-  asm volatile(
-      "{\n.reg .u32 to, counter;\n"
-      "mapa.shared::cluster.u32 to, %0, %2;\nmapa.shared::cluster.u32 counter, %1, %2;\n"
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [to], {%3, %4}, [counter];\n}" ::"r"(local_address(place)),
-      "r"(local_address(mailbox)), "r"(group), "l"(first), "l"(second)
-      : "memory");
-}
-// Until all have come.
-FN void mailbox_wait(ulong* mailbox) {
-  uint complete;
-  do {
-    asm volatile(
-        "{\n.reg .pred complete;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [%1], 0;\nselp.u32 %0, 1, 0, complete;\n}"
-        : "=r"(complete)
-        : "r"(local_address(mailbox))
-        : "memory");
-  } while (complete == 0);
-}
-#endif
-
 FN void barrier_local() { __syncthreads(); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
 FN void barrier_all() { __syncthreads(); }

@@ -8,13 +8,22 @@
 #define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
 #if FLOATS
 #define DIGIT_BITS (FRACTION_BITS + 8)
-#define SUM_PIECES ((DIGIT_BITS + 15) / 16)
+#define SUM_PIECES SUM_PIECES_OF(FRACTION_BITS)
 #define PRODUCT_PIECES ((2 * DIGIT_BITS + 15) / 16)
+#else
+#define SUM_PIECES 1
 #endif
 #define SUM_ROWS (SUM ? SUM_ROWS_OF(EXPONENT_BITS) : 0)
 #define PRODUCT_ROWS (PRODUCTS ? PRODUCT_ROWS_OF(EXPONENT_BITS, DOT) : 0)
 #define FIRST_PRODUCT_ROW SUM_ROWS
 #define ALL_ROWS (SUM_ROWS + PRODUCT_ROWS)
+#define SIGN_IN_BINS (SUM && SIGN_IN_BINS_OF(EXPONENT_BITS))
+#define ELEMENT_ROWS (SUM ? ELEMENT_ROWS_OF(EXPONENT_BITS) : 0)
+#define MORE_BINS (SUM ? MORE_BINS_OF(EXPONENT_BITS, FRACTION_BITS) : 0)
+#define ALL_BINS (ALL_ROWS + MORE_BINS)
+#define FIRST_PRODUCT_BIN (SUM_ROWS + MORE_BINS)
+// The bin of what is added to row r, but for elements.
+#define BIN_OF_ROW(r) ((int)(r) < ELEMENT_ROWS ? (r) * SUM_PIECES : (r) + MORE_BINS)
 
 #define COLUMNS (1 << COLUMN_BITS)
 #define PART 8
@@ -51,13 +60,25 @@ FN WORD digits_of(WORD x) {
 }
 FN uint row_of(WORD x) { return (uint)((x - unit_of(x)) >> (FRACTION_BITS + 3)) & ((1u << (EXPONENT_BITS - 3)) - 1); }
 
+#if BITS < 64
+// Sign and upper exponent bits choose the bins. They are addressed in bytes, which saves a shift.
+FN void add_to_sum(LOCAL uint* column, WORD x) {
+  const uint unit = unit_of(x), rest = x - unit;
+  const uint moved = ((x & (HIDDEN - 1)) | unit) << ((rest >> FRACTION_BITS) & 7);
+  const uint scale = COLUMN_BITS + 1 + SUM_PIECES;  // 2^scale bytes to a row's bins
+  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + ((rest >> (FRACTION_BITS + 3 - scale)) & ((2u * ELEMENT_ROWS - 1) << scale)));
+  atomic_add_local32(bin, moved & 0xffffu);
+  if (SUM_PIECES == 2) atomic_add_local32(bin + COLUMNS, moved >> 16);
+}
+#else
 FN void add_to_sum(LOCAL uint* column, WORD x) {
   add_pieces(column + row_of(x) * COLUMNS, with_sign(digits_of(x), sign_of(x)), SUM_PIECES, 2);
 }
+#endif
 FN void add_to_products(LOCAL uint* column, WORD x, WORD y) {
   const WORD a = digits_of(x);
   const WORD b = digits_of(y);
-  LOCAL uint* bin = column + (FIRST_PRODUCT_ROW + (DOT ? row_of(x) + row_of(y) : row_of(x))) * COLUMNS;
+  LOCAL uint* bin = column + (FIRST_PRODUCT_BIN + (DOT ? row_of(x) + row_of(y) : row_of(x))) * COLUMNS;
   const int step = 16 / PRODUCT_ROW_BITS;
 #if BITS == 64
   const ulong low = a * b;
@@ -86,25 +107,36 @@ FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude,
 #pragma unroll
   for (uint i = 0; i < 5; ++i) {
     const uint piece = (uint)(i < 4 ? word0 >> (16 * i) : word1) & 0xffffu;
-    atomic_add_local32(column + (row + i * (16 / row_bits)) * COLUMNS, (piece ^ sign) - sign);
+    atomic_add_local32(column + BIN_OF_ROW(row + i * (16 / row_bits)) * COLUMNS, (piece ^ sign) - sign);
   }
 }
 
-// Adds the columns of each row up, and clears them; and the group's counters, to words behind the rows. All work-items of the group come
-// here.
-FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* rows) {
+#if SIGN_IN_BINS
+// What the bins have for a row, of which `sums` has those of all columns.
+FN long sum_of_bins(LOCAL const long* sums, int row) {
+  const int lower = row - 2;  // rows whose elements' second piece weighs this
+  long sum = sums[BIN_OF_ROW(row)];
+  if (row < ELEMENT_ROWS) sum -= sums[(ELEMENT_ROWS + row) * SUM_PIECES];
+  if (SUM_PIECES == 2 && lower >= 0 && lower < ELEMENT_ROWS) sum += sums[2 * lower + 1] - sums[2 * (ELEMENT_ROWS + lower) + 1];
+  return sum;
+}
+#endif
+
+// Adds the columns of each bin up, and clears them; and the group's counters, to words behind the rows. All work-items of the group come
+// here. `sums` has room for each bin.
+FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums, LOCAL long* rows) {
   barrier_local();
   for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) {
     rows[ALL_ROWS + i] += counters[i];
     counters[i] = 0;
   }
 #if LANES > 1 && COLUMNS >= PART
-  // PART columns are a work-item's; the parts of a row are neighbours'.
+  // PART columns are a work-item's; the parts of a bin are neighbours'.
   LOCAL uint4* parts = (LOCAL uint4*)bins;
-  for (uint first = 0; first < ALL_ROWS * PARTS; first += GROUP_SIZE) {
+  for (uint first = 0; first < ALL_BINS * PARTS; first += GROUP_SIZE) {
     const uint i = first + local_id();
     long sum = 0;
-    if (i < ALL_ROWS * PARTS) {
+    if (i < ALL_BINS * PARTS) {
       const uint4 a = parts[2 * i];
       const uint4 b = parts[2 * i + 1];
       parts[2 * i] = parts[2 * i + 1] = make_uint4(0, 0, 0, 0);
@@ -112,18 +144,22 @@ FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* rows) {
     }
 #pragma unroll
     for (uint distance = 1; distance < PARTS; distance *= 2) sum += subgroup_shuffle64(sum, (local_id() ^ distance) & (LANES - 1));
-    if (i < ALL_ROWS * PARTS && i % PARTS == 0) rows[i / PARTS] += sum;
+    if (i < ALL_BINS * PARTS && i % PARTS == 0) sums[i / PARTS] = SIGN_IN_BINS ? sum : sums[i / PARTS] + sum;
   }
 #else
-  for (uint row = local_id(); row < ALL_ROWS; row += GROUP_SIZE) {
+  for (uint bin = local_id(); bin < ALL_BINS; bin += GROUP_SIZE) {
     long sum = 0;
     for (uint i = 0; i < COLUMNS; ++i) {
-      const uint column = (i + row) & (COLUMNS - 1);  // rows begin in different banks
-      sum += (int)bins[row * COLUMNS + column];
-      bins[row * COLUMNS + column] = 0;
+      const uint column = (i + bin) & (COLUMNS - 1);  // bins begin in different banks
+      sum += (int)bins[bin * COLUMNS + column];
+      bins[bin * COLUMNS + column] = 0;
     }
-    rows[row] += sum;
+    sums[bin] = SIGN_IN_BINS ? sum : sums[bin] + sum;
   }
+#endif
+#if SIGN_IN_BINS
+  barrier_local();
+  for (uint row = local_id(); row < ALL_ROWS; row += GROUP_SIZE) rows[row] += sum_of_bins(sums, (int)row);
 #endif
   barrier_local();
 }

@@ -13,8 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -28,8 +26,9 @@ constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, r
 
 std::uint64_t local_bytes(const KernelShape& shape) {
   const reduce::RecordLayout layout = shape.layout();
-  const std::uint64_t rows = layout.sum_rows + layout.product_rows, words = rows + layout.added_words();
-  return std::max({rows * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
+  const std::uint64_t words = rows + layout.added_words() + (layout.more_bins != 0 ? bins : 0);
+  return std::max({bins * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
          kCounterBytes;
 }
 
@@ -40,8 +39,7 @@ constexpr std::uint32_t kCpuGroupSize = 64;
 constexpr std::uint32_t kColumns = 32;
 constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
-constexpr std::uint32_t kUnitSize = 2048;  // work-items of a compute unit, where it cannot be asked
-constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+constexpr std::uint32_t kUnitSize = 2048;                       // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
 // On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
@@ -49,8 +47,9 @@ std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std
   constexpr std::uint64_t kOften = 32;
   const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
   const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
-  if (info.is_cpu || shape.dot || !shape.windows || share < kOften) return 1;
-  return shape.type == DType::float64 ? 8 : 2;
+  if (info.is_cpu || shape.dot || share < kOften) return 1;
+  if (is_integer(shape.type)) return shape.rounds() ? 4 : 1;
+  return !shape.windows ? 1 : shape.type == DType::float64 ? 8 : 2;
 }
 
 // Of little data more is shared out, in smaller tiles, as these were the fastest on an H100; with fewer bins to clear and to collect, as
@@ -87,6 +86,9 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
   shape.columns = kColumns;
   if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
+  // Sums of floats up to four bytes wide need few registers: three large groups to a unit hide more of a load's latency than two.
+  const bool narrow_sum = shape.rounds() && shape.windows && size_of(type) < 8 && shape.group_size == kGroupSize;
+  shape.resident = narrow_sum ? 3 : std::max(kUnitSize / 2 / shape.group_size, 1u);
   shape.steps = choose_steps(info, shape, elements);
   shape.kept = !info.is_cpu && elements * size_of(type) <= kKeptBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
@@ -133,7 +135,7 @@ device::Source pass_source(const KernelShape& shape, bool strided) {
            {"KEPT", flag(shape.kept && !strided)},
            {"GROUP_SIZE", std::to_string(shape.group_size)},
            {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
-           {"RESIDENT", std::to_string(std::max(kUnitSize / 2 / shape.group_size, 1u))},
+           {"RESIDENT", std::to_string(shape.resident)},
            {"WINDOWS", flag(shape.windows)},
            {"LOADS", std::to_string(shape.loads)},
            {"STEPS", std::to_string(shape.steps)},
@@ -303,112 +305,6 @@ Statistics::Contents DevicePass::sum_of_window() {
   shape_.fields.sum ? set_sums(contents, digits, entries.base, none, 0, counters)
                     : set_sums(contents, none, 0, digits, entries.base + 1074, counters);
   return contents;
-}
-
-namespace {
-
-// Adds the times of a chunk.
-void add_times(device::Device& device, Report* report, const device::Mark& start, const device::Mark& uploaded, const device::Mark& done) {
-  if (report == nullptr) return;
-  report->upload_seconds += device.seconds_between(start, uploaded);
-  report->seconds += device.seconds_between(uploaded, done);
-}
-
-void tell(Report& report, const DevicePass& pass) {
-  report.variant = pass.entry();
-  report.configuration = pass.configuration();
-}
-
-// Runs `pass` over host data chunk by chunk, and hands each result to `take`.
-template <class Take>
-void for_chunks(View a, View b, bool two, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(a.type());
-  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
-  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
-  DevicePass pass(device, a.type(), options, two, chunk);
-  const auto stride = static_cast<std::int64_t>(size_of(a.type()));
-  const device::Memory first_memory = device.allocate(chunk * size_of(a.type()));
-  const device::Memory second_memory = two ? device.allocate(chunk * size_of(a.type())) : first_memory;
-  for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
-    const std::uint64_t count = std::min(chunk, a.size() - first);
-    const device::Mark start = mark();
-    if (count != 0) device.write(first_memory, 0, a.part(first, count).data(), a.part(first, count).bytes());
-    if (count != 0 && two) device.write(second_memory, 0, b.part(first, count).data(), b.part(first, count).bytes());
-    const device::Mark uploaded = mark();
-    pass.launch({first_memory, count, stride, 0}, {second_memory, count, stride, 0});
-    const device::Mark done = mark();
-    take(pass.result());
-    add_times(device, report, start, uploaded, done);
-  }
-  if (report != nullptr) tell(*report, pass);
-}
-
-// The same of arrays that lie on the device.
-template <class Take>
-void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
-               Report* report, const Take& take) {
-  const Fields& fields = options.fields;
-  const std::uint64_t size = device::Plans::size_for(a.count);
-  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extrema, fields.sum, fields.squares,
-                                       fields.nonzeros, two, options.group_size, options.groups);
-  auto pass = device.plans().take<DevicePass>(name);
-  if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
-  const auto mark = [&] { return report != nullptr ? device.mark() : device::Mark{}; };
-  const std::uint64_t most = a.part_size(DevicePass::kMostElements);
-  for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
-    const std::uint64_t count = std::min(most, a.count - first);
-    const device::Mark start = mark();
-    pass->launch(a.part(first, count), b.part(first, count));
-    const device::Mark done = mark();
-    take(pass->result());
-    add_times(device, report, start, start, done);
-  }
-  if (report != nullptr) tell(*report, *pass);
-  device.plans().give_back(name, std::move(pass));
-}
-
-class Merged {
- public:
-  void operator()(Statistics::Contents contents) {
-    Statistics part(std::move(contents));
-    first_ ? static_cast<void>(all = std::move(part)) : all.merge(part);
-    first_ = false;
-  }
-  Statistics all;
-
- private:
-  bool first_ = true;
-};
-
-}  // namespace
-
-Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  Merged merged;
-  for_chunks(data, data, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
-  return std::move(merged.all);
-}
-
-Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  Merged merged;
-  for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
-  return std::move(merged.all);
-}
-
-ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  ProductAccumulator all;
-  for_chunks(a, b, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
-  return all;
-}
-
-ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
-                                 const CollectOptions& options, Report* report) {
-  const std::lock_guard lock(device.mutex());
-  ProductAccumulator all;
-  for_parts(a, b, type, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
-  return all;
 }
 
 }  // namespace samesum::statistics

@@ -18,6 +18,9 @@
 
 namespace samesum::statistics {
 
+/// What a sum alone asks for: it is rounded on the device too.
+inline constexpr Fields kSumAlone{.extrema = false, .sum = true, .squares = false, .nonzeros = false};
+
 /// What a kernel is made for.
 struct KernelShape {
   DType type = DType::float32;
@@ -28,11 +31,12 @@ struct KernelShape {
   std::uint32_t loads = 0;   ///< of 16 bytes, that a work-item has in flight
   std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
   std::uint32_t columns = 0;
-  bool windows = false;  ///< sums in registers, where these are exact
-  bool kept = false;     ///< so little data that a good part of them may stay in the cache (cache_policy.h)
+  std::uint32_t resident = 1;  ///< groups to a compute unit, for which the compiler is to limit registers
+  bool windows = false;        ///< sums in registers, where these are exact
+  bool kept = false;           ///< so little data that a good part of them may stay in the cache (cache_policy.h)
 
   /// Whether the sum is rounded on the device too.
-  bool rounds() const { return fields == Fields{.extrema = false, .sum = true, .squares = false, .nonzeros = false}; }
+  bool rounds() const { return fields == kSumAlone; }
   reduce::RecordLayout layout() const { return {type, fields.sum, fields.squares, dot}; }
 
   std::string text() const;
@@ -60,9 +64,6 @@ class DevicePass {
   Statistics::Contents result();
   /// Of a sum alone, after result(): as the device has rounded it, where it went to no other place.
   const SumRecord& record() const { return record_; }
-
-  /// Whether the last launch took the kernel for one sum of little data, or the first is to be expected to.
-  bool is_for_little() const { return in_window_; }
 
   /// The kernel of the last launch, or the first to be expected; "groups=528 group_size=256 columns=32".
   std::string_view entry() const { return extremes_ ? extremes_->entry() : in_window_ ? window_->entry() : kEntry; }

@@ -32,7 +32,7 @@
 
 #define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group takes in one go
 // Local memory: bins; after them what the group's choice of extremes takes, or the rounding (in loads of 16 bytes).
-#define BIN_LOADS ((ALL_ROWS * COLUMNS + 3) / 4)
+#define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
 #define BEST_LOADS (GROUP_SIZE / LANES * 2)
 #if ROUND
 #define SCRATCH_LOADS ((EXACT_DIGITS + 3) / 2)
@@ -131,6 +131,11 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
                 ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[STORAGE_LOADS];
   LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
+#if SIGN_IN_BINS
+  LOCAL_VAR long sums[ALL_BINS];
+#else
+  LOCAL long* sums = rows;
+#endif
   LOCAL_VAR long words[WORDS];
   LOCAL_VAR uint counters[RECORD_COUNTERS];
   LOCAL_VAR uint drawn[2];
@@ -148,7 +153,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
   const uint steps = (uint)(loads / STEP);
   const uint tiles = (steps + STEPS - 1) / STEPS;
 
-  for (uint i = local_id(); i < ALL_ROWS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
+  for (uint i = local_id(); i < ALL_BINS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
   for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) counters[i] = 0;
   after_launches();
@@ -195,8 +200,9 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
           state = see_load(column, counters, v[k], w[k], place, ELEMENTS_PER_LOAD, state);
         }
 #if WINDOWS
-        state.sums.window = move_window(column, state.sums.window);
-        if (++filled == FLUSH_STEPS) {
+        ++filled;
+        state.sums.window = move_window(column, state.sums.window, filled * LOADS);
+        if (filled == FLUSH_STEPS) {
           state.sums.window = empty_window(column, state.sums.window);
           filled = 0;
         }
@@ -209,7 +215,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
 #if !FLOATS
     state.sums = flush_integers(column, state.sums);
 #endif
-    collect_bins(bins, counters, rows);
+    collect_bins(bins, counters, sums, rows);
     if (tile >= tiles) break;
   }
 #if WINDOWS
@@ -235,7 +241,7 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
       if (state.sums.other != 0) atomic_add_local32(&counters[COUNTER_OTHERS], 1);
       if (NONZEROS) atomic_add_local32(&counters[COUNTER_NONZEROS], state.nonzeros);
     }
-    collect_bins(bins, counters, rows);
+    collect_bins(bins, counters, sums, rows);
   } while (rest != 0);
 
   const uint alone = group_count() == 1;
@@ -263,19 +269,19 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
   if (last) {
     // All groups have drawn tickets: what they add is on its way, as they wait for nothing in between.
     const ulong all = (ulong)group_count() << GROUP_SHIFT;
-    ulong sums[WORDS_EACH];  // all on their way at once
+    ulong totals[WORDS_EACH];  // all on their way at once
 #pragma unroll
     for (uint k = 0; k < WORDS_EACH; ++k) {
       const uint i = local_id() + k * GROUP_SIZE;
-      sums[k] = i < WORDS ? atomic_load_global64(&merged[i * SPACING]) : 0;
+      totals[k] = i < WORDS ? atomic_load_global64(&merged[i * SPACING]) : 0;
     }
 #pragma unroll
     for (uint k = 0; k < WORDS_EACH; ++k) {
       const uint i = local_id() + k * GROUP_SIZE;
       if (i >= WORDS) continue;
-      while (((sums[k] + ONE_GROUP / 2) ^ all) >> GROUP_SHIFT != 0) sums[k] = atomic_load_global64(&merged[i * SPACING]);
+      while (((totals[k] + ONE_GROUP / 2) ^ all) >> GROUP_SHIFT != 0) totals[k] = atomic_load_global64(&merged[i * SPACING]);
       store_settled_global64(&merged[i * SPACING], 0);
-      words[i] = (long)(sums[k] - all);
+      words[i] = (long)(totals[k] - all);
     }
     if (local_id() == 0) {
       store_settled_global32(&schedule[TICKETS], 0);

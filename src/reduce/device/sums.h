@@ -124,7 +124,33 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
   return state;
 }
 #else
+#if FLOATS && BITS == 16
+// Whether any element of a load is no finite number: adding one to exponent fields carries out of those.
+FN uint any_special_of(uint4 v) {
+  const uint fields = INFINITE << 16 | INFINITE, ones = HIDDEN << 16 | HIDDEN;
+  const uint carries = ((v.x & fields) + ones) | ((v.y & fields) + ones) | ((v.z & fields) + ones) | ((v.w & fields) + ones);
+  return (carries & 0x80008000u) != 0;
+}
+// The load with -0.0, which counts for nothing, in place of what is no finite number.
+FN uint finite_of(uint x) {
+  const uint fields = INFINITE << 16 | INFINITE, ones = HIDDEN << 16 | HIDDEN;
+  const uint special = ((((x & fields) + ones) & 0x80008000u) >> 15) * 0xffffu;
+  return (x & ~special) | (special & 0x80008000u);
+}
+FN uint4 all_finite_of(uint4 v) { return make_uint4(finite_of(v.x), finite_of(v.y), finite_of(v.z), finite_of(v.w)); }
+// Not 0: any is not -0.0.
+FN uint others_of(uint4 v) { return (v.x ^ 0x80008000u) | (v.y ^ 0x80008000u) | (v.z ^ 0x80008000u) | (v.w ^ 0x80008000u); }
+#endif
+
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+#if FLOATS && BITS == 16 && SUM && !PRODUCTS
+  if (!any_special_of(v)) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) add_to_sum(column, element_of(v, i));
+    state.other |= others_of(v);
+    return state;
+  }
+#endif
 #if FLOATS
   uint special = 0;
 #endif
@@ -147,6 +173,14 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
 #if WINDOWS
 // Adds a load to the running sums, or to the bins. One less than a size class makes a zero's the greatest unsigned and the least signed.
 FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+#if EXPONENT_BITS == 5 && !DOT
+  // All finite numbers lie in the window.
+  const uint within = 1;
+  if (RARELY(any_special_of(v))) {
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = count_special(counters, element_of(v, i), element_of(v, i), state);
+    v = w = all_finite_of(v);
+  }
+#else
   uint within = 0;
   if (is_in_use(state.window)) {
     uint a_least = ~0u;
@@ -163,8 +197,10 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
       if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
     }
     within = lie_within(a_least, a_greatest, state.window.a_top) && AND_OF_B(lie_within(b_least, b_greatest, state.window.b_top));
+    within = !ANY_LANE(!within);
     if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
   }
+#endif
   if (within) {
 #pragma unroll
     for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
@@ -175,10 +211,13 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
       state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
 #elif BITS == 64
       state.other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
-#else
+#elif BITS == 32
       state.other |= x ^ SIGN_BIT;
 #endif
     }
+#if BITS == 16 && !DOT
+    state.other |= others_of(v);
+#endif
     ++state.window.fixed;
   } else {
     state = add_load_to_bins(column, counters, v, w, state);

@@ -3,8 +3,9 @@
 // A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all
 // that is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the
 // next sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH
-// 2013.) For which magnitudes the last sum leaves nothing is each work-item's window: exponent fields from WINDOW_SPAN below its `top` up
-// to `top`. A load that has any other number goes to the bins.
+// 2013.) For which magnitudes the last sum leaves nothing is the window of a sub-group: exponent fields from WINDOW_SPAN below its `top` up
+// to `top`. Loads of which any work-item's has another number go to the bins, so that the sub-group goes one way; and a window that misses
+// more than an eighth of the loads is closed for a while, as then bins alone are faster.
 
 #if WINDOWS
 #define HEADROOM 8                  // a sum takes 2^HEADROOM numbers before it is emptied into the bins
@@ -16,7 +17,14 @@
 // A condition on the second array, where there is one: behind || and behind &&. As macros, for compilers that warn of constants there.
 #define OR_OF_B(condition) (DOT && (condition))
 #define AND_OF_B(condition) (!DOT || (condition))
-#define PERIODS_CLOSED 7  // so often are the sums emptied before a window that held little is opened again
+#define PERIODS_CLOSED 31  // so often are the sums emptied before a window that missed much is opened again
+#if LANES > 1
+#define ANY_LANE(condition) (subgroup_ballot(condition) != 0)
+#define GREATEST_OF_LANES(value) subgroup_max_s32(value)
+#else
+#define ANY_LANE(condition) (condition)
+#define GREATEST_OF_LANES(value) (value)
+#endif
 
 #if BITS == 64
 #define SUMS 2
@@ -175,25 +183,17 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 #if LANES > 1
 #define WINDOW_SUMS ((SUM ? SUMS : 0) + (PRODUCTS ? PRODUCT_SUMS : 0))
 
-// The same by all of a sub-group; where their windows are alike, one work-item adds a sum of all.
+// The same by all of a sub-group: one work-item adds a sum of all.
 FN void flush_together(LOCAL uint* column, WINDOW w) {
-  const uint held = is_open(w) && hits_of(w) != 0;
-  const uint a_top = (uint)subgroup_max_s32(held ? (int)w.a_top : 0), b_top = DOT ? (uint)subgroup_max_s32(held ? (int)w.b_top : 0) : 0;
-  if (subgroup_ballot(held && (w.a_top != a_top || OR_OF_B(w.b_top != b_top))) != 0) {
-    flush_window(column, w);
-    return;
-  }
-  if (a_top == 0) return;  // nobody's
+  if (!is_open(w) || hits_of(w) == 0) return;
   const double sums[6] = {w.sum0, w.sum1, w.product0, w.product1, w.product2, w.product3};
-  w.a_top = a_top;
-  w.b_top = b_top;
   const uint lane = local_id() & (LANES - 1);
   long sum = 0;
 #pragma unroll
   for (int i = 0; i < WINDOW_SUMS; ++i) {
     const int which = SUM ? (i < SUMS ? i : i - SUMS) : i, product = !SUM || i >= SUMS;
     const int exponent = (product ? product_exponent(w) : sum_exponent(w)) - which * NEXT_BELOW;
-    const long all = subgroup_add_s64(held ? (long)(as_ulong(sums[(product ? 2 : 0) + which]) - as_ulong(anchor(exponent))) : 0);
+    const long all = subgroup_add_s64((long)(as_ulong(sums[(product ? 2 : 0) + which]) - as_ulong(anchor(exponent))));
     sum = lane == i ? all : sum;
   }
   if (lane >= WINDOW_SUMS) return;
@@ -212,18 +212,23 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
 #define flush_together flush_window
 #endif
 
-// Empties the sums into the bins. A window that held few of the loads is closed for a while.
+// Whether a window is to be closed, which has seen so many loads since its sums were emptied. One that misses nothing but what is no
+// finite number never is.
+FN uint misses_many(WINDOW w, uint loads) { return EXPONENT_BITS != 5 && is_open(w) && loads - hits_of(w) > LOADS_A_WINDOW / 8; }
+
+// Empties the sums into the bins.
 FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   flush_window(column, w);
-  const uint useless = is_open(w) && hits_of(w) < LOADS_A_WINDOW / 4;
+  const uint useless = misses_many(w, LOADS_A_WINDOW);
   WINDOW next = open_window(useless ? CLOSED : w.a_top, useless ? CLOSED : w.b_top);
   next.fixed = useless ? PERIODS_CLOSED * FIXED : w.fixed >= FIXED ? (w.fixed & ~(FIXED - 1)) - FIXED : 0;
   return next;
 }
 
-// The top for a greatest size class, less one: a little higher, as greater ones may come.
-FN uint top_for(int greatest) {
-  const int top = ((greatest + 1) >> TOP_SHIFT) + 3;
+// The top for a greatest size class, less one, `above` its exponent.
+#define ABOVE_FIRST 3  // of a first guess, as greater numbers may come
+FN uint top_for(int greatest, int above) {
+  const int top = ((greatest + 1) >> TOP_SHIFT) + above;
   return top > MOST_TOP ? MOST_TOP : top < LEAST_TOP ? LEAST_TOP : (uint)top;
 }
 
@@ -231,6 +236,9 @@ FN uint top_for(int greatest) {
 
 // A first guess, by a sub-group for all its work-items: from the greatest of the loads that each begins with.
 FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
+#if EXPONENT_BITS == 5
+  return open_window(MOST_TOP, MOST_TOP);
+#else
   int a = -1;
   int b = -1;
 #pragma unroll
@@ -243,12 +251,11 @@ FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
       if (DOT) b = b_class > b ? b_class : b;
     }
   }
-#if LANES > 1
-  a = subgroup_max_s32(a);
-  if (DOT) b = subgroup_max_s32(b);
-#endif
+  a = GREATEST_OF_LANES(a);
+  if (DOT) b = GREATEST_OF_LANES(b);
   if (a < 0 || a >= SPECIAL_CLASS || OR_OF_B(b < 0 || b >= SPECIAL_CLASS)) return open_window(CLOSED, CLOSED);
-  return open_window(top_for(a), top_for(b));
+  return open_window(top_for(a, ABOVE_FIRST), top_for(b, ABOVE_FIRST));
+#endif
 }
 
 // Notes a load that the window did not hold; of finite numbers, not all of them zero.
@@ -259,18 +266,23 @@ FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
   return w;
 }
 
-// Moves a window that missed a load: once between two times that the sums are emptied, upwards or out of nowhere.
-FN WINDOW move_window(LOCAL uint* column, WINDOW w) {
-  const uint a_top = top_for(w.a_missed);
-  const uint b_top = top_for(w.b_missed);
-  const uint above = lies_above(w.a_missed, w.a_top) || OR_OF_B(lies_above(w.b_missed, w.b_top));
+// Moves a window that missed some of `loads` loads since the sums were emptied: once until they are emptied again, upwards or out of
+// nowhere. Or closes it, without waiting for that time: of a big array a work-item sees few windows full.
+FN WINDOW move_window(LOCAL uint* column, WINDOW w, uint loads) {
+  if (!ANY_LANE(w.a_missed >= 0 || OR_OF_B(w.b_missed >= 0))) return w;
+  const int a_missed = GREATEST_OF_LANES(w.a_missed), b_missed = DOT ? GREATEST_OF_LANES(w.b_missed) : -1;
+  // What moves a window up lies near the greatest of all: the window keeps what it can of the least.
+  const int more = is_open(w) ? 0 : ABOVE_FIRST;
+  const uint a_top = top_for(a_missed, more), b_top = top_for(b_missed, more);
+  const uint above = lies_above(a_missed, w.a_top) || OR_OF_B(lies_above(b_missed, w.b_top));
   const uint higher = a_top > w.a_top || OR_OF_B(b_top > w.b_top);
-  const uint missed = w.a_missed >= 0 || OR_OF_B(w.b_missed >= 0);
   w.a_missed = w.b_missed = -1;
-  if (!missed || w.fixed >= FIXED || (is_open(w) && !(above && higher))) return w;
+  const uint moves = !is_open(w) || (above && higher), closes = !moves && misses_many(w, loads);
+  if (w.fixed >= FIXED || !(moves || closes)) return w;
   flush_window(column, w);
-  WINDOW next = open_window(a_top > w.a_top ? a_top : w.a_top, b_top > w.b_top ? b_top : w.b_top);
-  next.fixed = FIXED;
+  WINDOW next = open_window(closes ? CLOSED : a_top > w.a_top ? a_top : w.a_top, closes ? CLOSED : b_top > w.b_top ? b_top : w.b_top);
+  // Its misses still count, once the sums are emptied; but not those of a window that was none.
+  next.fixed = closes ? PERIODS_CLOSED * FIXED : FIXED + (is_open(w) ? hits_of(w) : loads);
   return next;
 }
 #endif

@@ -5,7 +5,6 @@
 #define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 #define MOST_GROUPS 1024
-#define RECEIVER (CLUSTER - 1)  // of a cluster, the group that sums meet in
 #define SLOT 8                   // words of a slot, of two limbs each
 #define WIDE (LIMBS + SUM_COUNTERS)  // words of what does not fit
 
@@ -32,7 +31,7 @@ typedef struct {
 } ARRAY;
 
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
-#define IS_KEPT(first) (!STREAM || ALONE || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
+#define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 
 #if !STRIDED
 // A tile without a gap.

@@ -3,7 +3,7 @@
 // nothing: the device must hold two groups.
 //
 // Defined by the host: INTEGER_BITS, INTEGER_SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
-// as in sum_window.cl; ALONE (there is one group, and one tile). There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
+// as in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
@@ -298,11 +298,10 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[PIECES * SUBGROUPS / 2];
-  if (ALONE) start_next();
   after_launches();
-  const uint others = ALONE ? 0 : known_here(group_count() - 1), last = ALONE || group_id() == others;
+  const uint others = known_here(group_count() - 1), last = group_id() == others;
   SUMS tiles = no_sums();
-  uint first = ALONE ? 0 : group_id() * TILE;
+  uint first = group_id() * TILE;
   add_tile(&tiles, a + a_offset, a_stride, b + b_offset, b_stride, first, (uint)count);
 #if STREAM
   for (first += group_count() * TILE; first < (uint)count; first += group_count() * TILE) {
@@ -314,9 +313,6 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
   share(sums, storage);
   if (local_id() >= SUBGROUP) return;
   GLOBAL ulong* to = place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset));
-#if ALONE
-  to = address_known_here(to);  // while local memory answers
-#endif
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) sums[p] = shared(p, storage);
   if (!last) {

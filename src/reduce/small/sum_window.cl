@@ -9,24 +9,15 @@
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
-// one tile; ALONE, whether there is one group; CLUSTER, of how many groups one adds up alone what does not fit. No limb overflows where a
-// group has 2^19 elements and there are MOST_GROUPS at most.
-
-#if ALONE
-#define GROUP 0u
-#define GROUPS 1u
-#else
-#define GROUP group_id()
-#define GROUPS group_count()
-#endif
+// one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
 
 #if FIXED_POINT
 // Adds up the work-item's terms, by float64 additions that prove themselves exact.
 FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   begin_near(share, upper);
 #if STREAM
-  const ulong step = (ulong)GROUPS * TILE;
-  ulong first = (ulong)GROUP * TILE + step;
+  const ulong step = (ulong)group_count() * TILE;
+  ulong first = (ulong)group_id() * TILE + step;
 #if !STRIDED  // the next tile is on its way while one is added up
   REAL next[REALS];
   while (first + TILE <= count) {
@@ -58,7 +49,7 @@ FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double 
 // The same term by term, where those are not.
 FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   FIXED sum = no_sum();
-  for (ulong first = (ulong)GROUP * TILE; first < count; first += (ulong)GROUPS * TILE) {
+  for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
     load_tile(v, a, b, first, count);
 #pragma unroll 1
     for (int i = 0; i < REALS; ++i) {
@@ -101,11 +92,11 @@ FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
     const uint limb = first + 2 * lane;
     ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
     word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
-    atomic_store_global64(&slots[GROUP * SLOT + lane], word);
+    atomic_store_global64(&slots[group_id() * SLOT + lane], word);
   }
   if (!wide) return;
   // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
-  GLOBAL ulong* place = slots + GROUPS * SLOT + GROUP * WIDE;
+  GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
   for (uint i = lane; i < WIDE; i += SUBGROUP) {
     const uint value =
         i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0)
@@ -169,7 +160,7 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
 FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
   const uint all = (group_count() - 1) * WIDE;
-  GLOBAL ulong* places = slots + GROUPS * SLOT;
+  GLOBAL ulong* places = slots + group_count() * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
     uint complete;
@@ -196,25 +187,15 @@ FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   }
 }
 
-#if CLUSTER > 1
-#if !QUICK
-#error "groups of a cluster have nothing to do but what quick_sum.h has"
-#endif
-#define IN_CLUSTER CLUSTERED(CLUSTER)
-#else
-#define IN_CLUSTER
-#endif
-
 // `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
 // alike, is looked at for products.
 // STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) IN_CLUSTER
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
-  if (ALONE) start_next();
   after_launches();
 
   ARRAY left, right;
@@ -222,40 +203,22 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   left.stride = a_stride;
   right.first = b + b_offset;
   right.stride = b_stride;
-#if QUICK
-  LOCAL_VAR uint4 quick[QUICK_STORAGE];
-  LOCAL_VAR ulong mailbox;  // of a cluster
-  {
-    const uint power = (uint)atomic_load_global64(slots + QUICK_STATE);
-    open_quickly(&mailbox);
-    REAL mine[REALS];
-    load_quickly(mine, left, right, (uint)count);
-    GLOBAL ulong* to = (GLOBAL ulong*)(record + record_offset);
-    // skip_nans is 0 or 1: no NaN is added up here, and its next bit is a zero that the compiler does not know.
-    if (sum_quickly(mine, power, (uint)count == 0, (uint)skip_nans & 2, quick, &mailbox, (GLOBAL ulong*)result, to)) return;
-    barrier_local();
-    note_greatest((LOCAL uint*)quick, mine, left, right, (uint)count);
-  }
-#endif
 #if FIXED_POINT
   GLOBAL ulong* const state_place = slots;
   const ulong state = atomic_load_global64(state_place);  // is there before the elements, which wait for it
 #endif
   REAL v[REALS];
-  load_tile(v, left, right, (ulong)GROUP * TILE, count);  // on its way while local memory is cleared
+  load_tile(v, left, right, (ulong)group_id() * TILE, count);  // on its way while local memory is cleared
 #if FIXED_POINT
   GLOBAL ulong* const meeting = state_place + STATE_WORDS;
   GLOBAL ulong* const failures = meeting + SUBGROUP;
-  slots += STATE_WORDS + SUBGROUP + (GROUPS + 7) / 8 * 8;
+  slots += STATE_WORDS + SUBGROUP + (group_count() + 7) / 8 * 8;
 #endif
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
     if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
   barrier_local();
-#if QUICK
-  if (local_id() == 0) leave_power(state_place, (LOCAL const uint*)quick);
-#endif
   // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
   // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
   // a sub-group's additions to one place together either.
@@ -263,7 +226,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
   SHARE share = empty_share(zero);
-  const uint others = GROUPS - 1, is_last = GROUP == others;
+  const uint others = group_count() - 1, is_last = group_id() == others;
   uint own = 1;  // whether this group's sum is to be added to limbs
 #if FIXED_POINT
   const uint tried = field_of(state) != 0 && pause_of(state) == 0;
@@ -305,8 +268,8 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
           storage[STORAGE_FAILED] = 1;
         }
       }
-      if (!ALONE) barrier_local();  // the others wait here, for what they rarely have to do
-      if (!RARELY(ALONE ? own : storage[STORAGE_FAILED])) return;
+      barrier_local();  // the others wait here, for what they rarely have to do
+      if (!RARELY(storage[STORAGE_FAILED])) return;
       mark_failed(failures, others, (LOCAL uchar*)(storage + STORAGE_MARKS));
       if (local_id() < SUBGROUP) {
         const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
@@ -322,7 +285,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   if (!tried) {
     add_reals(&share, v);
 #if STREAM
-    for (ulong first = ((ulong)GROUP + GROUPS) * TILE; first < count; first += (ulong)GROUPS * TILE) {
+    for (ulong first = ((ulong)group_id() + group_count()) * TILE; first < count; first += (ulong)group_count() * TILE) {
       load_tile(v, left, right, first, count);
       add_reals(&share, v);
     }
@@ -343,7 +306,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
     barrier_local();
     uint other = 0;
-    for (ulong first = (ulong)GROUP * TILE; !exact && first < count; first += (ulong)GROUPS * TILE) {
+    for (ulong first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
       load_tile(v, left, right, first, count);
       other |= add_to_columns(storage, v);
     }

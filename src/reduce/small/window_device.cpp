@@ -13,19 +13,15 @@
 namespace samesum::reduce {
 namespace {
 
-// These were the fastest on an H200 or H100, by the bytes of an array; where that is one tile, its group has a kernel for one alone.
-// Beyond, kernels that draw their tiles are as fast, and faster where elements have all exponents; but not with float64, up to the last
-// size. From 16 MiB on (float64 8), groups of 512 are up to a twentieth behind, but up to twice as fast
-// on such elements.
+// These were the fastest on an H200 or H100, by the bytes of an array. Beyond a few MiB, kernels that draw their tiles are as fast, and
+// faster where elements have all exponents; but not with float64, up to the last size. From 16 MiB on (float64 8), groups of 512 are up to
+// a twentieth behind, but up to twice as fast on such elements.
 enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
 struct Row {
   std::uint64_t bytes;  // of so much data at most
   WindowShape shape;
   Width width = Width::any;
 };
-constexpr WindowShape in_cluster(std::uint32_t group_size, std::uint32_t loads, std::uint32_t resident) {
-  return {group_size, loads, resident, true, true, 8};
-}
 constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
@@ -44,13 +40,9 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {8_MiB, {256, 4, 2, true}},
                          {32_MiB, {512, 4, 1, true}},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
-// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares. Clusters are
-// for devices that have them.
+// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
 constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {8_KiB, {128, 4, 4}},
-                             {16_KiB, in_cluster(128, 1, 2)},
-                             {32_KiB, in_cluster(128, 2, 4)},
-                             {64_KiB, in_cluster(256, 2, 4)},
                              {16_KiB, {256, 4, 2}},
                              {512_KiB, {128, 2, 8}},
                              {2_MiB, {128, 4, 4}},
@@ -60,9 +52,6 @@ constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
                              {128_MiB, {256, 4, 2, true}}};
 constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},
                             {8_KiB, {128, 4, 4}},
-                            {16_KiB, in_cluster(128, 1, 2)},
-                            {32_KiB, in_cluster(256, 1, 2)},
-                            {64_KiB, in_cluster(256, 2, 2)},
                             {16_KiB, {128, 8, 4}},
                             {1_MiB, {128, 2, 8}},
                             {2_MiB, {128, 4, 4}},
@@ -71,10 +60,6 @@ constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},
                             {32_MiB, {256, 4, 2, true}},
                             {128_MiB, {512, 4, 2, true}}};
 constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},
-                                 {8_KiB, in_cluster(64, 1, 8)},
-                                 {16_KiB, in_cluster(64, 2, 4)},
-                                 {32_KiB, in_cluster(128, 2, 4)},
-                                 {64_KiB, in_cluster(128, 4, 4)},
                                  {8_KiB, {128, 4, 4}},
                                  {16_KiB, {256, 4, 2}},
                                  {32_KiB, {128, 4, 4}},
@@ -84,10 +69,6 @@ constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},
                                  {16_MiB, {128, 2, 4, true}},
                                  {128_MiB, {256, 4, 2, true}}};
 constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},
-                                {8_KiB, in_cluster(64, 1, 8)},
-                                {16_KiB, in_cluster(64, 2, 4)},
-                                {32_KiB, in_cluster(128, 2, 4)},
-                                {64_KiB, in_cluster(256, 2, 2)},
                                 {8_KiB, {128, 4, 4}},
                                 {16_KiB, {256, 4, 2}},
                                 {4_MiB, {128, 4, 4}},
@@ -134,7 +115,7 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
          info.has(Capability::denormals);
 }
 
-std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster) {
+std::vector<std::string_view> files_of(DType type, Terms terms) {
   std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/small/elements.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
@@ -154,11 +135,6 @@ std::vector<std::string_view> files_of(DType type, Terms terms, bool in_cluster)
   }
   add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h", "reduce/small/limbs.h"});
   if (window_entries(type, terms).lower_bits != 0) add({"reduce/small/fixed_sum.h"});
-  if (terms == Terms::elements) {
-    add({type == DType::float32 ? "reduce/small/quick_float32.h" : "reduce/small/quick_float64.h", "reduce/small/quick_sum.h"});
-  } else if (in_cluster) {
-    add({type == DType::float64 ? "reduce/small/quick_products64.h" : "reduce/small/quick_float64.h", "reduce/small/quick_sum.h"});
-  }
   add({"reduce/small/sum_window.cl"});
   return files;
 }
@@ -193,8 +169,7 @@ void WindowEntries::unfold(std::span<std::int64_t> words) const {
 }
 
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
-  const std::uint32_t cluster = strided ? 1 : shape.cluster;
-  return {files_of(type, terms, cluster > 1),
+  return {files_of(type, terms),
           {{"PRODUCTS", terms != Terms::elements ? "1" : "0"},
            {"DOT", terms == Terms::products ? "1" : "0"},
            {"FRACTION_BITS", std::to_string(core::float_format(type).fraction_bits)},
@@ -202,8 +177,6 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
            {"LOADS", std::to_string(shape.loads)},
            {"RESIDENT", std::to_string(shape.resident)},
            {"STREAM", shape.stream ? "1" : "0"},
-           {"ALONE", shape.alone ? "1" : "0"},
-           {"CLUSTER", std::to_string(cluster)},
            {"STRIDED", strided ? "1" : "0"},
            {"COLUMN_BITS", "5"},
            {"INTEGERS", is_integer(type) ? "1" : "0"},
@@ -217,28 +190,20 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   if (!can_run(device.info(), type, terms)) return {};
   for (const Row& row : rows) {
     if (elements * size_of(type) > row.bytes || (row.width != Width::any && row.width != width)) continue;
-    if (row.shape.cluster > 1 && !device.has_clusters()) continue;
-    std::optional<DeviceWindow> window = make(device, type, terms, row.shape, row.bytes);
-    if (window || row.shape.cluster == 1) return window;
+    return make(device, type, terms, row.shape);
   }
   return {};
 }
 
-std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, WindowShape shape, std::uint64_t bytes) {
+std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, const WindowShape& shape) {
   if (shape.group_size > device.info().max_group_size) return {};
-  const std::uint64_t tile_bytes = std::uint64_t{16} * shape.group_size * shape.loads;
-  shape.alone = bytes <= tile_bytes * shape.cluster;
   DeviceWindow window(device, type, terms, shape);
   window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
   const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
-  if (resident < 2 && !shape.alone) return {};  // the last group waits for the others
-  if (shape.cluster > 1 && device.resident_clusters(window.kernel_, shape.group_size, shape.cluster) == 0) return {};
-  window.groups_ = shape.alone    ? 1
-                   : shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups})
-                                  : kMostGroups;
-  window.tile_elements_ = tile_bytes / size_of(type);
-  window.most_elements_ = window.tile_elements_ * shape.cluster;
-  if (!shape.alone) window.most_elements_ = (shape.stream ? kGroupElements : window.tile_elements_) * window.groups_;
+  if (resident < 2) return {};  // the last group waits for the others
+  window.groups_ = shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups}) : kMostGroups;
+  window.tile_elements_ = std::uint64_t{16} * shape.group_size * shape.loads / size_of(type);
+  window.most_elements_ = (shape.stream ? kGroupElements : window.tile_elements_) * window.groups_;
   if (is_integer(type)) window.most_elements_ = std::min(window.most_elements_, kMostIntegers);
   const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
   window.slots_ = device.allocate(8 * zeros.size());
@@ -261,8 +226,7 @@ bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_
   const bool strided = !in_loads(a) || !in_loads(b);
   if (strided) prepare_strided();
   const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
-  const bool in_cluster = shape_.cluster > 1 && !strided;
-  const auto groups = in_cluster ? shape_.cluster : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
+  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
   const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
                                         a.count,  slots_,   result,   to,       to_offset, static_cast<std::int32_t>(skip_nans)};
   device_->launch(strided ? strided_kernel_ : kernel_, {groups, shape_.group_size}, arguments);
@@ -272,7 +236,7 @@ bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_
 std::string_view DeviceWindow::entry() const { return entry_of(type_); }
 
 std::string DeviceWindow::text() const {
-  return fmt::format("groups={} group_size={} loads={}", shape_.cluster > 1 ? shape_.cluster : groups_, shape_.group_size, shape_.loads);
+  return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads);
 }
 
 }  // namespace samesum::reduce

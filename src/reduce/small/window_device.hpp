@@ -40,8 +40,6 @@ struct WindowShape {
   std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
   std::uint32_t resident = 0;  ///< groups to a compute unit
   bool stream = false;         ///< more tiles than groups
-  bool alone = false;          ///< one group, and one tile; or a cluster, with a tile each
-  std::uint32_t cluster = 1;   ///< groups of it, whose sums meet in local memory; what does not fit one of them adds up
 };
 device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
 
@@ -72,7 +70,7 @@ class DeviceWindow {
   DeviceWindow(device::Device& device, DType type, Terms terms, const WindowShape& shape)
       : device_(&device), type_(type), terms_(terms), shape_(shape) {}
 
-  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, WindowShape shape, std::uint64_t bytes);
+  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, const WindowShape& shape);
 
   device::Device* device_;
   DType type_;

@@ -1,0 +1,189 @@
+// Sums, dot products and statistics of whole arrays on a device that runs kernels: of arrays in host memory chunk by chunk, of arrays in
+// its own memory part by part.
+#include "core/pack.hpp"
+#include "reduce/collect.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/sum_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace samesum::statistics {
+namespace {
+
+// Large enough for full speed, small enough for any device.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+
+// The times of chunks or parts.
+class Times {
+ public:
+  Times(device::Device& device, Report* report) : device_(device), report_(report) {}
+  /// Before the upload, between upload and launch, and after the launch.
+  void mark() {
+    if (report_ != nullptr) marks_.push_back(device_.mark());
+  }
+  void tell(const DevicePass& pass) const {
+    if (report_ == nullptr) return;
+    report_->variant = pass.entry();
+    report_->configuration = pass.configuration();
+    for (std::size_t i = 0; i + 2 < marks_.size(); i += 3) {
+      report_->upload_seconds += device_.seconds_between(marks_[i], marks_[i + 1]);
+      report_->seconds += device_.seconds_between(marks_[i + 1], marks_[i + 2]);
+    }
+  }
+
+ private:
+  device::Device& device_;
+  Report* report_;
+  std::vector<device::Mark> marks_;
+};
+
+// Runs a pass over host data, and over `b` where that is not null, chunk by chunk; `take` gets the results in order. There are two of
+// everything: while the device works on one chunk, the next one is uploaded, and results are fetched a chunk later.
+template <class Take>
+void for_chunks(View a, const View* b, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
+  const std::uint64_t element = size_of(a.type());
+  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / element;
+  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
+  struct Lane {
+    DevicePass pass;
+    device::Memory a, b;
+    bool busy = false;
+  };
+  std::vector<Lane> lanes;
+  for (std::uint64_t i = 0; i < (a.size() > chunk ? 2 : 1); ++i) {
+    const device::Memory first = device.allocate(chunk * element), second = b != nullptr ? device.allocate(chunk * element) : first;
+    lanes.push_back({DevicePass(device, a.type(), options, b != nullptr, chunk), first, second});
+  }
+  std::vector<std::byte> packed(a.contiguous() && (b == nullptr || b->contiguous()) ? 0 : chunk * element);
+  const auto upload = [&](const device::Memory& to, View part) {
+    if (part.size() == 0) return;
+    if (!part.contiguous()) part = core::pack(part, packed.data());
+    device.write(to, 0, part.data(), part.bytes());
+  };
+  const auto collect = [&](Lane& lane) {
+    if (std::exchange(lane.busy, false)) take(lane.pass.result());
+  };
+  Times times(device, report);
+  std::size_t turn = 0;
+  for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
+    Lane& lane = lanes[turn++ % lanes.size()];
+    const std::uint64_t count = std::min(chunk, a.size() - first);
+    collect(lane);
+    times.mark();
+    upload(lane.a, a.part(first, count));
+    if (b != nullptr) upload(lane.b, b->part(first, count));
+    times.mark();
+    const auto stride = static_cast<std::int64_t>(element);
+    lane.pass.launch({lane.a, count, stride, 0}, {lane.b, count, stride, 0});
+    times.mark();
+    lane.busy = true;
+  }
+  for (std::size_t i = 0; i < lanes.size(); ++i) collect(lanes[turn++ % lanes.size()]);
+  times.tell(lanes.front().pass);
+}
+
+// The same of arrays that lie on the device; `b` is `a` where there is one. The pass is kept for the next call of its kind.
+template <class Take>
+void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
+               Report* report, const Take& take) {
+  const Fields& fields = options.fields;
+  const std::uint64_t size = device::Plans::size_for(a.count);
+  const std::string name = fmt::format("pass {} {} {} {} {} {} {} {} {}", name_of(type), size, fields.extrema, fields.sum, fields.squares,
+                                       fields.nonzeros, two, options.group_size, options.groups);
+  auto pass = device.plans().take<DevicePass>(name);
+  if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
+  const std::uint64_t most = fields == kSumAlone ? std::max<std::uint64_t>(a.count, 1) : a.part_size(DevicePass::kMostElements);
+  Times times(device, report);
+  for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
+    const std::uint64_t count = std::min(most, a.count - first);
+    times.mark();
+    times.mark();
+    pass->launch(a.part(first, count), b.part(first, count));
+    times.mark();
+    take(pass->result());
+  }
+  times.tell(*pass);
+  device.plans().give_back(name, std::move(pass));
+}
+
+class Merged {
+ public:
+  void operator()(Statistics::Contents contents) {
+    Statistics part(std::move(contents));
+    first_ ? static_cast<void>(all = std::move(part)) : all.merge(part);
+    first_ = false;
+  }
+  Statistics all;
+
+ private:
+  bool first_ = true;
+};
+
+}  // namespace
+
+Statistics collect_on_device(View data, device::Device& device, const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  Merged merged;
+  for_chunks(data, nullptr, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
+}
+
+Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  Merged merged;
+  for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
+}
+
+ProductAccumulator dot_on_device(View a, View b, device::Device& device, const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  ProductAccumulator all;
+  for_chunks(a, &b, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
+  return all;
+}
+
+ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
+                                 const CollectOptions& options, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  ProductAccumulator all;
+  for_parts(a, b, type, true, device, options, report, [&](const Statistics::Contents& contents) { all.merge(contents.squares); });
+  return all;
+}
+
+}  // namespace samesum::statistics
+
+namespace samesum::reduce {
+namespace {
+
+void name_variant(Report* report) {
+  if (report != nullptr) report->variant = variant_of(report->variant);
+}
+
+}  // namespace
+
+Accumulator sum_on_device(View data, device::Device& device, const Tuning& tuning, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  Accumulator total;
+  statistics::for_chunks(data, nullptr, device, statistics::collect_options(statistics::kSumAlone, tuning), report,
+                         [&](const Statistics::Contents& contents) { total.merge(contents.sum); });
+  name_variant(report);
+  return total;
+}
+
+Accumulator sum_on_device(const device::Run& data, DType type, device::Device& device, const Tuning& tuning, Report* report) {
+  const std::lock_guard lock(device.mutex());
+  Accumulator total;
+  statistics::for_parts(data, data, type, false, device, statistics::collect_options(statistics::kSumAlone, tuning), report,
+                        [&](const Statistics::Contents& contents) { total.merge(contents.sum); });
+  name_variant(report);
+  return total;
+}
+
+}  // namespace samesum::reduce
