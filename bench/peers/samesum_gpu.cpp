@@ -2,8 +2,8 @@
 #include "peer.hpp"
 #include "rotation.hpp"
 
-#include "ladder/timing.hpp"
 #include "device/device.hpp"
+#include "ladder/timing.hpp"
 #include "reduce/sum_device.hpp"
 
 #include <bit>
@@ -22,7 +22,7 @@ class Launcher {
   double value() { return sum_.result().record.value; }
 
  private:
-  samesum::reduce::DeviceSum sum_;
+  samesum::reduction::DeviceSum sum_;
 };
 
 }  // namespace

@@ -62,16 +62,16 @@ constexpr std::uint64_t kMaxPairsElements = 1 << 24;  // which are generated her
 std::uint64_t size_of_array(const InspectOptions& options) { return options.size != 0 ? options.size : kElements; }
 
 void build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
-  const auto names = reduce::textbook_variants();
+  const auto names = reduction::textbook_variants();
   if (std::find(names.begin(), names.end(), variant) != names.end()) {
-    const std::string lacking = reduce::why_no_textbook(variant, device.info(), options.type);
+    const std::string lacking = reduction::why_no_textbook(variant, device.info(), options.type);
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
     const device::Memory data = device.allocate(64 * 64 * size_of(options.type));
-    reduce::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
+    reduction::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
   } else {
     Tuning sum;
     sum.group_size = options.group_size;
-    reduce::DeviceSum(device, options.type, sum, size_of_array(options));
+    reduction::DeviceSum(device, options.type, sum, size_of_array(options));
   }
 }
 
@@ -146,7 +146,7 @@ struct Pattern {
 constexpr Pattern kPatterns[] = {
     {"sum",
      [] {
-       std::vector<std::string> names(reduce::textbook_variants().begin(), reduce::textbook_variants().end());
+       std::vector<std::string> names(reduction::textbook_variants().begin(), reduction::textbook_variants().end());
        names.emplace_back("exact_bins");
        return names;
      },

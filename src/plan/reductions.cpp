@@ -34,7 +34,7 @@ class PlannedSum : public Planned {
 
  private:
   Request request_;
-  reduce::DeviceSum sum_;
+  reduction::DeviceSum sum_;
   bool launched_ = false;
 };
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// A record of what a kernel has collected, in 64-bit words: extremes, digits of the sum, digits of the products, counters.
 struct RecordLayout {
@@ -31,4 +31,4 @@ struct RecordLayout {
   int sum_base;  ///< digit i of the sum weighs 2^(sum_base + 32 i - 1074), of the products 2^(2 (sum_base - 1074) + 32 i)
 };
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

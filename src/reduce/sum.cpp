@@ -34,13 +34,13 @@ struct Row {
 };
 
 Accumulator run_bins(View data, const Device& device, const Tuning& options, Report* report) {
-  return reduce::sum_on_device(data, device.implementation(), options, report);
+  return reduction::sum_on_device(data, device.implementation(), options, report);
 }
 
 Accumulator run_blocks(View data, const Device&, const Tuning& options, Report* report) {
   std::uint32_t threads = 0;
   const auto start = std::chrono::steady_clock::now();
-  Accumulator total = reduce::sum_cpu(data, options.threads, &threads);
+  Accumulator total = reduction::sum_cpu(data, options.threads, &threads);
   if (report != nullptr) {
     report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report->configuration = fmt::format("threads={}", threads);
@@ -48,7 +48,7 @@ Accumulator run_blocks(View data, const Device&, const Tuning& options, Report* 
   return total;
 }
 
-double round_blocks(View data, const Options& options) { return reduce::rounded_sum_cpu(data, options.tuning.threads, options.nan); }
+double round_blocks(View data, const Options& options) { return reduction::rounded_sum_cpu(data, options.tuning.threads, options.nan); }
 
 template <class Element>
 void add_one_by_one(View data, Accumulator& total) {
@@ -125,7 +125,7 @@ Accumulator accumulate_there(const Array& data, const Device& device, const Opti
       [&](const device::Run& run) {
         Report* const part = reports.next();
         if (part != nullptr) *part = {device.info().selector, "", "", run.count * size_of(data.type()), 0, 0};
-        total.merge(reduce::sum_on_device(run, data.type(), device.implementation(), options.tuning, part));
+        total.merge(reduction::sum_on_device(run, data.type(), device.implementation(), options.tuning, part));
         reports.add();
       },
       true);
@@ -173,8 +173,8 @@ Value sum(const Array& data, const Options& options) {
   const bool small = plain && !data.on_device() && data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr;
   if (const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt) {
     const std::uint32_t threads = std::max(options.tuning.threads, 1u);
-    if (is_integer(data.type())) return value_of(reduce::sum_cpu(*view, threads), data.type(), options.nan);
-    return {reduce::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
+    if (is_integer(data.type())) return value_of(reduction::sum_cpu(*view, threads), data.type(), options.nan);
+    return {reduction::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
   }
   if (!data.on_device() && !is_integer(data.type()) && quiet) {
     const Device device = device::device_for(data, data.bytes(), options);

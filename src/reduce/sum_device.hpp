@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// What a launch leaves in device memory.
 struct DeviceSumResult {
@@ -59,4 +59,4 @@ inline std::string variant_of(const std::string& entry) { return entry == "stati
 Accumulator sum_on_device(View data, device::Device& device, const Tuning& tuning, Report* report);
 Accumulator sum_on_device(const device::Run& data, DType type, device::Device& device, const Tuning& tuning, Report* report);
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

@@ -125,7 +125,7 @@ class Selftest {
   SelftestResult result_;
   XXH3_state_t state_;
   std::string name_;
-  std::optional<reduce::DeviceSum> sums_[kDTypes.size()];
+  std::optional<reduction::DeviceSum> sums_[kDTypes.size()];
   device::Memory memory_;
 };
 

@@ -1,11 +1,11 @@
 // The sum's ladder, its textbook rungs, and the ceilings.
+#include "device/device.hpp"
+#include "device/kernels/program.hpp"
 #include "ladder/ceiling/host_kernels.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/reduce/reference.hpp"
-#include "ladder/timing.hpp"
-#include "device/device.hpp"
-#include "device/kernels/program.hpp"
 #include "ladder/reduce/textbook.hpp"
+#include "ladder/timing.hpp"
 #include "support/informative.hpp"
 #include "support/process.hpp"
 
@@ -61,7 +61,7 @@ constexpr Shape kShapes[] = {{0, 0},   {0, 5},    {1, 1},   {1, 2},      {2, 1},
 
 // Sums arrays of every shape with the variant, and checks the error bound; sums of integers are exact, as no addition rounds.
 template <class Real>
-void check_textbook(std::string_view name, const Device& opened, const reduce::TextbookOptions& options) {
+void check_textbook(std::string_view name, const Device& opened, const reduction::TextbookOptions& options) {
   device::Device& device = opened.implementation();
   const std::lock_guard lock(device.mutex());
   const DType type = sizeof(Real) == 4 ? DType::float32 : DType::float64;
@@ -75,12 +75,12 @@ void check_textbook(std::string_view name, const Device& opened, const reduce::T
     ASSERT_TRUE(size == 0 || test::informative(expected));
     const Data lognormal(DataKind::lognormal, type, size, 7);
 
-    reduce::TextbookSum exact(name, device, type, upload(device, Array(std::span<const Real>(integers))), rows, columns, options);
+    reduction::TextbookSum exact(name, device, type, upload(device, Array(std::span<const Real>(integers))), rows, columns, options);
     for (int launch = 0; launch < 3; ++launch) {  // a ticket or a cleared result must have been restored
       exact.launch();
       EXPECT_EQ(exact.result(), expected);
     }
-    reduce::TextbookSum rounded(name, device, type, upload(device, lognormal.view()), rows, columns, options);
+    reduction::TextbookSum rounded(name, device, type, upload(device, lognormal.view()), rows, columns, options);
     rounded.launch();
     const Reference reference(lognormal.view());
     const double error = reference.error_of(rounded.result());
@@ -96,10 +96,10 @@ TEST_P(Textbook, SumsEveryShapeWithEveryGroupSize) {
   for (const Device& device : kernel_devices()) {
     for (const std::uint32_t group_size : {0u, 1u, 7u, 100u, device.info().max_group_size}) {
       if (group_size == 1 && GetParam() == "tree_passes") continue;
-      if (reduce::why_no_textbook(GetParam(), device.info(), DType::float32).empty())
+      if (reduction::why_no_textbook(GetParam(), device.info(), DType::float32).empty())
         check_textbook<float>(GetParam(), device, {group_size});
     }
-    if (reduce::why_no_textbook(GetParam(), device.info(), DType::float64).empty()) {
+    if (reduction::why_no_textbook(GetParam(), device.info(), DType::float64).empty()) {
       check_textbook<double>(GetParam(), device, {});
       check_textbook<double>(GetParam(), device, {7, 3, 3});
     }
@@ -108,12 +108,12 @@ TEST_P(Textbook, SumsEveryShapeWithEveryGroupSize) {
 
 TEST_P(Textbook, SumsWithAnyNumberOfGroupsAndAnyTile) {
   for (const Device& device : kernel_devices()) {
-    if (!reduce::why_no_textbook(GetParam(), device.info(), DType::float32).empty()) continue;
+    if (!reduction::why_no_textbook(GetParam(), device.info(), DType::float32).empty()) continue;
     for (const std::uint32_t groups : {1u, 3u, 1000u}) check_textbook<float>(GetParam(), device, {100, groups, 2 + groups % 5});
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Textbook, testing::ValuesIn(reduce::textbook_variants().begin(), reduce::textbook_variants().end()),
+INSTANTIATE_TEST_SUITE_P(All, Textbook, testing::ValuesIn(reduction::textbook_variants().begin(), reduction::textbook_variants().end()),
                          [](const auto& variant) { return std::string(variant.param); });
 
 TEST(TextbookOptions, AreChecked) {
@@ -122,8 +122,8 @@ TEST(TextbookOptions, AreChecked) {
     const std::lock_guard lock(device.mutex());
     const std::vector<float> values(16, 1.0f);
     const device::Memory memory = upload(device, Array(values));
-    const auto make = [&](std::string_view name, reduce::TextbookOptions options) {
-      reduce::TextbookSum(name, device, DType::float32, memory, 4, 4, options);
+    const auto make = [&](std::string_view name, reduction::TextbookOptions options) {
+      reduction::TextbookSum(name, device, DType::float32, memory, 4, 4, options);
     };
     EXPECT_THROW(make("tree_passes", {1}), Error);
     EXPECT_THROW(make("tree_passes", {opened.info().max_group_size + 1}), Error);

@@ -38,28 +38,28 @@ Accumulator times(Accumulator block, std::uint64_t times) {
 // small that double additions round, which ends the sums that are watched for rounding. How small it must be so that the window fits
 // exactly depends on the vectors' width, so a range of sizes is tried.
 TEST(SumLimits, LanesOfAWindowAreEmptiedInTime) {
-  constexpr std::uint64_t kTimes = 16 * reduce::PartialSum<float>::kMaxBlocks;
+  constexpr std::uint64_t kTimes = 16 * reduction::PartialSum<float>::kMaxBlocks;
   for (int below = 60; below <= 72; ++below) {
-    std::vector<float> block(reduce::kBlock, std::nextafter(2.0F, 0.0F));
+    std::vector<float> block(reduction::kBlock, std::nextafter(2.0F, 0.0F));
     for (std::size_t i = 0; i < block.size(); i += 256) block[i] = std::ldexp(1.0F, 1 - below);
     const test::Repeated all(std::span<const float>(block), kTimes);
     if (!all.why_not().empty()) GTEST_SKIP() << all.why_not();
     const Accumulator expected = times(test::add_each(std::span<const float>(block)), kTimes);
     ASSERT_TRUE(informative(expected.round()));
-    ASSERT_EQ(reduce::sum_cpu(all.view(), 1), expected) << "the least is 2^" << below << " times smaller";
-    ASSERT_EQ(reduce::rounded_sum_cpu(all.view(), 1), expected.round()) << "the least is 2^" << below << " times smaller";
+    ASSERT_EQ(reduction::sum_cpu(all.view(), 1), expected) << "the least is 2^" << below << " times smaller";
+    ASSERT_EQ(reduction::rounded_sum_cpu(all.view(), 1), expected.round()) << "the least is 2^" << below << " times smaller";
   }
 }
 
 template <class T>
 void fill_one_bin(std::uint64_t count, T element) {
   const std::vector<T> elements(4096, element);
-  reduce::PartialSum<T> partial;
+  reduction::PartialSum<T> partial;
   partial.unwatched = partial.blocks_to_bins = std::numeric_limits<int>::max();  // only bins
   for (std::uint64_t left = count; left != 0;) {
     const std::uint64_t taken = std::min<std::uint64_t>(left, elements.size());
-    reduce::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64,
-                         partial);
+    reduction::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64,
+                            partial);
     left -= taken;
   }
   ASSERT_GT(partial.blocks_to_bins, 0);
@@ -69,9 +69,9 @@ void fill_one_bin(std::uint64_t count, T element) {
 }
 
 TEST(SumLimits, ABinIsEmptiedInTime) {
-  constexpr std::uint64_t kRoom = reduce::BinTables<float>::kCapacity;
+  constexpr std::uint64_t kRoom = reduction::BinTables<float>::kCapacity;
   for (const float element : {std::nextafter(0x1p-125F, 0.0F), std::nextafter(1.0F, 0.0F), std::numeric_limits<float>::max()}) {
-    for (const std::uint64_t count : {kRoom - 1, kRoom, kRoom + 1, kRoom + 5 * reduce::kBlock + 1, 3 * kRoom}) {
+    for (const std::uint64_t count : {kRoom - 1, kRoom, kRoom + 1, kRoom + 5 * reduction::kBlock + 1, 3 * kRoom}) {
       fill_one_bin(count, element);
       fill_one_bin(count, -element);
     }
@@ -90,9 +90,9 @@ TEST(SumLimits, IntegersAreAddedInPiecesThatFit) {
   if (!all.why_not().empty()) GTEST_SKIP() << all.why_not();
   constexpr std::uint64_t kCount = kBlock * kTimes;
   static_assert(kCount > std::uint64_t{1} << 31);
-  EXPECT_EQ(reduce::sum_cpu(all.view(), 1).to_uint64(), kCount * std::numeric_limits<std::uint32_t>::max());
+  EXPECT_EQ(reduction::sum_cpu(all.view(), 1).to_uint64(), kCount * std::numeric_limits<std::uint32_t>::max());
   const Array negative(all.view().data(), kCount, DType::int32);
-  EXPECT_EQ(reduce::sum_cpu(negative, 1).to_int64(), -static_cast<std::int64_t>(kCount));
+  EXPECT_EQ(reduction::sum_cpu(negative, 1).to_int64(), -static_cast<std::int64_t>(kCount));
 }
 
 Accumulator difference(Accumulator a, const Accumulator& b) {
@@ -107,7 +107,7 @@ Accumulator difference(Accumulator a, const Accumulator& b) {
 // neighbour.
 TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
   hard::Random random(12);
-  constexpr std::size_t kSize = 6 * reduce::kBlock;
+  constexpr std::size_t kSize = 6 * reduction::kBlock;
   int decided = 0;
   for (int below = 80; below <= 120; ++below) {
     std::vector<double> values(kSize, std::ldexp(1.998, -below));
@@ -115,8 +115,8 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
       if (random.below(8) == 0) value = 1 + static_cast<double>(random.bits(52)) * 0x1p-52;
     }
     const Array data = std::span<const double>(values);
-    reduce::PartialSum<double> partial(true);
-    reduce::add_elements(static_cast<const std::byte*>(data.data()), kSize, DType::float64, partial);
+    reduction::PartialSum<double> partial(true);
+    reduction::add_elements(static_cast<const std::byte*>(data.data()), kSize, DType::float64, partial);
     const Accumulator exact = test::add_each(data);
     const Accumulator approximate = partial.finish();
     const double lost = difference(exact, approximate).round();
@@ -130,7 +130,7 @@ TEST(SumLimits, WhatIsRoundedAwayIsBoundedAtItsWorst) {
     const Array all = std::span<const double>(values);
     const double expected = test::add_each(all).round();
     ASSERT_TRUE(informative(expected));
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(reduce::rounded_sum_cpu(all, 1)), std::bit_cast<std::uint64_t>(expected)) << "2^-" << below;
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(reduction::rounded_sum_cpu(all, 1)), std::bit_cast<std::uint64_t>(expected)) << "2^-" << below;
     decided += std::fabs(lost) > 0.25 * partial.slack;
   }
   if (simd::detect() != simd::Level::baseline) {  // the baseline has no vectors, and rounds nothing

@@ -110,7 +110,7 @@ TEST_P(Sum, IsRoundedOnceOnTheDevice) {
     if (!handle.info().has(Capability::kernels)) continue;
     device::Device& device = handle.implementation();
     const std::lock_guard lock(device.mutex());
-    reduce::DeviceSum sum(device, type, {}, 5000);
+    reduction::DeviceSum sum(device, type, {}, 5000);
     const auto memory = device.allocate(5000 * size_of(type));
     for (const std::uint64_t length : {0, 1, 2, 3, 5, 31, 257, 1025, 4999}) {
       const auto data = hard::make(hard_case, type, length);
@@ -193,7 +193,7 @@ TEST_P(IntegerSum, IsRoundedOnTheDevice) {
     if (!handle.info().has(Capability::kernels)) continue;
     device::Device& device = handle.implementation();
     const std::lock_guard lock(device.mutex());
-    reduce::DeviceSum sum(device, type, {}, 3000);
+    reduction::DeviceSum sum(device, type, {}, 3000);
     const auto memory = device.allocate(3000 * size_of(type));
     const int bits = static_cast<int>(8 * size_of(type));
     const std::uint64_t least = is_signed(type) ? std::uint64_t{1} << (bits - 1) : 0;

@@ -181,7 +181,7 @@ class Moments {
   }
 
   StatisticsKernel kernel_;
-  reduce::RecordLayout layout_;
+  reduction::RecordLayout layout_;
   std::vector<unsigned long> merged_, result_, records_;
   unsigned long record_[3];
   std::uint32_t schedule_[2] = {0, 0};

@@ -148,7 +148,7 @@ TEST_F(Nvrtc, CompilesForCrippledDevices) {
     info.missing.push_back({capability, "masked"});
   }
   device.restrict_to(info);
-  for (const DType type : {DType::float32, DType::float64}) reduce::DeviceSum(device, type, {}, 1 << 20);
+  for (const DType type : {DType::float32, DType::float64}) reduction::DeviceSum(device, type, {}, 1 << 20);
 }
 
 TEST_F(Nvrtc, KeepsEveryRounding) {

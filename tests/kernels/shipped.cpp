@@ -156,16 +156,16 @@ std::string flag(const ShippedKernel& kernel, const std::string& define, const c
 
 void add_windows(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
-    for (const reduce::Terms terms : {reduce::Terms::elements, reduce::Terms::squares, reduce::Terms::products}) {
+    for (const reduction::Terms terms : {reduction::Terms::elements, reduction::Terms::squares, reduction::Terms::products}) {
       ListingDevice device;
       for (const std::uint64_t bytes : sizes) {
-        if (auto window = reduce::DeviceWindow::prepare(device, type, terms, bytes / size_of(type))) window->prepare_strided();
+        if (auto window = reduction::DeviceWindow::prepare(device, type, terms, bytes / size_of(type))) window->prepare_strided();
       }
       for (const std::string& text : device.texts) {
         ShippedKernel kernel = parse(text);
         kernel.family = "window";
         kernel.type = name_of(type);
-        const char* const what = terms == reduce::Terms::elements ? "sums" : terms == reduce::Terms::squares ? "squares" : "products";
+        const char* const what = terms == reduction::Terms::elements ? "sums" : terms == reduction::Terms::squares ? "squares" : "products";
         name(kernel, what,
              {kernel.type, "loads" + kernel.define("LOADS"), flag(kernel, "STREAM", "stream"), flag(kernel, "STRIDED", "strided")});
         kernel.about = fmt::format("{} {}", what, is_integer(type) ? "integers" : type == DType::float64 ? "float64" : "floats");

@@ -156,13 +156,13 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {
     for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
-      reduce::DeviceSum sum(device, type, {}, elements);
+      reduction::DeviceSum sum(device, type, {}, elements);
       if (rest) sum.launch({device.allocate(64), 4, 16, 0});  // builds the kernel for strides
     }
   }
   for (const DType type : {DType::float32, DType::float64}) {
-    for (const std::string_view variant : reduce::textbook_variants()) {
-      reduce::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
+    for (const std::string_view variant : reduction::textbook_variants()) {
+      reduction::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
     }
   }
   for (const DType type : kDTypes) {

@@ -293,7 +293,7 @@ class WindowProducts {
     fixed_ = kernel_.fixed_point && result.back() != 0;
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
-      reduce::window_entries(kernel_.type, squares_ ? reduce::Terms::squares : reduce::Terms::products).unfold(result);
+      reduction::window_entries(kernel_.type, squares_ ? reduction::Terms::squares : reduction::Terms::products).unfold(result);
     }
     ProductAccumulator sum;
     for (int i = 0; i < kernel_.digits; ++i) {

@@ -257,7 +257,7 @@ class WindowSum {
     fixed_ = kernel_.fixed_point && result.back() != 0;
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
-      reduce::window_entries(kernel_.type, reduce::Terms::elements).unfold(result);
+      reduction::window_entries(kernel_.type, reduction::Terms::elements).unfold(result);
     }
     Accumulator sum;
     for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);

@@ -42,10 +42,10 @@ std::vector<simd::Level> levels() {
 
 // Whether the sum equals its reference, and the rounded sum has the same bits.
 testing::AssertionResult sums_to(const Accumulator& reference, Array data, std::uint32_t threads) {
-  const Accumulator sum = reduce::sum_cpu(data, threads);
+  const Accumulator sum = reduction::sum_cpu(data, threads);
   if (sum != reference) return testing::AssertionFailure() << "the sum is " << result_of(sum) << " instead of " << result_of(reference);
   for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
-    const double rounded = reduce::rounded_sum_cpu(data, threads, nan), expected = reference.round(nan);
+    const double rounded = reduction::rounded_sum_cpu(data, threads, nan), expected = reference.round(nan);
     if (std::bit_cast<std::uint64_t>(rounded) != std::bit_cast<std::uint64_t>(expected)) {
       return testing::AssertionFailure() << "rounded at once it is " << rounded << " instead of " << expected;
     }
@@ -154,11 +154,11 @@ TEST_P(SumCpu, IsRoundedByTheLeastWhereThatDecides) {
       const hard::Data data(patterns, type());
       ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << "up to 2^" << largest << ", last 2^" << last;
 
-      reduce::PartialSum<float> float_sum(true);
-      reduce::PartialSum<double> double_sum(true);
+      reduction::PartialSum<float> float_sum(true);
+      reduction::PartialSum<double> double_sum(true);
       const auto* const bytes = static_cast<const std::byte*>(data.view().data());
-      if (type() == DType::float32) reduce::add_elements(bytes, patterns.size(), type(), float_sum);
-      if (type() == DType::float64) reduce::add_elements(bytes, patterns.size(), type(), double_sum);
+      if (type() == DType::float32) reduction::add_elements(bytes, patterns.size(), type(), float_sum);
+      if (type() == DType::float64) reduction::add_elements(bytes, patterns.size(), type(), double_sum);
       float_sum.finish(), double_sum.finish();
       const double slack = float_sum.slack + double_sum.slack;
       ++(slack != 0 ? off : exact);
@@ -204,7 +204,7 @@ TEST_P(SumCpuOf, AnyNumberOfThreadsIsRight) {
     for (const std::uint32_t threads : {0, 1, 2, 3, 5}) {
       std::uint32_t used = 0;
       ASSERT_TRUE(sums_to(reference, data.view(), threads)) << hard_case << ", threads " << threads;
-      reduce::sum_cpu(data.view(), threads, &used);
+      reduction::sum_cpu(data.view(), threads, &used);
       ASSERT_GE(used, 1u);
       if (threads != 0) {
         ASSERT_EQ(used, threads);
@@ -231,8 +231,8 @@ TEST_P(SumCpuOf, AnyFloatingPointModeIsRight) {
          {0U, kHasRounded, kFlushToZero | kDenormalsAreZeros, unsigned{_MM_ROUND_UP}, unsigned{_MM_ROUND_TOWARD_ZERO}}) {
       for (const std::uint32_t threads : {1u, 2u}) {
         _mm_setcsr(kDefault | mode);
-        const Accumulator sum = reduce::sum_cpu(data.view(), threads);
-        const double rounded = reduce::rounded_sum_cpu(data.view(), threads);
+        const Accumulator sum = reduction::sum_cpu(data.view(), threads);
+        const double rounded = reduction::rounded_sum_cpu(data.view(), threads);
         const unsigned after = _mm_getcsr();
         _mm_setcsr(kDefault);
         ASSERT_EQ(std::bit_cast<std::uint64_t>(rounded), std::bit_cast<std::uint64_t>(reference.round())) << hard_case;
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SumCpuOf, testing::Values(DType::float32, DType:
 TEST(SumCpuThreads, SmallArraysTakeOne) {
   const std::vector<float> values(1000, 1.0f);
   std::uint32_t used = 0;
-  reduce::sum_cpu(std::span<const float>(values), 0, &used);
+  reduction::sum_cpu(std::span<const float>(values), 0, &used);
   EXPECT_EQ(used, 1u);
 }
 
@@ -263,7 +263,7 @@ TEST(SumCpuThreads, MaySumAtTheSameTime) {
   std::vector<int> right(4);
   for (int& ok : right) {
     threads.emplace_back([&] {
-      for (int i = 0; i < 5; ++i) ok += reduce::sum_cpu(data.view(), 2) == reference;
+      for (int i = 0; i < 5; ++i) ok += reduction::sum_cpu(data.view(), 2) == reference;
     });
   }
   for (auto& thread : threads) thread.join();
@@ -284,7 +284,7 @@ TEST(SumCpuThreads, MoreElementsThan32BitsCount) {
   values[kCount / 2] = 0x1p-40f;
   values[kCount - 6] = 0x1p100f;
   values[kCount - 1] = -0x1p100f;
-  const Accumulator sum = reduce::sum_cpu(Array(pages, kCount, DType::float32), 0);
+  const Accumulator sum = reduction::sum_cpu(Array(pages, kCount, DType::float32), 0);
   munmap(pages, kCount * sizeof(float));
   EXPECT_EQ(sum.round(), 1 + 0x1p-40);
   EXPECT_EQ(sum.count(), kCount);
@@ -292,8 +292,8 @@ TEST(SumCpuThreads, MoreElementsThan32BitsCount) {
 
 TEST(PlainSum, AddsInItsOrder) {
   const std::vector<float> values = {0x1p24f, 1, 1, -0x1p24f};
-  EXPECT_EQ(reduce::plain_sum_forward(std::span<const float>(values)), 0);
-  EXPECT_EQ(reduce::plain_sum_backward(std::span<const float>(values)), 2);
+  EXPECT_EQ(reduction::plain_sum_forward(std::span<const float>(values)), 0);
+  EXPECT_EQ(reduction::plain_sum_backward(std::span<const float>(values)), 2);
 }
 
 TEST(PlainSum, ParallelIsNearTheSumAndRepeatable) {
@@ -304,10 +304,10 @@ TEST(PlainSum, ParallelIsNearTheSumAndRepeatable) {
         const auto data = hard::make(hard_case, type, length, 3);
         const double exact = test::add_each(data.view()).round();
         for (const std::uint32_t threads : {1u, 2u, 5u}) {
-          const double plain = reduce::plain_sum_parallel(data.view(), threads);
+          const double plain = reduction::plain_sum_parallel(data.view(), threads);
           const double epsilon = type == DType::float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
           EXPECT_NEAR(plain, exact, epsilon * static_cast<double>(length) * 10) << hard_case << ", " << length;
-          EXPECT_EQ(reduce::plain_sum_parallel(data.view(), threads), plain);
+          EXPECT_EQ(reduction::plain_sum_parallel(data.view(), threads), plain);
         }
       }
     }

@@ -125,8 +125,8 @@ class Run {
   // --- the ladder of one operation: a plain loop, and the textbook's kernels (ladder/reduce/textbook.cl)
 
   bool climbs() const { return !options_.ladder.empty(); }
-  reduce::TextbookOperation textbook_operation() const {
-    return options_.ladder == "max" ? reduce::TextbookOperation::max : reduce::TextbookOperation::product;
+  reduction::TextbookOperation textbook_operation() const {
+    return options_.ladder == "max" ? reduction::TextbookOperation::max : reduction::TextbookOperation::product;
   }
   template <class T>
   double plain_loop() const {
@@ -172,16 +172,16 @@ class Run {
     });
   }
   void add_textbook_kernels(const Reader& reader, device::Device& device) {
-    for (const std::string_view name : reduce::textbook_variants()) {
+    for (const std::string_view name : reduction::textbook_variants()) {
       add_textbook_row(name, reader, [&](ReduceBenchRow& row) {
-        const std::string lacking = reduce::why_no_textbook(name, device.info(), data_.type(), textbook_operation());
+        const std::string lacking = reduction::why_no_textbook(name, device.info(), data_.type(), textbook_operation());
         if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
-        reduce::TextbookOptions how{options_.group_size, options_.groups};
+        reduction::TextbookOptions how{options_.group_size, options_.groups};
         how.operation = textbook_operation();
         // As close to a square as powers of two allow.
         std::uint64_t rows = 1;
         while (data_.size() % (2 * rows) == 0 && 4 * rows * rows <= data_.size()) rows *= 2;
-        const auto variant = std::make_shared<reduce::TextbookSum>(name, device, data_.type(), memory_, rows, data_.size() / rows, how);
+        const auto variant = std::make_shared<reduction::TextbookSum>(name, device, data_.type(), memory_, rows, data_.size() / rows, how);
         row.configuration = variant->plan().configuration;
         Candidate candidate;
         candidate.call = [variant] { variant->launch(); };

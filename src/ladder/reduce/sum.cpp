@@ -146,25 +146,25 @@ class LadderRun {
     const std::uint64_t depth = data().size();  // n - 1 additions, in any order
     add_row(kSequential, one, false, [&](LadderRow&) {
       check_textbook_type();
-      return host_rung<double>([this] { return reduce::plain_sum_forward(data()); },
+      return host_rung<double>([this] { return reduction::plain_sum_forward(data()); },
                                [this, depth](LadderRow& row, double value) { return within_bound(row, value, depth); });
     });
     const Reader many = all == 1 ? one : host_reader(ladder_, data(), all, options_.effort);
     add_row(kParallel, many, false, [&](LadderRow& row) {
       check_textbook_type();
       row.configuration = fmt::format("threads={}", all);
-      return host_rung<double>([this, all] { return reduce::plain_sum_parallel(data(), all); },
+      return host_rung<double>([this, all] { return reduction::plain_sum_parallel(data(), all); },
                                [this, depth](LadderRow& r, double value) { return within_bound(r, value, depth); });
     });
     add_row(exact, many, true, [&](LadderRow& row) {
       row.configuration = fmt::format("threads={}", all);
-      return host_rung<double>([this, all] { return reduce::rounded_sum_cpu(data(), all); },
+      return host_rung<double>([this, all] { return reduction::rounded_sum_cpu(data(), all); },
                                [this](LadderRow& r, double sum) { return equals_exactly(r, sum); });
     });
     add_row(kAccumulator, many, true, [&](LadderRow& row) {
       row.configuration = fmt::format("threads={}", all);
       return host_rung<Accumulator>(
-          [this, all] { return reduce::sum_cpu(data(), all); },
+          [this, all] { return reduction::sum_cpu(data(), all); },
           [this](LadderRow& r, const Accumulator& sum) { return equals_exactly(r, sum.round()) && sum == reference_.sum; });
     });
   }
@@ -188,7 +188,7 @@ class LadderRun {
     ladder_.upload_seconds = device.seconds_between(start, device.mark());
 
     const Reader reader = device_reader(ladder_, device, memory, data().bytes(), options_.effort);
-    for (const std::string_view name : reduce::textbook_variants()) {
+    for (const std::string_view name : reduction::textbook_variants()) {
       add_row(name, reader, false, [&](LadderRow& row) { return textbook_rung(name, device, memory, row); });
     }
     for (const SumVariant& variant : sum_variants(device_)) {
@@ -206,8 +206,8 @@ class LadderRun {
     const std::lock_guard lock(device.mutex());
     check_own_kernel(options_.kernel_name, [&] {
       check_textbook_type();
-      const reduce::TextbookOptions own{options_.group_size, options_.groups, options_.tile, options_.kernel_source};
-      reduce::TextbookSum(options_.kernel_name, device, data().type(), device.allocate(16), 1, 1, own);
+      const reduction::TextbookOptions own{options_.group_size, options_.groups, options_.tile, options_.kernel_source};
+      reduction::TextbookSum(options_.kernel_name, device, data().type(), device.allocate(16), 1, 1, own);
     });
   }
 
@@ -215,11 +215,11 @@ class LadderRun {
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row,
                      const std::string& source = {}) const {
     check_textbook_type();
-    const std::string lacking = reduce::why_no_textbook(name, device.info(), data().type());
+    const std::string lacking = reduction::why_no_textbook(name, device.info(), data().type());
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
-    const reduce::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
-    const auto sum = std::make_shared<reduce::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
-    const reduce::TextbookPlan& plan = sum->plan();
+    const reduction::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
+    const auto sum = std::make_shared<reduction::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
+    const reduction::TextbookPlan& plan = sum->plan();
     row.configuration = plan.configuration;
     const auto call = [sum] { sum->launch(); };
     const auto check = [this, sum, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
@@ -231,12 +231,12 @@ class LadderRun {
     return {call, check, device_timer(device, call)};
   }
 
-  std::vector<Round> time_rounds(reduce::TextbookSum& sum, device::Device& device) const {
+  std::vector<Round> time_rounds(reduction::TextbookSum& sum, device::Device& device) const {
     const auto& plan = sum.plan();
     std::vector<std::vector<double>> samples(plan.rounds.size());
     for (std::uint32_t run = 0; run < std::min(options_.effort.runs, 7u); ++run) {
       std::vector<device::Mark> marks = {device.mark()};
-      for (const reduce::TextbookRound& round : plan.rounds) {
+      for (const reduction::TextbookRound& round : plan.rounds) {
         sum.launch(round);
         marks.push_back(device.mark());
       }
@@ -244,7 +244,7 @@ class LadderRun {
     }
     std::vector<Round> rounds;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const reduce::TextbookRound& round = plan.rounds[i];
+      const reduction::TextbookRound& round = plan.rounds[i];
       rounds.push_back({round.rows, round.columns, round.result_rows, round.result_columns, summarize(std::move(samples[i]))});
     }
     return rounds;
@@ -255,11 +255,11 @@ class LadderRun {
     sum_options.variant = name;
     sum_options.group_size = options_.group_size;
     sum_options.groups = options_.groups;
-    const auto sum = std::make_shared<reduce::DeviceSum>(device, data().type(), sum_options, data().size());
+    const auto sum = std::make_shared<reduction::DeviceSum>(device, data().type(), sum_options, data().size());
     row.configuration = sum->configuration();
     const auto call = [this, sum, memory] { sum->launch(memory, data().size()); };
     const auto check = [this, sum](LadderRow& r) {
-      const reduce::DeviceSumResult result = sum->result();
+      const reduction::DeviceSumResult result = sum->result();
       return equals_exactly(r, result.record.value) && result.accumulator == reference_.sum;
     };
     return {call, check, device_timer(device, call)};
@@ -314,7 +314,7 @@ std::vector<std::string> sum_rungs(const Device& device) {
   names.push_back(host_exact_rung());
   names.emplace_back(kAccumulator);
   if (!device.info().has(Capability::kernels)) return names;
-  for (const std::string_view name : reduce::textbook_variants()) names.emplace_back(name);
+  for (const std::string_view name : reduction::textbook_variants()) names.emplace_back(name);
   for (const SumVariant& variant : sum_variants(device)) names.emplace_back(variant.name);
   return names;
 }

@@ -11,7 +11,7 @@
 #include <bit>
 #include <cmath>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace {
 
 constexpr std::uint32_t kGroupSize = 256;
@@ -247,4 +247,4 @@ std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DTy
   return "";
 }
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

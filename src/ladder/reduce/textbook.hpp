@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// The operation: all of them have the same textbook variants. (Numbered as in textbook.cl.)
 enum class TextbookOperation { sum = 0, product = 1, max = 2 };
@@ -74,4 +74,4 @@ std::span<const std::string_view> textbook_variants();
 std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DType type,
                             TextbookOperation operation = TextbookOperation::sum);
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

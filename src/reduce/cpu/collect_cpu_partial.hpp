@@ -22,11 +22,11 @@ class Partial {
   Partial(DType type, Fields fields) : type_(type), fields_(fields) {
     if (!fields.sum) return;
     if (is_integer(type)) {
-      sum_.emplace<reduce::IntegerSum>();
+      sum_.emplace<reduction::IntegerSum>();
     } else if (type == DType::float64) {
-      sum_.emplace<reduce::PartialSum<double>>();
+      sum_.emplace<reduction::PartialSum<double>>();
     } else {
-      sum_.emplace<reduce::PartialSum<float>>();
+      sum_.emplace<reduction::PartialSum<float>>();
     }
   }
 
@@ -109,7 +109,7 @@ class Partial {
 
   DType type_;
   Fields fields_;
-  std::variant<None, reduce::IntegerSum, reduce::PartialSum<float>, reduce::PartialSum<double>> sum_;
+  std::variant<None, reduction::IntegerSum, reduction::PartialSum<float>, reduction::PartialSum<double>> sum_;
   PartialProducts squares_;
   FusedSums fused_;
   Extremes extremes_;

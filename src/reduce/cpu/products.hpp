@@ -62,7 +62,7 @@ void add_product_block(const float* a, const float* b, std::size_t count, Partia
 
 /// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span little.
 struct FusedSums {
-  reduce::Window window;  ///< of the sum, and of the two for squares
+  reduction::Window window;  ///< of the sum, and of the two for squares
   alignas(64) std::array<std::array<std::int64_t, PartialProducts::kMaxLanes>, 3> lanes{};
   int blocks = 0;               ///< in `lanes`
   int blocks_to_skip = 0;       ///< that are not tried, as those before had no window,

@@ -20,7 +20,7 @@ namespace samesum::statistics {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-namespace loops = reduce::HWY_NAMESPACE;
+namespace loops = reduction::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -179,7 +179,7 @@ void add_block(const float* a, const float* b, std::size_t count, PartialProduct
 }
 
 // A window for the sum and for the squares: both allow exponents that span as much.
-bool find_fused_window(const loops::Range& range, reduce::Window& window) {
+bool find_fused_window(const loops::Range& range, reduction::Window& window) {
   constexpr int kSpan = std::min(27 - kHeadroom, (55 - 2 * kHeadroom) / 2);
   const int high = std::max((range.highest + 1) >> 23, 1);
   const int low = std::clamp(static_cast<int>((range.lowest + 1) >> 23), 1, high);

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace {
 
 const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.part(index, 1).data()); }
@@ -131,4 +131,4 @@ double plain_sum_parallel(View data, std::uint32_t threads) {
   return data.type() == DType::float32 ? plain_parallel<float>(data, used) : plain_parallel<double>(data, used);
 }
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

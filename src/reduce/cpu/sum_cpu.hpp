@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// The exact sum of `data` with `threads` threads (0: as many as pay for the size, at most all cores). `threads_used`, where given,
 /// receives how many it took.
@@ -21,4 +21,4 @@ double plain_sum_forward(View data);
 double plain_sum_backward(View data);
 double plain_sum_parallel(View data, std::uint32_t threads);
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace {
 
 // What a bin held: how many elements, where these are infinities and NaNs, and the sum of their fractions as integers, with the leading
@@ -87,4 +87,4 @@ void Bins<T>::flush(Accumulator& total) noexcept {
 template class Bins<float>;
 template class Bins<double>;
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

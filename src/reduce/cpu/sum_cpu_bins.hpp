@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// Bins for one thread, named by the upper bits of their elements' encodings, which are sign and exponent. An element is a load, a shift
 /// and one addition to memory, whatever its value.
@@ -90,4 +90,4 @@ class Bins {
   std::size_t spared_ = 0;  // elements that were not put into tables
 };
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

@@ -16,7 +16,7 @@
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 
@@ -103,7 +103,7 @@ struct Block {
 
 #endif  // HWY_SCALAR
 }  // namespace HWY_NAMESPACE
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
 HWY_AFTER_NAMESPACE();
 
 #endif  // per-target include guard

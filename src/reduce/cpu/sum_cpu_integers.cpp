@@ -14,7 +14,7 @@
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -112,11 +112,11 @@ void add_32(const std::byte* elements, std::uint64_t count, IntegerSum& sum) { a
 void add_64(const std::byte* elements, std::uint64_t count, IntegerSum& sum) { add<std::uint64_t>(elements, count, sum); }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 SIMD_EXPORT(add_8);
 SIMD_EXPORT(add_16);
@@ -138,5 +138,5 @@ void add_elements(const std::byte* elements, std::uint64_t count, DType type, In
   }
 }
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
 #endif  // HWY_ONCE

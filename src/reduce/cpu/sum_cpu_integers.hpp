@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// The sum of integers of one type.
 struct IntegerSum {
@@ -27,4 +27,4 @@ struct IntegerSum {
 /// Adds `count` integers of `type` at any byte alignment, with the best instructions that this processor has.
 void add_elements(const std::byte* elements, std::uint64_t count, DType type, IntegerSum& sum);
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 // First the sum of each part in one double, which as a rule is exact as well; else one lane after the other.
 void WatchedSums::flush(int parts, Accumulator& total) noexcept {
@@ -85,4 +85,4 @@ const Accumulator& PartialSum<T>::finish() noexcept {
 template struct PartialSum<float>;
 template struct PartialSum<double>;
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// The most doubles that a vector has.
 inline constexpr int kMaxLanes = 8;
@@ -109,4 +109,4 @@ float plain_sum_simd<float>(const std::byte* elements, std::uint64_t count);
 template <>
 double plain_sum_simd<double>(const std::byte* elements, std::uint64_t count);
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

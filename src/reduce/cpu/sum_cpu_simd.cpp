@@ -23,7 +23,7 @@
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -374,11 +374,11 @@ float plain_sum_float32(const std::byte* elements, std::uint64_t count) { return
 double plain_sum_float64(const std::byte* elements, std::uint64_t count) { return plain_sum<double>(elements, count); }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 SIMD_EXPORT(add_float16);
 SIMD_EXPORT(add_bfloat16);
@@ -405,5 +405,5 @@ double plain_sum_simd<double>(const std::byte* elements, std::uint64_t count) {
   return SIMD_CALL(plain_sum_float64)(elements, count);
 }
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
 #endif  // HWY_ONCE

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 
@@ -222,7 +222,7 @@ bool holds(const Window& window, const Range& range) {
 
 #endif  // HWY_SCALAR
 }  // namespace HWY_NAMESPACE
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
 HWY_AFTER_NAMESPACE();
 
 #endif  // per-target include guard

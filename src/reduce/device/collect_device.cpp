@@ -25,7 +25,7 @@ constexpr std::uint32_t kRoundBytes = 640;             // and of the rounding
 constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
 
 std::uint64_t local_bytes(const KernelShape& shape) {
-  const reduce::RecordLayout layout = shape.layout();
+  const reduction::RecordLayout layout = shape.layout();
   const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
   const std::uint64_t words = rows + layout.added_words() + (layout.more_bins != 0 ? bins : 0);
   return std::max({bins * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
@@ -150,11 +150,11 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   }
   const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
   if (one_sum && options.group_size == 0 && options.groups == 0) {
-    window_ = reduce::DeviceWindow::prepare(device, type, terms(), elements);
+    window_ = reduction::DeviceWindow::prepare(device, type, terms(), elements);
   }
   in_window_ = window_.has_value();
   if (window_) {
-    window_result_ = device.allocate_result(std::uint64_t{8} * reduce::window_entries(type, terms()).words() + sizeof(SumRecord));
+    window_result_ = device.allocate_result(std::uint64_t{8} * reduction::window_entries(type, terms()).words() + sizeof(SumRecord));
   } else {
     prepare();
   }
@@ -173,7 +173,7 @@ void DevicePass::prepare() {
   const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
                                      .value_or(device_.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
   shape_.groups = std::clamp(groups_ != 0 ? groups_ : resident, 1u, std::uint32_t{MAX_GROUPS});
-  const reduce::RecordLayout layout = shape_.layout();
+  const reduction::RecordLayout layout = shape_.layout();
   records_ = device_.allocate(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
   const std::vector<std::uint64_t> zeros(counted ? SPACING * layout.added_words() : 1);
   merged_ = device_.allocate(8 * zeros.size());
@@ -255,7 +255,7 @@ Statistics::Contents DevicePass::result() {
   if (in_window_) return sum_of_window();
   std::vector<std::int64_t> words(result_.bytes / 8);
   device_.read(result_, 0, words.data(), result_.bytes);
-  const reduce::RecordLayout layout = shape_.layout();
+  const reduction::RecordLayout layout = shape_.layout();
   std::memcpy(&record_, &words[layout.words()], sizeof record_);
   const std::span<const std::int64_t> sums = std::span(words).subspan(RECORD_EXTREMES),
                                       counters = sums.subspan(layout.sum_digits + layout.product_digits);
@@ -286,12 +286,12 @@ Statistics::Contents DevicePass::result() {
   return contents;
 }
 
-reduce::Terms DevicePass::terms() const {
-  return shape_.fields.sum ? reduce::Terms::elements : shape_.dot ? reduce::Terms::products : reduce::Terms::squares;
+reduction::Terms DevicePass::terms() const {
+  return shape_.fields.sum ? reduction::Terms::elements : shape_.dot ? reduction::Terms::products : reduction::Terms::squares;
 }
 
 Statistics::Contents DevicePass::sum_of_window() {
-  const reduce::WindowEntries entries = reduce::window_entries(shape_.type, terms());
+  const reduction::WindowEntries entries = reduction::window_entries(shape_.type, terms());
   std::vector<std::int64_t> words(window_result_.bytes / 8);
   device_.read(window_result_, 0, words.data(), window_result_.bytes);
   std::memcpy(&record_, &words[entries.words()], sizeof record_);

@@ -37,7 +37,7 @@ struct KernelShape {
 
   /// Whether the sum is rounded on the device too.
   bool rounds() const { return fields == kSumAlone; }
-  reduce::RecordLayout layout() const { return {type, fields.sum, fields.squares, dot}; }
+  reduction::RecordLayout layout() const { return {type, fields.sum, fields.squares, dot}; }
 
   std::string text() const;
 };
@@ -75,7 +75,7 @@ class DevicePass {
   void prepare();
   const device::Kernel& kernel_for(bool strided);
   bool is_counted() const;
-  reduce::Terms terms() const;
+  reduction::Terms terms() const;
   Statistics::Contents sum_of_window();
   void set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base, std::span<const std::int64_t> products,
                 int product_base, std::span<const std::int64_t> counters) const;
@@ -84,7 +84,7 @@ class DevicePass {
   KernelShape shape_;
   std::uint32_t groups_;  // asked for; 0: chosen
   std::optional<DeviceExtremes> extremes_;
-  std::optional<reduce::DeviceWindow> window_;
+  std::optional<reduction::DeviceWindow> window_;
   bool in_window_ = false;  // the last launch
   device::Kernel kernel_;
   device::Kernel strided_kernel_;

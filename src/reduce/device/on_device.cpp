@@ -159,7 +159,7 @@ ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DTy
 
 }  // namespace samesum::statistics
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace {
 
 void name_variant(Report* report) {
@@ -186,4 +186,4 @@ Accumulator sum_on_device(const device::Run& data, DType type, device::Device& d
   return total;
 }
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

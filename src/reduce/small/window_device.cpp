@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 namespace {
 
 // These were the fastest on an H200 or H100, by the bytes of an array. Beyond a few MiB, kernels that draw their tiles are as fast, and
@@ -41,40 +41,17 @@ constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
                          {32_MiB, {512, 4, 1, true}},
                          {128_MiB, {512, 4, 2, true}, Width::wide}};
 // Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
-constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},
-                             {8_KiB, {128, 4, 4}},
-                             {16_KiB, {256, 4, 2}},
-                             {512_KiB, {128, 2, 8}},
-                             {2_MiB, {128, 4, 4}},
-                             {4_MiB, {256, 2, 2, true}},
-                             {8_MiB, {128, 2, 4, true}},
-                             {32_MiB, {256, 2, 2, true}},
-                             {128_MiB, {256, 4, 2, true}}};
-constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},
-                            {8_KiB, {128, 4, 4}},
-                            {16_KiB, {128, 8, 4}},
-                            {1_MiB, {128, 2, 8}},
-                            {2_MiB, {128, 4, 4}},
-                            {4_MiB, {128, 8, 4}},
-                            {8_MiB, {128, 4, 4, true}},
-                            {32_MiB, {256, 4, 2, true}},
-                            {128_MiB, {512, 4, 2, true}}};
-constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},
-                                 {8_KiB, {128, 4, 4}},
-                                 {16_KiB, {256, 4, 2}},
-                                 {32_KiB, {128, 4, 4}},
-                                 {128_KiB, {128, 1, 8}},
-                                 {512_KiB, {128, 2, 8}},
-                                 {2_MiB, {128, 4, 4}},
-                                 {16_MiB, {128, 2, 4, true}},
-                                 {128_MiB, {256, 4, 2, true}}};
-constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},
-                                {8_KiB, {128, 4, 4}},
-                                {16_KiB, {256, 4, 2}},
-                                {4_MiB, {128, 4, 4}},
-                                {16_MiB, {128, 4, 4, true}},
-                                {32_MiB, {128, 4, 3, true}},
-                                {128_MiB, {256, 8, 2, true}}};
+constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},       {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
+                             {512_KiB, {128, 2, 8}},     {2_MiB, {128, 4, 4}},        {4_MiB, {256, 2, 2, true}},
+                             {8_MiB, {128, 2, 4, true}}, {32_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
+constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},       {8_KiB, {128, 4, 4}},        {16_KiB, {128, 8, 4}},
+                            {1_MiB, {128, 2, 8}},       {2_MiB, {128, 4, 4}},        {4_MiB, {128, 8, 4}},
+                            {8_MiB, {128, 4, 4, true}}, {32_MiB, {256, 4, 2, true}}, {128_MiB, {512, 4, 2, true}}};
+constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},  {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
+                                 {32_KiB, {128, 4, 4}}, {128_KiB, {128, 1, 8}},      {512_KiB, {128, 2, 8}},
+                                 {2_MiB, {128, 4, 4}},  {16_MiB, {128, 2, 4, true}}, {128_MiB, {256, 4, 2, true}}};
+constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},        {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},       {4_MiB, {128, 4, 4}},
+                                {16_MiB, {128, 4, 4, true}}, {32_MiB, {128, 4, 3, true}}, {128_MiB, {256, 8, 2, true}}};
 constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
                              {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
                              {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
@@ -235,8 +212,6 @@ bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_
 
 std::string_view DeviceWindow::entry() const { return entry_of(type_); }
 
-std::string DeviceWindow::text() const {
-  return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads);
-}
+std::string DeviceWindow::text() const { return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads); }
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace samesum::reduce {
+namespace samesum::reduction {
 
 /// What is summed.
 enum class Terms { elements, squares, products };
@@ -83,4 +83,4 @@ class DeviceWindow {
   device::Memory slots_{};
 };
 
-}  // namespace samesum::reduce
+}  // namespace samesum::reduction
