@@ -64,18 +64,18 @@ struct TuneRow {
   std::string operation;
   DType type = DType::float32;
   std::uint64_t bytes = 0;
-  std::string shape;          ///< the fastest: "group_size=256 loads=4"
-  std::string shipped_shape;  ///< as Plan::configuration() describes the one before
-  bool better = false;        ///< it is faster than the shipped one by more than the spread, and so is recorded
-  TuneTiming timing;          ///< of the fastest
+  std::string shape;             ///< the fastest: "group_size=256 loads=4"
+  std::string shipped_shape;     ///< as Plan::configuration() describes the one before
+  bool better = false;           ///< it is faster than the shipped one by more than the spread, and so is recorded
+  TuneTiming timing;             ///< of the fastest
   std::uint32_t candidates = 0;  ///< that were tried
   std::vector<std::pair<TuneFailure, std::uint32_t>> failures;  ///< how many failed for each reason
-  std::string wrong;          ///< the first shape with a wrong answer: report it
+  std::string wrong;                                            ///< the first shape with a wrong answer: report it
 };
 
 struct TuneResult {
   DeviceInfo device;
-  std::string path;    ///< of the file that was written; empty: none
+  std::string path;      ///< of the file that was written; empty: none
   bool complete = true;  ///< false where time ran out or the search was ended
   double seconds = 0;
   std::vector<TuneRow> rows;
@@ -105,8 +105,8 @@ struct TuneTable {
   std::vector<TuneRecord> records;
 };
 struct TuneTables {
-  std::string path;     ///< of the user's file; empty where there is no place for one
-  std::string problem;  ///< why the user's file is not used; empty where nothing is wrong
+  std::string path;               ///< of the user's file; empty where there is no place for one
+  std::string problem;            ///< why the user's file is not used; empty where nothing is wrong
   std::vector<TuneTable> tables;  ///< in the order in which they are searched
 };
 TuneTables tune_tables(const DeviceInfo& device);

@@ -33,15 +33,15 @@ constexpr std::array<std::pair<Operation, std::string_view>, 9> kOperations = {{
 
 struct Number {
   std::string_view name;
-  std::uint32_t Shape::* field;
+  std::uint32_t Shape::*field;
 };
 struct Flag {
   std::string_view name;
-  bool Shape::* field;
+  bool Shape::*field;
 };
-constexpr Number kNumbers[] = {{"group_size", &Shape::group_size}, {"loads", &Shape::loads},     {"resident", &Shape::resident},
-                               {"groups", &Shape::groups},         {"cluster", &Shape::cluster}, {"columns", &Shape::columns},
-                               {"steps", &Shape::steps}};
+constexpr Number kNumbers[] = {
+    {"group_size", &Shape::group_size}, {"loads", &Shape::loads},     {"resident", &Shape::resident}, {"groups", &Shape::groups},
+    {"cluster", &Shape::cluster},       {"columns", &Shape::columns}, {"steps", &Shape::steps}};
 constexpr Flag kFlags[] = {{"per_unit", &Shape::per_unit},
                            {"stream", &Shape::stream},
                            {"drawn", &Shape::drawn},
@@ -109,18 +109,11 @@ std::bitset<kDTypes.size()> types_of(const std::string& text) {
   return types;
 }
 
-std::string text_of_types(const std::bitset<kDTypes.size()>& types) {
-  std::string text;
-  for (std::size_t i = 0; i < kDTypes.size(); ++i) {
-    if (types[i]) text.append(text.empty() ? "" : " ").append(name_of(kDTypes[i]));
-  }
-  return types.all() ? "all" : text;
-}
-
 TuneTiming timing_of(const Json& object) {
   require_members(object, {"median", "low", "high", "shipped"});
   TuneTiming timing;
-  for (const auto& [name, to] : {std::pair{"median", &timing.median}, {"low", &timing.low}, {"high", &timing.high}, {"shipped", &timing.shipped}}) {
+  for (const auto& [name, to] :
+       {std::pair{"median", &timing.median}, {"low", &timing.low}, {"high", &timing.high}, {"shipped", &timing.shipped}}) {
     if (!object.contains(name) || !object[name].is_number() || !(object[name].get<double>() >= 0)) {
       refuse(fmt::format("'{}' of 'seconds' is no time", name));
     }
@@ -149,8 +142,14 @@ Record record_of(const Json& object) {
 
 Table table_of(const Json& object) {
   require_members(object, {"kind", "device", "platform", "driver", "names", "vendor", "is_cpu", "records"});
-  Table table{string_of(object, "kind"),   string_of(object, "device"), string_of(object, "platform"), string_of(object, "driver"), {},
-              string_of(object, "vendor"), flag_of(object, "is_cpu"),   {}};
+  Table table{string_of(object, "kind"),
+              string_of(object, "device"),
+              string_of(object, "platform"),
+              string_of(object, "driver"),
+              {},
+              string_of(object, "vendor"),
+              flag_of(object, "is_cpu"),
+              {}};
   if (object.contains("names")) {
     for (const Json& name : object["names"]) {
       if (!name.is_string() || name.get<std::string>().empty()) refuse("'names' holds something that is no name");
@@ -187,10 +186,8 @@ Json json_of(const Record& record) {
   if (record.without_indices) object["without_indices"] = true;
   object["shape"] = json_of(record.shape);
   if (record.timing) {
-    object["seconds"] = {{"median", record.timing->median},
-                         {"low", record.timing->low},
-                         {"high", record.timing->high},
-                         {"shipped", record.timing->shipped}};
+    object["seconds"] = {
+        {"median", record.timing->median}, {"low", record.timing->low}, {"high", record.timing->high}, {"shipped", record.timing->shipped}};
   }
   return object;
 }
@@ -199,6 +196,14 @@ Json json_of(const Record& record) {
 
 std::string_view name_of(Operation operation) {
   return std::ranges::find(kOperations, operation, &decltype(kOperations)::value_type::first)->second;
+}
+
+std::string text_of_types(const std::bitset<kDTypes.size()>& types) {
+  std::string text;
+  for (std::size_t i = 0; i < kDTypes.size(); ++i) {
+    if (types[i]) text.append(text.empty() ? "" : " ").append(name_of(kDTypes[i]));
+  }
+  return types.all() ? "all" : text;
 }
 
 std::string Shape::text() const {
@@ -218,12 +223,14 @@ std::string why_invalid(Operation operation, const Shape& shape) {
   const bool small = operation == Operation::small_sum || operation == Operation::small_squares || operation == Operation::small_dot;
   const auto power = [](std::uint32_t value, std::uint32_t most) { return std::has_single_bit(value) && value <= most; };
   if (small && shape == Shape{}) return {};
-  if (!power(shape.group_size, kMaxGroupSize) || shape.group_size < 32) return "'group_size' is no power of two from 32 to 1024";
-  if (!power(shape.loads, 8)) return "'loads' is none of 1, 2, 4, 8";
+  if (!power(shape.group_size, kMaxGroupSize) || shape.group_size < 64) return "'group_size' is no power of two from 64 to 1024";
+  if (!power(shape.loads, small || operation == Operation::extrema ? 8 : 4))
+    return "'loads' is no power of two up to 8, or 4 where there are bins";
   if (shape.resident < 1 || shape.resident * shape.group_size > kMaxResidentItems) return "'resident' groups are more than 2048 work-items";
-  if (shape.groups > 1024) return "'groups' is more than 1024";
+  if (shape.groups > (shape.per_unit ? 2u : 256u)) return "'groups' is more than 256, or than 2 for each compute unit";
   if (!power(shape.cluster, 8)) return "'cluster' is none of 1, 2, 4, 8";
-  if (shape.cluster > 1 && !(small && operation != Operation::small_sum && shape.stream)) return "'cluster' is for small_squares and small_dot";
+  if (shape.cluster > 1 && !(small && operation != Operation::small_sum && shape.stream))
+    return "'cluster' is for small_squares and small_dot";
   if (!power(shape.columns, 32) || shape.columns < 4) return "'columns' is none of 4, 8, 16, 32";
   if (shape.group_size / shape.columns > 256) return "there are too few 'columns' for this 'group_size'";
   if (!power(shape.steps, 8)) return "'steps' is none of 1, 2, 4, 8";

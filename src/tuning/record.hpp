@@ -54,15 +54,18 @@ std::string why_invalid(Operation operation, const Shape& shape);
 struct Record {
   Operation operation = Operation::sum;
   std::bitset<kDTypes.size()> types;
-  std::uint64_t above_bytes = 0;              ///< for arrays of more bytes, or any where it is 0,
+  std::uint64_t above_bytes = 0;                ///< for arrays of more bytes, or any where it is 0,
   std::uint64_t max_bytes = ~std::uint64_t{0};  ///< and of no more than this
-  bool without_indices = false;               ///< only where no indices are wanted
+  bool without_indices = false;                 ///< only where no indices are wanted
   Shape shape;
   std::optional<TuneTiming> timing;  ///< of a record that was measured on this machine
 
   bool fits(Operation wanted, DType type, std::uint64_t bytes, bool indices) const;
   friend bool operator==(const Record&, const Record&) = default;
 };
+
+/// "float32 float64"; "all".
+std::string text_of_types(const std::bitset<kDTypes.size()>& types);
 
 /// The records of a device, or of a kind of devices.
 struct Table {

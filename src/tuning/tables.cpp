@@ -135,8 +135,8 @@ void reload_user_tables() {
 void check_writable(const std::string& path) {
   if (path.empty()) throw Error(ErrorKind::usage, "there is no place for the records of shapes: set SAMESUM_TUNING to a file, or HOME");
   if (const std::string problem = read_tables(path).problem; !problem.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{} is not replaced, as it holds no records of shapes ({}): remove it, or name another file",
-                                              path, problem));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is not replaced, as it holds no records of shapes ({}): remove it, or name another file", path, problem));
   }
 }
 
@@ -147,13 +147,15 @@ std::vector<Found> find_shapes(const DeviceInfo& info, Operation operation, DTyp
       if (record.fits(operation, type, bytes, indices)) found.push_back({record.shape, match, kind, record.max_bytes});
     }
   };
-  if (overriding != nullptr) {
+  if (overriding != nullptr && !overriding->shipped_) {
     add(overriding->records_, TuneMatch::device, "candidate");
-    overriding->used_ = overriding->used_ || !found.empty();
     return found;
   }
-  for (const Table& table : user_tables()->tables) {
-    if (match_of(table, info) == TuneMatch::device) add(table.records, TuneMatch::device, table.kind);
+  if (overriding == nullptr) {
+    const std::shared_ptr<const UserTables> own = user_tables();
+    for (const Table& table : own->tables) {
+      if (match_of(table, info) == TuneMatch::device) add(table.records, TuneMatch::device, table.kind);
+    }
   }
   for (const TuneMatch match : {TuneMatch::kind, TuneMatch::vendor, TuneMatch::device_class, TuneMatch::generic}) {
     for (const Table& table : shipped_tables()) {
@@ -176,7 +178,39 @@ void remove_table(const std::string& path, const DeviceInfo& info) {
   reload_user_tables();
 }
 
-Override::Override(std::vector<Record> records) : records_(std::move(records)), outer_(std::exchange(overriding, this)) {}
+Override::Override(bool shipped, std::vector<Record> records)
+    : shipped_(shipped), records_(std::move(records)), outer_(std::exchange(overriding, this)) {}
 Override::~Override() { overriding = outer_; }
 
 }  // namespace samesum::tuning
+
+namespace samesum {
+
+std::string_view name_of(TuneMatch match) noexcept {
+  constexpr std::string_view kNames[] = {"device", "kind", "vendor", "class", "generic", "none"};
+  return kNames[static_cast<std::size_t>(match)];
+}
+
+TuneTables tune_tables(const DeviceInfo& device) {
+  const std::shared_ptr<const tuning::UserTables> own = tuning::user_tables();
+  TuneTables all{own->path, own->problem, {}};
+  const auto add = [&](const tuning::Table& table) {
+    TuneTable& to = all.tables.emplace_back(TuneTable{tuning::match_of(table, device), table.kind, table.driver, {}});
+    for (const tuning::Record& record : table.records) {
+      to.records.push_back({std::string(tuning::name_of(record.operation)), tuning::text_of_types(record.types), record.above_bytes,
+                            record.max_bytes, record.shape.text(), record.timing.value_or(TuneTiming{})});
+    }
+  };
+  for (const tuning::Table& table : own->tables) {
+    if (tuning::match_of(table, device) == TuneMatch::device) add(table);
+  }
+  for (const tuning::Table& table : tuning::shipped_tables()) add(table);
+  std::ranges::stable_sort(all.tables, {}, &TuneTable::match);
+  return all;
+}
+
+void tune_reset(const DeviceInfo& device, const std::string& path) {
+  tuning::remove_table(path.empty() ? tuning::user_path() : path, device);
+}
+
+}  // namespace samesum

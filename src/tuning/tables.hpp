@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace samesum::tuning {
@@ -52,20 +53,25 @@ void remove_table(const std::string& path, const DeviceInfo& info);
 /// While it lives, this thread finds only the shapes of `records`, with TuneMatch::device: for measuring candidates, and for tests.
 class Override {
  public:
-  explicit Override(std::vector<Record> records);
+  explicit Override(std::vector<Record> records) : Override(false, std::move(records)) {}
   ~Override();
   Override(const Override&) = delete;
   Override& operator=(const Override&) = delete;
 
-  const std::vector<Record>& records() const noexcept { return records_; }
-  /// Whether one of the records was found.
-  bool used() const noexcept { return used_; }
+ protected:
+  Override(bool shipped, std::vector<Record> records);
 
  private:
   friend std::vector<Found> find_shapes(const DeviceInfo&, Operation, DType, std::uint64_t, bool);
+  bool shipped_;
   std::vector<Record> records_;
   Override* outer_;
-  bool used_ = false;
+};
+
+/// While it lives, this thread finds no record of the user's.
+class ShippedOnly : Override {
+ public:
+  ShippedOnly() : Override(true, {}) {}
 };
 
 }  // namespace samesum::tuning
