@@ -5,6 +5,7 @@
 #include "tuning/tables.hpp"
 
 #include <samesum/bench.hpp>
+#include <samesum/buffer.hpp>
 #include <samesum/error.hpp>
 #include <samesum/tune.hpp>
 
@@ -50,9 +51,14 @@ class Case {
       buffer.write(host.back().view().data(), size_ * size_of(type), i * spacing);
       arrays_.emplace_back(buffer, size_, type, i * spacing);
     }
-    Plan plan(Device::open("cpu"), tunable.operation, type, size_);
+    const Device cpu = Device::open("cpu");
+    const auto on_cpu = [&](std::size_t i) {
+      void* const memory = const_cast<void*>(host[i].view().data());  // which is only read
+      return Array(Buffer::wrap(cpu, memory, size_ * size_of(type)), size_, type);
+    };
+    Plan plan(cpu, tunable.operation, type, size_);
     for (std::size_t i = 0; i < kArrays; ++i) {
-      tunable.two_arrays ? plan.enqueue(host[i].view(), host[i + 1].view()) : plan.enqueue(host[i].view());
+      tunable.two_arrays ? plan.enqueue(on_cpu(i), on_cpu(i + 1)) : plan.enqueue(on_cpu(i));
       expected_.push_back(bytes_of(plan.result()));
     }
   }
