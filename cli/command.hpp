@@ -30,5 +30,6 @@ void add_devices(CLI::App& program, Action& action);
 void add_kernel(CLI::App& program, Action& action);
 void add_selftest(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
+void add_tune(CLI::App& program, Action& action);
 
 }  // namespace samesum::cli

@@ -5,6 +5,8 @@
 #include "reduce/collect.hpp"
 #include "reduce/device/walk.hpp"
 
+#include "tuning/tables.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -32,44 +34,23 @@ std::uint64_t local_bytes(const KernelShape& shape) {
          kCounterBytes;
 }
 
-// On an H100: large groups, but for sums and squares that no windows take.
-constexpr std::uint32_t kGroupSize = 512;
-constexpr std::uint32_t kMomentsGroupSize = 256;
-constexpr std::uint32_t kCpuGroupSize = 64;
-constexpr std::uint32_t kColumns = 32;
-constexpr std::uint32_t kFewColumns = 8;
 constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;                       // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
-// On an H100 several steps to a tile pay where the arithmetic of a step takes long, and there is enough for all groups to draw often.
-std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint64_t elements) {
+// Several steps to a tile pay only where there is enough for all groups to draw often.
+std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint32_t steps, std::uint64_t elements) {
   constexpr std::uint64_t kOften = 32;
   const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
   const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
   if (info.is_cpu || shape.dot || share < kOften) return 1;
-  if (is_integer(shape.type)) return shape.rounds() ? 4 : 1;
-  return !shape.windows ? 1 : shape.type == DType::float64 ? 8 : 2;
+  return is_integer(shape.type) ? (shape.rounds() ? 4 : 1) : steps;
 }
 
-// Of little data more is shared out, in smaller tiles, as these were the fastest on an H100; with fewer bins to clear and to collect, as
-// most of it goes past them.
-KernelShape with_little(KernelShape shape, std::uint64_t bytes) {
-  const auto set = [&](std::uint32_t group_size, std::uint32_t loads) {
-    shape.group_size = std::min(shape.group_size, group_size);
-    shape.loads = loads;
-    shape.columns = kFewColumns;
-    return shape;
-  };
-  if (bytes <= 4 << 10) return set(256, 1);
-  if (bytes <= 8 << 10) return set(256, 2);
-  if (bytes <= 16 << 10) return set(256, 4);
-  const bool wide = size_of(shape.type) == 8;
-  if (bytes <= 32 << 10 && wide) return set(512, 4);
-  if (bytes <= 256 << 10) return wide ? set(256, 1) : set(128, 1);
-  if (bytes <= 1 << 20) return set(256, 2);
-  if (bytes <= 2 << 20 && wide) return set(256, 4);
-  return shape;
+tuning::Operation operation_of(const KernelShape& shape) {
+  if (shape.windows) return shape.dot ? tuning::Operation::dot : tuning::Operation::sum;
+  if (!shape.fields.sum && !shape.fields.squares) return tuning::Operation::count;
+  return shape.dot ? tuning::Operation::dot_in_bins : tuning::Operation::sum_in_bins;
 }
 
 KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOptions& options, bool dot, std::uint64_t elements) {
@@ -77,19 +58,17 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   shape.windows = !is_integer(type) && (options.fields.sum || options.fields.squares) && info.has(Capability::fp64);
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  const bool packed = is_integer(type) && size_of(type) <= 2;
-  const bool moments = !dot && !shape.windows && !packed && (options.fields.sum || options.fields.squares);
-  shape.group_size = options.group_size != 0 ? options.group_size
-                                             : std::min(most, info.is_cpu ? kCpuGroupSize
-                                                              : moments   ? kMomentsGroupSize
-                                                                          : kGroupSize);
-  shape.loads = info.is_cpu ? 1 : dot ? 2 : 4;  // what is unrolled costs a compiler time, and gains nothing on a CPU
-  shape.columns = kColumns;
-  if (shape.windows && !info.is_cpu && options.group_size == 0) shape = with_little(shape, elements * size_of(type));
+  // Records for small arrays have small groups: where the caller has chosen the group size, the record is that for large arrays.
+  const std::uint64_t bytes = options.group_size != 0 ? ~std::uint64_t{0} : elements * size_of(type);
+  const std::vector<tuning::Found> found = tuning::find_shapes(info, operation_of(shape), type, bytes);
+  const tuning::Shape chosen = found.empty() ? tuning::Shape{.group_size = 64} : found.front().shape;
+  shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, chosen.group_size);
+  shape.loads = chosen.loads;
+  shape.columns = chosen.columns;
   // Sums of floats up to four bytes wide need few registers: three large groups to a unit hide more of a load's latency than two.
-  const bool narrow_sum = shape.rounds() && shape.windows && size_of(type) < 8 && shape.group_size == kGroupSize;
+  const bool narrow_sum = shape.rounds() && shape.windows && size_of(type) < 8 && shape.group_size == 512;
   shape.resident = narrow_sum ? 3 : std::max(kUnitSize / 2 / shape.group_size, 1u);
-  shape.steps = choose_steps(info, shape, elements);
+  shape.steps = choose_steps(info, shape, chosen.steps, elements);
   shape.kept = !info.is_cpu && elements * size_of(type) <= kKeptBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;

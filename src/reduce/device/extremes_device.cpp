@@ -5,6 +5,7 @@
 #include "core/visit.hpp"
 #include "reduce/device/walk.hpp"
 #include "reduce/layout.h"
+#include "tuning/tables.hpp"
 
 #include <samesum/error.hpp>
 
@@ -25,52 +26,6 @@ namespace {
 constexpr std::uint32_t kRecordBytes = 8 * RECORD_EXTREMES;  // of a group
 constexpr std::uint64_t kMostElements = INT32_MAX - 63;      // of a launch, whose places are 31 bits wide; whole loads
 constexpr std::uint32_t kMaxGroupSize = 1024;
-constexpr std::uint32_t kCpuGroupSize = 64;
-
-// On an H100 these were the fastest, by the bytes of the array: of little data, a group to each tile; then a group to a compute unit; where
-// there is much, two that draw their tiles.
-struct Row {
-  std::uint64_t bytes;  // of so much data at most
-  std::uint32_t group_size, loads;
-  enum class Width { any, narrow, wide } width = Width::any;  // of elements: 8 bytes are wide
-  enum class Places { any, unwanted } places = Places::any;
-};
-constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-constexpr std::uint64_t kLittleBytes = 16_MiB;
-constexpr Row kPolled[] = {{4_KiB, 256, 1},
-                           {8_KiB, 256, 2},
-                           {16_KiB, 256, 4},
-                           {32_KiB, 512, 4},
-                           {64_KiB, 1024, 4, Row::Width::narrow, Row::Places::unwanted},
-                           {128_KiB, 256, 2},
-                           {256_KiB, 256, 1, Row::Width::narrow},
-                           {1_MiB, 256, 2},
-                           {2_MiB, 256, 4},
-                           {8_MiB, 512, 4},
-                           {kLittleBytes, 512, 8, Row::Width::narrow},
-                           {kLittleBytes, 512, 8, Row::Width::wide, Row::Places::unwanted},
-                           {128_MiB, 512, 8, Row::Width::narrow},
-                           {128_MiB, 1024, 4}};
-constexpr std::uint32_t kMostLittleGroups = 256;
-
-ExtremesShape fastest_shape(std::uint32_t units, std::uint64_t bytes, bool polled, bool wide, bool places) {
-  if (polled) {
-    const Row::Width width = wide ? Row::Width::wide : Row::Width::narrow;
-    for (const Row& row : kPolled) {
-      if (bytes > row.bytes || (row.width != Row::Width::any && row.width != width)) continue;
-      if (places && row.places == Row::Places::unwanted) continue;
-      const bool little = row.bytes <= kLittleBytes;
-      const std::uint32_t resident = row.loads == 8 ? 1 : 1024 / row.group_size;
-      return {little ? kMostLittleGroups : units, row.group_size, row.loads, resident, false, true, little};
-    }
-  } else if (bytes <= 64_MiB) {
-    if (bytes <= 64_KiB) return {1, 512, 4, 1, false, false, false};
-    return {units, 512, 4, 2, false, false, false};
-  }
-  return {0, 512, 4, 2, true, false, false};
-}
-
 // Whether a group may wait for others: the device holds two at least, and lets them see what others store.
 bool can_poll(const DeviceInfo& info) {
   return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
@@ -79,13 +34,20 @@ bool can_poll(const DeviceInfo& info) {
 ExtremesShape choose_shape(const DeviceInfo& info, DType type, const Tuning& options, std::uint64_t elements, bool places) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  if (info.is_cpu) {
-    const std::uint32_t size = options.group_size != 0 ? options.group_size : std::min(most, kCpuGroupSize);
-    return {options.groups, size, 1, 1, true, false, false};
+  const bool polls = options.group_size == 0 && options.groups == 0 && can_poll(info);
+  tuning::Shape chosen{.group_size = 64, .drawn = true};  // where there is no record
+  for (const tuning::Found& found : tuning::find_shapes(info, tuning::Operation::extrema, type, elements * size_of(type), places)) {
+    if (found.shape.polled && !polls) continue;
+    chosen = found.shape;
+    break;
   }
-  const bool chosen = options.group_size == 0 && options.groups == 0;
-  ExtremesShape shape = fastest_shape(info.compute_units, elements * size_of(type), chosen && can_poll(info), size_of(type) == 8, places);
-  shape.group_size = options.group_size != 0 ? options.group_size : std::min(shape.group_size, most);
+  ExtremesShape shape{chosen.groups * (chosen.per_unit ? info.compute_units : 1),
+                      options.group_size != 0 ? options.group_size : std::min(chosen.group_size, most),
+                      chosen.loads,
+                      chosen.resident,
+                      chosen.drawn,
+                      chosen.polled,
+                      chosen.single_tiles};
   if (options.groups != 0) shape.groups = options.groups;
   return shape;
 }

@@ -1,6 +1,9 @@
 #include "reduce/small/window_device.hpp"
 
 #include "core/float_format.hpp"
+#include "tuning/tables.hpp"
+
+#include <samesum/error.hpp>
 
 #include <fmt/format.h>
 
@@ -13,61 +16,9 @@
 namespace samesum::reduction {
 namespace {
 
-// These were the fastest on an H200 or H100, by the bytes of an array. Beyond a few MiB, kernels that draw their tiles are as fast, and
-// faster where elements have all exponents; but not with float64, up to the last size. From 16 MiB on (float64 8), groups of 512 are up to
-// a twentieth behind, but up to twice as fast on such elements.
-enum class Width { any, narrow, wide };  // of elements: 8 bytes are wide
-struct Row {
-  std::uint64_t bytes;  // of so much data at most
-  WindowShape shape;
-  Width width = Width::any;
-};
-constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-constexpr Row kSums[] = {{4_KiB, {128, 2, 8}},
-                         {8_KiB, {128, 4, 4}},
-                         {16_KiB, {256, 4, 2}},
-                         {32_KiB, {256, 8, 2}},
-                         {64_KiB, {128, 4, 4}},
-                         {256_KiB, {128, 2, 8}},
-                         {512_KiB, {128, 2, 8}, Width::narrow},
-                         {1_MiB, {128, 4, 4}, Width::narrow},
-                         {1_MiB, {256, 2, 4}},
-                         {2_MiB, {128, 4, 4}, Width::narrow},
-                         {2_MiB, {256, 4, 2}},
-                         {4_MiB, {256, 8, 2}},
-                         {8_MiB, {512, 8, 1}, Width::wide},
-                         {8_MiB, {256, 4, 2, true}},
-                         {32_MiB, {512, 4, 1, true}},
-                         {128_MiB, {512, 4, 2, true}, Width::wide}};
-// Of floats up to four bytes wide, as sums of their products need more registers and time than those of their squares.
-constexpr Row kProducts[] = {{4_KiB, {256, 1, 4}},       {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
-                             {512_KiB, {128, 2, 8}},     {2_MiB, {128, 4, 4}},        {4_MiB, {256, 2, 2, true}},
-                             {8_MiB, {128, 2, 4, true}}, {32_MiB, {256, 2, 2, true}}, {128_MiB, {256, 4, 2, true}}};
-constexpr Row kSquares[] = {{4_KiB, {256, 1, 4}},       {8_KiB, {128, 4, 4}},        {16_KiB, {128, 8, 4}},
-                            {1_MiB, {128, 2, 8}},       {2_MiB, {128, 4, 4}},        {4_MiB, {128, 8, 4}},
-                            {8_MiB, {128, 4, 4, true}}, {32_MiB, {256, 4, 2, true}}, {128_MiB, {512, 4, 2, true}}};
-constexpr Row kWideProducts[] = {{4_KiB, {128, 2, 5}},  {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},
-                                 {32_KiB, {128, 4, 4}}, {128_KiB, {128, 1, 8}},      {512_KiB, {128, 2, 8}},
-                                 {2_MiB, {128, 4, 4}},  {16_MiB, {128, 2, 4, true}}, {128_MiB, {256, 4, 2, true}}};
-constexpr Row kWideSquares[] = {{4_KiB, {128, 2, 5}},        {8_KiB, {128, 4, 4}},        {16_KiB, {256, 4, 2}},       {4_MiB, {128, 4, 4}},
-                                {16_MiB, {128, 4, 4, true}}, {32_MiB, {128, 4, 3, true}}, {128_MiB, {256, 8, 2, true}}};
-constexpr Row kIntegers[] = {{4_KiB, {256, 1, 4}},   {8_KiB, {256, 2, 4}},   {16_KiB, {256, 4, 4}},
-                             {32_KiB, {512, 4, 2}},  {64_KiB, {1024, 4, 1}}, {256_KiB, {128, 2, 8}},
-                             {512_KiB, {256, 2, 4}}, {16_MiB, {256, 4, 4}},  {128_MiB, {512, 4, 2, true}}};
-constexpr Row kIntegerSquares[] = {
-    {4_KiB, {128, 2, 8}},   {8_KiB, {128, 4, 8}}, {16_KiB, {256, 4, 4}}, {32_KiB, {512, 4, 2}},       {64_KiB, {1024, 4, 1}, Width::narrow},
-    {256_KiB, {128, 2, 8}}, {1_MiB, {128, 4, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
-constexpr Row kIntegerProducts[] = {{4_KiB, {128, 2, 8}}, {8_KiB, {128, 4, 8}},  {16_KiB, {256, 4, 4}},       {32_KiB, {512, 4, 2}},
-                                    {4_MiB, {128, 2, 8}}, {16_MiB, {256, 4, 4}}, {128_MiB, {512, 4, 2, true}}};
-std::span<const Row> rows_for(DType type, Terms terms) {
-  if (is_integer(type)) {
-    if (terms == Terms::elements) return kIntegers;
-    return terms == Terms::products ? std::span<const Row>(kIntegerProducts) : kIntegerSquares;
-  }
-  if (terms == Terms::elements) return kSums;
-  if (type == DType::float64) return terms == Terms::products ? std::span<const Row>(kWideProducts) : kWideSquares;
-  return terms == Terms::products ? std::span<const Row>(kProducts) : kSquares;
+tuning::Operation operation_of(Terms terms) {
+  if (terms == Terms::elements) return tuning::Operation::small_sum;
+  return terms == Terms::products ? tuning::Operation::small_dot : tuning::Operation::small_squares;
 }
 
 constexpr std::uint32_t kMostGroups = 1024;                       // and
@@ -162,12 +113,17 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
 }
 
 std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
-  const std::span<const Row> rows = rows_for(type, terms);
-  const Width width = size_of(type) == 8 ? Width::wide : Width::narrow;
   if (!can_run(device.info(), type, terms)) return {};
-  for (const Row& row : rows) {
-    if (elements * size_of(type) > row.bytes || (row.width != Width::any && row.width != width)) continue;
-    return make(device, type, terms, row.shape);
+  const std::uint64_t bytes = elements * size_of(type);
+  for (const tuning::Found& found : tuning::find_shapes(device.info(), operation_of(terms), type, bytes)) {
+    const tuning::Shape& shape = found.shape;
+    if (shape.group_size == 0) return {};
+    try {
+      std::optional<DeviceWindow> window = make(device, type, terms, {shape.group_size, shape.loads, shape.resident, shape.stream});
+      if (window || !found.own()) return window;
+    } catch (const Error&) {
+      if (!found.own()) throw;  // a record of the user's may be of any quality
+    }
   }
   return {};
 }
