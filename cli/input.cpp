@@ -146,7 +146,7 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   };
   std::size_t position = 0;
   const bool columns_of_one = files.size() == 1 && columns.empty() && !all_columns && !wanted.empty() &&
-                              std::ranges::find(wanted, "x") == wanted.end() && files.front().find('=') == std::string::npos;
+                              wanted != std::vector<std::string>{"x"} && files.front().find('=') == std::string::npos;
   if (columns_of_one) {
     require(!is_stream(files.front()) || wanted.size() == 1,
             "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once");

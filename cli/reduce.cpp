@@ -141,8 +141,7 @@ void add_reduce(CLI::App& program, Action& action) {
   samesum reduce --combine 'gcd(a, b)' --identity 0 n.npy
   samesum reduce --combine 'a*b % 1000003' --check n.npy
   samesum reduce --map '(abs(x), i)' --combine 'b[0] > a[0] ? b : a' x.npy # and where
-  samesum reduce --map '(x, x*y)' --combine '(a[0] + b[0], a[1] + b[1])' \
-    --finish 'a[1]/a[0]' w.npy v.npy
+  samesum reduce --map '(x, i)' --combine 'b[0] < a[0] ? b : a' --finish 'a[1]' x.npy
 
 Elements are combined in a balanced binary tree over their indices, in order: the
 operator need not commute, and the result is the same on every device if its

@@ -132,7 +132,9 @@ class SourceMap final : public Source {
     std::size_t ended = 0;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       while (!left_[k] || left_[k]->size() == 0) {
-        if (!(left_[k] = inputs_[k].source->next())) break;
+        left_[k] = inputs_[k].source->next();
+        require_all(inputs_[k]);
+        if (!left_[k]) break;
         if (left_[k]->on_device()) throw Error(ErrorKind::usage, "a formula over sources takes chunks in host memory");
       }
       if (!left_[k]) {
@@ -169,13 +171,15 @@ class SourceMap final : public Source {
 
  private:
   std::optional<Array> end() const {
-    for (const SourceInput& input : inputs_) {
-      require_one_column(*input.source);
-      if (input.source->missing() == 0) continue;
-      throw Error(ErrorKind::usage,
-                  fmt::format("a formula takes all numbers of its inputs: {} missing in {}", input.source->missing(), input.name));
-    }
+    for (const SourceInput& input : inputs_) require_one_column(*input.source);
     return std::nullopt;
+  }
+
+  // A missing number has no place among those that a formula pairs.
+  static void require_all(const SourceInput& input) {
+    if (input.source->missing() == 0) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("a formula takes all numbers of its inputs: {} missing in {}", input.source->missing(), input.name));
   }
 
   // The next `count` elements of an input, as an array of one axis. Chunks are contiguous, or of one axis.

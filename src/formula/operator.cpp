@@ -5,7 +5,6 @@
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
-#include "core/visit.hpp"
 #include "device/memory/run.hpp"
 #include "formula/operator_tree.hpp"
 
@@ -17,6 +16,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string_view>
 
 namespace samesum {
 namespace formula {
@@ -26,37 +26,37 @@ constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 24;  // elements that
 constexpr int kDeviceLevels = 10;
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 22;
 
-// `count` elements from number `first` on as contiguous numbers of a scalar type, in host memory.
+// What makes an element an operand of this type, with the checks that formulas have.
+Formula conversion_to(Scalar type) {
+  return Formula(type == Scalar::float64   ? "float64(x)"
+                 : type == Scalar::float32 ? "float32(x)"
+                 : type == Scalar::uint64  ? "uint64(x)"
+                 : type == Scalar::int64   ? "int64(x)"
+                                           : "x != 0");
+}
+
+// Elements in host memory as contiguous numbers of a scalar type.
 std::vector<std::byte> converted(View part, Scalar type) {
   std::vector<std::byte> numbers(part.size() * bytes_of(type) + 8);
-  const auto write = [&](auto as) {
-    core::visit(part.type(), [&](auto element) {
-      for (std::uint64_t i = 0; i < part.size(); ++i) {
-        std::memcpy(&element, static_cast<const std::byte*>(part.data()) + static_cast<std::int64_t>(i) * part.stride(), sizeof element);
-        const auto number = static_cast<decltype(as)>(element);
-        std::memcpy(numbers.data() + i * sizeof number, &number, sizeof number);
-      }
-    });
-  };
-  switch (type) {
-    case Scalar::boolean:
-      write(std::uint8_t{});
-      break;
-    case Scalar::int64:
-      write(std::int64_t{});
-      break;
-    case Scalar::uint64:
-      write(std::uint64_t{});
-      break;
-    case Scalar::float32:
-      write(float{});
-      break;
-    case Scalar::float64:
-      write(double{});
-      break;
-  }
+  if (part.size() != 0) map(conversion_to(type), {{"x", part}}, {}, {Array(numbers.data(), part.size(), dtype_of(type))});
   return numbers;
 }
+
+// A copy in a device's memory, in C order.
+Array uploaded(const Array& array, const Device& device) {
+  const Buffer buffer(device, std::max<std::uint64_t>(array.bytes(), 16));
+  std::uint64_t done = 0;
+  std::vector<std::byte> packed;
+  core::for_blocks(array, core::Order::index, [&](View block) {
+    packed.resize(block.contiguous() ? 0 : block.bytes());
+    const View piece = block.contiguous() ? block : core::pack(block, packed.data());
+    if (piece.size() != 0) buffer.write(piece.data(), piece.bytes(), done);
+    done += piece.bytes();
+  });
+  return {buffer, array.shape(), array.type()};
+}
+
+bool wants_kernels(const Options& options) { return options.device && options.device->info().has(Capability::kernels); }
 
 // Appends the elements of arrays in host memory, one array for each component, in the order of their indices.
 void append_host(const Bound& bound, States& states, std::span<const Array> components) {
@@ -128,11 +128,7 @@ void append_device(const Bound& bound, States& states, std::span<const Array> co
         continue;
       }
       const Array to = room(1, k, count);
-      map(Formula(type == Scalar::float64   ? "float64(x)"
-                  : type == Scalar::float32 ? "float32(x)"
-                  : type == Scalar::uint64  ? "uint64(x)"
-                                            : "int64(x)"),
-          {{"x", part}}, {}, {to});
+      map(conversion_to(type), {{"x", part}}, {}, {to});
       at.push_back(to);
     }
     for (int level = 0; level < kDeviceLevels; ++level) {
@@ -144,7 +140,13 @@ void append_device(const Bound& bound, States& states, std::span<const Array> co
       }
       for (std::size_t k = 0; k < components.size(); ++k) results.push_back(room(static_cast<std::size_t>(level % 2), k, half));
       const std::uint64_t shape[] = {half};
-      map_on_device(bound.op().combine, bound.program(), bound.parameters(), inputs, results, shape);
+      try {
+        map_on_device(bound.op().combine, bound.program(), bound.parameters(), inputs, results, shape);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::no_answer) throw;
+        const std::string_view what = error.what();
+        throw bound.failed(what.substr(0, what.find(" at index")), states.leaves(), count);
+      }
       at = results;
     }
     const std::uint64_t roots = count >> kDeviceLevels;
@@ -219,23 +221,18 @@ std::vector<Value> reduce(const Array& data, const Operator& op, const Options& 
   const core::DefaultFloatEnvironment environment;
   const DType types[] = {data.type()};
   const formula::Bound bound(op, types);
-  formula::States states(bound);
+  formula::States states(bound, options.tuning.threads);
   if (data.size() != 0) {
     const Device device = device::device_for(data, data.bytes(), options);
-    if (data.on_device()) device::require_on(data, device);
-    if (!data.on_device() && device.info().has(Capability::kernels) && data.contiguous()) {
-      const Buffer buffer(device, data.bytes());
-      buffer.write(data.data(), data.bytes());
-      const Array there(buffer, data.size(), data.type());
-      formula::append(bound, states, std::span(&there, 1));
-    } else {
-      formula::append(bound, states, std::span(&data, 1));
-    }
+    device::require_on(data, device);
+    const bool upload = !data.on_device() && device.info().has(Capability::kernels);
+    const Array there = upload ? formula::uploaded(data, device) : data;
+    formula::append(bound, states, std::span(&there, 1));
   }
   return formula::finished(bound, states.root());
 }
 
-std::vector<Value> reduce(Source& source, const Operator& op, const Options&) {
+std::vector<Value> reduce(Source& source, const Operator& op, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   std::optional<formula::Bound> bound;
   std::optional<formula::States> states;
@@ -243,14 +240,16 @@ std::vector<Value> reduce(Source& source, const Operator& op, const Options&) {
   const auto begin = [&](DType first) {
     type = first;
     bound.emplace(op, std::span(&*type, 1));
-    states.emplace(*bound);
+    states.emplace(*bound, options.tuning.threads);
   };
   while (const std::optional<Array> chunk = source.next()) {
     if (!bound) begin(chunk->type());
     if (chunk->type() != *type) {
       throw Error(ErrorKind::usage, "the numbers of this input are of several types: an operator takes one");
     }
-    if (chunk->size() != 0) formula::append(*bound, *states, std::span(&*chunk, 1));
+    if (chunk->size() == 0) continue;
+    const Array there = formula::wants_kernels(options) && !chunk->on_device() ? formula::uploaded(*chunk, *options.device) : *chunk;
+    formula::append(*bound, *states, std::span(&there, 1));
   }
   require_one_column(source);
   if (source.missing() != 0) throw Error(ErrorKind::usage, fmt::format("an operator takes all numbers: {} are missing", source.missing()));
@@ -258,15 +257,19 @@ std::vector<Value> reduce(Source& source, const Operator& op, const Options&) {
   return formula::finished(*bound, states->root());
 }
 
-std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
-                          const Operator& op, const Options&) {
+std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& given, const std::vector<FormulaParameter>& parameters,
+                          const Operator& op, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  std::vector<FormulaInput> inputs = given;
+  for (FormulaInput& input : inputs) {
+    if (formula::wants_kernels(options) && !input.array.on_device()) input.array = formula::uploaded(input.array, *options.device);
+  }
   const formula::Program program = formula::resolve(map.tree(), inputs, parameters);
   const std::vector<std::uint64_t> shape = shape_of(inputs);
   std::vector<DType> types;
   for (const std::uint32_t result : program.results) types.push_back(formula::dtype_of(program.nodes[result].type));
   const formula::Bound bound(op, types);
-  formula::States states(bound);
+  formula::States states(bound, options.tuning.threads);
   std::uint64_t size = 1;
   for (const std::uint64_t extent : shape) size *= extent;
   std::vector<Array> from;

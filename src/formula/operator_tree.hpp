@@ -89,6 +89,12 @@ class Bound {
     return resolve(formula.tree(), std::span<const InputType>(inputs), numbers);
   }
 
+  /// The error of an operation that failed among these elements.
+  Error failed(std::string_view what, std::uint64_t first, std::uint64_t count) const {
+    return {ErrorKind::no_answer,
+            fmt::format("{} in the operator {}, among the elements {} to {}", what, op_.combine.to_string(), first, first + count - 1)};
+  }
+
   State identity() const {
     if (op_.identity.empty()) {
       throw Error(ErrorKind::no_answer, "there are no elements, and the operator has no identity: give it one");
@@ -118,6 +124,12 @@ class Combiner {
 
   explicit Combiner(const Bound& bound) : bound_(bound), evaluator_(bound.program(), bound.parameters()), levels_(bound.types().size()) {
     for (auto& level : levels_) level.resize(kBlock / 2);
+  }
+
+  /// Which elements are worked on next, for errors.
+  void note(std::uint64_t first, std::uint64_t count) {
+    first_ = first;
+    count_ = count;
   }
 
   State combine(const State& a, const State& b) {
@@ -161,8 +173,7 @@ class Combiner {
  private:
   void run(std::span<const Column> columns, std::size_t count) {
     if (const std::optional<Failure> failure = evaluator_.run(columns, 0, count)) {
-      throw Error(ErrorKind::no_answer,
-                  fmt::format("{} in the operator {}", name_of_fault(failure->faults), bound_.op().combine.to_string()));
+      throw bound_.failed(name_of_fault(failure->faults), first_, count_);
     }
   }
   void store(std::size_t component, void* to, std::size_t count) const {
@@ -174,12 +185,13 @@ class Combiner {
   const Bound& bound_;
   Evaluator evaluator_;
   std::vector<std::vector<std::uint64_t>> levels_;
+  std::uint64_t first_ = 0, count_ = 1;
 };
 
 /// States so far, as a tree.
 class States {
  public:
-  explicit States(const Bound& bound) : bound_(bound), combiner_(bound), tree_(Combine{&combiner_}) {}
+  States(const Bound& bound, std::uint32_t threads) : bound_(bound), threads_(threads), combiner_(bound), tree_(Combine{&combiner_}) {}
 
   // Subtrees of 2^level leaves each that follow one another, contiguous, of each component.
   void append(std::vector<const std::byte*> from, std::uint64_t count, int level) {
@@ -192,13 +204,14 @@ class States {
     while (count != 0) {
       if (position() % Combiner::kBlock == 0 && count >= 2 * Combiner::kBlock) {
         const std::uint64_t blocks = count / Combiner::kBlock;
-        for (const State& root : roots_of(from, blocks)) tree_.append(root, level + kBlockLevel);
+        for (const State& root : roots_of(from, blocks, level)) append_root(root, level + kBlockLevel);
         advance(blocks * Combiner::kBlock);
         continue;
       }
       const int aligned = position() == 0 ? kBlockLevel : std::countr_zero(position());
       const int part = std::min({aligned, static_cast<int>(std::bit_width(count)) - 1, kBlockLevel});
-      tree_.append(combiner_.root(from, part), level + part);
+      combiner_.note(tree_.size(), std::uint64_t{1} << (level + part));
+      append_root(combiner_.root(from, part), level + part);
       advance(std::uint64_t{1} << part);
     }
   }
@@ -212,10 +225,15 @@ class States {
     State operator()(const State& a, const State& b) const { return combiner->combine(a, b); }
   };
 
-  std::vector<State> roots_of(std::span<const std::byte* const> from, std::uint64_t blocks) {
+  void append_root(State root, int level) {
+    combiner_.note(0, tree_.size() + (std::uint64_t{1} << level));
+    tree_.append(std::move(root), level);
+  }
+
+  std::vector<State> roots_of(std::span<const std::byte* const> from, std::uint64_t blocks, int level) {
     std::uint64_t bytes = 0;
     for (const Scalar type : bound_.types()) bytes += Combiner::kBlock * bytes_of(type);
-    const std::uint32_t threads = core::thread_count(blocks * bytes, 0);
+    const std::uint32_t threads = core::thread_count(blocks * bytes, threads_);
     while (combiners_.size() < threads) combiners_.push_back(std::make_unique<Combiner>(bound_));
     std::vector<State> roots(blocks);
     std::mutex mutex;
@@ -225,6 +243,8 @@ class States {
         for (std::uint64_t i = first; i < first + count; ++i) {
           std::vector<const std::byte*> at(from.begin(), from.end());
           for (std::size_t k = 0; k < at.size(); ++k) at[k] += i * Combiner::kBlock * bytes_of(bound_.types()[k]);
+          const std::uint64_t leaves = Combiner::kBlock << level;
+          combiners_[task]->note(tree_.size() + i * leaves, leaves);
           roots[i] = combiners_[task]->root(at, std::countr_zero(Combiner::kBlock));
         }
       } catch (...) {
@@ -237,6 +257,7 @@ class States {
   }
 
   const Bound& bound_;
+  std::uint32_t threads_;
   Combiner combiner_;
   std::vector<std::unique_ptr<Combiner>> combiners_;
   core::Tree<State, Combine> tree_;

@@ -46,6 +46,10 @@ class Map(Case):
         self.write("sales.csv", b"city,price,amount\nA,1.5,2\nB,2.25,3\nA,4,1\n")
         self.assertEqual(self.number("sum", "--map", "price*amount", "sales.csv"), 1.5 * 2 + 2.25 * 3 + 4)
         self.assertIn("cost", self.refuse("sum", "--map", "cost*amount", "sales.csv"))
+        self.write("xy.csv", b"x,y\n1.5,2\n4,1\n")
+        self.assertEqual(self.number("sum", "--map", "x*y", "xy.csv"), 7)
+        self.write("gaps.csv", b"price,amount\n1.5,2\n,3\n4,1\n")
+        self.assertIn("1 missing in price", self.refuse("sum", "--map", "price*amount", "gaps.csv"))
 
     def test_operators(self):
         numbers = [12, 18, 30, 42, 6]

@@ -198,6 +198,32 @@ TEST(OperatorTest, SaysWhatIsWrong) {
   }
 }
 
+// Elements become operands with the checks of formulas, on every device alike.
+TEST(OperatorTest, ElementsThatDoNotFit) {
+  std::vector<float> x(3000, 2.0f);
+  const Operator whole{Formula("int64(a + b)")};
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    EXPECT_EQ(reduce(data, whole, options), (std::vector<Value>{{std::int64_t{6000}, DType::int64}}));
+  });
+  x[1234] = std::numeric_limits<float>::quiet_NaN();
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    const std::string error = error_of([&] { reduce(data, whole, options); });
+    EXPECT_NE(error.find("conversion"), std::string::npos) << error;
+  });
+  const std::vector<std::int32_t> flags = {0, 256, 3, -1};
+  on_all_devices(flags, [&](const Array& data, const Options& options) {
+    EXPECT_EQ(reduce(data, Operator{Formula("a && b")}, options)[0].as_double(), 0);
+    EXPECT_EQ(reduce(data.slice(0, 1, 3), Operator{Formula("a && b")}, options)[0].as_double(), 1);
+  });
+}
+
+TEST(OperatorTest, FailuresNameTheElements) {
+  std::vector<std::int64_t> x(40000, 1);
+  x[33000] = INT64_MAX;
+  const std::string error = error_of([&] { reduce(x, Operator{Formula("a + b")}); });
+  EXPECT_NE(error.find("overflow in the operator a + b, among the elements 32768 to"), std::string::npos) << error;
+}
+
 TEST(OperatorTest, FindsWhatIsNotAssociative) {
   const std::vector<std::int32_t> x = {4, 9, 2, 7, 1, 8};
   EXPECT_FALSE(find_not_associative(x, Operator{Formula("gcd(a, b)")}));
