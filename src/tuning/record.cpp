@@ -39,9 +39,8 @@ struct Flag {
   std::string_view name;
   bool Shape::*field;
 };
-constexpr Number kNumbers[] = {
-    {"group_size", &Shape::group_size}, {"loads", &Shape::loads},     {"resident", &Shape::resident}, {"groups", &Shape::groups},
-           {"columns", &Shape::columns}, {"steps", &Shape::steps}};
+constexpr Number kNumbers[] = {{"group_size", &Shape::group_size}, {"loads", &Shape::loads},     {"resident", &Shape::resident},
+                               {"groups", &Shape::groups},         {"columns", &Shape::columns}, {"steps", &Shape::steps}};
 constexpr Flag kFlags[] = {{"per_unit", &Shape::per_unit},
                            {"stream", &Shape::stream},
                            {"drawn", &Shape::drawn},
