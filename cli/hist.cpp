@@ -259,7 +259,7 @@ int run(Output& out, const HistOptions& options) {
   }
   if (options.each_value && (options.bins != 0 || options.log_bins))
     refuse("--each-value makes a bin for each value: --bins and --log-bins cannot be used with it");
-  if (options.input.files.size() > 1 && !options.input.total)
+  if (options.input.files.size() > 1 && !options.input.total && options.input.map.empty())
     refuse("one histogram of several files is what --total counts; without it give one file");
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   if (options.input.files.size() == 1 && options.input.dtype.empty()) {

@@ -145,8 +145,14 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
            std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   };
   std::size_t position = 0;
+  // A file of that name is a table, whose columns x and y may be.
+  const auto is_table = [](const std::string& file) {
+    return std::ranges::any_of(std::array{".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"},
+                               [&](const char* end) { return file.ends_with(end); });
+  };
+  const bool uses_x = std::ranges::find(wanted, "x") != wanted.end();
   const bool columns_of_one = files.size() == 1 && columns.empty() && !all_columns && !wanted.empty() &&
-                              wanted != std::vector<std::string>{"x"} && files.front().find('=') == std::string::npos;
+                              files.front().find('=') == std::string::npos && (!uses_x || (wanted.size() > 1 && is_table(files.front())));
   if (columns_of_one) {
     require(!is_stream(files.front()) || wanted.size() == 1,
             "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once");

@@ -215,10 +215,10 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--param", options->parameters, "a number in the formula, NAME=VALUE; may be given again")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--of-y", options->of_y, "further numbers or vectors of each y in the formula, NAME=FILE.npy; may be given again")
+  command->add_option("--of-y", options->of_y, "numbers or vectors of each y in the formula, NAME=FILE.npy")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  command->add_flag("--repro", options->fixed, "exp, log, sin, cos, tanh of the formula by the same operations on every device");
+  command->add_flag("--repro", options->fixed, "exp, log, sin, cos, tanh with the same bits everywhere");
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
   command->add_option("--weights", options->weights, ".npy: a factor for each y; in a formula it is w")->type_name("FILE");
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");

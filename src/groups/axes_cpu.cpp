@@ -374,7 +374,8 @@ class FloatSums {
 template <class Element>
 class IntegerSums {
  public:
-  using Sum = std::conditional_t<sizeof(Element) == 8, __int128, std::int64_t>;
+  __extension__ using Wide = __int128;
+  using Sum = std::conditional_t<sizeof(Element) == 8, Wide, std::int64_t>;
 
   IntegerSums(DType, bool, std::size_t size) : sums_(size) {}
 

@@ -281,7 +281,7 @@ ProductAccumulator dot(Source& a, Source& b, const Options& options) {
     if (!right || right->size() == 0) right = b.next();
     if (!left || !right) break;
     const std::uint64_t count = std::min(left->size(), right->size());
-    const View one = left->part(0, count), other = right->part(0, count);
+    const Array one = left->part(0, count), other = right->part(0, count);
     if (one.type() == other.type() || a.type() || b.type()) {
       add_part(one, other);
       any = true;

@@ -34,7 +34,7 @@ class Map(Case):
         low, high = sorted(a * a for a in self.x)[24:26]
         self.assertEqual(self.number("median", "--map", "x*x", "x.npy"), (low + high) / 2)
         stats = self.json("stats", "--map", "x - y", "x.npy", "y.npy")
-        self.assertEqual(stats["sum"], math.fsum(a - b for a, b in zip(self.x, self.y)))
+        self.assertEqual(stats["files"][0]["statistics"]["sum"]["value"], math.fsum(a - b for a, b in zip(self.x, self.y)))
 
     def test_histograms_of_formulas(self):
         lengths = [math.sqrt(a * a + b * b) for a, b in zip(self.x, self.y)]

@@ -41,7 +41,7 @@ class Usage(Case):
         self.array("x.npy", [1.0])
         for arguments, meant in [(["summ", "x.npy"], "'sum'"), (["smu"], "'sum'"), (["statz"], "'stats'"), (["histogram"], None),
                                  (["sum", "--colum", "2", "x.npy"], "'--column'"), (["sum", "--plian", "x.npy"], "'--plain'"),
-                                 (["hist", "x.npy", "--bin", "3"], "'--bins'"), (["hist", "--frob", "3", "x.npy"], None),
+                                 (["hist", "x.npy", "--log-bin", "3"], "'--log-bins'"), (["hist", "--frob", "3", "x.npy"], None),
                                  (["bench", "histogrm"], "'histogram'"), (["bench", "sum", "--varient", "x"], "'--variant'"),
                                  (["sum", "--dtyp=f4", "x.npy"], "'--dtype'"), (["compare", "--jsn", "x.npy"], "'--json'"), (["--versoin"], "'--version'")]:
             message = self.refuse(*arguments)
