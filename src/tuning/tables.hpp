@@ -3,6 +3,8 @@
 
 #include "tuning/record.hpp"
 
+#include <samesum/error.hpp>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,5 +75,18 @@ class ShippedOnly : Override {
  public:
   ShippedOnly() : Override(true, {}) {}
 };
+
+/// Calls `build`, which chooses shapes by find_shapes() and compiles their kernels. A record of the user's is valid text, but may name a
+/// shape that this driver cannot compile or run: should `build` fail and there be such records, it is called once more without them.
+template <class Build>
+auto without_own_on_failure(const Build& build) {
+  try {
+    return build();
+  } catch (const Error&) {
+    if (user_tables()->tables.empty()) throw;
+  }
+  const ShippedOnly only;
+  return build();
+}
 
 }  // namespace samesum::tuning

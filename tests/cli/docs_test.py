@@ -32,7 +32,7 @@ NOT_RUN = {
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
-         ["quantile"], ["reduce"], ["max"]]
+         ["quantile"], ["reduce"], ["max"], ["tune"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {
@@ -148,6 +148,10 @@ class Commands(Case):
             if "--kernel" in words:
                 self.user_kernel(pattern)
                 words += " --variant my.cl"
+        if "samesum tune" in words:
+            words = "export SAMESUM_TUNING=records.json; " + re.sub(r"--seconds \S+", "", words)
+            words += f" --device {self.device}" + ("" if re.search("--(show|reset)", words) else " --seconds 1")
+            on_kernels = True
         if re.search(r"samesum (bench barrier|kernel \w+ \w+|bench .*--variant)", words) and "--device" not in words:
             on_kernels = True
             words += f" --device {self.device}"

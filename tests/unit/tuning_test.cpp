@@ -119,5 +119,21 @@ TEST_F(Records, DamagedFilesAreIgnored) {
   EXPECT_EQ(std::filesystem::file_size(path_), 2u);
 }
 
+// A record may be valid and still be one that the driver cannot compile: calls go on with the shipped one.
+TEST_F(Records, WhatFailsWithTheUsersRecordIsTriedWithoutIt) {
+  write_table(path_, own());
+  std::vector<TuneMatch> tried;
+  const auto build = [&] {
+    tried.push_back(first(500).match);
+    if (tried.back() == TuneMatch::device) throw Error(ErrorKind::device, "out of registers");
+    return tried.size();
+  };
+  EXPECT_EQ(without_own_on_failure(build), 2u);
+  EXPECT_EQ(tried, (std::vector{TuneMatch::device, TuneMatch::device_class}));
+  EXPECT_EQ(first(500).match, TuneMatch::device) << "only for that call";
+  const auto never = [&]() -> int { throw Error(ErrorKind::device, "no compiler"); };
+  EXPECT_THROW(without_own_on_failure(never), Error);
+}
+
 }  // namespace
 }  // namespace samesum::tuning

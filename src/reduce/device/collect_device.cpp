@@ -122,7 +122,7 @@ device::Source pass_source(const KernelShape& shape, bool strided) {
 }
 
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
-    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), groups_(options.groups) {
+    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), options_(options), elements_(elements) {
   if (options.fields == Fields{true, false, false, false}) {
     extremes_.emplace(device, type, Tuning{.group_size = options.group_size, .groups = options.groups}, elements);
     return;
@@ -145,13 +145,18 @@ bool DevicePass::is_counted() const {
 }
 
 void DevicePass::prepare() {
+  const DType type = shape_.type;
+  const bool dot = shape_.dot;
+  tuning::without_own_on_failure([&] {
+    shape_ = choose_shape(device_.info(), type, options_, dot, elements_);
+    kernel_ = device::build(device_, pass_source(shape_, false), kEntry);
+  });
   const device::Source source = pass_source(shape_, false);
-  kernel_ = device::build(device_, source, kEntry);
   const bool counted = is_counted();
   if (!counted) combine_ = device::build(device_, source, "statistics_combine");
   const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
                                      .value_or(device_.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
-  shape_.groups = std::clamp(groups_ != 0 ? groups_ : resident, 1u, std::uint32_t{MAX_GROUPS});
+  shape_.groups = std::clamp(options_.groups != 0 ? options_.groups : resident, 1u, std::uint32_t{MAX_GROUPS});
   const reduction::RecordLayout layout = shape_.layout();
   records_ = device_.allocate(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
   const std::vector<std::uint64_t> zeros(counted ? SPACING * layout.added_words() : 1);

@@ -82,7 +82,8 @@ class DevicePass {
 
   device::Device& device_;
   KernelShape shape_;
-  std::uint32_t groups_;  // asked for; 0: chosen
+  CollectOptions options_;
+  std::uint64_t elements_;
   std::optional<DeviceExtremes> extremes_;
   std::optional<reduction::DeviceWindow> window_;
   bool in_window_ = false;  // the last launch

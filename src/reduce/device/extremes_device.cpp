@@ -97,13 +97,17 @@ device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extr
 }
 
 DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, ops::Extrema ends)
-    : device_(device), type_(type), ends_(ends), shape_(choose_shape(device.info(), type, options, elements, ends.indices)) {
-  if (shape_.little) {
-    little_ = device::build(device, source(false), kLittle);
-    entry_ = kLittle;
-  } else {
-    kernels_ = build(false);
-  }
+    : device_(device), type_(type), ends_(ends) {
+  tuning::without_own_on_failure([&] {
+    shape_ = choose_shape(device.info(), type, options, elements, ends.indices);
+    if (shape_.little) {
+      little_ = device::build(device, source(false), kLittle);
+      entry_ = kLittle;
+    } else {
+      kernels_ = build(false);
+      entry_ = kSearch;
+    }
+  });
   if (shape_.groups == 0) {
     shape_.groups = device.resident_groups(kernels_.search, shape_.group_size).value_or(device.info().compute_units * shape_.resident);
     shape_.groups = std::max(shape_.groups, 1u);

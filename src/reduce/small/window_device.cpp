@@ -3,8 +3,6 @@
 #include "core/float_format.hpp"
 #include "tuning/tables.hpp"
 
-#include <samesum/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -114,18 +112,12 @@ device::Source window_source(DType type, Terms terms, const WindowShape& shape, 
 
 std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
   if (!can_run(device.info(), type, terms)) return {};
-  const std::uint64_t bytes = elements * size_of(type);
-  for (const tuning::Found& found : tuning::find_shapes(device.info(), operation_of(terms), type, bytes)) {
-    const tuning::Shape& shape = found.shape;
-    if (shape.group_size == 0) return {};
-    try {
-      std::optional<DeviceWindow> window = make(device, type, terms, {shape.group_size, shape.loads, shape.resident, shape.stream});
-      if (window || !found.own()) return window;
-    } catch (const Error&) {
-      if (!found.own()) throw;  // a record of the user's may be of any quality
-    }
-  }
-  return {};
+  return tuning::without_own_on_failure([&]() -> std::optional<DeviceWindow> {
+    const std::vector<tuning::Found> found = tuning::find_shapes(device.info(), operation_of(terms), type, elements * size_of(type));
+    if (found.empty() || found.front().shape.group_size == 0) return {};
+    const tuning::Shape& shape = found.front().shape;
+    return make(device, type, terms, {shape.group_size, shape.loads, shape.resident, shape.stream});
+  });
 }
 
 std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, const WindowShape& shape) {

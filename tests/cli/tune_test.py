@@ -1,0 +1,61 @@
+"""samesum tune: what it writes and prints, and refusals. Speed is not tested."""
+import json
+import unittest
+
+from support.program import Case
+
+
+class Tune(Case):
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("tuning.json")
+
+    def device(self):
+        """The first device that runs kernels."""
+        for device in self.json("devices")["devices"]:
+            if "kernels" not in device["missing"]:
+                return device["selector"]
+        self.skipTest("no device that runs kernels")
+
+    def test_devices_without_kernels_are_refused(self):
+        self.assertIn("runs no kernels", self.refuse("tune", "--device", "cpu", "--seconds", "1"))
+
+    def test_bad_options(self):
+        device = self.device()
+        self.assertIn("take sum, dot or extrema", self.refuse("tune", "--device", device, "--operation", "mean", "--output", self.file))
+        self.assertIn("--seconds", self.refuse("tune", "--device", device, "--seconds", "0"))
+        with open(self.file, "w") as file:
+            file.write("my letters")
+        self.assertIn("remove it", self.refuse("tune", "--device", device, "--output", self.file, "--seconds", "1"))
+        with open(self.file) as file:
+            self.assertEqual(file.read(), "my letters")
+
+    def test_writes_shows_and_resets(self):
+        device = self.device()
+        found = self.json("tune", "--device", device, "--operation", "extrema", "--dtype", "float32", "--size", "4K", "--seconds", "1",
+                          "--output", self.file)
+        self.assertEqual([(row["operation"], row["type"], row["bytes"], row["wrong"]) for row in found["rows"]],
+                         [("extrema", "float32", 4096, "")])
+        self.assertGreater(found["rows"][0]["candidates"], 0)
+        with open(self.file) as file:
+            tables = json.load(file)["tables"]
+        self.assertEqual(len(tables), 1)
+        shown = self.json("tune", "--device", device, "--show", environment={"SAMESUM_TUNING": self.file})
+        self.assertEqual(shown["file"], self.file)
+        self.assertEqual(shown["tables"][0]["match"], "device")
+        self.succeed("tune", "--device", device, "--reset", "--output", self.file)
+        with open(self.file) as file:
+            self.assertEqual(json.load(file)["tables"], [])
+
+    def test_damaged_records_cost_no_answer(self):
+        device = self.device()
+        x = self.write("x.bin", bytes(4000))
+        with open(self.file, "w") as file:
+            file.write('{"format": 1, "tables": [{"kind"')
+        environment = {"SAMESUM_TUNING": self.file}
+        self.assertEqual(self.succeed("sum", "--dtype", "float32", "--device", device, x, environment=environment).strip(), "0")
+        self.assertIn("is not used", self.succeed("tune", "--device", device, "--show", environment=environment))
+
+
+if __name__ == "__main__":
+    unittest.main()
