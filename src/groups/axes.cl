@@ -2,14 +2,15 @@
 //
 // Defined by the host: ELEMENT, the type in which elements lie, and VALUE(x), the number that one is: a double, or for INTEGERS a long (of
 // unsigned ones of 64 bits the bits); SIGNED (of integers); SHORT, whether two terms of an expansion are enough as a rule; FLOAT_BITS(x), where
-// numbers are floats or narrower, the bits of one as a float; SKIP (of NaNs); GROUP_SIZE.
+// numbers are floats or narrower, the bits of one as a float; MISSING, an element that adds nothing; UNROLL, elements that a work-item loads at
+// once; SKIP (of NaNs); GROUP_SIZE.
 //
 // A group has `width` results at once, each by GROUP_SIZE / width work-items, its lanes. `neighbours`: results lie side by side, and
 // neighbouring work-items have neighbouring results; or else the elements of one. `mean`: means are wanted, not sums.
 //
 // Where there are too few results to fill the device, the elements of each are cut into `parts`, whose sums a second launch adds up.
 
-#define UNROLL 8
+#define FEW 4  // elements that a work-item loads at once where it has less than UNROLL
 
 #if INTEGERS
 // A sum of 128 bits.
@@ -133,21 +134,21 @@ FN NUMBER number_of(ELEMENT x) {
 #define number_of(x) VALUE(x)
 #endif
 
-// Adds UNROLL elements. Floats are added up as doubles at once, which rounds nothing while their exponents span little: the sum of 2^3 numbers
-// below 2^(e - 126), multiples of 2^(e - 26 - 150), has 53 bits.
+// Adds `count` elements, up to 16. Floats are added up as doubles at once, which rounds nothing while their exponents span little: the sum of 2^4
+// numbers below 2^(e - 126), multiples of 2^(e - 25 - 150), has 53 bits.
 #if INTEGERS || !SHORT
-FN SUM add_all(SUM sum, const ELEMENT* x) {
+FN SUM add_all(SUM sum, const ELEMENT* x, uint count) {
 #pragma unroll
-  for (uint k = 0; k < UNROLL; ++k) sum = sum_add(sum, number_of(x[k]));
+  for (uint k = 0; k < count; ++k) sum = sum_add(sum, number_of(x[k]));
   return sum;
 }
 #else
-FN SUM add_all(SUM sum, const ELEMENT* x) {
+FN SUM add_all(SUM sum, const ELEMENT* x, uint count) {
   double all = -0.0;
   uint greatest = 0;
   uint least = ~0u;
 #pragma unroll
-  for (uint k = 0; k < UNROLL; ++k) {
+  for (uint k = 0; k < count; ++k) {
     const uint magnitude = FLOAT_BITS(x[k]) & 0x7fffffffu;
     greatest = max(greatest, magnitude);
     least = min(least, magnitude - 1);  // zeros become the greatest
@@ -155,13 +156,14 @@ FN SUM add_all(SUM sum, const ELEMENT* x) {
   }
   if (greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 26) return sum_add(sum, all);
 #pragma unroll
-  for (uint k = 0; k < UNROLL; ++k) sum = sum_add(sum, number_of(x[k]));
+  for (uint k = 0; k < count; ++k) sum = sum_add(sum, number_of(x[k]));
   return sum;
 }
 #endif
 
 // The place of the work-item's result, from the first element of all.
-FN long offset_of(GLOBAL const ulong* kept, uint kept_axes, ulong result, uint narrow) {
+FN long offset_of(GLOBAL const ulong* kept, uint kept_axes, long kept_stride, ulong result, uint narrow) {
+  if (kept_axes == 1) return (long)result * kept_stride;
   long offset = 0;
   ulong rest = result;
   for (uint axis = 0; axis < kept_axes; ++axis) {
@@ -210,11 +212,11 @@ FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint ap
 }
 
 // `words` are the number of results that are left to the host, 0 before; then of each axis that is kept extent and stride in bytes, the last
-// one first; then those that are reduced.
+// one first; then those that are reduced. `kept_stride` and `reduced_stride` are those of the last ones.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
-          ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums, GLOBAL ulong* to, ulong to_offset,
-          GLOBAL ulong* left, ulong capacity) {
+          long kept_stride, long reduced_stride, ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums,
+          GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* left, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint id = local_id();
   const uint lanes = GROUP_SIZE / width;  // both are powers of two
@@ -230,23 +232,26 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept
   GLOBAL const ulong* const reduced = kept + 2 * kept_axes;
   SUM sum = sum_zero();
   if (result < results) {
-    GLOBAL const uchar* from = data + offset + offset_of(kept, kept_axes, result, results >> 32 == 0);
+    GLOBAL const uchar* from = data + offset + offset_of(kept, kept_axes, kept_stride, result, results >> 32 == 0);
     const ulong size = parts > 1 ? each / parts : each;
     const ulong end = part + 1 == parts ? each : size * (part + 1);
     ulong i = size * part + lane;
     if (reduced_axes == 1) {
-      const long stride = (long)reduced[1], apart = (long)lanes * stride;
-      from += (long)i * stride;
+      const long apart = (long)lanes * reduced_stride;
+      from += (long)i * reduced_stride;
       for (; i + (UNROLL - 1) * lanes < end; i += UNROLL * lanes) {
         ELEMENT x[UNROLL];
 #pragma unroll
         for (uint k = 0; k < UNROLL; ++k) x[k] = *(GLOBAL const ELEMENT*)(from + (long)k * apart);
-        sum = add_all(sum, x);
+        sum = add_all(sum, x, UNROLL);
         from += UNROLL * apart;
       }
-      for (; i < end; i += lanes) {
-        sum = sum_add(sum, number_of(*(GLOBAL const ELEMENT*)from));
-        from += apart;
+      for (; i < end; i += FEW * lanes) {
+        ELEMENT x[FEW];
+#pragma unroll
+        for (uint k = 0; k < FEW; ++k) x[k] = i + k * lanes < end ? *(GLOBAL const ELEMENT*)(from + (long)k * apart) : MISSING;
+        sum = add_all(sum, x, FEW);
+        from += FEW * apart;
       }
     } else {
       for (; i < end; i += lanes) {
@@ -267,6 +272,31 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept
     store_sum(sums + part * SUM_WORDS * results + result, results, sum);
   } else if (finished(sum, each, mean, to + to_offset + result)) {
     note_left(words, left, capacity, result);
+  }
+}
+
+// The same for results of at most FEW elements along one axis: a work-item has FEW of them, and loads all of their elements at once.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void axes_few(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, ulong results, ulong each, long kept_stride,
+              long reduced_stride, ulong first_unit, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* left, ulong capacity) {
+  const ulong first = (first_unit + group_id()) * (GROUP_SIZE * FEW) + local_id();
+  ELEMENT x[FEW * FEW];
+#pragma unroll
+  for (uint r = 0; r < FEW; ++r) {
+    const ulong result = first + r * GROUP_SIZE;
+    GLOBAL const uchar* from = data + offset;
+    if (result < results) from += offset_of(words + 1, kept_axes, kept_stride, result, results >> 32 == 0);
+#pragma unroll
+    for (uint k = 0; k < FEW; ++k) {
+      x[r * FEW + k] = result < results && k < each ? *(GLOBAL const ELEMENT*)(from + (long)k * reduced_stride) : MISSING;
+    }
+  }
+#pragma unroll
+  for (uint r = 0; r < FEW; ++r) {
+    const ulong result = first + r * GROUP_SIZE;
+    if (result >= results) return;
+    const SUM sum = add_all(sum_zero(), x + r * FEW, FEW);
+    if (finished(sum, each, mean, to + to_offset + result)) note_left(words, left, capacity, result);
   }
 }
 

@@ -58,6 +58,17 @@ std::string_view value_of(DType type) {
   return "((double)(x))";
 }
 
+// Adds nothing: -0.0, or 0.
+std::string_view missing_of(DType type) {
+  if (is_integer(type)) return "0";
+  return type == DType::float16 || type == DType::bfloat16 ? "0x8000" : type == DType::float32 ? "-0.0f" : "-0.0";
+}
+
+// Elements in flight for each work-item: 64 bytes.
+std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
+
+constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
+
 constexpr std::uint64_t kSumWords = 4;                       // of one part's sum
 constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;  // results that can be left to the host; of more, all are
 
@@ -65,11 +76,12 @@ constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;  // results that can
 struct AxesScratch {
   AxesScratch(device::Device& device, const device::Source& source)
       : kernel(device::build(device, source, "axes")),
+        few(device::build(device, source, "axes_few")),
         merge(device::build(device, source, "axes_parts")),
         words(device.allocate(8 * (1 + 4 * Array::kMaxRank))),
         left(device.allocate(8 * kCapacity)),
         sums(device.allocate(16)) {}
-  device::Kernel kernel, merge;
+  device::Kernel kernel, few, merge;
   device::Memory words, left, sums;
 };
 
@@ -97,6 +109,8 @@ device::Source axes_source(DType type, const AxesShape& shape) {
            {"ELEMENT", std::string(element_name(type))},
            {"VALUE(x)", std::string(value_of(type))},
            {"FLOAT_BITS(x)", std::string(float_bits_of(type))},
+           {"MISSING", std::string(missing_of(type))},
+           {"UNROLL", std::to_string(unroll_of(type))},
            {"INTEGERS", flag(is_integer(type))},
            {"SIGNED", flag(is_signed(type))},
            {"SHORT", flag(type != DType::float64)},
@@ -111,27 +125,31 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   const core::Axis lanes = problem.kept.empty() ? core::Axis{1, 0} : problem.kept.back();
   const core::Axis steps = problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back();
   shape.neighbours = size(lanes.stride) < size(steps.stride) || steps.extent == 1;
+  constexpr std::uint64_t kStepsEach = 8;  // elements of a lane, at least
   const auto fitting = [&](std::uint64_t extent) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil(std::max<std::uint64_t>(extent, 1)), shape.group_size));
   };
   // Neighbours in memory for neighbouring work-items: as many results side by side as there are; or 32 bytes of one, which memory gives at
   // once, if there are many results, else all of it. Each lane takes several elements.
-  constexpr std::uint64_t kStepsEach = 8;
   const std::uint64_t wanted = std::uint64_t{info.compute_units} * (info.is_cpu ? 2 : 16);  // groups
+  const auto sector = static_cast<std::uint64_t>(32 / size_of(problem.data.type()));
   if (shape.neighbours) {
-    shape.width = problem.results / shape.group_size >= wanted ? fitting(lanes.extent)
-                                                               : std::min(fitting(lanes.extent), std::max(shape.group_size / 4, 1u));
+    const bool many = problem.results / shape.group_size >= wanted;
+    shape.width = many && lanes.extent >= sector ? shape.group_size
+                  : many                         ? fitting(lanes.extent)
+                                                 : std::min(fitting(lanes.extent), std::max(shape.group_size / 4, 1u));
     if (problem.each <= kStepsEach) shape.width = shape.group_size;
   } else {
-    const auto sector = static_cast<std::uint64_t>(32 / size_of(problem.data.type()));
     std::uint64_t most = shape.group_size;
     while (most > sector && problem.results / (shape.group_size / most) >= 2 * wanted) most /= 2;
     shape.width = shape.group_size / static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting(problem.each / kStepsEach), most));
   }
-  // Enough groups to fill the device.
+  shape.few = problem.each <= kFew && problem.reduced.size() <= 1 && problem.results / shape.group_size >= wanted;
+  // Enough groups to fill the device several times over, so that the last ones leave little of it idle.
   const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
   const std::uint64_t least = std::uint64_t{shape.group_size / shape.width} * 32;  // elements of a part
-  shape.parts = std::clamp<std::uint64_t>(tiles >= wanted ? 1 : wanted / tiles, 1, std::max<std::uint64_t>(problem.each / least, 1));
+  const bool whole = tiles >= wanted || shape.few;
+  shape.parts = whole ? 1 : std::clamp<std::uint64_t>(4 * wanted / tiles, 1, std::max<std::uint64_t>(problem.each / least, 1));
   return shape;
 }
 
@@ -149,18 +167,32 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   const std::uint64_t sums = shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 0;
   if (scratch->sums.bytes < sums) scratch->sums = device.allocate(sums);
 
-  const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
+  const std::uint64_t of_group = shape.few ? std::uint64_t{kFew} * shape.group_size : shape.width;  // results
+  const std::uint64_t units = (problem.results + of_group - 1) / of_group * shape.parts;
   const std::uint64_t offset = problem.data.offset() + static_cast<std::uint64_t>(problem.first);
+  const std::int64_t kept_stride = problem.kept.empty() ? 0 : problem.kept.back().stride;
+  const std::int64_t reduced_stride = problem.reduced.empty() ? 0 : problem.reduced.back().stride;
+  const device::Memory& from = problem.data.buffer().state().memory;
   const device::Memory& to = results.buffer().state().memory;
   const std::uint64_t to_offset = results.offset() / 8;
-  for (std::uint64_t first = 0; first < tiles * shape.parts; first += kUnits) {
-    const device::Argument arguments[] = {problem.data.buffer().state().memory,
+  for (std::uint64_t first = 0; first < units; first += kUnits) {
+    const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape.group_size};
+    if (shape.few) {
+      const device::Argument arguments[] = {from,         offset,      scratch->words, kept_axes, problem.results,
+                                            problem.each, kept_stride, reduced_stride, first,     std::int32_t{mean},
+                                            to,           to_offset,   scratch->left,  kCapacity};
+      device.launch(scratch->few, groups, arguments);
+      continue;
+    }
+    const device::Argument arguments[] = {from,
                                           offset,
                                           scratch->words,
                                           kept_axes,
                                           reduced_axes,
                                           problem.results,
                                           problem.each,
+                                          kept_stride,
+                                          reduced_stride,
                                           shape.parts,
                                           first,
                                           shape.width,
@@ -171,8 +203,7 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
                                           to_offset,
                                           scratch->left,
                                           kCapacity};
-    device.launch(scratch->kernel, {static_cast<std::uint32_t>(std::min(kUnits, tiles * shape.parts - first)), shape.group_size},
-                  arguments);
+    device.launch(scratch->kernel, groups, arguments);
   }
   if (shape.parts > 1) {
     const device::Argument arguments[] = {scratch->sums, problem.results, problem.each,  shape.parts, std::int32_t{mean}, to,

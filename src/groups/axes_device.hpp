@@ -14,11 +14,12 @@ struct AxesShape {
   std::uint32_t width = 1;  ///< results of a group at once
   bool neighbours = false;  ///< results lie side by side
   std::uint64_t parts = 1;  ///< into which the elements of each result are cut
+  bool few = false;         ///< so few elements a result that a work-item takes several results
 };
 
 AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info);
 
-/// Kernels "axes" and, for several parts, "axes_parts".
+/// Kernels "axes", "axes_few" and, for several parts, "axes_parts".
 device::Source axes_source(DType type, const AxesShape& shape);
 
 }  // namespace samesum::groups

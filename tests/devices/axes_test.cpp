@@ -201,6 +201,27 @@ TEST(AxesTest, ManyResultsThatSpanTooMuch) {
   }
 }
 
+// So many results of few elements that a work-item takes several: as on the CPU, whose results other tests compare with an oracle.
+TEST(AxesTest, ManyResultsOfFewElements) {
+  constexpr std::uint64_t kResults = 600011;
+  for (const DType type : {DType::float32, DType::float64, DType::int8}) {
+    const auto made = hard::make(hard::cases()[1], type, 4 * kResults);
+    for (const std::uint64_t each : {1, 3, 4}) {
+      for (const bool rows : {true, false}) {
+        const Array host(made.view().data(), rows ? Shape{kResults, each} : Shape{each, kResults}, type);
+        const Axes axes{rows ? 1 : 0};
+        const Values expected = sum(host, axes);
+        for (const Device& device : test::devices()) {
+          const OnDevice there(device, host, 8);
+          const Values sums = sum(*there.array, axes, {.device = device});
+          ASSERT_EQ(std::memcmp(sums.data(), expected.data(), 8 * kResults), 0)
+              << device.info().selector << " " << name_of(type) << " " << each << (rows ? " in rows" : " in columns");
+        }
+      }
+    }
+  }
+}
+
 TEST(AxesTest, OtherReductions) {
   std::vector<double> x(6 * 50);
   hard::Random random(3);

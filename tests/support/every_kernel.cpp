@@ -119,7 +119,7 @@ void build_axes(device::Device& device) {
     for (const bool skip : {false, true}) {
       if (skip && is_integer(type)) continue;
       const device::Source source = groups::axes_source(type, {.skip = skip});
-      for (const char* entry : {"axes", "axes_parts"}) device::build(device, source, entry);
+      for (const char* entry : {"axes", "axes_few", "axes_parts"}) device::build(device, source, entry);
     }
   }
 }
