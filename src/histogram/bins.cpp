@@ -56,12 +56,17 @@ Bins Bins::even(double low, double high, std::uint64_t count) {
   const bool overflows = std::isinf(width);  // numpy has no result for it
   const double step = overflows ? high / n - low / n : width / n;
   std::vector<double> edges(count + 1);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto index = static_cast<double>(i);
-    const double offset = step == 0 ? index / n * width : index * step;  // as numpy, where the step underflows to 0
-    // Computed halved and doubled, where i * step overflows a double.
-    const double edge = overflows ? 2 * (index / 2 * step + low / 2) : offset + low;
-    edges[i] = std::clamp(edge, i == 0 ? low : edges[i - 1], high);
+  // Each operation's rounding keeps the order, so that edges ascend; the last ones may be rounded to beyond `high`. Each case has a loop of its
+  // own, of which compilers make vectors.
+  const auto set = [&](auto edge) {
+    for (std::uint64_t i = 0; i < count; ++i) edges[i] = std::min(edge(static_cast<double>(static_cast<std::int64_t>(i))), high);
+  };
+  if (overflows) {
+    set([&](double index) { return 2 * (index / 2 * step + low / 2); });  // halved and doubled, where i * step overflows a double
+  } else if (step == 0) {
+    set([&](double index) { return index / n * width + low; });  // as numpy, where the step underflows to 0
+  } else {
+    set([&](double index) { return index * step + low; });
   }
   edges.front() = low;
   edges.back() = high;

@@ -47,7 +47,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
   if (share < shares) load_tile(loaded, data, share * STEPS);  // in flight while counters are cleared
-  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots.
+  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots or samples outside of the bins.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
   LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
@@ -102,6 +102,8 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #if COUNTERS == 1 && !PAIRED
   const Watch nothing = {0};
   watch = nothing;
+#elif COUNTERS == 2
+  watch.under = watch.over = watch.nan = 0;
 #else
   watch = 0;
 #endif
@@ -178,9 +180,17 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
     add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[place]), 1);
 #endif
   }
+#if COUNTERS == 2
+  if (watch.under != 0) atomic_add_local32(&drawn[2], watch.under);
+  if (watch.over != 0) atomic_add_local32(&drawn[3], watch.over);
+  if (watch.nan != 0) atomic_add_local32(&drawn[4], watch.nan);
   barrier_local();
-
+  const uint id = local_id(), outside = id < 3 ? drawn[2 + id] : 0;
+  if (outside != 0) atomic_add_global32(&counts[id == 0 ? 0 : slots - 3 + id], outside);
+#else
+  barrier_local();
   pass_on(plan, counters, counts, slots);
+#endif
 }
 
 // Clears the counts and the tile counter.

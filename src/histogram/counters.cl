@@ -89,6 +89,23 @@ FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const 
     }
   }
 }
+#elif COUNTERS == 2
+// The samples of a work-item below, above, and outside of all bins: these may be most of them, and additions to one word of global memory are
+// made one after the other.
+typedef struct {
+  uint under, over, nan;
+} Watch;
+FN void add_here(const Plan* plan, GLOBAL uint* counts, Watch* watch, uint slot, uint number) {
+  if (slot == 0) {
+    watch->under += number;
+  } else if (slot == plan->nan_slot - 1) {
+    watch->over += number;
+  } else if (slot == plan->nan_slot) {
+    watch->nan += number;
+  } else {
+    atomic_add_global32(&counts[slot], number);
+  }
+}
 #else
 typedef int Watch;
 #endif
@@ -247,9 +264,9 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   }
   look(plan, counters, counts, &before, hot);
 #else
-  add(plan, counters, counts, slots[0], same ? PER_VECTOR : 1);
+  add_here(plan, counts, watch, slots[0], same ? PER_VECTOR : 1);
   if (!same) {
-    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
+    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) add_here(plan, counts, watch, slots[k], 1);
   }
 #endif
 #endif

@@ -28,13 +28,13 @@ template <class T>
 std::optional<std::uint64_t> threshold(double edge, bool above) {
   if constexpr (std::is_floating_point_v<T>) {
     auto value = static_cast<T>(edge);
-    const auto too_low = [&] { return above ? static_cast<double>(value) <= edge : static_cast<double>(value) < edge; };
-    if (too_low()) value = std::nextafter(value, std::numeric_limits<T>::infinity());
-    if (value == 0) value = -T{0};  // both zeros are equal to the edge
+    const bool too_low = above ? static_cast<double>(value) <= edge : static_cast<double>(value) < edge;
+    if (value == 0) value = too_low ? T{0} : -T{0};  // both zeros are equal to the edge
+    // The key of the next number is the next key.
     if constexpr (std::is_same_v<T, float>) {
-      return float_key(std::bit_cast<std::uint32_t>(value));
+      return float_key(std::bit_cast<std::uint32_t>(value)) + (too_low ? 1u : 0u);
     } else {
-      return double_key(std::bit_cast<std::uint64_t>(value));
+      return double_key(std::bit_cast<std::uint64_t>(value)) + (too_low ? 1u : 0u);
     }
   } else {
     using Key = std::make_unsigned_t<T>;
@@ -124,7 +124,10 @@ Element Plan::element() const noexcept {
 void Plan::make_thresholds(const Bins& bins) {
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      thresholds_.resize(bins.edges().size());
+      for (std::size_t i = 0; i < thresholds_.size(); ++i) thresholds_[i] = *threshold<T>(bins.edges()[i], i == bins.count());
+    } else if constexpr (std::is_integral_v<T>) {
       thresholds_.reserve(bins.edges().size());
       for (std::size_t i = 0; i < bins.edges().size(); ++i) {
         const auto key = threshold<T>(bins.edges()[i], i == bins.count());
@@ -153,6 +156,7 @@ void Plan::find_even(const Bins& bins) {
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {
+      double widest = -1, widest_last = -1;  // of the distances on the wrong side; below 0: none
       for (std::size_t i = 0; i < thresholds_.size(); ++i) {
         for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
           if (key > thresholds_[i]) continue;  // 0 has no predecessor
@@ -161,11 +165,13 @@ void Plan::find_even(const Bins& bins) {
           const double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold must lie above, the key before it below
           if (std::isnan(real) || wrong > kMaxTolerance) return;
           if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
-          // Greater than the distance, also in float32, in which the loops compare it.
-          double& tolerance = i == bins.count() ? even.last_tolerance : even.tolerance;
-          tolerance = std::max(tolerance, static_cast<double>(std::nextafter(static_cast<float>(wrong), 1.0f)));
+          double& most = i == bins.count() ? widest_last : widest;
+          most = std::max(most, wrong);
         }
       }
+      // Greater than the distance, also in float32, in which the loops compare it.
+      if (widest >= 0) even.tolerance = std::nextafter(static_cast<float>(widest), 1.0f);
+      if (widest_last >= 0) even.last_tolerance = std::nextafter(static_cast<float>(widest_last), 1.0f);
       even_ = even;
     }
   });
