@@ -29,6 +29,8 @@ NOT_RUN = {
     "make test": "builds, installs packages, and runs this very test",
     "samesum selftest --device opencl:0": "takes seconds; 'samesum selftest' is run, on the CPU",
     "samesum selftest --json >> report.txt": "likewise",
+    "mpicxx -std=c++20 sum.cpp -lsamesum": "the example is built and run by the test example_mpi_sum",
+    "mpirun -n 8 ./a.out": "likewise",
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],

@@ -1,0 +1,57 @@
+// The exact sum over all ranks beside MPI_Allreduce of rounded sums: one, and a thousand at once. mpirun -n 2 samesum_mpi_sums
+#include <samesum/mpi.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+namespace {
+
+// The median of the slowest rank's time for a call, in microseconds, with the two calls in turns.
+std::pair<double, double> in_turns(const std::function<void()>& one, const std::function<void()>& other) {
+  constexpr int kRuns = 201, kCalls = 20;
+  std::vector<double> times[2];
+  for (int run = 0; run < kRuns; ++run) {
+    for (int which = 0; which < 2; ++which) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      const double start = MPI_Wtime();
+      for (int call = 0; call < kCalls; ++call) which == 0 ? one() : other();
+      double seconds = (MPI_Wtime() - start) / kCalls;
+      MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      times[which].push_back(1e6 * seconds);
+    }
+  }
+  for (std::vector<double>& all : times) std::nth_element(all.begin(), all.begin() + kRuns / 2, all.end());
+  return {times[0][kRuns / 2], times[1][kRuns / 2]};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<double> x(1000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / static_cast<double>(i + 1 + static_cast<std::size_t>(rank) * x.size());
+  const samesum::Accumulator sum = samesum::accumulate(x);
+  std::vector<samesum::Accumulator> sums;
+  for (std::size_t i = 0; i < 1000; ++i) sums.push_back(samesum::accumulate(std::span(x).first(i + 1)));
+  double rounded = sum.round();
+  std::vector<double> all(1000, rounded);
+  const auto one = in_turns([&] { static_cast<void>(samesum::mpi::all_reduce(sum, MPI_COMM_WORLD)); },
+                            [&] { MPI_Allreduce(MPI_IN_PLACE, &rounded, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); });
+  std::vector<samesum::Accumulator> merged;
+  const auto many = in_turns(
+      [&] {
+        merged = sums;
+        samesum::mpi::all_reduce(merged, MPI_COMM_WORLD);
+      },
+      [&] { MPI_Allreduce(MPI_IN_PLACE, all.data(), 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); });
+  if (rank == 0) {
+    std::printf("%d ranks: one sum %.2f us, MPI's of a double %.2f us: %.2f times; 1000 sums %.1f us, of 1000 doubles %.1f us: %.2f times\n", ranks,
+                one.first, one.second, one.first / one.second, many.first, many.second, many.first / many.second);
+  }
+  MPI_Finalize();
+}
