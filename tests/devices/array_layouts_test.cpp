@@ -3,6 +3,7 @@
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
 #include "support/informative.hpp"
+#include "support/layouts.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>
@@ -11,40 +12,19 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace samesum {
 namespace {
 
-constexpr std::uint64_t kDepth = 5, kRows = 37, kColumns = 50, kSize = kDepth * kRows * kColumns;
-
-struct Layout {
-  std::string name;
-  std::function<Array(const Array& cube)> of;  // of a cube of kDepth x kRows x kColumns elements
-};
-
-const std::vector<Layout>& layouts() {
-  static const std::vector<Layout> all = {
-      {"C order", [](const Array& cube) { return cube; }},
-      {"Fortran order", [](const Array& cube) { return cube.transposed(); }},
-      {"one axis", [](const Array& cube) { return cube.reshaped({kSize}); }},
-      {"every third element", [](const Array& cube) { return cube.reshaped({kSize}).slice(0, 1, kSize / 3, 3); }},
-      {"from the end", [](const Array& cube) { return cube.reshaped({kSize}).slice(0, kSize - 1, kSize, -1); }},
-      {"one element again and again", [](const Array& cube) { return cube.reshaped({kSize}).slice(0, 7, 60, 0); }},
-      {"misaligned rows", [](const Array& cube) { return cube.slice(2, 1, kColumns - 3); }},
-      {"a column", [](const Array& cube) { return cube.at(0, 1).column(9); }},
-      {"the middle axis", [](const Array& cube) { return cube.at(1, 3); }},
-      {"two axes backwards",
-       [](const Array& cube) { return cube.slice(0, kDepth - 1, kDepth, -1).slice(2, kColumns - 1, kColumns / 2, -2); }},
-      {"axes in another order, with gaps", [](const Array& cube) { return cube.slice(1, 2, 11, 3).transposed(); }},
-      {"two columns", [](const Array& cube) { return cube.slice(2, 10, 2); }},
-      {"nothing", [](const Array& cube) { return cube.slice(1, 0, 0); }},
-      {"one element", [](const Array& cube) { return cube.at(0, 4).at(0, 36).at(0, 49); }},
-  };
-  return all;
-}
+using test::kColumns;
+using test::kDepth;
+using test::kRows;
+using test::kSize;
+using test::Layout;
+using test::layouts;
+using test::packed;
 
 // Elements of all magnitudes and signs; of floats with some NaNs where `nans`.
 std::vector<std::byte> elements_of(DType type, bool nans) {
@@ -63,22 +43,6 @@ std::vector<std::byte> elements_of(DType type, bool nans) {
       bits = nans && i % 911 == 400 ? 0x7fc00000 : word;
     }
     std::memcpy(&bytes[i * size_of(type)], &bits, size_of(type));
-  }
-  return bytes;
-}
-
-// A contiguous copy in C order, by a plain loop.
-std::vector<std::byte> packed(const Array& array) {
-  std::vector<std::byte> bytes;
-  std::vector<std::uint64_t> index(array.rank());
-  for (std::uint64_t number = 0; number < array.size(); ++number) {
-    std::uint64_t left = number;
-    const auto* at = static_cast<const std::byte*>(array.data());
-    for (std::size_t axis = array.rank(); axis-- > 0;) {
-      at += static_cast<std::int64_t>(left % array.shape()[axis]) * array.strides()[axis];
-      left /= array.shape()[axis];
-    }
-    bytes.insert(bytes.end(), at, at + size_of(array.type()));
   }
   return bytes;
 }

@@ -152,7 +152,7 @@ EXPORT int cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdevi
 
 EXPORT int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   ENTER(kContext);
-  *pointer = std::malloc(bytes);
+  *pointer = std::calloc(bytes, 1);
   pinned[static_cast<char*>(*pointer)] = bytes;
   ++fake().live["pinned memory"];
   return kOk;
@@ -227,12 +227,14 @@ EXPORT int cuEventDestroy_v2(CUevent event) {
 
 EXPORT int cuEventRecord(CUevent event, CUstream stream) {
   ENTER(kContext);
+  ++fake().enqueued[stream];
   *event = {stream, stream->submitted};
   return kOk;
 }
 
-EXPORT int cuStreamWaitEvent(CUstream, CUevent event, unsigned) {
+EXPORT int cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   ENTER(kContext);
+  ++fake().enqueued[stream];
   if (event->stream != nullptr) run_until(event->stream, event->position);  // streams run sequentially here
   return kOk;
 }
@@ -374,8 +376,9 @@ EXPORT int cuGraphInstantiateWithFlags(CUgraphExec* instance, CUgraph graph, uns
   return kOk;
 }
 
-EXPORT int cuGraphLaunch(CUgraphExec instance, CUstream) {
+EXPORT int cuGraphLaunch(CUgraphExec instance, CUstream stream) {
   ENTER(kContext);
+  ++fake().enqueued[stream];
   for (const auto& launch : instance->launches) fake().launches.push_back(launch);
   return kOk;
 }

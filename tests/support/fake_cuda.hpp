@@ -17,6 +17,8 @@ struct FakeLaunch {
   std::vector<std::vector<unsigned char>> arguments;
   bool together = false;  ///< a cooperative launch
   bool early = false;     ///< one that may start before preceding ones have ended
+
+  friend bool operator==(const FakeLaunch&, const FakeLaunch&) = default;
 };
 
 /// The driver's state; from its function `extern "C" FakeCuda* fake_cuda()`.
@@ -31,7 +33,8 @@ struct FakeCuda {
   // to inspect
   std::map<std::string, int> live;  ///< objects created and not yet destroyed, by kind
   std::vector<FakeLaunch> launches;
-  std::vector<std::string> complaints;  ///< misuse for which a driver's behaviour is undefined
+  std::map<const void*, std::uint64_t> enqueued;  ///< by stream: launches, copies, events recorded or waited for
+  std::vector<std::string> complaints;            ///< misuse for which a driver's behaviour is undefined
   std::uint64_t largest_pageable_copy = 0;
   int current_contexts = 0;  ///< pushed and not popped, by all threads
 };

@@ -127,6 +127,7 @@ void run_until(CUstream stream, std::uint64_t position) {
 }
 
 void submit(CUstream stream, std::function<void()> work) {
+  ++fake().enqueued[stream];
   stream->work.push_back(std::move(work));
   ++stream->submitted;
 }

@@ -229,8 +229,8 @@ GRID_APART unsigned int grid_watch(GridBarrier grid, unsigned int start, unsigne
   if (start == 0) return now == 0 ? 1 : now;
   if (limit == GRID_BARRIER_NO_LIMIT || now - start < limit) return start;
   const unsigned int arrived = grid_count_arrived(&grid);
-  grid.state[GRID_BARRIER_NUMBER] = grid.number;  // several groups may write it: the same number
-  grid.state[GRID_BARRIER_ARRIVED] = arrived;
+  grid_store_release(&grid.state[GRID_BARRIER_NUMBER], grid.number);  // atomic: several groups may write it
+  grid_store_release(&grid.state[GRID_BARRIER_ARRIVED], arrived);
   grid_store_release(&grid.state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
   return 0;
 }

@@ -18,6 +18,7 @@ FN ROWS rows_of(ulong length) {
   return rows;
 }
 FN ulong row_number(ROWS rows, ulong i) {
+  if (rows.length == 1) return i;  // 2^64 / 1 is no ulong
   const ulong row = mul_hi64(i, rows.reciprocal);  // or one too high
   return row * rows.length > i ? row - 1 : row;
 }
