@@ -95,11 +95,6 @@ class BandCounter {
   std::thread worker_;  // last: it uses the other members
 };
 
-std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
-  if (!a || !b) return a ? a : b;
-  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
-}
-
 // The requested pages, each decoded when it is reached.
 class Pages {
  public:

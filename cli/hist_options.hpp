@@ -31,15 +31,28 @@ struct HistOptions {
   bool characters = false;
   ResultOptions result;
   std::string plot;
+  std::string compare;  ///< another file
   std::string device = "auto";
   Tuning tuning;
 };
 
+/// @throws Error (usage) where options for bins contradict each other; `prefix` begins their names: "--".
+void check_bins(const HistOptions& options, const std::string& prefix);
 /// The bins that the options specify. `find_range` finds the range of the data; `type` is their type, if they have one.
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range);
 
+/// For --verbose.
+std::string describe(const Report& report);
+
 /// Draws or prints the charts as the options specify.
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format);
+
+/// Draws the one chart into the file that the options name, if they do.
+void draw_plot(Output& out, const HistOptions& options, const std::vector<Chart>& charts);
+
+std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b);
+
+int run_compare(Output& out, const HistOptions& options);
 
 /// `name`: the name to print for the image at `path`.
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name);

@@ -4,6 +4,7 @@
 #include <samesum/export.hpp>
 #include <samesum/histogram.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -69,6 +70,9 @@ class ImageFile {
 
 /// Reads the first image of a file: ImageFile(path).page(1, rows_ready).
 Image load_image(const std::string& path, const RowsReady& rows_ready = {});
+
+/// The image as a PNG file, of 8 or 16 bits for each channel. @throws Error (usage) for another type, and without pixels.
+std::vector<std::byte> encode_png(const Image& image);
 
 /// A rectangle of an image, and the histogram of each of its channels.
 struct ImagePart {
