@@ -265,6 +265,12 @@ int run(Output& out, const HistOptions& options) {
   }
   if (options.input.files.size() > 1 && !options.input.total && options.input.map.empty())
     refuse("one histogram of several files is what --total counts; without it give one file");
+  if (!options.tile.empty() && (!options.tiles.empty() || !options.compare.empty())) {
+    refuse("--tile gives the size of tiles: --tiles and --compare cannot be used with it");
+  }
+  if (!options.selection.mask.empty() && (!options.tiles.empty() || !options.tile.empty())) {
+    refuse("--mask takes pixels out of their places: --tiles and --tile cannot be used with it");
+  }
   if (!options.compare.empty() && (options.letters != 0 || options.characters)) {
     refuse("--compare is for numbers: --letters and --characters cannot be used with it");
   }
@@ -274,10 +280,12 @@ int run(Output& out, const HistOptions& options) {
     if (!image.empty() && !options.compare.empty()) refuse("--compare is for numbers, not for images");
     if (!image.empty()) return run_image(out, options, image);
   }
-  if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
-    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image",
-                       shown_name(path)));
+  if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0 || options.selection.wanted()) {
+    refuse(fmt::format(
+        "{}: --by-channel, --alpha, --tiles, --page, --region and --mask are for images, and this is no PNG, JPEG or TIFF image",
+        shown_name(path)));
   }
+  if (!options.tile.empty()) return run_tiles(out, options);
   return options.compare.empty() ? run_numbers(out, options) : run_compare(out, options);
 }
 
@@ -303,6 +311,8 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
   command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
   command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--tile", options->tile, "of an image or matrix: a histogram of each tile of a size")->type_name("HxW");
+  add_selection(*command, options->selection);
   command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
       ->transform(whole_number(1, 1u << 31))
       ->option_text("N");
@@ -330,6 +340,8 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist --characters --bin '(x - 97)/4' --bins 7 book.txt
   samesum hist photo.jpg --by-channel --plot photo.svg
   samesum hist photo.png --tiles 4x3 --json
+  samesum hist image.npy --tile 16x16 --bins 10 --csv
+  samesum hist photo.png --region 20x10+4+5 --mask mask.png
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
   samesum hist --total --column 2 *.csv # one histogram of several files

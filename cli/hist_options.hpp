@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hist_output.hpp"
+#include "image_input.hpp"
 #include "input.hpp"
 #include "result.hpp"
 
@@ -25,6 +26,8 @@ struct HistOptions {
   bool each_value = false, log_bins = false, log = false;
   bool by_channel = false, alpha = false;
   std::string tiles;
+  std::string tile;  ///< the size of tiles, of an image or a matrix: "16x16"
+  ImageSelection selection;
   std::uint32_t page = 0;  ///< of an image, counted from 1; 0: all
   std::uint64_t max_pixels = ImageFile::kMaxPixels;
   std::uint32_t letters = 0;
@@ -51,6 +54,11 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
 void draw_plot(Output& out, const HistOptions& options, const std::vector<Chart>& charts);
 
 std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b);
+
+/// --tile: the height and the width. @throws Error (usage) for anything else.
+std::vector<std::uint64_t> parse_tile(const std::string& text);
+/// The histograms of the tiles of a matrix.
+int run_tiles(Output& out, const HistOptions& options);
 
 int run_compare(Output& out, const HistOptions& options);
 
