@@ -107,6 +107,31 @@ TEST(HistogramNd, ManySamplesOnSeveralThreadsAndAnyStrides) {
   EXPECT_EQ(told, kRows * kColumns * 12);
 }
 
+TEST(HistogramNd, ArraysInADevicesMemory) {
+  Random random(9);
+  std::vector<float> x(2 * 300 * 400);
+  std::vector<std::int16_t> y(300 * 400);
+  for (float& one : x) one = static_cast<float>(random.between(-10, 110)) / 100;
+  for (std::int16_t& one : y) one = static_cast<std::int16_t>(random.between(-5, 40));
+  const auto x_of = [](const Array& all) { return all.reshaped({300, 800}).slice(1, 1, 400, 2); };
+  const auto y_of = [](const Array& all) { return all.reshaped({400, 300}).transposed(); };
+  const std::vector<Bins> axes = {Bins::even(0, 1, 20), Bins::logarithmic(1, 40, 6)};
+  const std::vector<Bins> by_formula = {Bins::by_formula(Formula("x*4"), 3), Bins::by_formula(Formula("x % 7"), 6)};
+  const HistogramNd right = histogram_nd({x_of(x), y_of(y)}, axes), values = histogram_nd({x_of(x), y_of(y)}, by_formula);
+  EXPECT_EQ(values.projection(1), histogram(y, by_formula[1]));
+  for (const Device& device : test::devices()) {
+    const Buffer x_there(device, 4 * x.size()), y_there(device, 2 * y.size());
+    x_there.write(x.data(), 4 * x.size());
+    y_there.write(y.data(), 2 * y.size());
+    const Array a = x_of(Array(x_there, x.size(), DType::float32)), b = y_of(Array(y_there, y.size(), DType::int16));
+    Report report;
+    EXPECT_EQ(histogram_nd({a, b}, axes, {.report = &report}), right) << device.info().selector;
+    EXPECT_EQ(histogram_nd({a, b}, by_formula), values) << device.info().selector;
+    EXPECT_EQ(report.variant, device.info().has(Capability::kernels) ? "histogram_cells" : "");
+    refusal([&] { histogram_nd({a, y_of(y)}, axes); });
+  }
+}
+
 TEST(HistogramNd, FormulasAsAxes) {
   std::vector<std::int32_t> x;
   std::vector<std::uint8_t> y;

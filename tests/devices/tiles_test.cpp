@@ -112,6 +112,29 @@ TEST(Tiles, SlicesOfAVolumeHaveTilesOfTheirOwn) {
     const Values blocks = tile_reduction(volume, AxisReduction::sum, {2, 10, 12}, {.device = device});
     EXPECT_EQ(blocks.shape(), (std::vector<std::uint64_t>{2, 1, 1}));
     EXPECT_EQ(blocks.as<std::int64_t>()[1], accumulate(volume.at(0, 2)).to_int64());
+    const TileHistograms of_blocks = tile_histograms(volume, Bins::even(0, 1e5, 7), {2, 10, 12}, {.device = device});
+    EXPECT_EQ(of_blocks.histogram(1), histogram(volume.at(0, 2), Bins::even(0, 1e5, 7)));
+  }
+}
+
+// Few tiles are counted by several groups each, bins without room in local memory in global memory.
+TEST(Tiles, FewLargeOnesAndManyBins) {
+  Random random(7);
+  std::vector<float> numbers(300 * 700);
+  for (float& one : numbers) one = std::ldexp(static_cast<float>(random.bits(20)), -20);
+  const Array data(numbers.data(), {300, 700}, DType::float32);
+  for (const Bins& bins : {Bins::even(0, 1, 50), Bins::even(0, 1, 20000)}) {
+    const TileHistograms right = tile_histograms(data, bins, {200, 600}, {.device = Device::open("cpu")});
+    EXPECT_EQ(right.histogram(3), histogram(data.slice(0, 200, 100).slice(1, 600, 100), bins));
+    for (const Device& device : test::devices()) {
+      EXPECT_EQ(tile_histograms(data, bins, {200, 600}, {.device = device}), right) << device.info().selector;
+      // In the device's memory, not from its beginning, two arrays of four axes.
+      const Buffer there(device, 4 * numbers.size());
+      there.write(numbers.data(), 4 * numbers.size());
+      const Array volumes = Array(there, {7, 10, 30, 100}, DType::float32).slice(0, 1, 6).slice(1, 2, 7);
+      const Array here = Array(numbers.data(), {7, 10, 30, 100}, DType::float32).slice(0, 1, 6).slice(1, 2, 7);
+      EXPECT_EQ(tile_histograms(volumes, bins, {16, 32}), tile_histograms(here, bins, {16, 32}, {.device = Device::open("cpu")}));
+    }
   }
 }
 

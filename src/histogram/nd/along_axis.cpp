@@ -71,4 +71,17 @@ OtherBins rebinned(const Bins& bins, std::uint64_t factor) {
   return {Bins::between(std::move(edges)), std::move(moves)};
 }
 
+Projection::Projection(std::span<const Bins> all, const std::vector<std::size_t>& chosen) : strides(all.size(), 0) {
+  if (chosen.empty()) refuse("a projection to no axis: name one or more of them");
+  for (const Bins& bins : all) extents.push_back(places(bins));
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    const std::size_t axis = chosen[i];
+    if (axis >= all.size()) refuse(fmt::format("there is no axis {}: the histogram has {}, numbered from 0", axis, all.size()));
+    if (strides[axis] != 0) refuse(fmt::format("axis {} is named twice", axis));
+    strides[axis] = cells;
+    cells *= extents[axis];
+  }
+  for (const std::size_t axis : chosen) axes.push_back(all[axis]);
+}
+
 }  // namespace samesum::binning

@@ -52,6 +52,34 @@ void for_moves(std::span<const Bins> axes, std::size_t axis, const Moves& moves,
   }
 }
 
+/// Some of the axes, each at most once.
+struct Projection {
+  /// @throws Error (usage) for no axis, one that is not there, or one named twice.
+  Projection(std::span<const Bins> all, const std::vector<std::size_t>& chosen);
+
+  /// Calls body(cell, to) for all cells in C order: `to` is where it goes among those of the chosen axes.
+  template <class Body>
+  void for_cells(const Body& body) const {
+    std::vector<std::uint64_t> index(extents.size(), 0);
+    std::uint64_t all = 1, to = 0;
+    for (const std::uint64_t extent : extents) all *= extent;
+    for (std::uint64_t cell = 0; cell < all; ++cell) {
+      body(cell, to);
+      for (std::size_t axis = extents.size(); axis-- > 0;) {
+        to += strides[axis];
+        if (++index[axis] < extents[axis]) break;
+        to -= strides[axis] * index[axis];
+        index[axis] = 0;
+      }
+    }
+  }
+
+  std::vector<Bins> axes;              ///< those that are chosen
+  std::uint64_t cells = 1;             ///< of these
+  std::vector<std::uint64_t> extents;  ///< of all axes,
+  std::vector<std::uint64_t> strides;  ///< and their strides in the result: 0 for those that are not chosen
+};
+
 /// Calls body(cell) with the numbers of the cells that are in a bin of every axis, in C order.
 template <class Body>
 void for_inside(std::span<const Bins> axes, const Body& body) {

@@ -19,13 +19,6 @@
 namespace samesum::binning {
 namespace {
 
-// The bins 0, 1, … of a formula's values, and one more for the value `count`: the last bin has its upper edge.
-Bins bins_of_values(const Bins& by_formula) {
-  std::vector<double> edges(by_formula.count() + 2);
-  std::iota(edges.begin(), edges.end(), 0.0);
-  return Bins::between(std::move(edges));
-}
-
 // A source of somebody else's, for who takes sources over.
 class Borrowed final : public Source {
  public:
@@ -49,6 +42,12 @@ void require_as_many(std::size_t coordinates, std::size_t axes) {
 }
 
 }  // namespace
+
+Bins bins_of_values(const Bins& by_formula) {
+  std::vector<double> edges(by_formula.count() + 2);
+  std::iota(edges.begin(), edges.end(), 0.0);
+  return Bins::between(std::move(edges));
+}
 
 CellFinder::CellFinder(std::span<const Bins> axes, std::span<const DType> types) : cells_(cell_count(axes, HistogramNd::kMostCells)) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -103,15 +102,11 @@ struct Samples::State {
 
 Samples::Samples(const std::vector<Array>& coordinates, const std::vector<Bins>& axes, const std::vector<Array>& extra)
     : state_(std::make_unique<State>()) {
-  require_as_many(coordinates.size(), axes.size());
-  state_->axes = axes;
   std::vector<Array> all = coordinates;
   all.insert(all.end(), extra.begin(), extra.end());
+  require_alike(all, axes, coordinates.size());
+  state_->axes = axes;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!std::ranges::equal(all[i].shape(), all[0].shape())) {
-      throw Error(ErrorKind::usage, fmt::format("{} takes arrays of one shape: these have ({}) and ({})", kWhat,
-                                                fmt::join(all[0].shape(), ", "), fmt::join(all[i].shape(), ", ")));
-    }
     state_->bytes += all[i].bytes();
     if (i < axes.size() && axes[i].formula() != nullptr) {
       state_->add(state_->values(axes[i], FormulaInput("x", all[i])));
@@ -139,7 +134,17 @@ Samples::Samples(const std::vector<Source*>& coordinates, const std::vector<Bins
   state_->together.emplace(std::string(kWhat), state_->inputs);
 }
 
+Samples::Samples(Samples&& other) noexcept = default;
 Samples::~Samples() = default;
+
+void Samples::require_alike(const std::vector<Array>& arrays, const std::vector<Bins>& axes, std::size_t coordinates) {
+  require_as_many(coordinates, axes.size());
+  for (const Array& array : arrays) {
+    if (std::ranges::equal(array.shape(), arrays[0].shape())) continue;
+    throw Error(ErrorKind::usage, fmt::format("{} takes arrays of one shape: these have ({}) and ({})", kWhat,
+                                              fmt::join(arrays[0].shape(), ", "), fmt::join(array.shape(), ", ")));
+  }
+}
 
 std::uint64_t Samples::resident_bytes() const { return state_->bytes; }
 

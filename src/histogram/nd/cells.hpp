@@ -19,6 +19,9 @@
 
 namespace samesum::binning {
 
+/// The bins 0, 1, … of a formula's values, and one more for the value `count`: the last bin has its upper edge.
+Bins bins_of_values(const Bins& by_formula);
+
 /// The cells of samples whose coordinates have these types: the number of a cell in C order, as HistogramNd::cells() has them. May be used
 /// by several threads at once.
 class CellFinder {
@@ -49,7 +52,11 @@ class Samples {
   /// As histogram_nd() takes them; `extra` are further sequences at the same positions, with no axis: weights. @throws its errors.
   Samples(const std::vector<Array>& coordinates, const std::vector<Bins>& axes, const std::vector<Array>& extra);
   Samples(const std::vector<Source*>& coordinates, const std::vector<Bins>& axes, const std::vector<Source*>& extra);
+  Samples(Samples&& other) noexcept;
   ~Samples();
+
+  /// @throws Error (usage) unless there are as many coordinates as axes, `coordinates`, and all arrays have one shape.
+  static void require_alike(const std::vector<Array>& arrays, const std::vector<Bins>& axes, std::size_t coordinates);
 
   struct Part {
     const CellFinder* finder = nullptr;

@@ -5,9 +5,7 @@
 namespace samesum::binning {
 
 DevicePlan::DevicePlan(device::Device& device, const Plan& plan)
-    : plan_(plan),
-      doubles_(plan.type() == DType::float64 && device.info().has(Capability::fp64)),
-      group_size_(group_size(device.info())) {
+    : plan_(plan), doubles_(plan.type() == DType::float64 && device.info().has(Capability::fp64)), group_size_(group_size(device.info())) {
   if (plan.by_value()) {
     thresholds_ = upload<std::uint32_t>(device, plan.pattern_slots());
     words_ = device.allocate(16);

@@ -87,29 +87,10 @@ std::uint64_t HistogramNd::inside() const {
 std::uint64_t HistogramNd::total() const noexcept { return std::accumulate(cells_.begin(), cells_.end(), std::uint64_t{0}); }
 
 HistogramNd HistogramNd::project(const std::vector<std::size_t>& axes) const {
-  if (axes.empty()) refuse("a projection to no axis: name one or more of them");
-  std::vector<std::uint64_t> strides(rank(), 0);  // in the result, of the axes that it has
-  std::uint64_t stride = 1;
-  std::vector<Bins> chosen;
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    require_axis(axes[i], rank());
-    if (strides[axes[i]] != 0) refuse(fmt::format("axis {} is named twice", axes[i]));
-    strides[axes[i]] = stride;
-    stride *= binning::places(axes_[axes[i]]);
-  }
-  for (const std::size_t axis : axes) chosen.push_back(axes_[axis]);
-  std::vector<std::uint64_t> cells(stride), index(rank(), 0);
-  std::uint64_t to = 0;
-  for (const std::uint64_t cell : cells_) {
-    cells[to] += cell;
-    for (std::size_t axis = rank(); axis-- > 0;) {
-      to += strides[axis];
-      if (++index[axis] < binning::places(axes_[axis])) break;
-      to -= strides[axis] * index[axis];
-      index[axis] = 0;
-    }
-  }
-  return {std::move(chosen), std::move(cells)};
+  const binning::Projection projection(axes_, axes);
+  std::vector<std::uint64_t> cells(projection.cells);
+  projection.for_cells([&](std::uint64_t cell, std::uint64_t to) { cells[to] += cells_[cell]; });
+  return {projection.axes, std::move(cells)};
 }
 
 Histogram HistogramNd::projection(std::size_t axis) const {

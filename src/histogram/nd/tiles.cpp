@@ -1,8 +1,11 @@
 // Histograms of tiles.
 #include "histogram/nd/tiles.hpp"
 
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/pieces.hpp"
 #include "core/reports.hpp"
+#include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/bin_formula.hpp"
 #include "histogram/count.hpp"
@@ -29,6 +32,53 @@ std::uint64_t product_of(const std::vector<std::uint64_t>& shape) {
     product *= extent;
   }
   return product;
+}
+
+// Of an array in the device's memory.
+void count_on_device(const Array& data, const std::vector<groups::TileBlock>& blocks, const std::vector<std::uint64_t>& shape,
+                     const binning::Plan& plan, device::Device& device, std::vector<std::uint64_t>& slots, Report* report) {
+  const device::Lock lock(device.mutex());
+  const binning::DevicePlan on_device(device, plan);
+  std::vector<std::uint32_t> counts(slots.size());
+  const device::Memory memory = device.allocate(std::max<std::uint64_t>(4 * counts.size(), 16));
+  device.write(memory, 0, counts.data(), 4 * counts.size());
+  const device::Mark start = device.mark();
+  for (const groups::TileBlock& block : blocks) {
+    binning::count_tiles_on_device(block, shape, on_device, plan.slots(), block.data.buffer().state().memory, block.data.offset(), device,
+                                   memory);
+  }
+  const device::Mark done = device.mark();
+  device.read(memory, 0, counts.data(), 4 * counts.size());
+  std::ranges::copy(counts, slots.begin());
+  if (report != nullptr) *report = {device.info().selector, "histogram_tiles", "", data.bytes(), 0, device.seconds_between(start, done)};
+}
+
+// An array in host memory is brought to the device, by halves where it is large: tiles of the first axis do not share elements.
+TileHistograms of_parts(const Array& data, const Bins& bins, const Tile& tile, const Device& device, const Options& options) {
+  const std::uint64_t most = std::min<std::uint64_t>(std::uint64_t{256} << 20, device.info().max_allocation_bytes);
+  const std::vector<std::uint64_t> shape = tile_shape(data, tile);
+  Options of_part = device::on(device, options);
+  of_part.progress = {};
+  if (data.bytes() > most && shape[0] > 1) {
+    const std::uint64_t each = data.rank() > tile.extents().size() ? 1 : tile.extents()[0], half = shape[0] / 2 * each;
+    Report second;
+    const TileHistograms a = of_parts(data.part(0, half), bins, tile, device, of_part);
+    if (options.report != nullptr) of_part.report = &second;
+    const TileHistograms b = of_parts(data.part(half, data.shape()[0] - half), bins, tile, device, of_part);
+    if (options.report != nullptr) *options.report += second;
+    std::vector<std::uint64_t> slots(a.slots().begin(), a.slots().end());
+    slots.insert(slots.end(), b.slots().begin(), b.slots().end());
+    return {bins, shape, std::move(slots)};
+  }
+  Buffer buffer(device, std::max<std::uint64_t>(data.bytes(), 16));
+  std::uint64_t done = 0;
+  core::for_blocks(data, core::Order::index, [&](View block) {
+    core::for_contiguous_pieces(block, [&](View piece) {
+      buffer.write(piece.data(), piece.bytes(), done);
+      done += piece.bytes();
+    });
+  });
+  return tile_histograms(Array(buffer, Shape(data.shape()), data.type()), bins, tile, of_part);
 }
 
 }  // namespace
@@ -63,11 +113,16 @@ TileHistograms tile_histograms(const Array& data, const Bins& bins, const Tile& 
     device::require_on(data, device);
     if (!on_kernels) return tile_histograms(device::on_host(data), bins, tile, device::on(device, options));
   }
+  if (on_kernels && !data.on_device() && data.size() != 0) return of_parts(data, bins, tile, device, options);
   const std::vector<groups::TileBlock> blocks = groups::tile_blocks(data, tile);
-  const bool one_by_one = binning::by_formula_value(bins, data.type()) || on_kernels;
   std::optional<binning::Plan> plan;
-  if (!one_by_one) plan.emplace(bins, data.type());
-  if (one_by_one || plan->may_fail()) {
+  bool one_by_one = binning::by_formula_value(bins, data.type());
+  if (!one_by_one) {
+    plan.emplace(bins, data.type());
+    one_by_one = plan->may_fail() ||
+                 (on_kernels && !(data.offset() % size_of(data.type()) == 0 && std::ranges::all_of(blocks, binning::tiles_run_on)));
+  }
+  if (one_by_one) {
     core::Reports reports(options.report);
     Options of_tile = device::on(device, options);
     of_tile.progress = {};
@@ -79,6 +134,10 @@ TileHistograms tile_histograms(const Array& data, const Bins& bins, const Tile& 
         reports.add();
       });
     }
+    return {bins, shape, std::move(slots)};
+  }
+  if (on_kernels) {
+    if (!blocks.empty()) count_on_device(data, blocks, shape, *plan, device.implementation(), slots, options.report);
     return {bins, shape, std::move(slots)};
   }
   const auto start = std::chrono::steady_clock::now();

@@ -33,8 +33,7 @@ device::Source tiles_source(const DevicePlan& plan, bool local_counts) {
   return plan.source("histogram/nd/tiles.cl", {{"LOCAL_COUNTS", local_counts ? "1" : "0"}});
 }
 
-bool tiles_run_on(const groups::TileBlock& block, const Plan& plan, const DeviceInfo& info) {
-  if (plan.type() == DType::float64 && !info.has(Capability::fp64) && !plan.even()) return true;  // keys are integers
+bool tiles_run_on(const groups::TileBlock& block) {
   std::uint64_t each = 1;
   for (const std::int64_t axis : block.within) each *= block.data.shape()[static_cast<std::size_t>(axis)];
   return block.within.size() <= 2 && each < std::uint64_t{1} << 31;
@@ -70,8 +69,8 @@ void count_tiles_on_device(const groups::TileBlock& block, const std::vector<std
   if (tiles == 0) return;
   const std::uint64_t wanted = std::uint64_t{device.info().compute_units} * (device.info().is_cpu ? 1 : 8);
   const std::uint64_t rows_each = std::max<std::uint64_t>(4 * group_size / axes[1].each, 1);  // a group has some samples for each work-item
-  const auto parts = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(std::min(wanted / tiles, axes[0].each / rows_each), 1, std::uint64_t{1} << 16));
+  const auto parts =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::min(wanted / tiles, axes[0].each / rows_each), 1, std::uint64_t{1} << 16));
   for (std::uint64_t launch = 0; launch < launches; ++launch) {
     std::int64_t from = static_cast<std::int64_t>(offset) / element;
     std::uint64_t own = number, rest = launch;
