@@ -22,6 +22,7 @@
 #include <samesum/driver_calls.hpp>
 #include <samesum/error.hpp>
 #include <samesum/formula.hpp>
+#include <samesum/group_sums.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/histogram_distance.hpp>
 #include <samesum/histogram_nd.hpp>

@@ -208,16 +208,6 @@ void copy_to(const Array& to, const std::byte* from) {
   }
 }
 
-Values copied_to_host(const Array& data) {
-  Values copy(data.type(), {data.shape().begin(), data.shape().end()});
-  auto* to = static_cast<std::byte*>(copy.data());
-  device::for_host_blocks(data, core::Order::index, [&](View block) {
-    core::pack(block, to);
-    to += block.bytes();
-  });
-  return copy;
-}
-
 // In device memory, in C order.
 Array copied_to(const Array& data, const Device& device) {
   const Buffer buffer(device, std::max<std::uint64_t>(data.bytes(), 16));
@@ -232,6 +222,16 @@ Array copied_to(const Array& data, const Device& device) {
 }
 
 }  // namespace
+
+Values copied_to_host(const Array& data) {
+  Values copy(data.type(), {data.shape().begin(), data.shape().end()});
+  auto* to = static_cast<std::byte*>(copy.data());
+  device::for_host_blocks(data, core::Order::index, [&](View block) {
+    core::pack(block, to);
+    to += block.bytes();
+  });
+  return copy;
+}
 
 AxisProblem::AxisProblem(const Array& array, const Axes& axes) : data(array) {
   const std::vector<bool> is_reduced = reduced_axes(array, axes);

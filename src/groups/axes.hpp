@@ -37,4 +37,7 @@ std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, Nan
 /// The same of an array on a device that runs kernels and has float64, into memory of that device.
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const Array& results);
 
+/// A copy of an array on any device, in host memory and C order.
+Values copied_to_host(const Array& data);
+
 }  // namespace samesum::groups

@@ -9,8 +9,8 @@
 
 #include "core/chunks.hpp"
 #include "core/visit.hpp"
-#include "device/dialect/host.h"
 #include "groups/axes.hpp"
+#include "groups/expansion.hpp"
 
 #include <hwy/highway.h>
 
@@ -25,12 +25,6 @@
 #ifndef SAMESUM_GROUPS_EXPANSION
 #define SAMESUM_GROUPS_EXPANSION
 namespace samesum::groups {
-using dialect::uint;
-using std::fma;
-#define REAL double
-#include "groups/expansion.h"
-#undef REAL
-
 /// Expansions of neighbouring results, by terms.
 struct Terms {
   double *s, *e, *f;
