@@ -11,10 +11,12 @@
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
+#include <samesum/tiles.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -49,9 +51,25 @@ Number number_at(const Values& values, std::uint64_t i) {
 }  // namespace
 
 void AxesOptions::check() const {
+  if (!tile.empty() && !axes.empty()) throw Error(ErrorKind::usage, "--axis and --tile cannot be used together");
+  if (!tile.empty() && keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis, not with --tile");
   if (wanted()) return;
   if (keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis");
-  if (!out.empty()) throw Error(ErrorKind::usage, "--out goes with --axis: one number is printed");
+  if (!out.empty()) throw Error(ErrorKind::usage, "--out goes with --axis or --tile: one number is printed");
+}
+
+std::vector<std::uint64_t> parse_extents(const std::string& text, std::string_view option) {
+  std::vector<std::uint64_t> extents;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    const auto [rest, error] = std::from_chars(at, end, extents.emplace_back());
+    if (error != std::errc() || extents.back() == 0 || (rest != end && *rest != 'x')) {
+      throw Error(ErrorKind::usage, fmt::format("{} takes numbers from 1 on with 'x' between them, as in 16x16, not '{}'", option, text));
+    }
+    if (rest == end) return extents;
+    at = rest + 1;
+  }
 }
 
 void add_axes(CLI::App& command, AxesOptions& options) {
@@ -59,19 +77,23 @@ void add_axes(CLI::App& command, AxesOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N");
+  command.add_option("--tile", options.tile, "of each tile of this size, along the last axes: 16x16")->type_name("HxW");
   command.add_flag("--keepdims", options.keep, "--axis: the result keeps them, with extent 1");
-  command.add_option("-o,--out", options.out, "--axis: .npy to write; else the values are printed")->type_name("FILE");
+  command.add_option("-o,--out", options.out, "--axis, --tile: .npy to write; else the values are printed")->type_name("FILE");
 }
 
 int run_along_axes(Output& out, const Input& input, const std::string& device_name, std::string_view statistic, const AxesOptions& axes,
                    const ResultOptions& result, const Tuning& tuning) {
-  if (input.files.size() != 1) throw Error(ErrorKind::usage, "--axis takes one file: each has a shape of its own");
-  if (result.float32) throw Error(ErrorKind::usage, "--float32 rounds one number: leave out one of --float32 and --axis");
-  if (!result.partial.empty()) throw Error(ErrorKind::usage, "--partial keeps one sum: leave out one of --partial and --axis");
-  if (!input.nodata.empty())
-    throw Error(ErrorKind::usage, "--nodata leaves elements out of their array: leave out one of --nodata and --axis");
-  if (!input.map.empty())
-    throw Error(ErrorKind::usage, "--map gives one number after the other, without axes: leave out one of --map and --axis");
+  const std::string option = axes.tile.empty() ? "--axis" : "--tile";
+  const auto refuse = [&](const std::string& why, const std::string& other) {
+    throw Error(ErrorKind::usage, fmt::format("{}: leave out one of {} and {}", why, other, option));
+  };
+  if (input.files.size() != 1) throw Error(ErrorKind::usage, option + " takes one file: each has a shape of its own");
+  if (result.float32) refuse("--float32 rounds one number", "--float32");
+  if (!result.partial.empty()) refuse("--partial keeps one sum", "--partial");
+  if (!input.nodata.empty()) refuse("--nodata leaves elements out of their array", "--nodata");
+  if (!input.map.empty()) refuse("--map gives one number after the other, without axes", "--map");
+  const Tile tile(axes.tile.empty() ? std::vector<std::uint64_t>{} : parse_extents(axes.tile, "--tile"));
   const OutputFile target(axes.out, input.files);
   if (target.wanted() && (result.plain || result.csv || result.json)) {
     throw Error(ErrorKind::usage,
@@ -84,8 +106,10 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
   if (axes.keep) along = along.kept();
   const auto start = std::chrono::steady_clock::now();
   const Array data = elements.view().reshaped(Shape(shape));
+  const AxisReduction reduction = reduction_named(statistic);
+  const Options options = {.nan = result.nan_policy(), .device = device, .tuning = tuning};
   const Values values =
-      axis_reduction(data, reduction_named(statistic), along, {.nan = result.nan_policy(), .device = device, .tuning = tuning});
+      axes.tile.empty() ? axis_reduction(data, reduction, along, options) : tile_reduction(data, reduction, tile, options);
   elements.check_unchanged();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -95,7 +119,11 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
   } else if (result.json) {
     Json object;
     object["statistic"] = statistic;
-    object["axis"] = axes.axes;
+    if (axes.tile.empty()) {
+      object["axis"] = axes.axes;
+    } else {
+      object["tile"] = tile.extents();
+    }
     object["shape"] = values.shape();
     object["type"] = name_of(values.type());
     object["device"] = device.info().selector;
@@ -110,9 +138,10 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
     }
   }
   if (result.verbose || (target.wanted() && out.terminal())) {
-    out.note(fmt::format("{} of {} of shape ({}) along axis {}: {} of shape ({}), {}, {}", statistic, shown_name(input.files.front()),
-                         fmt::join(shape, ", "), fmt::join(axes.axes, ", "), name_of(values.type()), fmt::join(values.shape(), ", "),
-                         device.info().selector, duration(seconds)));
+    const std::string what = axes.tile.empty() ? fmt::format("along axis {}", fmt::join(axes.axes, ", ")) : "by tiles of " + axes.tile;
+    out.note(fmt::format("{} of {} of shape ({}) {}: {} of shape ({}), {}, {}", statistic, shown_name(input.files.front()),
+                         fmt::join(shape, ", "), what, name_of(values.type()), fmt::join(values.shape(), ", "), device.info().selector,
+                         duration(seconds)));
   }
   return kExitOk;
 }

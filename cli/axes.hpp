@@ -18,17 +18,21 @@ namespace samesum::cli {
 struct AxesOptions {
   std::vector<std::int64_t> axes;  ///< empty: not along axes
   bool keep = false;               ///< the result has them, with extent 1
+  std::string tile;                ///< instead of axes, the extents of tiles: "16x16"
   std::string out;                 ///< .npy file; empty: values are printed
 
-  bool wanted() const noexcept { return !axes.empty(); }
-  /// @throws Error (usage) where the others are given without axes.
+  bool wanted() const noexcept { return !axes.empty() || !tile.empty(); }
+  /// @throws Error (usage) where the others are given without axes, or axes and tiles.
   void check() const;
 };
 
-/// Adds --axis, --keepdims and --out.
+/// Numbers with 'x' between them. @throws Error (usage) for anything else, with the option's name.
+std::vector<std::uint64_t> parse_extents(const std::string& text, std::string_view option);
+
+/// Adds --axis, --tile, --keepdims and --out.
 void add_axes(CLI::App& command, AxesOptions& options);
 
-/// `statistic` ("sum", "mean", "var" …) of the one input, along the axes: a value for each position along the others.
+/// `statistic` ("sum", "mean", "var" …) of the one input, along the axes: a value for each position along the others; or of each tile.
 int run_along_axes(Output& out, const Input& input, const std::string& device, std::string_view statistic, const AxesOptions& axes,
                    const ResultOptions& result, const Tuning& tuning);
 

@@ -2,9 +2,9 @@
 #include "bench.hpp"
 #include "bench_output.hpp"
 #include "command.hpp"
-#include "usage.hpp"
-#include "kernel_process.hpp"
 #include "elements.hpp"
+#include "kernel_process.hpp"
+#include "usage.hpp"
 #include "user_kernel.hpp"
 
 #include <samesum/bench.hpp>

@@ -19,6 +19,7 @@ using Action = std::function<int(Output&)>;
 // Each adds its command to `program`; parsing the command sets `action`.
 void add_sum(CLI::App& program, Action& action);
 void add_hist(CLI::App& program, Action& action);
+void add_hist2d(CLI::App& program, Action& action);
 void add_statistics(CLI::App& program, Action& action);
 void add_quantile(CLI::App& program, Action& action);
 void add_product(CLI::App& program, Action& action);

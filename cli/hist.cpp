@@ -5,9 +5,9 @@
 #include "nodata.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
-#include "spool.hpp"
 #include "standard_image.hpp"
 #include "summing.hpp"
+#include "two_passes.hpp"
 #include "usage.hpp"
 #include "user_file.hpp"
 
@@ -38,7 +38,7 @@ OutputFile plot_of(const HistOptions& options) {
   if (!path.empty() && path != "-" && end != ".svg") {
     refuse(fmt::format("--plot {}: drawings are SVG: give a name that ends in .svg (rsvg-convert or a browser makes a PNG of it)", path));
   }
-  return OutputFile(path, {options.input.files.front(), edges_file(options.edges)});
+  return OutputFile(path, {options.input.files.front(), edges_file(options.edges), options.compare});
 }
 
 double parse_number(std::string_view text, const std::string& where) {
@@ -59,6 +59,8 @@ std::vector<double> parse_edges(const std::string& given) {
   return edges;
 }
 
+}  // namespace
+
 std::string describe(const Report& report) {
   std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
   if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
@@ -66,7 +68,25 @@ std::string describe(const Report& report) {
   return text;
 }
 
-}  // namespace
+void check_bins(const HistOptions& options, const std::string& prefix) {
+  const auto given = [&](std::string_view names, std::string_view rest) {
+    std::string list;
+    for (const char c : names) list += c == '+' ? prefix : std::string(1, c);
+    refuse(list + std::string(rest));
+  };
+  if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
+    given("+edges gives the bounds of every bin: +bins, +range, +log-bins and +each-value", " cannot be used with it");
+  }
+  if (!options.bin.empty()) {
+    if (!options.edges.empty() || !options.range.empty() || options.log_bins || options.each_value || options.letters != 0) {
+      given("+bin says which bin a number belongs to: +range, +edges, +log-bins, +each-value", " and --letters cannot be used with it");
+    }
+    if (options.bins == 0) given("+bin takes +bins, the number of bins: they are 0 to N - 1", "");
+  }
+  if (options.each_value && (options.bins != 0 || options.log_bins)) {
+    given("+each-value makes a bin for each value: +bins and +log-bins", " cannot be used with it");
+  }
+}
 
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range) {
   if (!options.bin.empty()) {
@@ -98,15 +118,23 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
   return options.range.empty() ? Bins::spanning(range.min, range.max, count) : Bins::even(range.min, range.max, count);
 }
 
+std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
+  if (!a || !b) return a ? a : b;
+  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
+}
+
+void draw_plot(Output& out, const HistOptions& options, const std::vector<Chart>& charts) {
+  const OutputFile plot = plot_of(options);
+  if (!plot.wanted()) return;
+  if (charts.size() > 1) refuse("--plot draws one histogram, not one for each of the tiles: leave --tiles out");
+  const std::string drawing = svg_of(charts.front(), options.log);
+  plot.write(out, {bytes_of(drawing)});
+}
+
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report,
                   std::string_view format) {
   const Chart& first = charts.front();
-  const OutputFile plot = plot_of(options);
-  if (plot.wanted()) {
-    if (charts.size() > 1) refuse("--plot draws one histogram, not one for each of the tiles: leave --tiles out");
-    const std::string drawing = svg_of(first, options.log);
-    plot.write(out, {bytes_of(drawing)});
-  }
+  draw_plot(out, options, charts);
   if (options.result.json) {
     Json object;
     if (options.input.files.size() == 1) {
@@ -201,29 +229,15 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
 int run_numbers(Output& out, const HistOptions& options) {
   Input any = options.input;
   any.any_order = true;
-  const NamedSource input = any.sources().front();
-  std::unique_ptr<Source> source = input.open();
-  const std::optional<DType> type = source->type();
-  const bool again = options.input.all_resident();
-  std::string format(source->format());
-  const auto find_range = [&]() -> std::optional<Range> {
-    if (!again) {
-      auto spool = std::make_unique<Spool>(*source, "; with --range or --edges none is needed");
-      const std::optional<Range> range = range_of(*spool);
-      spool->rewind();
-      source = std::move(spool);
-      return range;
-    }
-    const std::optional<Range> range = range_of(*source);
-    source = input.open();  // opens mapped files again for the second pass
-    return range;
-  };
-  const Bins bins = make_bins(options, type, find_range);
+  TwoPasses input(any);
+  const std::optional<DType> type = input.source().type();
+  const std::string format(input.source().format());
+  const Bins bins = make_bins(options, type, [&] { return input.range(); });
   Report report;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<Chart> charts(1);
   charts[0].title = title_of(options.input);
-  charts[0].series.push_back({"", histogram(*source, bins, {.device = device, .report = &report, .tuning = options.tuning})});
+  charts[0].series.push_back({"", histogram(input.source(), bins, {.device = device, .report = &report, .tuning = options.tuning})});
   print_charts(out, options, charts, report, format);
   return kExitOk;
 }
@@ -240,37 +254,39 @@ int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   options.result.check();
   plot_of(options);  // fails before the work if it cannot be written
-  if (!options.edges.empty() && (options.bins != 0 || !options.range.empty() || options.log_bins || options.each_value)) {
-    refuse("--edges gives the bounds of every bin: --bins, --range, --log-bins and --each-value cannot be used with it");
-  }
   if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.reproducible)) {
     refuse("--param and --repro are for the formulas of --bin and --map, and there is none");
   }
-  if (!options.bin.empty()) {
-    if (!options.edges.empty() || !options.range.empty() || options.log_bins || options.each_value || options.letters != 0) {
-      refuse("--bin says which bin a number belongs to: --range, --edges, --log-bins, --each-value and --letters cannot be used with it");
-    }
-    if (options.bins == 0) refuse("--bin takes --bins, the number of bins: they are 0 to N - 1");
-    if (options.characters) {
-      HistOptions bytes = options;
-      bytes.input.dtype = "uint8";
-      return run_numbers(out, bytes);
-    }
+  check_bins(options, "--");
+  if (!options.bin.empty() && options.characters) {
+    HistOptions bytes = options;
+    bytes.input.dtype = "uint8";
+    return run_numbers(out, bytes);
   }
-  if (options.each_value && (options.bins != 0 || options.log_bins))
-    refuse("--each-value makes a bin for each value: --bins and --log-bins cannot be used with it");
   if (options.input.files.size() > 1 && !options.input.total && options.input.map.empty())
     refuse("one histogram of several files is what --total counts; without it give one file");
+  if (!options.tile.empty() && (!options.tiles.empty() || !options.compare.empty())) {
+    refuse("--tile gives the size of tiles: --tiles and --compare cannot be used with it");
+  }
+  if (!options.selection.mask.empty() && (!options.tiles.empty() || !options.tile.empty())) {
+    refuse("--mask takes pixels out of their places: --tiles and --tile cannot be used with it");
+  }
+  if (!options.compare.empty() && (options.letters != 0 || options.characters)) {
+    refuse("--compare is for numbers: --letters and --characters cannot be used with it");
+  }
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   if (options.input.files.size() == 1 && options.input.dtype.empty()) {
     const std::string image = path == "-" ? image_from_standard_input() : is_image(path) ? path : "";
+    if (!image.empty() && !options.compare.empty()) refuse("--compare is for numbers, not for images");
     if (!image.empty()) return run_image(out, options, image);
   }
-  if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0) {
-    refuse(fmt::format("{}: --by-channel, --alpha, --tiles and --page are for images, and this is no PNG, JPEG or TIFF image",
-                       shown_name(path)));
+  if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0 || options.selection.wanted()) {
+    refuse(fmt::format(
+        "{}: --by-channel, --alpha, --tiles, --page, --region and --mask are for images, and this is no PNG, JPEG or TIFF image",
+        shown_name(path)));
   }
-  return run_numbers(out, options);
+  if (!options.tile.empty()) return run_tiles(out, options);
+  return options.compare.empty() ? run_numbers(out, options) : run_compare(out, options);
 }
 
 }  // namespace
@@ -295,6 +311,8 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
   command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
   command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--tile", options->tile, "of an image or matrix: a histogram of each tile of a size")->type_name("HxW");
+  add_selection(*command, options->selection);
   command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
       ->transform(whole_number(1, 1u << 31))
       ->option_text("N");
@@ -305,6 +323,7 @@ void add_hist(CLI::App& program, Action& action) {
       ->transform(whole_number(1, 26u))
       ->option_text("N");
   command->add_flag("--characters", options->characters, "of a text: count each byte");
+  command->add_option("--compare", options->compare, "how far the histogram is from another file's")->type_name("FILE");
   command->add_flag("--log", options->log, "draw logarithmic bars");
   command->add_option("--plot", options->plot, "draw into an SVG file; - is standard output")->type_name("OUT.svg");
   add_options(*command, options->result, kJson | kCsv | kVerbose);
@@ -321,9 +340,12 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist --characters --bin '(x - 97)/4' --bins 7 book.txt
   samesum hist photo.jpg --by-channel --plot photo.svg
   samesum hist photo.png --tiles 4x3 --json
+  samesum hist image.npy --tile 16x16 --bins 10 --csv
+  samesum hist photo.png --region 20x10+4+5 --mask mask.png
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
   samesum hist --total --column 2 *.csv # one histogram of several files
+  samesum hist a.npy --compare b.npy    # earth mover's distance and others
 
 Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared
 exactly whatever the type. What lies below, above, and NaNs are counted apart.

@@ -95,11 +95,6 @@ class BandCounter {
   std::thread worker_;  // last: it uses the other members
 };
 
-std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
-  if (!a || !b) return a ? a : b;
-  return Range{std::min(a->min, b->min), std::max(a->max, b->max)};
-}
-
 // The requested pages, each decoded when it is reached.
 class Pages {
  public:
@@ -120,18 +115,19 @@ class Pages {
 
   Image load(const RowsReady& rows_ready = {}) { return file_.page(first(), rows_ready, options_.max_pixels); }
 
-  /// Calls work(image) for each page, `image` being the first one.
+  /// Calls work(pixels) with what is selected of each page, `image` being the first one.
   template <class Work>
   void for_each(const Image& image, const Work& work) const {
-    work(image);
+    work(options_.selection.of(image));
     for (std::uint32_t i = 1; i < count(); ++i) {
       const Image page = file_.page(first() + i, {}, options_.max_pixels);
-      const bool same_tiles = options_.tiles.empty() || (page.width == image.width && page.height == image.height);
+      const bool same_tiles =
+          (options_.tiles.empty() && options_.tile.empty()) || (page.width == image.width && page.height == image.height);
       if (page.channels != image.channels || page.type != image.type || !same_tiles) {
         throw Error(ErrorKind::usage, fmt::format("{}: its pages differ ({} and, on page {}, {}): take one by --page", name_, kind(image),
                                                   first() + i, kind(page)));
       }
-      work(page);
+      work(options_.selection.of(page));
     }
   }
 
@@ -189,8 +185,8 @@ int run_hist_image(Output& out, const HistOptions& options, const std::string& p
   const bool bins_known = !options.bin.empty() || !options.edges.empty() || !options.range.empty() ||
                           (options.bins == 0 && !options.log_bins) || options.each_value;
   std::optional<Device> cpu;
-  if (bins_known && pages.count() == 1 && options.tiles.empty() && (options.device == "cpu" || options.device == "auto") &&
-      std::getenv("SAMESUM_DEVICE") == nullptr) {
+  if (bins_known && pages.count() == 1 && options.tiles.empty() && options.tile.empty() && !options.selection.wanted() &&
+      (options.device == "cpu" || options.device == "auto") && std::getenv("SAMESUM_DEVICE") == nullptr) {
     cpu = Device::open("cpu");
   }
   std::optional<BandCounter> bands;
@@ -211,6 +207,11 @@ int run_hist_image(Output& out, const HistOptions& options, const std::string& p
   ImageTiles how;
   how.alpha = options.alpha;
   if (!options.tiles.empty()) parse_tiles(options.tiles, how);
+  if (!options.tile.empty()) {
+    const std::vector<std::uint64_t> size = parse_tile(options.tile);
+    how.tile_height = size[0];
+    how.tile_width = size[1];
+  }
   Report report;
   const Device device = choose_device(options.device, image.view().bytes());
   std::vector<ImagePart> parts;

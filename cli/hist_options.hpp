@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hist_output.hpp"
+#include "image_input.hpp"
 #include "input.hpp"
 #include "result.hpp"
 
@@ -25,21 +26,41 @@ struct HistOptions {
   bool each_value = false, log_bins = false, log = false;
   bool by_channel = false, alpha = false;
   std::string tiles;
+  std::string tile;  ///< the size of tiles, of an image or a matrix: "16x16"
+  ImageSelection selection;
   std::uint32_t page = 0;  ///< of an image, counted from 1; 0: all
   std::uint64_t max_pixels = ImageFile::kMaxPixels;
   std::uint32_t letters = 0;
   bool characters = false;
   ResultOptions result;
   std::string plot;
+  std::string compare;  ///< another file
   std::string device = "auto";
   Tuning tuning;
 };
 
+/// @throws Error (usage) where options for bins contradict each other; `prefix` begins their names: "--".
+void check_bins(const HistOptions& options, const std::string& prefix);
 /// The bins that the options specify. `find_range` finds the range of the data; `type` is their type, if they have one.
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range);
 
+/// For --verbose.
+std::string describe(const Report& report);
+
 /// Draws or prints the charts as the options specify.
 void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format);
+
+/// Draws the one chart into the file that the options name, if they do.
+void draw_plot(Output& out, const HistOptions& options, const std::vector<Chart>& charts);
+
+std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b);
+
+/// --tile: the height and the width. @throws Error (usage) for anything else.
+std::vector<std::uint64_t> parse_tile(const std::string& text);
+/// The histograms of the tiles of a matrix.
+int run_tiles(Output& out, const HistOptions& options);
+
+int run_compare(Output& out, const HistOptions& options);
 
 /// `name`: the name to print for the image at `path`.
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name);

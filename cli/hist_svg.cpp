@@ -1,12 +1,12 @@
 // Histograms as SVG drawings, without embedded fonts or scripts.
 #include "hist_output.hpp"
+#include "svg_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace samesum::cli {
@@ -16,23 +16,6 @@ constexpr double kWidth = 800, kHeight = 480;
 constexpr double kLeft = 86, kRight = 40, kTop = 60, kBottom = 64;
 constexpr double kFrom = kLeft, kTo = kWidth - kRight, kFloor = kHeight - kBottom;
 constexpr std::size_t kMaxSteps = 2048;  // of an outline: more are not visible
-constexpr std::size_t kMaxTitle = 60;    // bytes
-
-// Text escaped for XML, for any bytes in a file's name; keeps the end of text that is too long.
-std::string escape(const std::string& text, std::size_t most = kMaxTitle) {
-  const std::string valid = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-  std::size_t begin = valid.size() > most ? valid.size() - most : 0;
-  while (begin < valid.size() && (valid[begin] & 0xc0) == 0x80) ++begin;  // begins with a whole character
-  std::string result = begin > 0 ? "…" : "";
-  for (const char c : valid.substr(begin)) {
-    if (c == '&' || c == '<' || c == '>' || c == '"') {
-      result += fmt::format("&#{};", static_cast<int>(c));
-    } else {
-      result += static_cast<unsigned char>(c) < 32 ? '?' : c;
-    }
-  }
-  return result;
-}
 
 // The colour that a name stands for; the default is blue.
 std::string colour_of(const std::string& name) {
@@ -52,29 +35,6 @@ std::vector<double> ticks(double low, double high) {
   return result;
 }
 
-std::string short_number(double value) {
-  const double magnitude = std::abs(value);
-  if (magnitude >= 1e12) return fmt::format("{:.4g}", value);
-  if (magnitude >= 1e9) return fmt::format("{:.4g}G", value / 1e9);
-  if (magnitude >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
-  if (magnitude >= 1e4) return fmt::format("{:.4g}k", value / 1e3);
-  return fmt::format("{:.4g}", value);
-}
-
-// Short labels, all different.
-std::vector<std::string> labels_of(const std::vector<double>& values) {
-  const bool whole = std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v) && std::abs(v) < 1e15; });
-  std::vector<std::string> labels;
-  for (int digits = 4; digits <= 17; ++digits) {
-    labels.clear();
-    for (const double value : values) {
-      labels.push_back(digits == 4 ? short_number(value) : whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits));
-    }
-    if (std::set<std::string>(labels.begin(), labels.end()).size() == values.size()) break;
-  }
-  return labels;
-}
-
 // A page without its bars; its vertical axis is the number of samples.
 class Page {
  public:
@@ -84,7 +44,7 @@ class Page {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
         "font-size=\"13\" fill=\"#222\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
         "<text x=\"{2}\" y=\"26\" font-size=\"16\">{3}</text>\n<text x=\"{2}\" y=\"45\" font-size=\"12\" fill=\"#666\">{4}</text>\n",
-        kWidth, kHeight, kLeft, escape(title), escape(note, 200));
+        kWidth, kHeight, kLeft, svg_text(title), svg_text(note, 200));
     std::vector<double> counts = ticks(0, static_cast<double>(greatest));
     if (logarithmic) {
       counts = {0};
@@ -107,7 +67,7 @@ class Page {
     svg_ += fmt::format(format, std::forward<Arguments>(arguments)...);
   }
   void label(double x, const std::string& text) {
-    add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x, kFloor + 21, escape(text));
+    add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x, kFloor + 21, svg_text(text));
   }
   std::string finish(std::string_view what, std::string_view counted) {
     add("<path d=\"M{0} {1}V{2}H{3}\" fill=\"none\" stroke=\"#222\"/>\n", kFrom, kTop, kFloor, kTo);
@@ -166,7 +126,7 @@ std::string svg_of(const Chart& chart, bool logarithmic) {
     if (series->name.empty()) continue;
     legend -= 7.5 * static_cast<double>(series->name.size()) + 30;
     page.add("<rect x=\"{:.1f}\" y=\"35\" width=\"12\" height=\"12\" fill=\"{}\"/><text x=\"{:.1f}\" y=\"45\">{}</text>\n", legend, colour,
-             legend + 17, escape(series->name));
+             legend + 17, svg_text(series->name));
   }
   return page.finish(log_x ? "value (logarithmic)" : "value", "samples a bin");
 }

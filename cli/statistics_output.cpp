@@ -116,7 +116,8 @@ void print_rows(Output& out, const std::vector<Found>& all, const std::vector<co
     if (found.column && found.column->words != 0) continue;
     std::vector<std::string> row;
     if (files) row.push_back(found.name);
-    if (columns) row.push_back(!found.column ? "" : options.result.csv && !found.column->name.empty() ? found.column->name : found.column->label);
+    if (columns)
+      row.push_back(!found.column ? "" : options.result.csv && !found.column->name.empty() ? found.column->name : found.column->label);
     for (const Statistic* statistic : wanted) row.push_back(text_of(*statistic, found, options));
     rows.rows.push_back(std::move(row));
   }

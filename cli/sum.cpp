@@ -1,6 +1,7 @@
 // samesum sum FILE...
 #include "axes.hpp"
 #include "command.hpp"
+#include "image_input.hpp"
 #include "nodata.hpp"
 #include "partial.hpp"
 #include "statistics.hpp"
@@ -21,10 +22,24 @@ struct Options {
   Tuning sum;
   ResultOptions result;
   AxesOptions axes;
+  ImageSelection selection;
+
+  bool of_image() const { return input.files.size() == 1 && input.dtype.empty() && input.map.empty() && is_image(input.files.front()); }
+  // The files' numbers, or those of an image's channels.
+  std::vector<NamedSource> sources() const {
+    if (of_image()) {
+      if (!input.nodata.empty() || !input.columns.empty() || input.total) {
+        throw Error(ErrorKind::usage, "of an image the sum of each channel is computed: leave out --nodata, --column and --total");
+      }
+      return channels_of(input.files.front(), selection);
+    }
+    if (selection.wanted()) throw Error(ErrorKind::usage, "--region and --mask are for one image: a PNG, JPEG or TIFF file");
+    return input.sources();
+  }
 };
 
-int print_all(Output& out, const Options& options, const PartialTarget& partial) {
-  const std::vector<DeviceSum> results = sum_everywhere(options.input.sources(), options.sum);
+int print_all(Output& out, const Options& options, const std::vector<NamedSource>& sources, const PartialTarget& partial) {
+  const std::vector<DeviceSum> results = sum_everywhere(sources, options.sum);
   const bool agree = all_agree(results);
   if ((options.result.plain || options.result.csv) && !agree) {
     throw Error(ErrorKind::no_answer, "not every device gave the same answer; leave out --plain and --csv to see which");
@@ -66,15 +81,16 @@ int run(Output& out, const Options& options) {
     return run_sums_of_columns(out, options.input, options.device, options.result);
   }
   const PartialTarget partial(options.result.partial, options.input.files);
-  const std::uint64_t bytes = options.input.resident_bytes();
-  if (means_all(options.device) && !options.split) return print_all(out, options, partial);
+  const std::vector<NamedSource> sources = options.sources();
+  const std::uint64_t bytes = options.of_image() ? 0 : options.input.resident_bytes();
+  if (means_all(options.device) && !options.split) return print_all(out, options, sources, partial);
 
   const std::vector<Device> devices = open_devices(options.device, bytes);
   if (devices.size() > 1 && !options.split) {
     throw Error(ErrorKind::usage, "--device names several devices: with --split they share the work, with 'all' each does it all");
   }
-  const auto [device, sums, failure] = options.split ? sum_shared(devices, options.input.sources(), options.sum)
-                                                     : sum_on(devices.front(), options.input.sources(), options.sum);
+  const auto [device, sums, failure] =
+      options.split ? sum_shared(devices, sources, options.sum) : sum_on(devices.front(), sources, options.sum);
   const Accumulator total = total_of(sums);
   partial.save(out, total);
 
@@ -112,6 +128,7 @@ void add_sum(CLI::App& program, Action& action) {
   command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   add_axes(*command, options->axes);
+  add_selection(*command, options->selection);
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");
   command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
@@ -133,6 +150,8 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --nan skip x.npy         # as if no NaN were there
   samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
   samesum sum --axis 0 x.npy -o y.npy  # of each column of a matrix
+  samesum sum photo.png --region 20x10+4+5 # of each channel of an image
+  samesum sum --tile 16x16 image.npy -o y.npy # of each tile
 
 What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
 unless it is binary. A text has numbers with blanks, line ends, commas or

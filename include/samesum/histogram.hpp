@@ -57,6 +57,9 @@ class Bins {
   static Bins each_value(std::int64_t first, std::int64_t last);
   /// A bin for each value of an integer type of 8 or 16 bits. @throws Error (usage) for any other type.
   static Bins each_value(DType type);
+  /// A bin for each category: samples are the categories' numbers, 0 to names.size() - 1, and bin i is named names[i].
+  /// @throws Error (usage) for no names, or more than kMost.
+  static Bins categories(std::vector<std::string> names);
   /// Any edges. @throws Error (usage) unless there are two or more, finite, in ascending order (repeats allowed), the last greater than the
   /// first.
   static Bins between(std::vector<double> edges);
@@ -73,13 +76,26 @@ class Bins {
   std::span<const double> edges() const noexcept { return *edges_; }
   double low() const noexcept { return edges_->front(); }
   double high() const noexcept { return edges_->back(); }
-  /// How the bins were made: "even", "logarithmic", "each value", "edges", "formula".
+  /// How the bins were made: "even", "logarithmic", "each value", "categories", "edges", "formula".
   std::string_view kind() const noexcept { return kind_; }
+  /// Of categories: a name for each bin; else empty.
+  std::span<const std::string> names() const noexcept;
+
+  /// What index_of() says of samples that are in no bin.
+  static constexpr std::int64_t kUnder = -1, kOver = -2, kNan = -3;
+  /// The number of the bin in which histogram() counts a sample, or kUnder, kOver, kNan. O(log count()); with a formula O(count()).
+  /// @throws Error as histogram() of this sample, where there is a formula.
+  template <Element T>
+  std::int64_t index_of(T sample) const {
+    return index_of(&sample, dtype_of<T>());
+  }
+  /// The same of a sample of `type` in host memory, at any alignment.
+  std::int64_t index_of(const void* sample, DType type) const;
 
   /// Null where edges say it all.
   const BinFormula* formula() const noexcept { return formula_.get(); }
 
-  /// Compares edges, and formulas with their parameters.
+  /// Compares edges, names, and formulas with their parameters.
   friend SAMESUM_EXPORT bool operator==(const Bins& a, const Bins& b) noexcept;
 
  private:
@@ -88,6 +104,7 @@ class Bins {
   std::shared_ptr<const std::vector<double>> edges_;
   std::string_view kind_;
   std::shared_ptr<const BinFormula> formula_;
+  std::shared_ptr<const std::vector<std::string>> names_;
 };
 
 /// An estimate of a quantile from binned samples.
@@ -125,6 +142,13 @@ class Histogram {
   /// The smallest x such that a fraction of at least `p` of all samples but NaNs is <= x; its bin is exact, its place in the bin estimated.
   /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) where there are no samples but NaNs.
   Quantile quantile(double p) const;
+
+  /// The same samples over the `count` bins from number `first` on; the samples in the bins below and above are counted as under() and
+  /// over(). A sample on the upper edge of the last of these bins stays where it was counted: above it, unless that bin was the last one
+  /// before, too. @throws Error (usage) for bins that do not exist, or none.
+  Histogram slice(std::uint64_t first, std::uint64_t count) const;
+  /// The same samples over fewer bins, `factor` adjacent ones to one; the last bin may have fewer. @throws Error (usage) for a factor of 0.
+  Histogram rebin(std::uint64_t factor) const;
 
   /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there would be more
   /// than 2^64 - 1 samples: then nothing is added.

@@ -4,6 +4,7 @@
 #include <samesum/export.hpp>
 #include <samesum/histogram.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +28,10 @@ struct Image {
 
   bool has_alpha() const noexcept { return channels == 2 || channels == 4; }
   Array view() const noexcept { return {pixels.get(), width * height * channels, type}; }
+  /// Three axes: {height, width, channels}.
+  Array array() const { return {pixels.get(), {height, width, channels}, type}; }
+  /// One channel: {height, width}.
+  Array channel(std::uint64_t number) const { return array().at(2, number); }
   /// "grey", "red", "green", "blue", "alpha".
   std::string_view channel_name(std::uint32_t channel) const noexcept;
 };
@@ -70,6 +75,20 @@ class ImageFile {
 /// Reads the first image of a file: ImageFile(path).page(1, rows_ready).
 Image load_image(const std::string& path, const RowsReady& rows_ready = {});
 
+/// The image as a PNG file, of 8 or 16 bits for each channel. @throws Error (usage) for another type, and without pixels.
+std::vector<std::byte> encode_png(const Image& image);
+
+/// A rectangle of pixels.
+struct Region {
+  std::uint64_t x = 0, y = 0, width = 0, height = 0;
+};
+/// The pixels of a rectangle, as an image. Another view without a copy: image.array().slice(0, y, height).slice(1, x, width).
+/// @throws Error (usage) where it has no pixels, or some outside of the image.
+Image crop(const Image& image, const Region& region);
+/// The pixels at which `mask` is not 0 in some channel other than alpha, in the order of reading, as an image of one row: for
+/// histograms and sums, which do not depend on places. @throws Error (usage) for a mask of another size, and where it selects no pixel.
+Image select(const Image& image, const Image& mask);
+
 /// A rectangle of an image, and the histogram of each of its channels.
 struct ImagePart {
   std::uint64_t x = 0, y = 0, width = 0, height = 0;
@@ -80,10 +99,13 @@ struct ImagePart {
 struct ImageTiles {
   bool alpha = false;                   ///< count the alpha channel too
   std::uint32_t rows = 1, columns = 1;  ///< the grid of tiles; sizes differ by at most one pixel
+  /// If not 0, the size of tiles, instead of their number: those at the right and at the bottom have what is left.
+  std::uint64_t tile_width = 0, tile_height = 0;
 };
 
-/// The histograms of each channel for each tile, row by row. 8-bit channels are counted in place; others are deinterleaved first.
-/// @throws Error (usage) for more tiles than pixels in a direction.
+/// The histograms of each channel for each tile, row by row. 8-bit channels are counted in place; others are deinterleaved first. Tiles of
+/// one size are counted all at once, as by tile_histograms() (samesum/tiles.hpp).
+/// @throws Error (usage) for more tiles than pixels in a direction, and for one of tile_width and tile_height without the other.
 std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const ImageTiles& tiles = {}, const Options& options = {});
 
 }  // namespace samesum

@@ -24,6 +24,8 @@
 #include <samesum/formula.hpp>
 #include <samesum/group_sums.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/histogram_distance.hpp>
+#include <samesum/histogram_nd.hpp>
 #include <samesum/image.hpp>
 #include <samesum/map_source.hpp>
 #include <samesum/operator.hpp>
@@ -35,6 +37,7 @@
 #include <samesum/source.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
+#include <samesum/tiles.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 #include <samesum/version.hpp>

@@ -1,7 +1,6 @@
 // Formulas as sources: a chunk of positions is evaluated, then it is the reduction's.
-#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pack.hpp"
+#include "core/together.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -116,7 +114,7 @@ class ArrayMap final : public Source {
 class SourceMap final : public Source {
  public:
   SourceMap(const Formula& formula, std::vector<SourceInput> inputs, std::vector<FormulaParameter> parameters)
-      : formula_(formula), inputs_(std::move(inputs)), parameters_(std::move(parameters)), left_(inputs_.size()) {
+      : formula_(formula), inputs_(std::move(inputs)), parameters_(std::move(parameters)), together_(together(inputs_)) {
     if (inputs_.empty()) throw Error(ErrorKind::usage, "a formula over sources takes one or more of them");
     std::vector<FormulaInput> known;
     for (const SourceInput& input : inputs_) {
@@ -128,39 +126,17 @@ class SourceMap final : public Source {
 
   std::optional<Array> next() override {
     const core::DefaultFloatEnvironment environment;
-    std::uint64_t count = kHostChunk;
-    std::size_t ended = 0;
-    for (std::size_t k = 0; k < inputs_.size(); ++k) {
-      while (!left_[k] || left_[k]->size() == 0) {
-        left_[k] = inputs_[k].source->next();
-        require_all(inputs_[k]);
-        if (!left_[k]) break;
-        if (left_[k]->on_device()) throw Error(ErrorKind::usage, "a formula over sources takes chunks in host memory");
-      }
-      if (!left_[k]) {
-        ++ended;
-      } else {
-        count = std::min(count, left_[k]->size());
-      }
-    }
-    if (ended == inputs_.size()) return end();
-    if (ended != 0) {
-      std::string which;
-      for (std::size_t k = 0; k < inputs_.size(); ++k) {
-        if (!left_[k]) which += (which.empty() ? "" : ", ") + inputs_[k].name;
-      }
-      throw Error(ErrorKind::usage,
-                  fmt::format("the inputs of the formula have different lengths: {} ends after {} numbers", which, done_));
-    }
+    const std::span<const Array> parts = together_.next(kHostChunk);
+    if (parts.empty()) return std::nullopt;
+    const std::uint64_t count = parts[0].size();
     std::vector<FormulaInput> now;
-    for (std::size_t k = 0; k < inputs_.size(); ++k) now.emplace_back(inputs_[k].name, flat_part(k, count));
+    for (std::size_t k = 0; k < inputs_.size(); ++k) now.emplace_back(inputs_[k].name, parts[k]);
     const formula::Program program = formula::resolve(formula_.tree(), now, parameters_);
     const Array values = chunk_.values(result_type(program), count, std::nullopt);
     const std::uint64_t shape[] = {count};
     std::vector<Array> arrays;
     for (const formula::InputComponent& use : program.inputs) arrays.push_back(formula::component_of(now[use.input], use.component, shape));
-    formula::map_on_host(formula_, program, formula::values_of(parameters_), arrays, std::span(&values, 1), shape, 0, done_);
-    done_ += count;
+    formula::map_on_host(formula_, program, formula::values_of(parameters_), arrays, std::span(&values, 1), shape, 0, together_.before());
     return values;
   }
 
@@ -170,50 +146,17 @@ class SourceMap final : public Source {
   std::uint64_t bytes_read() const noexcept override { return inputs_[0].source->bytes_read(); }
 
  private:
-  std::optional<Array> end() const {
-    for (const SourceInput& input : inputs_) require_one_column(*input.source);
-    return std::nullopt;
-  }
-
-  // A missing number has no place among those that a formula pairs.
-  static void require_all(const SourceInput& input) {
-    if (input.source->missing() == 0) return;
-    throw Error(ErrorKind::usage,
-                fmt::format("a formula takes all numbers of its inputs: {} missing in {}", input.source->missing(), input.name));
-  }
-
-  // The next `count` elements of an input, as an array of one axis. Chunks are contiguous, or of one axis.
-  Array flat_part(std::size_t k, std::uint64_t count) {
-    Array& rest = *left_[k];
-    if (rest.rank() != 1) {
-      if (const auto view = core::single_view(rest, core::Order::index)) {
-        rest = *view;
-      } else {
-        const std::uint64_t bytes = rest.bytes();
-        std::vector<std::byte>& flat = flat_[k];
-        flat.resize(bytes);
-        std::byte* to = flat.data();
-        const DType type = rest.type();
-        const std::uint64_t size = rest.size();
-        core::for_blocks(rest, core::Order::index, [&](View block) {
-          core::pack(block, to);
-          to += block.bytes();
-        });
-        rest = Array(flat.data(), size, type);
-      }
-    }
-    const Array part = rest.part(0, count);
-    rest = rest.part(count, rest.size() - count);
-    return part;
+  static core::Together together(const std::vector<SourceInput>& inputs) {
+    std::vector<core::Together::Input> all;
+    for (const SourceInput& input : inputs) all.push_back({input.name, input.source.get()});
+    return {"a formula", std::move(all)};
   }
 
   Formula formula_;
   std::vector<SourceInput> inputs_;
   std::vector<FormulaParameter> parameters_;
   std::optional<DType> type_;
-  std::vector<std::optional<Array>> left_;
-  std::map<std::size_t, std::vector<std::byte>> flat_;
-  std::uint64_t done_ = 0;
+  core::Together together_;
   Chunk chunk_;
 };
 

@@ -43,6 +43,7 @@ Bins Bins::by_formula(Formula formula, std::uint64_t count, std::vector<FormulaP
 
 bool operator==(const Bins& a, const Bins& b) noexcept {
   if (a.edges_ != b.edges_ && *a.edges_ != *b.edges_) return false;
+  if (!std::ranges::equal(a.names(), b.names())) return false;
   if (a.formula_ == b.formula_) return true;
   if (a.formula_ == nullptr || b.formula_ == nullptr) return false;
   return a.formula_->formula.to_string() == b.formula_->formula.to_string() &&

@@ -1,16 +1,21 @@
 // Bins, and the statistics computed from their counts.
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/histogram_nd.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/visit.hpp"
 #include "exact/counted.hpp"
+#include "histogram/count.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace samesum {
@@ -36,6 +41,28 @@ std::uint64_t ceil_of_product(double p, std::uint64_t count) {
   const int shift = 53 - exponent;                // 52 or more
   if (shift >= 120) return product != 0 ? 1 : 0;  // the product has at most 117 bits
   return static_cast<std::uint64_t>((product >> shift) + ((product & ((Wide{1} << shift) - 1)) != 0 ? 1 : 0));
+}
+
+// Whether value >= edge, and value > edge, as real numbers; of integers that no double may hold.
+template <class T>
+bool reaches(T value, double edge) {
+  if constexpr (std::is_integral_v<T>) {
+    const double whole = std::ceil(edge);
+    if (whole <= static_cast<double>(std::numeric_limits<T>::min())) return true;
+    return whole < std::ldexp(1.0, std::numeric_limits<T>::digits) && value >= static_cast<T>(whole);
+  } else {
+    return static_cast<double>(value) >= edge;
+  }
+}
+template <class T>
+bool is_greater(T value, double edge) {
+  if constexpr (std::is_integral_v<T>) {
+    const double whole = std::floor(edge);
+    if (whole < static_cast<double>(std::numeric_limits<T>::min())) return true;
+    return whole < std::ldexp(1.0, std::numeric_limits<T>::digits) && value > static_cast<T>(whole);
+  } else {
+    return static_cast<double>(value) > edge;
+  }
 }
 
 }  // namespace
@@ -120,6 +147,42 @@ Bins Bins::each_value(DType type) {
   const std::int64_t values = std::int64_t{1} << (8 * size_of(type));
   const std::int64_t first = is_signed(type) ? -values / 2 : 0;
   return each_value(first, first + values - 1);
+}
+
+Bins Bins::categories(std::vector<std::string> names) {
+  if (names.empty() || names.size() > kMost) refuse(fmt::format("{} categories: there can be 1 to {} (2^24)", names.size(), kMost));
+  Bins bins = each_value(0, static_cast<std::int64_t>(names.size()) - 1);
+  bins.kind_ = "categories";
+  bins.names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+  return bins;
+}
+
+std::span<const std::string> Bins::names() const noexcept {
+  return names_ != nullptr ? std::span<const std::string>(*names_) : std::span<const std::string>();
+}
+
+std::int64_t Bins::index_of(const void* sample, DType type) const {
+  const core::DefaultFloatEnvironment environment;
+  if (formula_ != nullptr) {
+    const Histogram one = histogram(Array(sample, 1, type), *this, {.device = Device::open("cpu")});
+    if (one.under() != 0) return kUnder;
+    if (one.over() != 0) return kOver;
+    if (one.nan_count() != 0) return kNan;
+    return std::find(one.counts().begin(), one.counts().end(), 1) - one.counts().begin();
+  }
+  return core::visit(type, [&](auto element) -> std::int64_t {
+    std::memcpy(&element, sample, sizeof element);
+    using T = decltype(element);
+    const auto value = static_cast<std::conditional_t<std::is_arithmetic_v<T>, T, float>>(element);
+    if constexpr (!std::is_integral_v<T>) {
+      if (std::isnan(value)) return kNan;
+    }
+    if (!reaches(value, low())) return kUnder;
+    if (is_greater(value, high())) return kOver;
+    // The last edge belongs to the bin below it.
+    const auto above = std::partition_point(edges_->begin(), edges_->end() - 1, [&](double edge) { return reaches(value, edge); });
+    return above - edges_->begin() - 1;
+  });
 }
 
 Bins Bins::between(std::vector<double> edges) {
@@ -215,6 +278,14 @@ Quantile Histogram::quantile(double p) const {
     rank -= counts_[i];
   }
   return {kInfinity, bins_.high(), kInfinity};
+}
+
+Histogram Histogram::slice(std::uint64_t first, std::uint64_t count) const {
+  return HistogramNd({bins_}, binning::slots_of(*this)).slice(0, first, count).projection(0);
+}
+
+Histogram Histogram::rebin(std::uint64_t factor) const {
+  return HistogramNd({bins_}, binning::slots_of(*this)).rebin(0, factor).projection(0);
 }
 
 void Histogram::merge(const Histogram& other) {

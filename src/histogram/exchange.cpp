@@ -2,6 +2,7 @@
 #include "core/float_environment.hpp"
 #include "exact/serialized.hpp"
 #include "exact/words.hpp"
+#include "histogram/count.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
@@ -21,8 +22,9 @@ constexpr std::size_t kHeaderBytes = 16;
 // The size of the serialized form.
 constexpr std::uint64_t form_bytes(std::uint64_t bins) { return kHeaderBytes + 8 * (bins + 1) + 8 * (bins + 3) + exact::kChecksumBytes; }
 
-// The counts as Histogram's constructor takes them: below, in and above all bins, NaNs.
-std::vector<std::uint64_t> slots_of(const Histogram& histogram) {
+}  // namespace
+
+std::vector<std::uint64_t> binning::slots_of(const Histogram& histogram) {
   std::vector<std::uint64_t> slots{histogram.under()};
   slots.reserve(histogram.counts().size() + 3);
   slots.insert(slots.end(), histogram.counts().begin(), histogram.counts().end());
@@ -30,14 +32,12 @@ std::vector<std::uint64_t> slots_of(const Histogram& histogram) {
   return slots;
 }
 
-}  // namespace
-
 std::vector<std::byte> Histogram::serialize() const {
   exact::Writer writer(exact::kHistogramForm, kVersion, form_bytes(bins_.count()));
   writer.put(0, 2);
   writer.put(bins_.count(), 4);
   for (const double edge : bins_.edges()) writer.put(std::bit_cast<std::uint64_t>(edge), 8);
-  for (const std::uint64_t count : slots_of(*this)) writer.put(count, 8);
+  for (const std::uint64_t count : binning::slots_of(*this)) writer.put(count, 8);
   return writer.finish();
 }
 
@@ -64,7 +64,7 @@ Histogram Histogram::deserialize(std::span<const std::byte> bytes) {
 std::vector<std::int64_t> Histogram::words() const {
   std::vector<std::int64_t> words(2 * (counts_.size() + 3));
   exact::WordWriter writer(words);
-  for (const std::uint64_t count : slots_of(*this)) writer.put_count(count);
+  for (const std::uint64_t count : binning::slots_of(*this)) writer.put_count(count);
   return words;
 }
 

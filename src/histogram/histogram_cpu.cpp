@@ -2,6 +2,7 @@
 
 #include "core/chunks.hpp"
 #include "core/pack.hpp"
+#include "histogram/slots_cpu.hpp"
 
 #include <tbb/info.h>
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // the minimum of data per thread that makes a thread worthwhile
-constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 31;  // limit of 32-bit counters
+constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 31;   // limit of 32-bit counters
 constexpr std::size_t kBlock = 512;                             // samples whose slots are computed before they are counted
 
 using Totals = std::vector<std::uint64_t>;
@@ -130,96 +131,22 @@ class PatternCounter {
   std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(65536);
 };
 
-// Slots of elements one at a time: Even for doubles and integers, Trie for all types.
-template <class Bits>
-class Slots {
- public:
-  Slots(const Plan& plan, const Trie* trie) : plan_(plan), trie_(trie) {
-    if (is_signed(plan.type())) flip_ = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  }
-
-  void find(const std::byte* from, std::size_t count, std::uint32_t* slots) const {
-    if (trie_ == nullptr) {
-      for (std::size_t i = 0; i < count; ++i) slots[i] = even(load<Bits>(from + i * sizeof(Bits)));
-    } else {
-      for (std::size_t i = 0; i < count; ++i) slots[i] = search(load<Bits>(from + i * sizeof(Bits)));
-    }
-  }
-
- private:
-  using Real = std::conditional_t<sizeof(Bits) == 8, double, float>;
-
-  static bool is_nan(Bits bits) { return std::isnan(std::bit_cast<Real>(bits)); }
-  bool floating() const { return !is_integer(plan_.type()); }
-  Bits key_of(Bits bits) const {
-    if (!floating()) return bits ^ flip_;
-    if constexpr (sizeof(Bits) == 8) {
-      return double_key(bits);
-    } else {
-      return float_key(bits);
-    }
-  }
-
-  std::uint32_t even(Bits bits) const {
-    const Even& guess = *plan_.even();
-    if (!floating()) return settle(real_of_key(key_of(bits), static_cast<Bits>(guess.first), static_cast<float>(guess.scale)), bits);
-    if (is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
-    return settle(real_of(std::bit_cast<Real>(bits), static_cast<Real>(guess.low), static_cast<Real>(guess.scale)), bits);
-  }
-
-  template <class R>
-  std::uint32_t settle(R real, Bits bits) const {
-    const Even& guess = *plan_.even();
-    const R bounded = std::clamp(real, R(-0.5), static_cast<R>(guess.top));
-    const auto edge = static_cast<std::uint32_t>(bounded + R(0.5));
-    const R off = bounded - static_cast<R>(edge);
-    const bool near_last = std::abs(bounded - static_cast<R>(guess.top - 0.5)) < static_cast<R>(guess.last_tolerance);
-    if (!(std::abs(off) < static_cast<R>(guess.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
-    return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
-  }
-
-  std::uint32_t search(Bits bits) const {
-    if (floating() && is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
-    const std::uint64_t key = key_of(bits);
-    const std::uint64_t offset = std::min(key < trie_->first ? 0 : key - trie_->first, trie_->span);
-    std::uint32_t word = trie_->words[root_cell(bits, offset)];
-    while ((word & Trie::kNode) != 0) {
-      word = trie_->words[(static_cast<std::uint32_t>(offset >> (word >> 25 & 63)) - word) & Trie::kLow];
-    }
-    const auto* thresholds = plan_.thresholds().data();
-    const std::uint32_t low = word & Trie::kLow, count = word >> 25;
-    const std::uint64_t high = count == Trie::kMany ? plan_.thresholds().size() : low + count;
-    return static_cast<std::uint32_t>(std::upper_bound(thresholds + low, thresholds + high, key) - thresholds);
-  }
-
-  std::uint64_t root_cell(Bits bits, std::uint64_t offset) const {
-    if constexpr (sizeof(Bits) == 4) {
-      if (trie_->by_value) return cell_of(std::bit_cast<float>(bits), *trie_);
-    }
-    return offset >> trie_->shift;
-  }
-
-  const Plan& plan_;
-  const Trie* trie_;
-  Bits flip_ = 0;
-};
-
 class SlotCounter {
  public:
-  SlotCounter(const Plan& plan, const Trie* trie)
-      : plan_(plan),
-        trie_(trie),
-        copies_(plan.slots() <= 1024   ? 8
-                : plan.slots() <= 8192 ? 2
+  explicit SlotCounter(const SlotFinder& finder)
+      : finder_(finder),
+        plan_(finder.plan()),
+        copies_(plan_.slots() <= 1024   ? 8
+                : plan_.slots() <= 8192 ? 2
                                        : 1),
-        tables_(copies_ * plan.slots()) {}
+        tables_(copies_ * plan_.slots()) {}
 
   void add(const std::byte* from, std::uint64_t count) {
-    if (plan_.type() == DType::float32 && trie_ == nullptr) return add_even(from, count, plan_, copies_, tables_.data());
+    if (plan_.type() == DType::float32 && plan_.even()) return add_even(from, count, plan_, copies_, tables_.data());
     const std::size_t size = size_of(plan_.type());
     for (std::uint64_t i = 0; i < count; i += kBlock) {
       const std::size_t block = std::min<std::uint64_t>(kBlock, count - i);
-      find(from + i * size, block);
+      finder_.find(from + i * size, block, slots_);
       if (copies_ == 8) {
         count_slots<8>(block);
       } else if (copies_ == 2) {
@@ -236,14 +163,6 @@ class SlotCounter {
   }
 
  private:
-  void find(const std::byte* from, std::size_t count) {
-    if (size_of(plan_.type()) == 4) {
-      Slots<std::uint32_t>(plan_, trie_).find(from, count, slots_);
-    } else {
-      Slots<std::uint64_t>(plan_, trie_).find(from, count, slots_);
-    }
-  }
-
   // A slot's copies are adjacent: one base address for all of them.
   template <std::size_t kCopies>
   void count_slots(std::size_t count) {
@@ -255,8 +174,8 @@ class SlotCounter {
     for (; i < count; ++i) ++tables[slots_[i] * kCopies];
   }
 
+  const SlotFinder& finder_;
   const Plan& plan_;
-  const Trie* trie_;
   std::size_t copies_;
   std::vector<std::uint32_t> tables_;
   alignas(64) std::uint32_t slots_[kBlock];
@@ -281,9 +200,8 @@ std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32
   const std::uint32_t count = thread_count(data, threads, slots);
   if (used != nullptr) *used = count;
   if (plan.by_value()) return plan.fold(count_with(data, 1, slots, count, [] { return PatternCounter(); }));
-  if (plan.even()) return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, nullptr); });
-  const Trie trie = plan.trie(Trie::kLow, true);
-  return count_with(data, 1, slots, count, [&] { return SlotCounter(plan, &trie); });
+  const SlotFinder finder(plan);
+  return count_with(data, 1, slots, count, [&] { return SlotCounter(finder); });
 }
 
 void count_plainly(View data, double low, double high, std::uint32_t bins, std::uint64_t* counts) {

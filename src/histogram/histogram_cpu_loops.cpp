@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "histogram/histogram_cpu.hpp"
+#include "histogram/slots_cpu.hpp"
 
 #include <hwy/highway.h>
 
@@ -103,6 +104,44 @@ HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) 
   return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
 }
 
+// The slots alone.
+void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+  const Even& even = *plan.even();
+  const auto sample = [&](std::size_t i) {
+    float value;
+    std::memcpy(&value, from + 4 * i, sizeof value);
+    return value;
+  };
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const hn::RebindToUnsigned<decltype(d)> words;
+  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+  const auto low = hn::Set(d, static_cast<float>(even.low)), scale = hn::Set(d, static_cast<float>(even.scale));
+  const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
+  const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
+  const auto last = hn::Set(d, static_cast<float>(even.top - 0.5)), last_tolerance = hn::Set(d, static_cast<float>(even.last_tolerance));
+  const auto rounder = hn::Set(d, kRounder);
+  const auto first = hn::Set(integers, std::bit_cast<std::int32_t>(kRounder) - 1);
+  const std::size_t lanes = hn::Lanes(d);
+  for (; i + lanes <= count; i += lanes) {
+    const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * i)));
+    const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
+    const auto shifted = hn::Add(real, rounder);
+    const auto off = hn::Sub(real, hn::Sub(shifted, rounder));
+    const auto slot = hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<31>(hn::BitCast(integers, off)));
+    const auto sure = hn::And(hn::And(hn::Ge(hn::Abs(off), tolerance), hn::Ge(hn::Abs(hn::Sub(real, last)), last_tolerance)), hn::Eq(x, x));
+    if (HWY_LIKELY(hn::AllTrue(d, sure))) {
+      hn::StoreU(hn::BitCast(words, slot), words, slots + i);
+    } else {
+      for (std::size_t k = i; k < i + lanes; ++k) slots[k] = even_slot(sample(k), even, plan);
+    }
+  }
+#endif
+  for (; i < count; ++i) slots[i] = even_slot(sample(i), even, plan);
+}
+
 // A slot's copies are adjacent, and successive samples use them cyclically.
 template <std::size_t kCopies>
 void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* tables) {
@@ -179,6 +218,7 @@ namespace samesum::binning {
 SIMD_EXPORT(add_singles);
 SIMD_EXPORT(add_pairs);
 SIMD_EXPORT(add_even_floats);
+SIMD_EXPORT(even_float_slots);
 
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
   // Text and similar data have few distinct pairs of bytes: their counters stay in the first-level cache, and one addition counts two
@@ -203,6 +243,10 @@ void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) 
 
 void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables) {
   SIMD_CALL(add_even_floats)(from, count, plan, copies, tables);
+}
+
+void even_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+  SIMD_CALL(even_float_slots)(from, count, plan, slots);
 }
 
 }  // namespace samesum::binning

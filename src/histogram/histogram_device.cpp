@@ -44,11 +44,6 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
   return plan.thresholds().size() * size_of(plan.type()) + trie.words.size() * 4;
 }
 
-bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
-  // Flushed denormals would give other slots than those computed on the host.
-  return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
-}
-
 // Words of 16-bit counters, as in counters.cl.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
@@ -58,15 +53,12 @@ std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 * 64 : 0)
 // The rest of `room` without `taken` of it, at least 0.
 std::uint64_t left_of(std::uint64_t room, std::uint64_t taken) { return room - std::min(room, taken); }
 
-template <class Key, class T>
-device::Memory upload(device::Device& device, const std::vector<T>& values) {
-  const std::vector<Key> converted(values.begin(), values.end());
-  device::Memory memory = device.allocate(std::max<std::uint64_t>(converted.size() * sizeof(Key), 16));
-  if (!converted.empty()) device.write(memory, 0, converted.data(), converted.size() * sizeof(Key));
-  return memory;
-}
-
 }  // namespace
+
+bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
+  // Flushed denormals would give other slots than those computed on the host.
+  return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
+}
 
 std::string Configuration::text() const {
   constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value"};

@@ -10,6 +10,7 @@
 #include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,6 +42,18 @@ struct Configuration {
 
   std::string text() const;
 };
+
+/// Whether the plan's Even is right on the device.
+bool guesses_evenly(const DeviceInfo& info, const Plan& plan);
+
+/// The values as Key in a device's memory, of 16 bytes at least.
+template <class Key, class T>
+device::Memory upload(device::Device& device, const std::vector<T>& values) {
+  const std::vector<Key> converted(values.begin(), values.end());
+  device::Memory memory = device.allocate(std::max<std::uint64_t>(converted.size() * sizeof(Key), 16));
+  if (!converted.empty()) device.write(memory, 0, converted.data(), converted.size() * sizeof(Key));
+  return memory;
+}
 
 /// What is counted: the slots of a plan, or (`plan` null) the bytes of `channels` interleaved channels.
 struct Problem {

@@ -1,9 +1,11 @@
 // Histograms of an image's channels, for the whole image or for each tile.
 #include <samesum/error.hpp>
 #include <samesum/image.hpp>
+#include <samesum/tiles.hpp>
 
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
+#include "core/reports.hpp"
 #include "core/view.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/count.hpp"
@@ -11,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -48,6 +51,28 @@ std::vector<Histogram> of_bytes(View pixels, std::uint32_t channels, std::uint32
   return result;
 }
 
+// Tiles of one size: the histograms of all of them, channel by channel.
+std::vector<ImagePart> of_tiles(const Image& image, const Bins& bins, std::uint64_t width, std::uint64_t height, std::uint32_t wanted,
+                                const Options& options) {
+  const std::uint64_t across = (image.width - 1) / width + 1, down = (image.height - 1) / height + 1;
+  std::vector<ImagePart> parts;
+  for (std::uint64_t row = 0; row < down; ++row) {
+    for (std::uint64_t column = 0; column < across; ++column) {
+      const std::uint64_t x = column * width, y = row * height;
+      parts.push_back({x, y, std::min(width, image.width - x), std::min(height, image.height - y), {}});
+    }
+  }
+  core::Reports reports(options.report);
+  Options of_channel = options;
+  for (std::uint32_t channel = 0; channel < wanted; ++channel) {
+    of_channel.report = reports.next();
+    const TileHistograms found = tile_histograms(image.channel(channel), bins, {height, width}, of_channel);
+    reports.add();
+    for (std::uint64_t i = 0; i < parts.size(); ++i) parts[i].channels.push_back(found.histogram(i));
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::string_view Image::channel_name(std::uint32_t channel) const noexcept {
@@ -65,6 +90,16 @@ std::vector<ImagePart> histogram(const Image& image, const Bins& bins, const Ima
   }
   const std::uint32_t wanted = image.channels - (image.has_alpha() && !tiles.alpha ? 1 : 0);
   const bool whole = tiles.rows == 1 && tiles.columns == 1, bytes = size_of(image.type) == 1;
+  if ((tiles.tile_width != 0) != (tiles.tile_height != 0)) {
+    throw Error(ErrorKind::usage, "tiles have a width and a height: give both");
+  }
+  if (tiles.tile_width != 0) {
+    if (!whole) throw Error(ErrorKind::usage, "tiles are given by their size or by their number: leave one out");
+    return of_tiles(image, bins, tiles.tile_width, tiles.tile_height, wanted, device::on(device, options));
+  }
+  if (!whole && image.width % tiles.columns == 0 && image.height % tiles.rows == 0) {
+    return of_tiles(image, bins, image.width / tiles.columns, image.height / tiles.rows, wanted, device::on(device, options));
+  }
   std::optional<binning::Plan> plan;
   if (bytes) plan.emplace(bins, image.type);
   std::vector<ImagePart> parts;

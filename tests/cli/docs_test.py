@@ -33,7 +33,7 @@ NOT_RUN = {
     "mpirun -n 8 ./a.out": "likewise",
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
-         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
+         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
          ["quantile"], ["reduce"], ["max"], ["tune"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
@@ -83,6 +83,7 @@ class Commands(Case):
         generator = numpy.random.default_rng(1)
         for name in ("x.npy", "a.npy", "b.npy", "v.npy", "w.npy", "dem.npy", "grid.npy", "data.npy"):
             numpy.save(self.path(name), generator.random(300, dtype="f4"))
+        numpy.save(self.path("image.npy"), generator.random((40, 50), dtype="f4"))
         numpy.save(self.path("n.npy"), generator.integers(1, 1000, 300, dtype="i4"))
         for name in ("A.npy", "B.npy"):
             numpy.save(self.path(name), generator.random((30, 3)))
@@ -103,6 +104,7 @@ class Commands(Case):
         self.write("x", generator.random(1500).astype("f4").tobytes())
         self.write("book.txt", b"It was the best of times\n")
         self.write("photo.png", png(generator.integers(0, 256, (20, 30, 3), dtype="u1")))
+        self.write("mask.png", png(generator.integers(0, 2, (20, 30, 3), dtype="u1")))
         self.write("photo.jpg", jpeg())
         self.write("my.cl", b"")
         for name in ("a", "b"):

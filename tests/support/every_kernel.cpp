@@ -8,6 +8,8 @@
 #include "formula/map_device.hpp"
 #include "groups/axes_device.hpp"
 #include "histogram/histogram_device.hpp"
+#include "histogram/nd/cells_device.hpp"
+#include "histogram/nd/tiles.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/textbook.hpp"
 #include "ladder/reduce/textbook.hpp"
@@ -62,6 +64,19 @@ void build_histograms(device::Device& device, bool all) {
     }
   }
   for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
+}
+
+// Cells of several axes, and tiles: every kind of element and guess.
+void build_cells(device::Device& device) {
+  for (const DType type : {DType::uint8, DType::float16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
+    for (const Bins& bins : {Bins::even(0, 1 << 20, 256), Bins::between({0, 1e-3, 1, 1e9})}) {
+      const binning::Plan plan(bins, type);
+      const binning::DevicePlan on_device(device, plan);
+      device::build(device, binning::DeviceCells::source(on_device), "histogram_cells");
+      device::build(device, binning::tiles_source(on_device, type != DType::int32), "histogram_tiles");
+      if (plan.by_value()) break;
+    }
+  }
 }
 
 void build_gathers(device::Device& device) {
@@ -183,6 +198,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   }
   build_barriers(device);
   build_histograms(device, rest);
+  if (rest) build_cells(device);
   if (pairs) build_pairs(device);
 }
 
