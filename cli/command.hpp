@@ -24,6 +24,7 @@ void add_statistics(CLI::App& program, Action& action);
 void add_quantile(CLI::App& program, Action& action);
 void add_product(CLI::App& program, Action& action);
 void add_reduce(CLI::App& program, Action& action);
+void add_scan(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
 void add_compare(CLI::App& program, Action& action);
 void add_pairs(CLI::App& program, Action& action);

@@ -1,5 +1,7 @@
 #include "number.hpp"
 
+#include <samesum/error.hpp>
+
 #include <fmt/format.h>
 
 #include <array>
@@ -72,6 +74,19 @@ void Number::add_to(Json& object) const {
   object["hex"] = hex();
   object["bits"] = bits();
   object["type"] = name_of(type_);
+}
+
+Value parse_value(const std::string& text, const std::string& option) {
+  const char* const last = text.data() + text.size();
+  std::int64_t whole = 0;
+  const auto [end, code] = std::from_chars(text.data(), last, whole);
+  if (code == std::errc() && end == last) return {whole, DType::int64};
+  double real = 0;
+  const auto [real_end, real_code] = std::from_chars(text.data(), last, real);
+  if (real_code != std::errc() || real_end != last) {
+    throw Error(ErrorKind::usage, fmt::format("{} takes numbers, one for each component, not '{}'", option, text));
+  }
+  return {real, DType::float64};
 }
 
 std::string grouped(std::uint64_t number) {

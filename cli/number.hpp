@@ -39,6 +39,9 @@ class Number {
   DType type_;
 };
 
+/// A number that the user wrote: int64 where it is such an integer, else float64. @throws Error (usage) that names the option.
+Value parse_value(const std::string& text, const std::string& option);
+
 std::string grouped(std::uint64_t number);                           ///< "1,234,567"
 std::string counted(std::uint64_t number, const std::string& what);  ///< "1 file", "1,234 files"
 std::string duration(double seconds);                                ///< "12.3 ms"

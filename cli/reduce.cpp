@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -31,18 +30,6 @@ struct Options {
   ResultOptions result;
 };
 
-Value identity_value(const std::string& text) {
-  std::int64_t whole = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (code == std::errc() && end == text.data() + text.size()) return {whole, DType::int64};
-  double real = 0;
-  const auto [real_end, real_code] = std::from_chars(text.data(), text.data() + text.size(), real);
-  if (real_code != std::errc() || real_end != text.data() + text.size()) {
-    throw Error(ErrorKind::usage, fmt::format("--identity takes numbers, one for each component, not '{}'", text));
-  }
-  return {real, DType::float64};
-}
-
 // An input in memory, or in a device's.
 Array on_device(const Array& data, const Device& device) {
   if (!device.info().has(Capability::kernels)) return data;
@@ -55,7 +42,7 @@ int run(Output& out, const Options& options) {
   options.result.check();
   const FormulaMath math = options.input.reproducible ? FormulaMath::fixed : FormulaMath::native;
   Operator op{Formula(options.combine, math), {}, options.input.formula_parameters()};
-  for (const std::string& number : options.identity) op.identity.push_back(identity_value(number));
+  for (const std::string& number : options.identity) op.identity.push_back(parse_value(number, "--identity"));
   if (!options.finish.empty()) op.finish = Formula(options.finish, math);
   const auto start = std::chrono::steady_clock::now();
 

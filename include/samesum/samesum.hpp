@@ -34,6 +34,7 @@
 #include <samesum/product_accumulator.hpp>
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
+#include <samesum/scan.hpp>
 #include <samesum/source.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>

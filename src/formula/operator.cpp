@@ -26,15 +26,6 @@ constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 24;  // elements that
 constexpr int kDeviceLevels = 10;
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 22;
 
-// What makes an element an operand of this type, with the checks that formulas have.
-Formula conversion_to(Scalar type) {
-  return Formula(type == Scalar::float64   ? "float64(x)"
-                 : type == Scalar::float32 ? "float32(x)"
-                 : type == Scalar::uint64  ? "uint64(x)"
-                 : type == Scalar::int64   ? "int64(x)"
-                                           : "x != 0");
-}
-
 // Elements in host memory as contiguous numbers of a scalar type.
 std::vector<std::byte> converted(View part, Scalar type) {
   std::vector<std::byte> numbers(part.size() * bytes_of(type) + 8);

@@ -28,6 +28,15 @@ using State = std::vector<std::uint64_t>;  ///< bits of each component
 
 inline std::size_t bytes_of(Scalar type) { return size_of(dtype_of(type)); }
 
+/// What makes an element an operand of this type, with the checks that formulas have.
+inline Formula conversion_to(Scalar type) {
+  return Formula(type == Scalar::float64   ? "float64(x)"
+                 : type == Scalar::float32 ? "float32(x)"
+                 : type == Scalar::uint64  ? "uint64(x)"
+                 : type == Scalar::int64   ? "int64(x)"
+                                           : "x != 0");
+}
+
 inline Value value_of(std::uint64_t bits, Scalar type) {
   switch (type) {
     case Scalar::float32:

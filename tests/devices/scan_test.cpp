@@ -1,0 +1,459 @@
+// Scans on every device: the bits of the reduction of each prefix alone, by big integers for sums.
+#include "core/simd.hpp"
+#include "core/visit.hpp"
+#include "selftest/cases.hpp"
+#include "support/devices.hpp"
+#include "support/oracle.hpp"
+#include "support/placed.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
+#include <samesum/scan.hpp>
+#include <samesum/sum.hpp>
+
+#include <gmp.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<std::uint64_t>(value);
+  } else {
+    return std::bit_cast<std::uint32_t>(value);
+  }
+}
+
+// All prefix sums, by one big integer in units of 2^-1074.
+template <class U>
+std::vector<U> oracle(const std::vector<double>& x, bool skip) {
+  mpz_t units, term;
+  mpz_inits(units, term, nullptr);
+  std::vector<U> sums;
+  bool nan = false, positive = false, negative = false, any = false, only_negative_zeros = true;
+  for (const double value : x) {
+    nan |= std::isnan(value);
+    positive |= value == std::numeric_limits<double>::infinity();
+    negative |= value == -std::numeric_limits<double>::infinity();
+    if (!std::isnan(value)) {
+      any = true;
+      only_negative_zeros &= value == 0 && std::signbit(value);
+    }
+    if (std::isfinite(value) && value != 0) {
+      int exponent = 0;
+      const double fraction = std::frexp(value, &exponent);
+      mpz_set_d(term, std::ldexp(fraction, 53));
+      if (exponent - 53 + 1074 >= 0) {
+        mpz_mul_2exp(term, term, static_cast<unsigned long>(exponent - 53 + 1074));
+      } else {
+        mpz_tdiv_q_2exp(term, term, static_cast<unsigned long>(53 - 1074 - exponent));
+      }
+      mpz_add(units, units, term);
+    }
+    const test::Expected expected = test::gmp_round(units);
+    double result = std::bit_cast<double>(expected.float64);
+    float narrow = std::bit_cast<float>(expected.float32);
+    std::optional<double> special;
+    if ((nan && !skip) || (positive && negative)) {
+      special = std::bit_cast<double>(std::uint64_t{0x7ff8} << 48);
+    } else if (positive || negative) {
+      special = positive ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+    } else if (any && only_negative_zeros) {
+      special = -0.0;
+    }
+    if (special) narrow = static_cast<float>(result = *special);
+    sums.push_back(std::is_same_v<U, double> ? static_cast<U>(result) : static_cast<U>(narrow));
+  }
+  mpz_clears(units, term, nullptr);
+  return sums;
+}
+
+std::vector<double> numbers_of(const Array& data) {
+  std::vector<double> numbers(data.size());
+  for (std::uint64_t i = 0; i < data.size(); ++i) numbers[i] = test::number_at(data, i);
+  return numbers;
+}
+
+template <class U>
+void expect_same(const std::vector<U>& expected, std::span<const U> found) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(bits_of(found[i]), bits_of(expected[i])) << found[i] << " instead of " << expected[i] << " at " << i;
+  }
+}
+
+template <class U>
+void check_sums(const Array& data, const Array& there, NanPolicy nan, const Options& options) {
+  const Scan what{.float32 = std::is_same_v<U, float>};
+  Options with = options;
+  with.nan = nan;
+  const std::vector<U> expected = oracle<U>(numbers_of(data), nan == NanPolicy::skip);
+  expect_same<U>(expected, scan(there, what, with).as<U>());
+  if (data.size() == 0 || ::testing::Test::HasFatalFailure()) return;
+  std::vector<U> before = expected;
+  std::rotate(before.begin(), before.end() - 1, before.end());
+  before[0] = 0;
+  Scan exclusive = what;
+  exclusive.exclusive = true;
+  expect_same<U>(before, scan(there, exclusive, with).as<U>());
+}
+
+struct There {
+  There(const Device& device, const Array& host) {
+    buffer.emplace(device, std::max<std::uint64_t>(host.bytes(), 8));
+    if (host.bytes() != 0) buffer->write(host.data(), host.bytes(), 0);
+    array.emplace(*buffer, Shape(host.shape()), host.type());
+  }
+  std::optional<Buffer> buffer;
+  std::optional<Array> array;
+};
+
+class ScanOfType : public testing::TestWithParam<DType> {};
+
+TEST_P(ScanOfType, SumsOfPrefixesAreCorrectlyRounded) {
+  const DType type = GetParam();
+  const std::uint64_t sizes[] = {0, 1, 2, 7, 8, 9, 255, 256, 257, 1000};
+  std::size_t turn = 0;
+  for (const hard::Case& hard_case : hard::cases()) {
+    for (int round = 0; round < 3; ++round) {
+      const std::uint64_t size = sizes[turn++ % std::size(sizes)];
+      const auto made = hard::make(hard_case, type, size, turn % 3 == 0 ? size_of(type) : 0);
+      const Array host(made.view().data(), size, type);
+      const NanPolicy nan = turn % 2 == 0 ? NanPolicy::propagate : NanPolicy::skip;
+      for (const Device& device : test::devices()) {
+        SCOPED_TRACE(std::string(hard_case.name) + ", " + std::to_string(size) + " on " + device.info().selector);
+        check_sums<double>(host, host, nan, {.device = device});
+        const There there(device, host);
+        turn % 2 == 0 ? check_sums<float>(host, *there.array, nan, {}) : check_sums<double>(host, *there.array, nan, {});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Floats, ScanOfType, testing::Values(DType::float16, DType::bfloat16, DType::float32, DType::float64),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+// Data for each way that a tile can go, and for changes from one to another.
+std::vector<double> ugly(int kind, std::size_t size) {
+  hard::Random random(static_cast<std::uint64_t>(kind) + 17);
+  std::vector<double> x(size);
+  const auto uniform = [&] { return static_cast<double>(random.bits(53)) * 0x1p-53; };
+  for (std::size_t i = 0; i < size; ++i) {
+    const double sign = random.bits(1) != 0 ? -1 : 1;
+    switch (kind) {
+      case 0:  // uniform
+        x[i] = uniform();
+        break;
+      case 1:  // a walk that often is 0
+        x[i] = sign;
+        break;
+      case 2:  // wide
+        x[i] = sign * std::ldexp(uniform() + 0.5, random.between(-300, 300));
+        break;
+      case 3:  // ties: halves beyond 2^53, now and then with something tiny
+        x[i] = i == 0 ? 0x1p53 : i % 100 == 37 ? sign * 0x1p-600 : 0.5 * static_cast<double>(random.below(7));
+        break;
+      case 4:  // whatever is added is taken away again
+        x[i] = i % 2 == 0 ? std::ldexp(uniform(), random.between(-40, 40)) : -x[i - 1];
+        break;
+      case 5:  // cancellation to the smallest numbers
+        x[i] = i % 4 == 0 ? 1e300 : i % 4 == 2 ? -1e300 : std::ldexp(sign, -1074 + random.between(0, 60));
+        break;
+      case 6:  // sums beyond the range, and back
+        x[i] = i % 6 < 3 ? std::numeric_limits<double>::max() * uniform() : -x[i - 3];
+        break;
+      case 7:  // quiet parts and great jumps
+        x[i] = i % 700 == 650 ? std::ldexp(sign, random.between(60, 200)) : uniform() - 0.5;
+        break;
+      case 8:  // zeros of both signs in front, then denormals
+        x[i] = i < 300 ? -0.0 : i < 310 ? 0.0 : std::ldexp(sign, -1074 + random.between(0, 3));
+        break;
+      default:  // NaNs and one infinity at last
+        x[i] = i % 97 == 50    ? std::numeric_limits<double>::quiet_NaN()
+               : i == size - 5 ? -std::numeric_limits<double>::infinity()
+                               : uniform() - 0.3;
+    }
+  }
+  return x;
+}
+
+TEST(ScanTest, UglyDataInEveryInstructionSet) {
+  const simd::Level best = simd::detect();
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level < best) continue;
+    simd::restrict_to(level);
+    for (int kind = 0; kind < 10; ++kind) {
+      SCOPED_TRACE("kind " + std::to_string(kind) + ", level " + std::to_string(static_cast<int>(level)));
+      const std::vector<double> x = ugly(kind, 2500);
+      const NanPolicy nan = kind % 2 == 0 ? NanPolicy::propagate : NanPolicy::skip;
+      check_sums<double>(x, x, nan, {});
+      check_sums<float>(x, x, nan, {});
+      const std::vector<float> narrow(x.begin(), x.end());
+      check_sums<double>(narrow, narrow, nan, {});
+      check_sums<float>(narrow, narrow, nan, {});
+      if (HasFatalFailure()) break;
+    }
+    simd::restrict_to(best);
+  }
+}
+
+// Arrays of many blocks: the same bits for any number of threads, and those of sum() at places.
+TEST(ScanTest, BlocksAndThreads) {
+  for (int kind = 0; kind < 10; ++kind) {
+    const std::vector<double> x = ugly(kind, (std::size_t{1} << 18) + 12345);
+    const NanPolicy nan = kind == 9 ? NanPolicy::skip : NanPolicy::propagate;
+    const Values one = scan(x, {}, {.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = 1}});
+    for (const std::uint32_t threads : {2u, 3u}) {
+      const Values several = scan(x, {}, {.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = threads}});
+      ASSERT_EQ(std::memcmp(one.data(), several.data(), one.array().bytes()), 0) << kind << " by " << threads;
+    }
+    const Values before = scan(x, {.exclusive = true}, {.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = 2}});
+    ASSERT_EQ(std::memcmp(one.data(), before.as<double>().data() + 1, 8 * (x.size() - 1)), 0) << kind;
+    for (std::size_t i = 1000; i < x.size(); i += 40001) {
+      ASSERT_EQ(bits_of(one.as<double>()[i]), bits_of(sum(std::span(x).first(i + 1), {.nan = nan}))) << kind << " at " << i;
+    }
+  }
+}
+
+template <class T>
+void check_integers(const Device& device) {
+  using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  hard::Random random(3);
+  std::vector<T> x(5000);
+  for (T& value : x) value = static_cast<T>(static_cast<T>(random.bits()) >> (sizeof(T) == 8 ? 14 : 0));
+  std::vector<Wide> expected(x.size()), counts(x.size());
+  std::partial_sum(x.begin(), x.end(), expected.begin(), [](Wide a, Wide b) { return static_cast<Wide>(a + b); });
+  const There there(device, x);
+  for (const Array& data : {Array(x), *there.array}) {
+    const Values sums = scan(data, {}, {});
+    expected[0] = x[0];
+    Wide running = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(sums.as<Wide>()[i], running = static_cast<Wide>(running + x[i])) << i;
+    const Values found = scan(data, {.operation = ScanOperation::count_nonzero}, {});
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(found.as<std::uint64_t>()[i], count += x[i] != 0) << i;
+    const Values lows = scan(data, {.operation = ScanOperation::min}, {}), highs = scan(data, {.operation = ScanOperation::max}, {});
+    T low = x[0], high = x[0];
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(lows.as<T>()[i], low = std::min(low, x[i])) << i;
+      ASSERT_EQ(highs.as<T>()[i], high = std::max(high, x[i])) << i;
+    }
+  }
+}
+
+TEST(ScanTest, Integers) {
+  for (const Device& device : test::devices()) {
+    SCOPED_TRACE(device.info().selector);
+    check_integers<std::int8_t>(device);
+    check_integers<std::uint8_t>(device);
+    check_integers<std::int16_t>(device);
+    check_integers<std::uint16_t>(device);
+    check_integers<std::int32_t>(device);
+    check_integers<std::uint32_t>(device);
+    check_integers<std::int64_t>(device);
+    check_integers<std::uint64_t>(device);
+  }
+}
+
+std::string message_of(const std::function<void()>& call, ErrorKind kind) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(ScanTest, IntegersThatDoNotFitAreErrorsWithTheirPlace) {
+  for (const Device& device : test::devices()) {
+    std::vector<std::int64_t> x(300000, 0);
+    x[5] = x[77777] = std::numeric_limits<std::int64_t>::max() / 2 + 1;
+    x[200000] = -7;
+    for (const std::uint32_t threads : {1u, 2u}) {
+      const Options options{.device = device, .tuning = {.threads = threads}};
+      EXPECT_NE(message_of([&] { scan(x, {}, options); }, ErrorKind::no_answer).find("at index 77777"), std::string::npos);
+      x[60000] = -1;
+      EXPECT_EQ(scan(x, {}, options).as<std::int64_t>()[77777], std::numeric_limits<std::int64_t>::max());
+      x[60000] = 0;
+    }
+    const std::vector<std::uint64_t> whole = {std::numeric_limits<std::uint64_t>::max(), 0, 1};
+    EXPECT_NE(message_of([&] { scan(whole, {}, {.device = device}); }, ErrorKind::no_answer).find("at index 2"), std::string::npos);
+    // Of the last element an exclusive result takes no account.
+    EXPECT_EQ(scan(whole, {.exclusive = true}, {.device = device}).as<std::uint64_t>()[2], whole[0]);
+  }
+  std::vector<std::int64_t> factors(200000, 1);
+  factors[3] = -1;
+  factors[100000] = std::numeric_limits<std::int64_t>::min() / 2;
+  factors[150000] = 2;
+  const Scan product{.operation = ScanOperation::product};
+  EXPECT_EQ(scan(std::span(factors).first(150000), product, {.tuning = {.threads = 2}}).as<std::int64_t>()[149999], std::int64_t{1} << 62);
+  EXPECT_NE(message_of([&] { scan(factors, product, {.tuning = {.threads = 2}}); }, ErrorKind::no_answer).find("at index 150000"),
+            std::string::npos);
+  factors[150000] = 0;
+  std::fill(factors.begin() + 150001, factors.end(), 1000);
+  EXPECT_EQ(scan(factors, product, {.tuning = {.threads = 2}}).as<std::int64_t>().back(), 0);
+}
+
+TEST(ScanTest, ProductsAndExtremesAreThoseOfThePrefixes) {
+  hard::Random random(8);
+  std::vector<double> x(9000);
+  for (double& value : x) value = 0.5 + static_cast<double>(random.bits(53)) * 0x1p-53;
+  x[17] = -0.0;
+  x[6000] = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<float> narrow(x.begin(), x.end());
+  for (const Array& data : {Array(x), Array(narrow)}) {
+    for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+      const Options options{.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = 2}};
+      const Values products = scan(data, {.operation = ScanOperation::product}, options);
+      const Values lows = scan(data, {.operation = ScanOperation::min}, options),
+                   highs = scan(data, {.operation = ScanOperation::max}, options);
+      const Values counts = scan(data, {.operation = ScanOperation::count_nonzero}, options);
+      for (std::size_t i = 0; i < x.size(); i += i < 40 ? 1 : 331) {
+        const Array prefix = data.part(0, i + 1);
+        EXPECT_EQ(bits_of(test::number_at(products.array(), i)), bits_of(product(prefix, options).as_double())) << i;
+        EXPECT_EQ(bits_of(test::number_at(lows.array(), i)), bits_of(min(prefix, options).value.as_double())) << i;
+        EXPECT_EQ(bits_of(test::number_at(highs.array(), i)), bits_of(max(prefix, options).value.as_double())) << i;
+        EXPECT_EQ(counts.as<std::uint64_t>()[i], count_nonzero(prefix, options)) << i;
+      }
+    }
+  }
+  const std::vector<float> nothing(3, std::numeric_limits<float>::quiet_NaN());
+  message_of([&] { scan(nothing, {.operation = ScanOperation::max}, {.nan = NanPolicy::skip}); }, ErrorKind::no_answer);
+  EXPECT_EQ(scan(nothing, {}, {.nan = NanPolicy::skip}).as<double>()[2], 0);
+}
+
+TEST(ScanTest, OperatorsGiveWhatReduceGives) {
+  std::vector<double> x(9001);
+  hard::Random random(1);
+  for (double& value : x) value = static_cast<double>(random.bits(53)) * 0x1p-53 - 0.5;
+  const Operator odd{Formula("a - b/3"), {FormulaParameter("", 2.0).value}};  // neither associative nor commutative
+  const Values found = scan(x, odd, {}, {.tuning = {.threads = 2}});
+  for (std::size_t i = 0; i < x.size(); i += i < 70 ? 1 : 97) {
+    EXPECT_EQ(found.as<double>()[i], reduce(std::span(x).first(i + 1), odd)[0].as_double()) << i;
+  }
+  const Values before = scan(x, odd, {.exclusive = true});
+  EXPECT_EQ(before.as<double>()[0], 2);
+  EXPECT_EQ(before.as<double>()[4098], found.as<double>()[4097]);
+
+  const std::vector<std::int32_t> numbers = {12, 18, 27, 5, 10};
+  const Operator gcd{Formula("gcd(a, b)")};
+  const Values gcds = scan(numbers, gcd, {.offsets = {0, 3, 3}});
+  EXPECT_EQ(std::vector<std::int64_t>(gcds.as<std::int64_t>().begin(), gcds.as<std::int64_t>().end()),
+            (std::vector<std::int64_t>{12, 6, 3, 5, 5}));
+  message_of([&] { scan(numbers, gcd, {.exclusive = true}); }, ErrorKind::usage);
+  message_of([&] { scan(numbers, Operator(Formula("a / (b - 18)"))); }, ErrorKind::no_answer);
+  Operator finished = gcd;
+  finished.finish = Formula("a + 1");
+  message_of([&] { scan(numbers, finished); }, ErrorKind::usage);
+}
+
+// Along every axis of arrays of any layout: the scan of each line.
+TEST(ScanTest, AxesAndLayouts) {
+  const std::vector<double> x = ugly(7, 60000);
+  const std::vector<float> narrow(x.begin(), x.end());
+  const float* const at = narrow.data();
+  const std::vector<Array> arrays = {
+      Array(at, {300, 70}, DType::float32),
+      Array(at, {3, 2100, 5}, DType::float32),
+      Array(at, {5, 3, 1200}, DType::float32),
+      Array(at, {200, 30}, DType::float32).transposed(),
+      Array(at, {40, 60}, DType::float32).slice(0, 39, 40, -1),
+      Array(at, {9, 33}, DType::float32, {8, 132}),
+      Array(reinterpret_cast<const std::byte*>(at) + 2, {33, 37}, DType::float32),
+      Array(x.data(), {1100, 21}, DType::float64),
+      Array(x.data(), {0, 3}, DType::float64),
+      Array(x.data(), {3, 0}, DType::float64),
+  };
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const Array& data = arrays[k];
+    for (std::int64_t axis = -1; axis < static_cast<std::int64_t>(data.rank()); ++axis) {
+      for (const bool exclusive : {false, true}) {
+        const Values found = scan(data, {.exclusive = exclusive, .axis = axis}, {.tuning = {.threads = 2}});
+        const auto number = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(data.rank()) : axis);
+        // Lines as arrays of one axis, of the data and of the results.
+        std::vector<Array> lines{data}, results{found.array()};
+        std::size_t gone = 0;
+        for (std::size_t other = 0; other < data.rank(); ++other) {
+          if (other == number) continue;
+          std::vector<Array> next, next_results;
+          for (std::size_t line = 0; line < lines.size(); ++line) {
+            for (std::uint64_t i = 0; i < data.shape()[other]; ++i) {
+              next.push_back(lines[line].at(other - gone, i));
+              next_results.push_back(results[line].at(other - gone, i));
+            }
+          }
+          lines = std::move(next);
+          results = std::move(next_results);
+          ++gone;
+        }
+        for (std::size_t line = 0; line < lines.size(); ++line) {
+          const Values alone = scan(lines[line], {.exclusive = exclusive});
+          for (std::uint64_t i = 0; i < alone.size(); ++i) {
+            ASSERT_EQ(bits_of(test::number_at(results[line], i)), bits_of(alone.as<double>()[i]))
+                << k << ", axis " << axis << ", line " << line << " at " << i;
+          }
+        }
+      }
+    }
+  }
+  const std::vector<std::uint16_t> halves = {0x3c00, 0x0001, 0xbc00, 0x7bff};  // 1, the smallest, -1, the greatest
+  const Values sums = scan(Array(halves.data(), {4, 1}, DType::float16), {.axis = 0});
+  EXPECT_EQ(sums.as<double>()[2], 0x1p-24);
+  EXPECT_EQ(sums.as<double>()[3], 65504 + 0x1p-24);
+}
+
+TEST(ScanTest, Segments) {
+  const std::vector<double> x = ugly(0, 400000);
+  const std::vector<std::uint64_t> offsets = {0, 0, 1, 5, 300, 300, 812, 390000, 400000};
+  for (const Device& device : test::devices()) {
+    const Values found = scan(x, {.offsets = offsets}, {.device = device, .tuning = {.threads = 2}});
+    for (std::size_t k = 0; k < offsets.size(); ++k) {
+      const std::uint64_t first = offsets[k], end = k + 1 < offsets.size() ? offsets[k + 1] : x.size();
+      const Values alone = scan(std::span(x).subspan(first, end - first));
+      for (std::uint64_t i = first; i < end; ++i) ASSERT_EQ(bits_of(found.as<double>()[i]), bits_of(alone.as<double>()[i - first])) << i;
+    }
+  }
+  message_of([&] { scan(x, {.offsets = {1, 2}}); }, ErrorKind::usage);
+  message_of([&] { scan(x, {.offsets = {0, 3, 2}}); }, ErrorKind::usage);
+  message_of([&] { scan(x, {.offsets = {0, 400001}}); }, ErrorKind::usage);
+  message_of([&] { scan(x, {.axis = 0, .offsets = {0}}); }, ErrorKind::usage);
+  message_of([&] { scan(x, {.axis = 1}); }, ErrorKind::usage);
+  message_of([&] { scan(x, {.operation = ScanOperation::min, .exclusive = true}); }, ErrorKind::usage);
+}
+
+TEST(ScanTest, ResultsInTheCallersMemory) {
+  const std::vector<float> x = {1, 0x1p-30F, 3};
+  std::vector<double> to(3), apart(6);
+  scan(x, {}, Array(to));
+  EXPECT_EQ(to, (std::vector<double>{1, 1 + 0x1p-30, 4 + 0x1p-30}));
+  message_of([&] { scan(to, {}, Array(to)); }, ErrorKind::usage);
+  message_of([&] { scan(x, {}, Array(x)); }, ErrorKind::usage);
+  message_of([&] { scan(x, {}, Array(apart.data(), 3, DType::float64, 16)); }, ErrorKind::usage);
+  for (const Device& device : test::devices()) {
+    const There there(device, x);
+    Buffer buffer(device, 32);
+    scan(*there.array, {}, Array(buffer, 3, DType::float64, 8));
+    buffer.read(to.data(), 24, 8);
+    EXPECT_EQ(to, (std::vector<double>{1, 1 + 0x1p-30, 4 + 0x1p-30}));
+    message_of([&] { scan(x, {}, Array(buffer, 3, DType::float64)); }, ErrorKind::usage);
+  }
+}
+
+}  // namespace
+}  // namespace samesum
