@@ -55,9 +55,12 @@ bool is_stream(const std::string& file) {
   return file == "-" || type == fifo || type == character || type == socket;
 }
 
-std::vector<std::string> Input::named_columns() const {
+namespace {
+
+// The names in an option's values, which have commas between them; a name in quotes may have commas too.
+std::vector<std::string> names_in(const std::vector<std::string>& values, std::string_view option) {
   std::vector<std::string> names;
-  for (const std::string& given : columns) {
+  for (const std::string& given : values) {
     std::string name;
     bool quoted = false;
     for (const char c : given) {
@@ -71,9 +74,15 @@ std::vector<std::string> Input::named_columns() const {
     }
     names.push_back(std::move(name));
   }
-  require(std::ranges::none_of(names, &std::string::empty), "--column: a name is empty; columns without a name are taken by their numbers");
+  require(std::ranges::none_of(names, &std::string::empty),
+          fmt::format("{}: a name is empty; columns without a name are taken by their numbers", option));
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> Input::named_columns() const { return names_in(columns, "--column"); }
+std::vector<std::string> Input::named_keys() const { return names_in(keys, "--by"); }
 
 void Input::complete() {
   if (!files.empty()) return;
@@ -111,7 +120,8 @@ InputOptions Input::options() const {
     options.raw = parse_raw_type(dtype);
   }
   require(options.raw || (offset == 0 && !count), "--offset and --count are for raw numbers: give their type (--dtype float32, say)");
-  options.text.in_order = in_order;
+  options.text.keys = named_keys();
+  options.text.in_order = in_order || !keys.empty();
   options.threads = threads;
   options.allow_empty = allow_empty;
   return options;

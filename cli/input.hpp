@@ -36,6 +36,8 @@ struct Input {
   std::optional<std::uint64_t> count;
   std::vector<std::string> columns;  ///< this and the following are for text: see TextOptions. Each may name several, separated by commas
   bool all_columns = false;
+  std::vector<std::string> keys = {};  ///< columns whose fields are the key of a row, named likewise: see TextOptions::keys
+  bool sorted = false;                 ///< groups are printed in the order of their keys
   bool header = false, no_header = false;
   std::vector<std::string> missing;
   std::string separator, decimal, thousands;
@@ -66,6 +68,8 @@ struct Input {
   bool all_resident() const;
   /// The named columns, one by one.
   std::vector<std::string> named_columns() const;
+  /// The columns of the key, one by one.
+  std::vector<std::string> named_keys() const;
   /// Whether the results are those of several named columns.
   bool takes_several() const { return map.empty() && (all_columns || named_columns().size() > 1); }
 

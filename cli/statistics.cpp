@@ -1,6 +1,7 @@
 // samesum stats FILE..., samesum min|max|mean|... FILE..., samesum dot A B
 #include "statistics.hpp"
 
+#include "by.hpp"
 #include "command.hpp"
 #include "nodata.hpp"
 #include "printable.hpp"
@@ -224,6 +225,13 @@ void require_numbers(const std::vector<Found>& columns) {
 int run(Output& out, Options options) {
   options.result.check();
   options.axes.check();
+  if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
+  if (!options.input.keys.empty()) {
+    if (options.axes.wanted()) throw Error(ErrorKind::usage, "--axis is for an array, --by for a table: leave out one of them");
+    options.input.nodata = options.nodata;
+    return run_by(out, options.input,
+                  {.statistics = options.wanted, .ddof = options.ddof, .device = options.device, .tuning = options.tuning}, options.result);
+  }
   if (!options.input.map.empty() && !options.nodata.empty()) {
     throw Error(ErrorKind::usage,
                 "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
@@ -338,6 +346,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
   add_map(*command, options->input);
+  if (!std::string_view(name).starts_with("arg")) add_by(*command, options->input);
   command->callback([options, &action] {
     options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
@@ -384,6 +393,7 @@ Examples:
   samesum stats --nodata -9999 dem.npy # no-data values left out, indices kept
   samesum stats sales.csv              # a row for each column of numbers
   samesum stats --column price,5 t.csv # of two columns, in one pass
+  samesum stats --column price --by city sales.csv # for each group of rows
   samesum stats --total --csv *.csv    # all files as one; for a spreadsheet
   samesum mean x.npy                   # one number
 

@@ -1,5 +1,6 @@
 // samesum sum FILE...
 #include "axes.hpp"
+#include "by.hpp"
 #include "command.hpp"
 #include "image_input.hpp"
 #include "nodata.hpp"
@@ -67,6 +68,13 @@ int print_all(Output& out, const Options& options, const std::vector<NamedSource
 int run(Output& out, const Options& options) {
   options.result.check();
   options.axes.check();
+  if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
+  if (!options.input.keys.empty()) {
+    if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || options.axes.wanted()) {
+      throw Error(ErrorKind::usage, "--split, --variant, --group and --axis are for one array: leave them or --by out");
+    }
+    return run_by(out, options.input, {.statistics = {"sum"}, .device = options.device, .tuning = options.sum}, options.result);
+  }
   if (options.axes.wanted()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || means_all(options.device)) {
       throw Error(ErrorKind::usage, "--device all, --split, --variant and --group are for one sum: name one device, or leave them out");
@@ -129,6 +137,7 @@ void add_sum(CLI::App& program, Action& action) {
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   add_axes(*command, options->axes);
   add_selection(*command, options->selection);
+  add_by(*command, options->input);
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");
   command->add_option("--group", options->sum.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
@@ -152,6 +161,7 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --axis 0 x.npy -o y.npy  # of each column of a matrix
   samesum sum photo.png --region 20x10+4+5 # of each channel of an image
   samesum sum --tile 16x16 image.npy -o y.npy # of each tile
+  samesum sum --column price --by city,year sales.csv # for each of the groups
 
 What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
 unless it is binary. A text has numbers with blanks, line ends, commas or

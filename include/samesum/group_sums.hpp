@@ -59,6 +59,10 @@ class GroupSums {
   /// @throws Error (usage) where the shapes differ, or where an index is negative or not below groups() (unless these are to be ignored):
   /// the message names the element, and nothing has been added.
   void add(const Array& values, const Array& indices);
+  /// Adds the elements of one axis from `offsets[i]` on, up to offsets[i + 1] excluded, to group i: ragged rows. Offsets of any integer
+  /// type, one more than groups(), ascending. A long segment is added up by all threads, many short ones by each.
+  /// @throws Error (usage) for another number of offsets, and where they do not ascend or reach beyond `values`: nothing has been added.
+  void add_segments(const Array& values, const Array& offsets);
   /// Adds one number. @throws Error (usage) for an index that is not below groups(), unless these are to be ignored.
   void add(double value, std::uint64_t group);
 
@@ -85,6 +89,10 @@ class GroupSums {
   /// The variance of each group as float64, rounded once; NaN for a group of no more than `ddof` elements.
   /// @throws Error (usage) where GroupOptions::squares is false.
   Values variances(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  /// The least, the greatest element of each group, in type(); of floats NaN for a group without elements. @throws Error (no_answer) for
+  /// such a group of integers; Error (usage) where GroupOptions::extrema is false.
+  Values minima(NanPolicy nan = NanPolicy::propagate) const;
+  Values maxima(NanPolicy nan = NanPolicy::propagate) const;
   /// The number of elements of each group, NaNs included: uint64.
   Values counts() const;
 

@@ -17,6 +17,7 @@
 #include <samesum/array_file.hpp>
 #include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
+#include <samesum/by.hpp>
 #include <samesum/complex.hpp>
 #include <samesum/device.hpp>
 #include <samesum/driver_calls.hpp>

@@ -42,6 +42,9 @@ struct TextOptions {
   /// The columns of a table to read: each a number, counted from 1, or a name in the first line; a name that could be a number stands in
   /// quotes ("\"2024\""). open_source() reads at most one. Empty: all numbers.
   std::vector<std::string> columns = {};
+  /// Columns, named likewise, whose fields together are the key of each row, as words: Source::groups() says which elements have equal
+  /// keys. They go with `columns` and `in_order`.
+  std::vector<std::string> keys = {};
   /// For open_table(), where no columns are named: whether the text is a table. Unset: it is a table where `header` is set; where the
   /// file's name ends in .csv, .tsv or .tab; and where the first line has names and no number, separated by tabs, semicolons or commas (or
   /// `separator`).
@@ -119,6 +122,14 @@ class Source {
   virtual std::span<const Column> columns() const { return {}; }
   /// The index in columns() of the latest chunk's column.
   virtual std::size_t column() const noexcept { return 0; }
+
+  /// Of a table with keys (TextOptions::keys): the group of each element of the latest chunk. Rows with equal keys are a group; groups are
+  /// numbered in the order in which their keys are first seen.
+  virtual std::span<const std::uint64_t> groups() const { return {}; }
+  virtual std::uint64_t group_count() const noexcept { return 0; }  ///< groups so far, those of rows without a number included
+  /// The key of a group: a word for each of key_columns(), without its quotes.
+  virtual std::vector<std::string> key(std::uint64_t group) const { return static_cast<void>(group), std::vector<std::string>(); }
+  virtual std::span<const Column> key_columns() const { return {}; }  ///< known after the first next()
 
   virtual std::uint64_t missing() const noexcept { return 0; }  ///< missing numbers so far, in all columns
   /// How many numbers of its column are missing before element `index` of the latest chunk. In a table, the element's row, counted from 0,

@@ -163,12 +163,7 @@ void Table::merge(std::uint64_t group, const Table& other, std::uint64_t from) {
       if (term != 0) add_to_squares(term, group);
     }
   }
-  if (has_extrema_) {
-    const Extrema& those = other.extrema_[from];
-    Extrema& extrema = extrema_[group];
-    if (less(those.min, extrema.min)) extrema.min = those.min;
-    if (less(extrema.max, those.max)) extrema.max = those.max;
-  }
+  if (has_extrema_) widen(other.extrema_[from].min, other.extrema_[from].max, group);
   if (const Spilled* const more = other.spilled(from)) {
     Spilled& to = spill(group);
     to.nans += more->nans;
@@ -180,6 +175,29 @@ void Table::merge(std::uint64_t group, const Table& other, std::uint64_t from) {
     }
     if (more->squares && has_squares_) spilled_squares(group).merge(*more->squares);
   }
+}
+
+void Table::merge(std::uint64_t group, const Statistics& all) {
+  const Statistics::Contents& contents = all.contents();
+  const Accumulator& sum = contents.sum;
+  sums_[group].count += contents.count;
+  Spilled& to = spill(group);
+  to.nans += contents.nan_count;
+  to.positive_infinities += sum.positive_infinities();
+  to.negative_infinities += sum.negative_infinities();
+  const double zero = sum.round(NanPolicy::skip);
+  if (zero == 0 && std::signbit(zero)) {
+    add_to_sum(zero, group);
+  } else {
+    if (!to.sum) to.sum = std::make_unique<Accumulator>();
+    to.sum->add_digits(sum.canonical_digits());
+  }
+  if (has_squares_) {
+    ProductAccumulator& squares = spilled_squares(group);
+    const auto digits = contents.squares.canonical_digits();
+    for (int i = 0; i < ProductAccumulator::kDigits; ++i) squares.add_scaled(digits[static_cast<std::size_t>(i)], 32 * i);
+  }
+  if (has_extrema_ && contents.min) widen(bound(contents.min->value), bound(contents.max->value), group);
 }
 
 std::uint64_t Table::nans(std::uint64_t group) const noexcept {

@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace samesum::groups {
@@ -83,8 +84,24 @@ class Table {
   template <class Number>
   void add(const Number* values, const std::uint64_t* groups, std::size_t count);
 
+  /// The same for elements of one group.
+  template <class Number>
+  void add_run(const Number* values, std::size_t count, std::uint64_t group) {
+    sums_[group].count += count;
+    for (std::size_t i = 0; i < count; ++i) add_to_sum(values[i], group);
+    if (has_squares_) {
+      for (std::size_t i = 0; i < count; ++i) add_square(values[i], group);
+    }
+    if (has_extrema_) {
+      for (std::size_t i = 0; i < count; ++i) add_extrema(values[i], group);
+    }
+  }
+
   /// All of a group of another table.
   void merge(std::uint64_t group, const Table& other, std::uint64_t from);
+
+  /// Elements that were added up elsewhere, with the fields that this table has.
+  void merge(std::uint64_t group, const Statistics& all);
 
   std::uint64_t count(std::uint64_t group) const noexcept { return sums_[group].count; }
   std::uint64_t nans(std::uint64_t group) const noexcept;
@@ -149,6 +166,9 @@ class Table {
     if (a.low != b.low) return a.low < b.low;
     return std::signbit(a.high) && !std::signbit(b.high);
   }
+  static Bound bound(const Value& value) {
+    return std::visit([](auto number) { return bound(number); }, value.number);
+  }
   static Bound bound(double value) noexcept { return {value, 0}; }
   static Bound bound(std::int64_t value) noexcept;
   static Bound bound(std::uint64_t value) noexcept;
@@ -156,9 +176,12 @@ class Table {
   void add_extrema(Number value, std::uint64_t group) {
     if (value != value) return;
     const Bound x = bound(value);
+    widen(x, x, group);
+  }
+  void widen(const Bound& min, const Bound& max, std::uint64_t group) {
     Extrema& extrema = extrema_[group];
-    if (less(x, extrema.min)) extrema.min = x;
-    if (less(extrema.max, x)) extrema.max = x;
+    if (less(min, extrema.min)) extrema.min = min;
+    if (less(extrema.max, max)) extrema.max = max;
   }
 
   bool has_squares_, has_extrema_;

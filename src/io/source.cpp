@@ -59,6 +59,9 @@ namespace {
 
 std::unique_ptr<Source> open(const std::string& path, const InputOptions& options, io::Layout layout) {
   const bool as_text = is_set(options.text);
+  if (!options.text.keys.empty() && (options.text.columns.empty() || !options.text.in_order)) {
+    throw Error(ErrorKind::usage, "the keys of a table go with the names of the columns to read, and with numbers in the text's order");
+  }
   const ArrayFile::Part part{options.offset, options.count};
   const bool in_part = part.offset != 0 || part.count;
   if (in_part && !options.raw)

@@ -98,7 +98,7 @@ class Commands(Case):
             self.write(name, gzip.compress(b"1.5\n2\n-0.25\n"))
         self.write("x.txt", b"1.5\n2\n")
         for name in ("sales.csv", "t.csv", "2023.csv", "2024.csv"):
-            self.write(name, b"region,price,amount,b,c,d,e\nnorth,1.50,1,2,3,4,5\nsouth,2,1,2,3,4,5\n")
+            self.write(name, b"region,price,amount,b,c,d,e,city,year\nnorth,1.50,1,2,3,4,5,Oslo,2024\nsouth,2,1,2,3,4,5,Rome,2023\n")
         self.write("t.tsv", b"region\tprice\tcount\nnorth\t1.50\t7\n")
         self.write("eu.txt", "Ort;Land;Preis\nK\u00f6ln;DE;1.234,50\n".encode())
         self.write("x", generator.random(1500).astype("f4").tobytes())

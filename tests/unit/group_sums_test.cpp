@@ -1,4 +1,5 @@
 // Exact sums into groups: the bits of sum() of each group's elements alone, whatever the order, the threads and the parts.
+#include <samesum/by.hpp>
 #include <samesum/error.hpp>
 #include <samesum/group_sums.hpp>
 #include <samesum/statistics.hpp>
@@ -11,6 +12,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -252,6 +255,115 @@ TEST(GroupSums, OfIntegersThatDoNotFitNameTheGroup) {
     EXPECT_NE(std::string(error.what()).find("group 1"), std::string::npos) << error.what();
   }
   EXPECT_EQ(sums.means().as<double>()[1], 0x1p63);
+}
+
+TEST(Segments, OfAnyLengthsHaveTheBitsOfTheirElementsAlone) {
+  std::mt19937_64 random(4);
+  for (const Data data : {Data::plain, Data::special, Data::zeros, Data::wide}) {
+    std::vector<std::uint64_t> lengths(20'000);  // several ranges of groups; some empty, some long
+    for (std::uint64_t& length : lengths) length = random() % 4;
+    lengths[0] = 1500;
+    lengths[9000] = 70'000;
+    lengths[19'999] = 65'536;
+    std::vector<double> values(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}));
+    for (double& value : values) value = number(data, random);
+    const By groups = by_lengths(lengths);
+    ASSERT_EQ(groups.groups(), lengths.size());
+    for (const std::uint32_t threads : {1u, 3u}) {
+      GroupOptions how = kAll;
+      how.threads = threads;
+      const GroupSums sums = groups.sums(values, how);
+      std::uint64_t first = 0;
+      for (std::size_t group = 0; group < lengths.size(); first += lengths[group++]) {
+        if (group % 89 != 0 && lengths[group] < 4) continue;
+        const Array part = Array(values).part(first, lengths[group]);
+        const Statistics all = collect(part, {true, true, true, false});
+        ASSERT_EQ(sums.sum(group), all.sum()) << group;
+        ASSERT_EQ(sums.statistics(group).squares(), all.squares()) << group;
+        if (lengths[group] == 0) continue;
+        ASSERT_EQ(bits(sums.min(group, NanPolicy::propagate).as_double()), bits(all.min().value.as_double()));
+        ASSERT_EQ(bits(sums.max(group, NanPolicy::propagate).as_double()), bits(all.max().value.as_double()));
+      }
+    }
+  }
+}
+
+TEST(Segments, ByOffsetsOfAnyTypeAndStride) {
+  const std::vector<std::int32_t> values = {9, 1, 2, 3, 4, 9};
+  const std::vector<std::int16_t> offsets = {1, 1, 4, 5};
+  const Values sums = sum(values, by_offsets(offsets));
+  EXPECT_EQ(std::vector<std::int64_t>(sums.as<std::int64_t>().begin(), sums.as<std::int64_t>().end()),
+            (std::vector<std::int64_t>{0, 6, 4}));
+  const Values reversed = sum(Array(values.data() + 5, 6, DType::int32, -4), by_offsets(offsets));
+  EXPECT_EQ(reversed.as<std::int64_t>()[1], 4 + 3 + 2);
+  EXPECT_TRUE(std::isnan(mean(values, by_offsets(offsets)).as<double>()[0]));
+  EXPECT_NE(message([&] { static_cast<void>(by_offsets(std::vector{0, 3, 2})); }).find("offset 2 is 2"), std::string::npos);
+  EXPECT_NE(message([&] { static_cast<void>(by_offsets(std::vector{-1, 3})); }).find("negative"), std::string::npos);
+  EXPECT_NE(message([&] {
+              static_cast<void>(sum(values, by_offsets(std::vector{0, 7})));
+            }).find("there are 6 elements"),
+            std::string::npos);
+  EXPECT_NE(message([&] { static_cast<void>(by_lengths(std::vector{1, -2})); }).find("length 1 is negative"), std::string::npos);
+  EXPECT_NE(message([&] { static_cast<void>(by_offsets(std::vector<int>{})); }).find("one offset more"), std::string::npos);
+}
+
+template <class Key>
+void expect_by(std::vector<Key> keys, const std::vector<double>& values) {
+  std::map<Key, std::vector<double>> expected;
+  std::vector<Key> seen;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::vector<double>& part = expected[keys[i]];
+    if (part.empty()) seen.push_back(keys[i]);
+    part.push_back(values[i]);
+  }
+  for (const KeyOrder order : {KeyOrder::sorted, KeyOrder::first_seen}) {
+    const By groups = by(keys, order);
+    ASSERT_EQ(groups.groups(), expected.size());
+    const Values sums = sum(values, groups), means = mean(values, groups), least = min(values, groups), counts = count(values, groups);
+    const Values spread = variance(values, groups), greatest = max(values, groups);
+    std::vector<Key> order_of = seen;
+    if (order == KeyOrder::sorted) std::ranges::sort(order_of);
+    for (std::size_t group = 0; group < order_of.size(); ++group) {
+      const std::vector<double>& part = expected[order_of[group]];
+      ASSERT_EQ(groups.keys().template as<Key>()[group], order_of[group]);
+      ASSERT_EQ(bits(sums.as<double>()[group]), bits(sum(part)));
+      const Statistics all = collect(part);
+      ASSERT_EQ(bits(means.as<double>()[group]), bits(all.mean()));
+      ASSERT_EQ(bits(spread.as<double>()[group]), bits(all.variance()));
+      ASSERT_EQ(least.as<double>()[group], all.min().value.as_double());
+      ASSERT_EQ(greatest.as<double>()[group], all.max().value.as_double());
+      ASSERT_EQ(counts.as<std::uint64_t>()[group], part.size());
+    }
+  }
+}
+
+TEST(Keys, AreIntegersOfAnyKindInEitherOrder) {
+  std::mt19937_64 random(5);
+  std::vector<double> values(3000);
+  for (double& value : values) value = number(Data::plain, random);
+  std::vector<std::int64_t> wide(values.size()), near(values.size()), different(values.size());
+  std::vector<std::uint64_t> large(values.size());
+  std::vector<std::int8_t> small(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    wide[i] = static_cast<std::int64_t>(random() % 50 * 0x0123456789abcdef);
+    near[i] = static_cast<std::int64_t>(random() % 7) - 3;
+    different[i] = static_cast<std::int64_t>(random());
+    large[i] = ~std::uint64_t{0} - random() % 3;
+    small[i] = static_cast<std::int8_t>(random());
+  }
+  expect_by(wide, values);
+  expect_by(near, values);
+  expect_by(different, values);
+  expect_by(large, values);
+  expect_by(small, values);
+  expect_by(std::vector<std::int64_t>(values.size(), INT64_MIN), values);
+  expect_by(std::vector<std::int32_t>{}, {});
+  EXPECT_EQ(sum(values, by(near)).size(), 7u);
+  const Values dense = sum(std::vector{1.0, 2.0, 4.0}, by(std::vector{2, 0, 2}, 4));
+  EXPECT_EQ(bits(dense), (std::vector<std::uint64_t>{bits(2.0), 0, bits(5.0), 0}));
+  EXPECT_NE(message([&] { static_cast<void>(by(values)); }).find("float64"), std::string::npos);
+  EXPECT_NE(message([&] { static_cast<void>(sum(values, by(std::vector{1}))); }).find("3000 elements"), std::string::npos);
+  EXPECT_NE(message([&] { static_cast<void>(sum(std::vector{1.0}, by(std::vector{4}, 4))); }).find("index 4"), std::string::npos);
 }
 
 }  // namespace

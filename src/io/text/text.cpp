@@ -205,6 +205,8 @@ void TextReader::parse(TextBlock& block) const {
     column.numbers.reset(layout_ == Layout::table ? 0 : block.end / 2 + 1);
     column.words = 0;
   }
+  block.keys.clear();
+  block.key_of_row.clear();
   if (block.error) return;
   if (!block.skipped) {
     const core::DefaultFloatEnvironment environment;

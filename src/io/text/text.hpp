@@ -1,6 +1,7 @@
 // Text in blocks: cutting a stream of characters without dividing numbers or records, and reading the numbers of a block.
 #pragma once
 
+#include "io/text/keys.hpp"
 #include "io/text/number.hpp"
 
 #include <samesum/source.hpp>
@@ -58,6 +59,8 @@ struct TextBlock {
   bool skipped = false;                ///< it contains nothing to read
   // Set by TextReader::parse():
   std::vector<TextColumn> columns;
+  KeyTable keys;                          ///< of the block alone
+  std::vector<std::uint32_t> key_of_row;  ///< its number in `keys`
   std::uint64_t line_ends = 0;
   std::optional<std::size_t> comma, semicolon;  ///< offset of the first one between numbers, without columns
   std::optional<TextError> error;               ///< `columns` have the numbers before it
@@ -89,6 +92,7 @@ class TextReader {
 
   /// The columns of a table, once the first block that is not skipped is filled; empty where there are none.
   const std::vector<Column>& columns() const noexcept { return columns_; }
+  const std::vector<Column>& key_columns() const noexcept { return key_columns_; }
 
  private:
   static void reserve(TextBlock& block, std::size_t capacity);
@@ -105,7 +109,8 @@ class TextReader {
   bool has_names(const std::vector<std::string>& fields, bool& numbers) const;
   bool find_columns(TextBlock& block);
   void take_columns(TextBlock& block, std::size_t begin, std::size_t end);
-  bool take_column(TextBlock& block, std::size_t begin, const std::string& wanted, const std::vector<std::string>& fields);
+  bool take_column(TextBlock& block, std::size_t begin, const std::string& wanted, const std::vector<std::string>& fields,
+                   std::vector<Column>& columns);
   void take_delimiter(char delimiter);
   void refuse(TextBlock& block, std::size_t offset, std::string message);
   void parse_all(TextBlock& block) const;
@@ -130,6 +135,8 @@ class TextReader {
   char delimiter_ = 0;  // 0: runs of blanks
   std::vector<Column> columns_;
   std::vector<std::uint32_t> column_of_;  // the index in columns_ of each field, or kNoColumn
+  std::vector<Column> key_columns_;
+  std::vector<std::uint32_t> key_of_;  // likewise, in key_columns_
 };
 
 /// "column 3 ('price')".

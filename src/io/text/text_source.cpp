@@ -32,18 +32,24 @@ class TextSource final : public Source {
       if (block_ == nullptr) {
         if (!stream_->unchanged()) refuse("was changed while it was being read: run again");
         const bool words = std::ranges::any_of(columns_, [](const Column& column) { return column.words != 0; });
-        if (!any_ && missing_ == 0 && !words && !allow_empty_) refuse("there is no number in it (--allow-empty says that there need not be one)");
+        if (!any_ && missing_ == 0 && !words && !allow_empty_)
+          refuse("there is no number in it (--allow-empty says that there need not be one)");
         return std::nullopt;
       }
       take(*block_);
     }
     any_ = any_ || chunk_.size() != 0;
+    if (!key_columns_.empty()) find_groups();
     return chunk_;
   }
   std::string_view format() const noexcept override { return "text"; }
   std::string part() const override { return columns_.size() == 1 ? text_of(columns_.front()) : ""; }
   std::span<const Column> columns() const override { return columns_; }
   std::size_t column() const noexcept override { return column_; }
+  std::span<const std::uint64_t> groups() const override { return groups_; }
+  std::uint64_t group_count() const noexcept override { return keys_.size(); }
+  std::vector<std::string> key(std::uint64_t group) const override { return fields_of(keys_.at(group)); }
+  std::span<const Column> key_columns() const override { return key_columns_; }
   std::uint64_t missing() const noexcept override { return missing_; }
   std::uint64_t missing_before(std::uint64_t index) const override {
     const Numbers& numbers = block_->columns[column_].numbers;
@@ -68,6 +74,17 @@ class TextSource final : public Source {
       }
     }
     return false;
+  }
+
+  // The groups of the chunk's elements.
+  void find_groups() {
+    const Numbers& numbers = block_->columns[column_].numbers;
+    groups_.resize(chunk_.size());
+    for (std::uint64_t i = 0; i < groups_.size(); ++i) {
+      const std::uint64_t index = before_chunk_ + i;
+      const std::uint64_t row = numbers.missing() == 0 ? index : index + numbers.missing_before(static_cast<std::size_t>(index));
+      groups_[i] = group_of_key_[block_->key_of_row[row]];
+    }
   }
 
   std::uint64_t line_of(const TextBlock& block, std::size_t offset) const {
@@ -108,7 +125,12 @@ class TextSource final : public Source {
       refuse(block, place, "both commas and semicolons divide numbers; for decimal commas say --decimal ,");
     }
     if (block.error) refuse(block, block.error->offset, block.error->message);
-    if (columns_.empty() && !block.skipped) columns_ = reader_.columns();
+    if (columns_.empty() && !block.skipped) {
+      columns_ = reader_.columns();
+      key_columns_ = reader_.key_columns();
+    }
+    group_of_key_.resize(block.keys.size());
+    for (std::uint64_t i = 0; i < group_of_key_.size(); ++i) group_of_key_[i] = keys_.number_of(block.keys.at(i));
     for (std::size_t i = 0; i < block.columns.size(); ++i) take(block, i);
     line_ += block.line_ends;
     line_offset_ =
@@ -121,7 +143,10 @@ class TextSource final : public Source {
   const bool allow_empty_;
   bool any_ = false;  // whether there was a number
   TextReader reader_;
-  std::vector<Column> columns_;
+  std::vector<Column> columns_, key_columns_;
+  KeyTable keys_;
+  std::vector<std::uint64_t> group_of_key_;  // of the block's keys
+  std::vector<std::uint64_t> groups_;        // of the chunk's elements
   const TextBlock* block_ = nullptr;
   View chunk_{nullptr, 0, DType::float64};
   std::size_t column_ = 0, next_ = 0;      // in the block: the current column, and its next chunk

@@ -182,9 +182,27 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
   bool named = false;
   for (const std::string& wanted : options_.columns) {
     named |= !column_number(wanted);
-    if (!take_column(block, begin, wanted, fields)) return;
+    if (!take_column(block, begin, wanted, fields, columns_)) return;
+  }
+  for (const std::string& wanted : options_.keys) {
+    named |= !column_number(wanted);
+    if (!take_column(block, begin, wanted, fields, key_columns_)) return;
   }
   bool header = true;
+  const auto place = [&](Column& column, std::size_t i, std::vector<std::uint32_t>& index_of) {
+    const std::size_t field = column.number - 1;
+    if (header && !fields[field].empty()) {
+      column.name = fields[field];
+      column.label = printable(fields[field], fields[field].size());
+    }
+    index_of.resize(std::max(index_of.size(), field + 1), kNoColumn);
+    if (index_of[field] != kNoColumn) {
+      refuse(block, begin, fmt::format("column {} is asked for twice", field + 1));
+      return false;
+    }
+    index_of[field] = static_cast<std::uint32_t>(i);
+    return true;
+  };
   if (!named) {
     bool numbers = false;
     const bool words = has_names(fields, numbers);
@@ -195,20 +213,19 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
     header = options_.header.value_or(words);
   }
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const std::size_t field = columns_[i].number - 1;
-    if (header && !fields[field].empty()) {
-      columns_[i].name = fields[field];
-      columns_[i].label = printable(fields[field], fields[field].size());
-    }
-    column_of_.resize(std::max(column_of_.size(), field + 1), kNoColumn);
-    if (column_of_[field] != kNoColumn) return refuse(block, begin, fmt::format("column {} is asked for twice", field + 1));
-    column_of_[field] = static_cast<std::uint32_t>(i);
+    if (!place(columns_[i], i, column_of_)) return;
   }
+  for (std::size_t i = 0; i < key_columns_.size(); ++i) {
+    if (!place(key_columns_[i], i, key_of_)) return;
+  }
+  column_of_.resize(std::max(column_of_.size(), key_of_.size()), kNoColumn);
+  key_of_.resize(column_of_.size(), kNoColumn);
   if (header) block.begin = end;
 }
 
 // Adds one column by its number or name; false where there is none.
-bool TextReader::take_column(TextBlock& block, std::size_t begin, const std::string& wanted, const std::vector<std::string>& fields) {
+bool TextReader::take_column(TextBlock& block, std::size_t begin, const std::string& wanted, const std::vector<std::string>& fields,
+                             std::vector<Column>& columns) {
   const auto fail = [&](std::string message) {
     refuse(block, begin, std::move(message));
     return false;
@@ -218,7 +235,7 @@ bool TextReader::take_column(TextBlock& block, std::size_t begin, const std::str
     if (*number > fields.size()) {
       return fail(fmt::format("there is no column {}: the line has {}", *number, counted_fields(fields.size())));
     }
-    columns_.push_back(numbered(*number));
+    columns.push_back(numbered(*number));
     return true;
   }
   const std::string name = is_quoted(wanted) ? wanted.substr(1, wanted.size() - 2) : wanted;
@@ -228,7 +245,7 @@ bool TextReader::take_column(TextBlock& block, std::size_t begin, const std::str
   if (std::find(same + 1, fields.end(), name) != fields.end()) {
     return fail(fmt::format("there are several columns '{}'; take one by its number", printable(name)));
   }
-  columns_.push_back(numbered(static_cast<std::size_t>(same - fields.begin()) + 1));
+  columns.push_back(numbered(static_cast<std::size_t>(same - fields.begin()) + 1));
   return true;
 }
 
@@ -250,7 +267,9 @@ void TextReader::parse_records(TextBlock& block) const {
   const char* const text = block.text.get();
   const char* at = text + block.begin;
   const char* const end = text + block.end;
-  const bool all = options_.columns.empty();
+  const bool all = options_.columns.empty(), keyed = !key_columns_.empty();
+  std::vector<Field> key_fields(key_columns_.size());
+  std::string key;
   const auto fail = [&](const char* where, std::string message) {
     block.error = {static_cast<std::size_t>(where - text), std::move(message)};
   };
@@ -277,10 +296,18 @@ void TextReader::parse_records(TextBlock& block) const {
       if (const std::uint32_t column = column_of_[index]; column != kNoColumn) {
         if (!parse_field(block, block.columns[column], field.text, field.quoted)) return;
       }
+      if (keyed && key_of_[index] != kNoColumn) key_fields[key_of_[index]] = field;
     }
     if (index < column_of_.size()) {
-      const Column& column = *std::ranges::max_element(columns_, {}, &Column::number);
+      std::vector<Column> wanted = columns_;
+      wanted.insert(wanted.end(), key_columns_.begin(), key_columns_.end());
+      const Column& column = *std::ranges::max_element(wanted, {}, &Column::number);
       return fail(at, fmt::format("a line of {}, which has no {}", counted_fields(index), text_of(column)));
+    }
+    if (keyed) {
+      key.clear();
+      for (const Field& part : key_fields) append_field(key, part.text, part.quoted);
+      block.key_of_row.push_back(static_cast<std::uint32_t>(block.keys.number_of(key)));
     }
     const auto* const line_end = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
     at = line_end != nullptr ? line_end + 1 : end;

@@ -1,0 +1,84 @@
+// Reductions by key and by segment: one result for each group of elements.
+//
+//   const samesum::By groups = samesum::by(cities);               // any integers; groups in ascending order of the keys
+//   samesum::Values totals = samesum::sum(prices, groups);        // of groups.keys() one after the other
+//   samesum::sum(prices, samesum::by(cities, 1000));              // keys that are 0 to 999: group i is that of key i
+//   samesum::mean(samples, samesum::by_offsets(starts));          // ragged rows: from each start to the next
+#pragma once
+
+#include <samesum/array.hpp>
+#include <samesum/axes.hpp>
+#include <samesum/export.hpp>
+#include <samesum/group_sums.hpp>
+#include <samesum/options.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace samesum SAMESUM_EXPORT {
+
+/// The order of the groups of by().
+enum class KeyOrder {
+  sorted,      ///< in ascending order of their keys
+  first_seen,  ///< in the order in which their keys first occur
+};
+
+/// A division of elements into groups. A handle: copies share what it holds.
+class By {
+ public:
+  std::uint64_t groups() const noexcept;
+  std::uint64_t elements() const noexcept;  ///< how many are divided
+  /// The key of each group, in the type of the keys; where keys are the numbers of groups, and of segments, these numbers as uint64.
+  const Values& keys() const noexcept;
+  /// The sums of such groups, with what `options` ask for. @throws Error (usage) unless `data` has elements() elements.
+  GroupSums sums(const Array& data, const GroupOptions& options = {}) const;
+
+ private:
+  struct Division;
+  explicit By(std::shared_ptr<const Division> division) noexcept : division_(std::move(division)) {}
+  friend SAMESUM_EXPORT By by(const Array& keys, KeyOrder order);
+  friend SAMESUM_EXPORT By by(const Array& keys, std::uint64_t groups);
+  friend SAMESUM_EXPORT By by_offsets(const Array& offsets);
+  friend SAMESUM_EXPORT By by_lengths(const Array& lengths);
+
+  std::shared_ptr<const Division> division_;
+};
+
+/// Elements with equal keys are a group; keys are integers of any type. O(n), and O(groups log groups) where they are sorted; 8 bytes of
+/// memory an element. @throws Error (usage) where the keys are no integers.
+By by(const Array& keys, KeyOrder order = KeyOrder::sorted);
+/// Keys are the numbers of groups, 0 to groups - 1, of which any may be empty. O(1): the keys stay where they are and must outlive the
+/// result. Errors as GroupSums::add().
+By by(const Array& keys, std::uint64_t groups);
+/// Group i is the elements from offset i to offset i + 1, the latter excluded: one offset more than groups, ascending, where equal ones
+/// make an empty group. Elements before the first offset and after the last belong to none.
+/// @throws Error (usage) for no offset, and for one that is negative, below the one before it, or (in a reduction) beyond the elements.
+By by_offsets(const Array& offsets);
+/// Group i is the next `lengths[i]` elements. @throws Error (usage) for a negative length.
+By by_lengths(const Array& lengths);
+
+// Of each group, the same bits as the function of its elements alone. Where these have no answer for no elements, the result is NaN.
+// @throws Error (usage) for another number of elements, Error (no_answer) where a sum of integers does not fit, or the extrema of integers
+// are of no elements: the message names the group.
+
+/// As GroupSums::sums(), means(), variances(), counts().
+inline Values sum(const Array& data, const By& by, const Options& options = {}) {
+  return by.sums(data, {.threads = options.tuning.threads}).sums(options.nan);
+}
+inline Values mean(const Array& data, const By& by, const Options& options = {}) {
+  return by.sums(data, {.threads = options.tuning.threads}).means(options.nan);
+}
+inline Values variance(const Array& data, const By& by, std::uint64_t ddof = 0, const Options& options = {}) {
+  return by.sums(data, {.squares = true, .threads = options.tuning.threads}).variances(ddof, options.nan);
+}
+inline Values count(const Array& data, const By& by) { return by.sums(data).counts(); }
+/// Of floats float64, of integers int64 or uint64.
+inline Values min(const Array& data, const By& by, const Options& options = {}) {
+  return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).minima(options.nan);
+}
+inline Values max(const Array& data, const By& by, const Options& options = {}) {
+  return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).maxima(options.nan);
+}
+
+}  // namespace samesum

@@ -1,0 +1,226 @@
+// Divisions into groups: by key, and by segment.
+#include "core/array_blocks.hpp"
+#include "core/visit.hpp"
+#include "groups/axes.hpp"
+
+#include <samesum/by.hpp>
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace samesum {
+
+struct By::Division {
+  std::uint64_t groups = 0, elements = 0;
+  std::optional<Values> keys;     // of groups
+  std::optional<Values> indices;  // the group of each element
+  std::optional<Array> given;     // likewise, of the caller's
+  std::optional<Values> offsets;  // of segments
+};
+
+namespace {
+
+void require_integers(const Array& keys, std::string_view what) {
+  if (is_integer(keys.type())) return;
+  throw Error(ErrorKind::usage, fmt::format("{} are integers, and these are {}", what, name_of(keys.type())));
+}
+
+// Integers of any type as such of 64 bits, in C order.
+std::vector<std::uint64_t> as_bits(const Array& data) {
+  if (data.on_device()) return as_bits(groups::copied_to_host(data).array());
+  std::vector<std::uint64_t> bits;
+  bits.reserve(data.size());
+  core::for_blocks(data, core::Order::index, [&](View block) {
+    const auto* from = static_cast<const std::byte*>(block.data());
+    core::visit(block.type(), [&](auto element) {
+      if constexpr (std::is_integral_v<decltype(element)>) {
+        for (std::uint64_t i = 0; i < block.size(); ++i, from += block.stride()) {
+          std::memcpy(&element, from, sizeof element);
+          bits.push_back(static_cast<std::uint64_t>(element));
+        }
+      }
+    });
+  });
+  return bits;
+}
+
+// Numbers keys in the order in which they first occur.
+class Numbering {
+ public:
+  explicit Numbering(std::uint64_t span, std::uint64_t least, std::uint64_t elements) : least_(least) {
+    constexpr std::uint64_t kFew = std::uint64_t{1} << 16;
+    direct_ = span < std::max(kFew, 2 * elements);
+    if (direct_) numbers_.assign(span + 1, kNone);
+  }
+
+  std::uint64_t of(std::uint64_t key) {
+    if (direct_) {
+      std::uint64_t& number = numbers_[key - least_];
+      if (number == kNone) number = add(key);
+      return number;
+    }
+    if (slots_.size() < 2 * (keys_.size() + 1)) enlarge();
+    for (std::size_t i = place(key);; i = (i + 1) & (slots_.size() - 1)) {
+      if (slots_[i] == kNone) slots_[i] = add(key);
+      if (keys_[slots_[i]] == key) return slots_[i];
+    }
+  }
+  const std::vector<std::uint64_t>& keys() const noexcept { return keys_; }
+
+ private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  std::uint64_t add(std::uint64_t key) {
+    keys_.push_back(key);
+    return keys_.size() - 1;
+  }
+  // The upper bits of a product with an odd number close to 2^64 over the golden ratio (D. Knuth, The Art of Computer Programming 3, 6.4).
+  std::size_t place(std::uint64_t key) const noexcept { return (key ^ key >> 32) * 0x9e3779b97f4a7c15 >> shift_; }
+  void enlarge() {
+    slots_.assign(slots_.empty() ? 1024 : 2 * slots_.size(), kNone);
+    shift_ = 64 - std::countr_zero(slots_.size());
+    for (std::uint64_t number = 0; number < keys_.size(); ++number) {
+      std::size_t i = place(keys_[number]);
+      while (slots_[i] != kNone) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = number;
+    }
+  }
+
+  bool direct_ = false;
+  std::uint64_t least_;
+  std::vector<std::uint64_t> numbers_;  // of all keys from the least on
+  std::vector<std::uint64_t> slots_;    // else a hash table with open addressing
+  int shift_ = 64;
+  std::vector<std::uint64_t> keys_;
+};
+
+void store(std::uint64_t bits, DType type, std::uint64_t i, Values& to) {
+  core::visit(type, [&](auto element) {
+    if constexpr (std::is_integral_v<decltype(element)>) {
+      element = static_cast<decltype(element)>(bits);
+      std::memcpy(static_cast<std::byte*>(to.data()) + i * sizeof element, &element, sizeof element);
+    }
+  });
+}
+
+Values numbers_up_to(std::uint64_t count) {
+  Values numbers(DType::uint64, {count});
+  auto* const to = static_cast<std::uint64_t*>(numbers.data());
+  std::iota(to, to + count, std::uint64_t{0});
+  return numbers;
+}
+
+}  // namespace
+
+By by(const Array& keys, KeyOrder order) {
+  require_integers(keys, "keys");
+  const std::vector<std::uint64_t> bits = as_bits(keys);
+  // Signed numbers are in order with their sign bit inverted.
+  const std::uint64_t sign = is_signed(keys.type()) ? std::uint64_t{1} << 63 : 0;
+  std::uint64_t least = ~std::uint64_t{0}, greatest = 0;
+  for (const std::uint64_t key : bits) {
+    least = std::min(least, key ^ sign);
+    greatest = std::max(greatest, key ^ sign);
+  }
+  Numbering numbering(bits.empty() ? 0 : greatest - least, least, bits.size());
+  Values indices(DType::uint64, {bits.size()});
+  auto* const index = static_cast<std::uint64_t*>(indices.data());
+  for (std::uint64_t i = 0; i < bits.size(); ++i) index[i] = numbering.of(bits[i] ^ sign);
+  const std::vector<std::uint64_t>& found = numbering.keys();
+  std::vector<std::uint64_t> sequence(found.size());
+  std::iota(sequence.begin(), sequence.end(), std::uint64_t{0});
+  if (order == KeyOrder::sorted) {
+    std::ranges::sort(sequence, {}, [&](std::uint64_t group) { return found[group]; });
+    std::vector<std::uint64_t> rank(found.size());
+    for (std::uint64_t i = 0; i < sequence.size(); ++i) rank[sequence[i]] = i;
+    for (std::uint64_t i = 0; i < bits.size(); ++i) index[i] = rank[index[i]];
+  }
+  const auto division = std::make_shared<By::Division>();
+  division->groups = found.size();
+  division->elements = bits.size();
+  division->keys.emplace(keys.type(), std::vector<std::uint64_t>{found.size()});
+  for (std::uint64_t i = 0; i < sequence.size(); ++i) store(found[sequence[i]] ^ sign, keys.type(), i, *division->keys);
+  division->indices = std::move(indices);
+  return By(division);
+}
+
+By by(const Array& keys, std::uint64_t groups) {
+  require_integers(keys, "keys");
+  const auto division = std::make_shared<By::Division>();
+  division->groups = groups;
+  division->elements = keys.size();
+  division->keys = numbers_up_to(groups);
+  division->given = keys;
+  return By(division);
+}
+
+By by_offsets(const Array& offsets) {
+  require_integers(offsets, "offsets");
+  if (offsets.size() == 0) throw Error(ErrorKind::usage, "segments need one offset more than there are segments: of none there is one, 0");
+  const std::vector<std::uint64_t> bits = as_bits(offsets);
+  Values copy(DType::uint64, {bits.size()});
+  for (std::uint64_t i = 0; i < bits.size(); ++i) {
+    if (is_signed(offsets.type()) && bits[i] >> 63 != 0) {
+      throw Error(ErrorKind::usage, fmt::format("offset {} is negative: {}", i, static_cast<std::int64_t>(bits[i])));
+    }
+    if (i > 0 && bits[i] < bits[i - 1]) {
+      throw Error(ErrorKind::usage, fmt::format("offset {} is {}, less than the one before it, {}: they ascend", i, bits[i], bits[i - 1]));
+    }
+    store(bits[i], DType::uint64, i, copy);
+  }
+  const auto division = std::make_shared<By::Division>();
+  division->groups = bits.size() - 1;
+  division->elements = bits.back();
+  division->keys = numbers_up_to(division->groups);
+  division->offsets = std::move(copy);
+  return By(division);
+}
+
+By by_lengths(const Array& lengths) {
+  require_integers(lengths, "lengths");
+  const std::vector<std::uint64_t> bits = as_bits(lengths);
+  std::vector<std::uint64_t> offsets = {0};
+  for (std::uint64_t i = 0; i < bits.size(); ++i) {
+    if (is_signed(lengths.type()) && bits[i] >> 63 != 0) {
+      throw Error(ErrorKind::usage, fmt::format("length {} is negative: {}", i, static_cast<std::int64_t>(bits[i])));
+    }
+    std::uint64_t end = 0;
+    if (__builtin_add_overflow(offsets.back(), bits[i], &end)) throw Error(ErrorKind::usage, "the lengths add up to 2^64 or more");
+    offsets.push_back(end);
+  }
+  return by_offsets(offsets);
+}
+
+std::uint64_t By::groups() const noexcept { return division_->groups; }
+std::uint64_t By::elements() const noexcept { return division_->elements; }
+const Values& By::keys() const noexcept { return *division_->keys; }
+
+GroupSums By::sums(const Array& data, const GroupOptions& options) const {
+  GroupSums sums(groups(), options);
+  if (division_->offsets) {
+    sums.add_segments(data, division_->offsets->array());
+    return sums;
+  }
+  if (data.size() != elements()) {
+    throw Error(ErrorKind::usage, fmt::format("{} elements, and keys of {}: each element needs one key", data.size(), elements()));
+  }
+  const Array indices = division_->given ? *division_->given : division_->indices->array();
+  if (std::ranges::equal(data.shape(), indices.shape())) {
+    sums.add(data, indices);
+  } else {
+    const std::vector<std::uint64_t> shape(data.shape().begin(), data.shape().end());
+    sums.add(data, indices.reshaped(Shape(shape)));
+  }
+  return sums;
+}
+
+}  // namespace samesum
