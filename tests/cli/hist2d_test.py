@@ -139,7 +139,7 @@ class Weights(Case):
     def setUp(self):
         super().setUp()
         generator = numpy.random.default_rng(8)
-        self.x = generator.integers(-2, 9, 900).astype("f4")
+        self.x = generator.integers(-2, 12, 900).astype("f4")
         self.x[5] = numpy.nan
         self.w = generator.normal(size=900) * 10.0 ** generator.integers(-20, 20, 900)
         numpy.save(self.path("x.npy"), self.x)
