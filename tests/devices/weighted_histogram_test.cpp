@@ -147,6 +147,10 @@ TEST(WeightedHistogram, WithoutSamplesAndWhatIsRefused) {
   refusal([&] { h.add({std::vector<float>(3)}, std::vector<float>(3)); });
   refusal([&] { h.add({std::vector<float>(3), std::vector<float>(3)}, std::vector<float>(2)); });
   refusal([&] { h.sum({0}); });
+  WeightedHistogram sums_alone({Bins::even(0, 1, 2)}, false);
+  sums_alone.add({std::vector<float>{0.1f, 0.7f, 0.8f}}, std::vector<float>{1, 2, 3});
+  EXPECT_EQ(sums_alone.rebin(0, 2).sums().as<double>()[0], 6);
+  refusal([&] { sums_alone.rebin(0, 2).squares(); });
   refusal([&] { h.sum({5, 0}); });
   refusal([&] { h += WeightedHistogram({Bins::even(0, 1, 2)}); });
   refusal([] { WeightedHistogram({Bins::even(0, 1, 1 << 24), Bins::even(0, 1, 16)}); });

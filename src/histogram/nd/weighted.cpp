@@ -74,8 +74,8 @@ Values inside(const Values& all, const std::vector<Bins>& axes, const std::vecto
 
 }  // namespace
 
-WeightedHistogram::WeightedHistogram(std::vector<Bins> axes)
-    : axes_(std::move(axes)), sums_(binning::cell_count(axes_, kMostCells), {.squares = true}) {}
+WeightedHistogram::WeightedHistogram(std::vector<Bins> axes, bool squares)
+    : axes_(std::move(axes)), sums_(binning::cell_count(axes_, kMostCells), {.squares = squares}) {}
 
 void WeightedHistogram::add(const std::vector<Array>& coordinates, const Array& weights, const Options& options) {
   const core::DefaultFloatEnvironment environment;
@@ -146,7 +146,7 @@ Statistics WeightedHistogram::statistics(std::span<const std::int64_t> indices) 
 
 WeightedHistogram WeightedHistogram::project(const std::vector<std::size_t>& axes) const {
   const binning::Projection projection(axes_, axes);
-  WeightedHistogram result(projection.axes);
+  WeightedHistogram result(projection.axes, sums_.options().squares);
   std::vector<std::uint64_t> to(sums_.groups());
   projection.for_cells([&](std::uint64_t cell, std::uint64_t place) { to[cell] = place; });
   result.sums_.merge(sums_, to);
@@ -157,7 +157,7 @@ WeightedHistogram WeightedHistogram::moved(std::size_t axis, Bins bins, const st
   std::vector<Bins> axes = axes_;
   axes[axis] = std::move(bins);
   const std::uint64_t there = binning::places(axes[axis]);
-  WeightedHistogram result(std::move(axes));
+  WeightedHistogram result(std::move(axes), sums_.options().squares);
   std::vector<std::uint64_t> to(sums_.groups());
   binning::for_moves(axes_, axis, {moves, there}, [&](std::uint64_t place, std::uint64_t cell) { to[cell] = place; });
   result.sums_.merge(sums_, to);
