@@ -15,7 +15,9 @@ namespace {
 // Counts one tile after the other. Rows are short: samples are brought together, and their slots found block by block.
 class TileCounter {
  public:
-  explicit TileCounter(const SlotFinder& finder) : finder_(finder), size_(size_of(finder.plan().type())) {}
+  /// Bytes of a large tile are counted by value, and assigned to bins at the end.
+  TileCounter(const SlotFinder& finder, std::uint64_t elements)
+      : finder_(finder), size_(size_of(finder.plan().type())), by_value_(size_ == 1 && elements >= kMany) {}
 
   /// The elements along `axes`, the last one innermost, from `data` on, into `counts`.
   void count(const std::byte* data, std::span<const core::Axis> axes, std::uint64_t* counts) {
@@ -30,6 +32,7 @@ class TileCounter {
 
  private:
   static constexpr std::size_t kBlock = 512, kCopies = 4;
+  static constexpr std::uint64_t kMany = 4096;
 
   void add_axes(const std::byte* data, std::span<const core::Axis> axes) {
     if (axes.size() == 1) return add_run({data, axes[0].extent, finder_.plan().type(), axes[0].stride});
@@ -64,7 +67,7 @@ class TileCounter {
   }
 
   void add_block(const std::byte* from, std::size_t count) {
-    if (size_ == 1) {  // copies, so that successive equal bytes do not wait for each other
+    if (by_value_) {  // copies, so that successive equal bytes do not wait for each other
       std::size_t i = 0;
       for (; i + kCopies <= count; i += kCopies) {
         for (std::size_t k = 0; k < kCopies; ++k) ++bytes_[k][static_cast<std::uint8_t>(from[i + k])];
@@ -79,7 +82,7 @@ class TileCounter {
 
   void finish() {
     flush();
-    if (size_ != 1) return;
+    if (!by_value_) return;
     const std::vector<std::uint32_t>& slots = finder_.plan().pattern_slots();
     for (std::size_t value = 0; value < 256; ++value) {
       std::uint64_t count = 0;
@@ -93,6 +96,7 @@ class TileCounter {
 
   const SlotFinder& finder_;
   std::size_t size_;
+  bool by_value_;
   std::uint64_t* counts_ = nullptr;
   std::size_t filled_ = 0;
   std::uint64_t bytes_[kCopies][256] = {};
@@ -114,12 +118,13 @@ void count_tiles_on_cpu(const groups::TileBlock& block, const std::vector<std::u
   });
   if (places.empty()) return;
   std::int64_t first_element = 0;
-  const std::vector<core::Axis> axes = core::simplified_axes(groups::elements_of(block, 0), core::Order::memory, first_element);
+  const Array one = groups::elements_of(block, 0);
+  const std::vector<core::Axis> axes = core::simplified_axes(one, core::Order::memory, first_element);
   const auto* const data = static_cast<const std::byte*>(block.data.data()) + first_element;
   const std::uint32_t threads = core::thread_count(block.data.bytes(), wanted);
   const std::uint64_t chunk = std::max<std::uint64_t>(places.size() / threads / 16, 1);
   core::for_chunks(places.size(), threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
-    TileCounter counter(finder);
+    TileCounter counter(finder, one.size());
     for (std::uint64_t i = first; i < first + count; ++i) {
       counter.count(data + places[i].offset, axes, slots + places[i].tile * plan.slots());
     }
