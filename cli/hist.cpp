@@ -271,19 +271,26 @@ int run(Output& out, const HistOptions& options) {
   if (!options.selection.mask.empty() && (!options.tiles.empty() || !options.tile.empty())) {
     refuse("--mask takes pixels out of their places: --tiles and --tile cannot be used with it");
   }
-  if (!options.compare.empty() && (options.letters != 0 || options.characters)) {
-    refuse("--compare is for numbers: --letters and --characters cannot be used with it");
+  if ((!options.compare.empty() || options.weighted()) && (options.letters != 0 || options.characters)) {
+    refuse("--compare and --weights are for numbers: --letters and --characters cannot be used with them");
   }
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
   if (options.input.files.size() == 1 && options.input.dtype.empty()) {
     const std::string image = path == "-" ? image_from_standard_input() : is_image(path) ? path : "";
-    if (!image.empty() && !options.compare.empty()) refuse("--compare is for numbers, not for images");
+    if (!image.empty() && (!options.compare.empty() || options.weighted()))
+      refuse("--compare and --weights are for numbers, not for images");
     if (!image.empty()) return run_image(out, options, image);
   }
   if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0 || options.selection.wanted()) {
     refuse(fmt::format(
         "{}: --by-channel, --alpha, --tiles, --page, --region and --mask are for images, and this is no PNG, JPEG or TIFF image",
         shown_name(path)));
+  }
+  if (options.weighted()) {
+    if (!options.tile.empty() || !options.compare.empty() || !options.input.map.empty() || !options.input.nodata.empty()) {
+      refuse("--weights goes with numbers as they are: --tile, --compare, --map and --nodata cannot be used with it");
+    }
+    return run_weighted(out, options, {options.input}, {options});
   }
   if (!options.tile.empty()) return run_tiles(out, options);
   return options.compare.empty() ? run_numbers(out, options) : run_compare(out, options);
@@ -324,6 +331,7 @@ void add_hist(CLI::App& program, Action& action) {
       ->option_text("N");
   command->add_flag("--characters", options->characters, "of a text: count each byte");
   command->add_option("--compare", options->compare, "how far the histogram is from another file's")->type_name("FILE");
+  add_weights(*command, *options);
   command->add_flag("--log", options->log, "draw logarithmic bars");
   command->add_option("--plot", options->plot, "draw into an SVG file; - is standard output")->type_name("OUT.svg");
   add_options(*command, options->result, kJson | kCsv | kVerbose);
@@ -345,6 +353,7 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
   samesum hist --total --column 2 *.csv # one histogram of several files
+  samesum hist a.npy --weights v.npy --bins 10 # exact sums of weights
   samesum hist a.npy --compare b.npy    # earth mover's distance and others
 
 Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared

@@ -126,9 +126,13 @@ int run(Output& out, Options options) {
     axis.input = common.input;
     if (axis.bins == 0) axis.bins = axis.each_value || !axis.edges.empty() ? 0 : common.bins;
     check_bins(axis, fmt::format("--{}-", kNames[i]));
+    if (common.weighted()) continue;
     TwoPasses& input = inputs.emplace_back(coordinates[i].input);
     axes.push_back(make_bins(axis, input.source().type(), [&] { return input.range(); }));
     bytes += input.source().resident_bytes();
+  }
+  if (common.weighted()) {
+    return run_weighted(out, common, {coordinates[0].input, coordinates[1].input}, {options.axes[0], options.axes[1]});
   }
   Report report;
   const Device device = choose_device(common.device, bytes);
@@ -174,6 +178,7 @@ void add_hist2d(CLI::App& program, Action& action) {
   }
   common.input.tables = Tables::columns;
   add_options(*command, common.input);
+  add_weights(*command, common);
   command->add_flag("--log", common.log, "draw logarithmic shades");
   command->add_option("--plot", common.plot, "draw into an SVG or PNG file; - is standard output")->type_name("OUT");
   add_options(*command, common.result, kJson | kCsv | kVerbose);
@@ -186,6 +191,7 @@ void add_hist2d(CLI::App& program, Action& action) {
   samesum hist2d a.npy b.npy --bins 20 --x-range 0 1 --y-edges 0,0.1,1
   samesum hist2d --column price,amount sales.csv --plot map.svg
   samesum hist2d a.npy n.npy --y-log-bins --log --plot map.png
+  samesum hist2d a.npy n.npy --weights v.npy --bins 4 --csv # sums, means
   samesum hist2d --csv a.npy n.npy --y-bin 'x % 7' --y-bins 7
 
 The first file is x, to the right, the second one y, upwards. Bins are those of

@@ -34,9 +34,13 @@ struct HistOptions {
   bool characters = false;
   ResultOptions result;
   std::string plot;
-  std::string compare;  ///< another file
+  std::string compare;        ///< another file
+  std::string weights;        ///< a file with a weight for each number,
+  std::string weight_column;  ///< or a column, of this file or of the input
   std::string device = "auto";
   Tuning tuning;
+
+  bool weighted() const noexcept { return !weights.empty() || !weight_column.empty(); }
 };
 
 /// @throws Error (usage) where options for bins contradict each other; `prefix` begins their names: "--".
@@ -59,6 +63,11 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b);
 std::vector<std::uint64_t> parse_tile(const std::string& text);
 /// The histograms of the tiles of a matrix.
 int run_tiles(Output& out, const HistOptions& options);
+
+/// Sums of weights for the bins of each coordinate, made as `how` says: one or two of them.
+int run_weighted(Output& out, const HistOptions& options, const std::vector<Input>& coordinates, const std::vector<HistOptions>& how);
+/// Adds --weights and --weight-column.
+void add_weights(CLI::App& command, HistOptions& options);
 
 int run_compare(Output& out, const HistOptions& options);
 

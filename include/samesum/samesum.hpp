@@ -43,3 +43,4 @@
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 #include <samesum/version.hpp>
+#include <samesum/weighted_histogram.hpp>

@@ -54,6 +54,17 @@ std::vector<TileBlock> tile_blocks(const Array& data, const Tile& tile) {
   return blocks;
 }
 
+std::int64_t offset_of(const TileBlock& block, std::uint64_t index) {
+  std::int64_t offset = 0;
+  for (std::size_t axis = block.data.rank(); axis-- > 0;) {
+    if (std::ranges::find(block.within, static_cast<std::int64_t>(axis)) != block.within.end()) continue;
+    const std::uint64_t extent = block.data.shape()[axis];
+    offset += static_cast<std::int64_t>(index % extent) * block.data.strides()[axis];
+    index /= extent;
+  }
+  return offset;
+}
+
 Array elements_of(const TileBlock& block, std::uint64_t index) {
   Array elements = block.data;
   for (std::size_t axis = block.data.rank(); axis-- > 0;) {

@@ -21,6 +21,8 @@ struct TileBlock {
 /// Requires a tile that tile_shape() takes. At most 2^(divided axes) blocks, none of them empty along a divided axis.
 std::vector<TileBlock> tile_blocks(const Array& data, const Tile& tile);
 
+/// The distance in bytes from the first element of a block to that of its tile `index`.
+std::int64_t offset_of(const TileBlock& block, std::uint64_t index);
 /// The elements of tile `index` of a block.
 Array elements_of(const TileBlock& block, std::uint64_t index);
 

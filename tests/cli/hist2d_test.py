@@ -5,6 +5,7 @@ import math
 import unittest
 import xml.etree.ElementTree
 import zlib
+from fractions import Fraction
 
 import numpy
 
@@ -132,6 +133,62 @@ class Compare(Case):
         self.assertIn("earth mover's", self.succeed("hist", "a.npy", "--compare", "a.npy"))
         self.assertIn("one file", self.refuse("hist", "a.npy", "b.npy", "--total", "--compare", "b.npy"))
         self.refuse("hist", "a.npy", "--compare", "b.npy", "--range", "100", "200", code=1)
+
+
+class Weights(Case):
+    def setUp(self):
+        super().setUp()
+        generator = numpy.random.default_rng(8)
+        self.x = generator.integers(-2, 12, 900).astype("f4")
+        self.x[5] = numpy.nan
+        self.w = generator.normal(size=900) * 10.0 ** generator.integers(-20, 20, 900)
+        numpy.save(self.path("x.npy"), self.x)
+        numpy.save(self.path("w.npy"), self.w)
+
+    def rows(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.succeed(*arguments, "--csv"))))
+
+    def test_sums_means_and_variances(self):
+        found = self.rows("hist", "x.npy", "--weights", "w.npy", "--bins", "4", "--range", "0", "8")
+        self.assertEqual(len(found), 7)
+        for row in found:
+            if row["low"] == "nan":
+                own = self.w[numpy.isnan(self.x)]
+            elif row["low"] == "-inf":
+                own = self.w[self.x < 0]
+            elif row["high"] == "inf":
+                own = self.w[self.x > 8]
+            else:
+                own = self.w[(self.x >= float(row["low"])) & ((self.x < float(row["high"])) | (float(row["high"]) == 8) & (self.x == 8))]
+            exact = [Fraction(float(one)) for one in own]
+            total, n = sum(exact), len(exact)
+            self.assertEqual(int(row["count"]), n)
+            self.assertEqual(float(row["sum"]), float(total))
+            self.assertEqual(float(row["squares"]), float(sum(one * one for one in exact)))
+            self.assertEqual(float(row["mean"]), float(total / n))
+            self.assertEqual(float(row["variance"]), float(sum((one - total / n) ** 2 for one in exact) / n))
+        json_found = self.json("hist", "x.npy", "--weights", "w.npy", "--bins", "4", "--range", "0", "8")
+        self.assertEqual([float(row["sum"]) for row in found[1:5]], json_found["sums"])
+        self.assertEqual([int(row["count"]) for row in found[1:5]], json_found["counts"])
+
+    def test_two_axes_columns_and_the_terminal(self):
+        table = "a,b,w\n" + "".join(f"{i % 3},{i % 5},{i}\n" for i in range(60))
+        self.write("t.csv", table.encode())
+        found = self.json("hist2d", "--column", "a,b", "t.csv", "--weight-column", "w", "--x-each-value", "--y-each-value")
+        self.assertEqual(found["shape"], [3, 5])
+        wanted = [sum(i for i in range(60) if i % 3 == a and i % 5 == b) for a in range(3) for b in range(5)]
+        self.assertEqual(found["sums"], wanted)
+        self.assertEqual(len(self.rows("hist2d", "--column", "a,b", "t.csv", "--weight-column", "w", "--x-each-value", "--y-each-value")), 6 * 8)
+        self.assertEqual(self.json("hist", "--column", "a", "t.csv", "--weight-column", "w", "--each-value")["sums"],
+                         [sum(i for i in range(60) if i % 3 == a) for a in range(3)])
+        self.assertIn("variance", self.succeed("hist", "x.npy", "--weights", "w.npy"))
+
+    def test_what_is_refused(self):
+        numpy.save(self.path("few.npy"), self.w[:5])
+        self.assertIn("different lengths", self.refuse("hist", "x.npy", "--weights", "few.npy"))
+        self.assertIn("--plot draws counts", self.refuse("hist", "x.npy", "--weights", "w.npy", "--plot", "m.svg"))
+        self.assertIn("--weights", self.refuse("hist", "x.npy", "--weights", "w.npy", "--tile", "2x2"))
+        self.assertIn("only once", self.refuse("hist", "-", "--column", "1", "--weight-column", "2", input=b"1,2\n"))
 
 
 class Parts(Case):

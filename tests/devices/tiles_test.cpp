@@ -147,6 +147,8 @@ TEST(Tiles, ManyOnSeveralThreads) {
   const TileHistograms one = tile_histograms(data, bins, {16, 16}, {.device = Device::open("cpu"), .tuning = {.threads = 1}});
   EXPECT_EQ(tile_histograms(data, bins, {16, 16}, {.device = Device::open("cpu"), .tuning = {.threads = 4}}), one);
   for (const Device& device : test::devices()) EXPECT_EQ(tile_histograms(data, bins, {16, 16}, {.device = device}), one);
+  const TileHistograms large = tile_histograms(data, bins, {300, 431}, {.device = Device::open("cpu"), .tuning = {.threads = 3}});
+  for (std::uint64_t i = 0; i < large.size(); ++i) EXPECT_EQ(large.histogram(i), histogram(tile_at(data, 300, 431, i / 4, i % 4), bins));
   Histogram all(bins);
   for (std::uint64_t i = 0; i < one.size(); ++i) all += one.histogram(i);
   EXPECT_EQ(all, histogram(data, bins));

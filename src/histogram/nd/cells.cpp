@@ -33,7 +33,7 @@ class Borrowed final : public Source {
   Source& from_;
 };
 
-constexpr std::string_view kWhat = "a histogram of several axes";
+constexpr std::string_view kWhat = "a histogram of several inputs";
 
 void require_as_many(std::size_t coordinates, std::size_t axes) {
   if (coordinates == axes) return;

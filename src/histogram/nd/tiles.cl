@@ -7,7 +7,9 @@ KERNEL FIXED_GROUP(GROUP_SIZE, 1) void histogram_tiles(GLOBAL const Sample* samp
                                                        uint height, uint width, long slice_stride, long row_stride, long column_stride,
                                                        ulong number, ulong slice_number, ulong row_number, ulong column_number, uint parts,
                                                        GLOBAL uint* counts, uint slots, PLAN_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
+#if LOCAL_COUNTS
   DYNLOCAL(memory);
+#endif
   Plan plan;
   SET_PLAN(plan);
   const ulong units = slices * down * across * parts;
