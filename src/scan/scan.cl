@@ -5,9 +5,11 @@
 // an expansion would round, `words` says so, and the host does it all.
 //
 // Defined by the host: ELEMENT; INTEGERS; RESULT, the type of the results; NARROW, where that is float; SKIP (of NaNs); GROUP_SIZE, a power
-// of two; ITEMS, the elements of a work-item, which are neighbours.
+// of two; ITEMS, the elements of a work-item; WORD, of the size of the greater of an element and a result; FLOATS, whether elements are float32.
 
 #define TILE (GROUP_SIZE * ITEMS)
+// Where element i of a tile stands in local memory: a work-item's ITEMS neighbours begin in a bank of their own.
+#define PLACE(i) ((i) + (i) / ITEMS)
 
 #if INTEGERS
 #define SUM long
@@ -19,7 +21,7 @@ FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) { to[0] = (ulong)x; }
 FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) { return (SUM)from[0]; }
 FN void share_sum(LOCAL ulong* to, SUM x) { to[0] = (ulong)x; }
 FN SUM shared_sum(LOCAL const ulong* from) { return (SUM)from[0]; }
-FN uint finish_sum(SUM x, GLOBAL RESULT* to) {
+FN uint finish_sum(SUM x, LOCAL RESULT* to) {
   *to = (RESULT)x;
   return 0;
 }
@@ -63,7 +65,7 @@ FN SUM shared_sum(LOCAL const ulong* from) {
   return x;
 }
 // Stores the rounded sum; 1 where it is not known.
-FN uint finish_sum(SUM x, GLOBAL RESULT* to) {
+FN uint finish_sum(SUM x, LOCAL RESULT* to) {
 #if NARROW
   // Both ends of an interval about the sum round to the same.
   x = expansion_normalized(x);
@@ -95,24 +97,25 @@ FN SUM sum_up_to(LOCAL ulong* shared, SUM sum) {
   return sum;
 }
 
-// The sum of the work-item's elements, from `first` on.
-FN SUM sum_of_items(GLOBAL const ELEMENT* x, ulong first, ulong count) {
-  SUM sum = sum_zero();
-  if (first + ITEMS <= count) {
-#pragma unroll
-    for (uint k = 0; k < ITEMS; ++k) sum = sum_add(sum, x[first + k]);
-  } else {
-    for (ulong i = first; i < count; ++i) sum = sum_add(sum, x[i]);
-  }
-  return sum;
-}
+#if INTEGERS
+#define PADDING 0
+#else
+#define PADDING (ELEMENT)-0.0
+#endif
 
 // totals[tile] becomes the sum of tile `tile`; `tiles` is how many there are.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void scan_totals(GLOBAL const ELEMENT* x, ulong offset, ulong count, ulong tiles, GLOBAL ulong* totals) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const ulong tile = group_id();
-  SUM sum = sum_of_items(x + offset, tile * TILE + (ulong)local_id() * ITEMS, count);
+  const ulong first = tile * TILE + local_id();
+  x += offset;
+  SUM sum = sum_zero();
+#pragma unroll
+  for (uint k = 0; k < ITEMS; ++k) {
+    const ulong i = first + k * GROUP_SIZE;
+    sum = sum_add(sum, i < count ? x[i] : PADDING);
+  }
   for (uint distance = GROUP_SIZE / 2; distance != 0; distance /= 2) {
     share_sum(shared + local_id(), sum);
     barrier_local();
@@ -142,25 +145,85 @@ void scan_before(ulong tiles, GLOBAL ulong* totals) {
   }
 }
 
-// `shift` is 1 for exclusive prefixes. words[0] becomes 1 where a result is not known.
-KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void scan_prefixes(GLOBAL const ELEMENT* x, ulong offset, ulong count, ulong tiles, GLOBAL const ulong* totals, GLOBAL RESULT* to,
+#if FLOATS
+// Whether sums of some of these ITEMS, at most 2^4, floats, as doubles, are exact: these are below 2^(e - 126) and multiples of 2^(e - 25 - 150).
+FN uint adds_up(const ELEMENT* x) {
+  uint greatest = 0;
+  uint least = ~0u;
+#pragma unroll
+  for (uint k = 0; k < ITEMS; ++k) {
+    const uint magnitude = as_uint(x[k]) & 0x7fffffffu;
+    greatest = greatest > magnitude ? greatest : magnitude;
+    least = least < magnitude - 1 ? least : magnitude - 1;  // zeros become the greatest
+  }
+  return greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 25;
+}
+#endif
+
+// The results of the work-item's elements; those that are not known, a bit each.
+FN uint finish_items(SUM sum, const ELEMENT* x, LOCAL RESULT* to) {
+  uint unknown = 0;
+#if FLOATS
+  if (sum.f == 0 && sum.inexact == 0 && adds_up(x)) {
+    // s + (e + the elements so far) is rounded once where the sum in brackets is exact.
+    double all = -0.0;
+#pragma unroll
+    for (uint k = 0; k < ITEMS; ++k) {
+      all += (double)x[k];
+#if NARROW || SKIP
+      unknown |= finish_sum(expansion_add(sum, all), to + k) << k;
+#else
+      const double rest = sum.e == 0 ? all : sum.e + all;  // of zeros the sign of the elements'
+      const double result = sum.s + rest;
+      to[k] = result;
+      unknown |= (uint)(!(error_of_sum(sum.e, all, rest) == 0) | !(result - result == 0)) << k;
+#endif
+    }
+    return unknown;
+  }
+#endif
+#pragma unroll
+  for (uint k = 0; k < ITEMS; ++k) {
+    sum = sum_add(sum, x[k]);
+    unknown |= finish_sum(sum, to + k) << k;
+  }
+  return unknown;
+}
+
+// `shift` is 1 for exclusive prefixes. words[0] becomes 1 where a result is not known. Elements and results pass through local memory, so
+// that neighbouring work-items access neighbours in global memory.
+KERNEL FIXED_GROUP(GROUP_SIZE, 3)
+void scan_prefixes(GLOBAL const ELEMENT* from, ulong offset, ulong count, ulong tiles, GLOBAL const ulong* totals, GLOBAL RESULT* to,
                    ulong to_offset, ulong shift, GLOBAL uint* words) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
-  const ulong tile = group_id(), first = tile * TILE + (ulong)local_id() * ITEMS;
-  const ulong end = first + ITEMS < count - shift ? first + ITEMS : count - shift;
-  x += offset;
-  to += to_offset;
-  SUM sum = sum_up_to(shared, sum_of_items(x, first, count));
-  share_sum(shared + local_id(), sum);
+  LOCAL_VAR WORD stage[TILE + GROUP_SIZE];
+  LOCAL ELEMENT* const elements = (LOCAL ELEMENT*)stage;
+  LOCAL RESULT* const results = (LOCAL RESULT*)stage;
+  const uint id = local_id(), own = id * (ITEMS + 1);
+  const ulong tile = group_id(), first = tile * TILE, left = count - first, wanted = left - shift;
+  from += offset + first;
+  to += to_offset + first + shift;
+  for (uint i = id; i < TILE; i += GROUP_SIZE) elements[PLACE(i)] = i < left ? from[i] : PADDING;
+  barrier_local();
+  ELEMENT x[ITEMS];
+  SUM sum = sum_zero();
+#pragma unroll
+  for (uint k = 0; k < ITEMS; ++k) {
+    x[k] = elements[own + k];
+    sum = sum_add(sum, x[k]);
+  }
+  sum = sum_up_to(shared, sum);
+  share_sum(shared + id, sum);
   barrier_local();
   sum = stored_sum(totals + tile, tiles);
-  if (local_id() != 0) sum = sum_merge(sum, shared_sum(shared + local_id() - 1));
-  uint unknown = 0;
-  for (ulong i = first; i < end; ++i) {
-    sum = sum_add(sum, x[i]);
-    unknown |= finish_sum(sum, to + i + shift);
+  if (id != 0) sum = sum_merge(sum, shared_sum(shared + id - 1));
+  const uint unknown = finish_items(sum, x, results + own);
+  const ulong begin = (ulong)id * ITEMS;
+  const uint counted = begin + ITEMS <= wanted ? ~0u : begin < wanted ? (1u << (uint)(wanted - begin)) - 1 : 0;
+  if ((unknown & counted) != 0) words[0] = 1;
+  barrier_local();
+  for (uint i = id; i < TILE; i += GROUP_SIZE) {
+    if (i < wanted) to[i] = results[PLACE(i)];
   }
-  if (shift != 0 && first == 0) *to = 0;
-  if (unknown != 0) words[0] = 1;
+  if (shift != 0 && tile == 0 && id == 0) to[-1] = 0;
 }

