@@ -211,6 +211,44 @@ TEST(ScanTest, UglyDataInEveryInstructionSet) {
   }
 }
 
+// Numbers of any width and exponents, cancelled and repeated in part, beside the accumulator.
+TEST(ScanTest, RandomData) {
+  hard::Random random(11);
+  const auto check = [&](auto element) {
+    using T = decltype(element);
+    const int most = sizeof(T) == 4 ? 120 : 1000;
+    std::vector<T> x(1 + random.below(700));
+    const int spans[] = {0, 3, 20, 45, 60, 110, most};
+    const int span = spans[random.below(7)], width = random.between(1, 53), mode = random.between(0, 4);
+    const int base = random.below(3) == 0 ? -most - 50 : random.between(span - most, most - span);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double value = std::ldexp(static_cast<double>(random.bits(width) + 1), base - width + random.between(-span, span));
+      if (random.bits(1) != 0) value = -value;
+      if (mode == 1) value = std::abs(value);
+      if (mode == 2 && i % 2 != 0) value = -static_cast<double>(x[i - 1]);
+      if (mode == 3 && i > 2 && random.below(2) == 0) value = -static_cast<double>(x[i - 1]) - static_cast<double>(x[i - 2]);
+      if (mode == 4 && i > 2 && random.below(3) == 0) value = 0.5 * static_cast<double>(x[i - 3]);
+      x[i] = static_cast<T>(value);
+      if (!std::isfinite(x[i])) x[i] = 1;
+    }
+    Accumulator sum;
+    std::vector<double> wide;
+    std::vector<float> narrow;
+    for (const T value : x) {
+      sum.add(value);
+      wide.push_back(sum.round());
+      narrow.push_back(sum.round_to_float());
+    }
+    SCOPED_TRACE("span " + std::to_string(span) + ", width " + std::to_string(width) + ", mode " + std::to_string(mode));
+    expect_same<double>(wide, scan(x).template as<double>());
+    expect_same<float>(narrow, scan(x, {.float32 = true}).template as<float>());
+  };
+  for (int i = 0; i < 500 && !HasFatalFailure(); ++i) {
+    check(float{});
+    check(double{});
+  }
+}
+
 // Arrays of many blocks: the same bits for any number of threads, and those of sum() at places.
 TEST(ScanTest, BlocksAndThreads) {
   for (int kind = 0; kind < 10; ++kind) {
