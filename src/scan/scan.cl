@@ -220,7 +220,7 @@ void scan_prefixes(GLOBAL const ELEMENT* from, ulong offset, ulong count, ulong 
   const uint unknown = finish_items(sum, x, results + own);
   const ulong begin = (ulong)id * ITEMS;
   const uint counted = begin + ITEMS <= wanted ? ~0u : begin < wanted ? (1u << (uint)(wanted - begin)) - 1 : 0;
-  if ((unknown & counted) != 0) words[0] = 1;
+  if ((unknown & counted) != 0) atomic_max_global32(words, 1);
   barrier_local();
   for (uint i = id; i < TILE; i += GROUP_SIZE) {
     if (i < wanted) to[i] = results[PLACE(i)];
