@@ -7,7 +7,6 @@
 #include <fstream>
 #include <random>
 #include <sstream>
-#include <string>
 #include <vector>
 
 constexpr const char* kKernels = R"(
