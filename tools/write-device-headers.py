@@ -38,7 +38,7 @@ def main():
     lines = text.splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if line.startswith("// --- of src/exact/exact.h"))
     last = next(i for i, line in enumerate(lines) if line.startswith("// --- end of what tools/"))
-    wanted = "".join(lines[:first + 1]) + "\n" + shared() + "\n" + "".join(lines[last:])
+    wanted = "".join(lines[:first + 1]) + shared() + "".join(lines[last:])
     if "--check" in sys.argv[1:]:
         if wanted != text:
             sys.exit(f"{HEADER}: not what src/ has; run tools/write-device-headers.py")

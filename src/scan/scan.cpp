@@ -6,6 +6,7 @@
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "scan/place.hpp"
+#include "scan/scan_device.hpp"
 
 #include <samesum/error.hpp>
 
@@ -17,7 +18,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <ranges>
+#include <optional>
 
 namespace samesum {
 namespace prefix {
@@ -116,6 +117,32 @@ bool overlap(const Array& a, const Array& b) {
   return first_a < last_b && first_b < last_a;
 }
 
+// On the device, where that has kernels for it and all results are known there. Elements in host memory are uploaded.
+bool try_device(const Array& data, const Scan& what, const Layout& layout, const Device& device, const Options& options, const Array& to) {
+  if (what.operation != ScanOperation::sum || layout.outer != 1 || layout.inner != 1 || !layout.offsets.empty()) return false;
+  if (!data.contiguous() || !device_scans(data.type(), data.size(), device.info())) return false;
+  std::optional<Buffer> elements, results;
+  if (!data.on_device()) {
+    elements.emplace(device, data.bytes());
+    elements->write(data.data(), data.bytes(), 0);
+  }
+  const Array from = elements ? Array(*elements, data.size(), data.type()) : data;
+  if (!to.on_device()) results.emplace(device, to.bytes());
+  const Array there = results ? Array(*results, to.size(), to.type()) : to;
+  if (!scan_on_device(from, what.float32, what.exclusive, options.nan, there)) return false;
+  if (results) results->read(const_cast<void*>(to.data()), to.bytes(), 0);
+  return true;
+}
+
+void report(const Array& data, std::string_view device, std::chrono::steady_clock::time_point start, const Options& options) {
+  if (options.report == nullptr) return;
+  *options.report = {};
+  options.report->device = device;
+  options.report->variant = "scan";
+  options.report->bytes = data.bytes();
+  options.report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 }  // namespace prefix
 
@@ -151,7 +178,7 @@ void scan(const Array& data, const Scan& what, const Array& to, const Options& o
   const auto start = std::chrono::steady_clock::now();
   const Device device = device::device_for(data, data.bytes(), options);
   device::require_on(data, device);
-  std::string_view place = "cpu";
+  if (prefix::try_device(data, what, layout, device, options, to)) return prefix::report(data, device.info().selector, start, options);
   const bool aligned = reinterpret_cast<std::uintptr_t>(to.data()) % size_of(type) == 0;
   if (!to.on_device() && aligned) {
     prefix::scan_host(data, what, layout, options, const_cast<void*>(to.data()));
@@ -164,13 +191,7 @@ void scan(const Array& data, const Scan& what, const Array& to, const Options& o
       std::memcpy(const_cast<void*>(to.data()), results.data(), to.bytes());
     }
   }
-  if (options.report != nullptr) {
-    *options.report = {};
-    options.report->device = place;
-    options.report->variant = "scan";
-    options.report->bytes = data.bytes();
-    options.report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
+  prefix::report(data, "cpu", start, options);
 }
 
 }  // namespace samesum

@@ -34,7 +34,7 @@ NOT_RUN = {
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
-         ["quantile"], ["reduce"], ["max"], ["tune"]]
+         ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {

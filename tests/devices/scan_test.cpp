@@ -5,6 +5,7 @@
 #include "support/devices.hpp"
 #include "support/oracle.hpp"
 #include "support/placed.hpp"
+#include "support/scans.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
@@ -18,7 +19,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -28,14 +28,9 @@
 namespace samesum {
 namespace {
 
-template <class T>
-std::uint64_t bits_of(T value) {
-  if constexpr (sizeof(T) == 8) {
-    return std::bit_cast<std::uint64_t>(value);
-  } else {
-    return std::bit_cast<std::uint32_t>(value);
-  }
-}
+using test::bits_of;
+using test::message_of;
+using test::There;
 
 // All prefix sums, by one big integer in units of 2^-1074.
 template <class U>
@@ -110,16 +105,6 @@ void check_sums(const Array& data, const Array& there, NanPolicy nan, const Opti
   exclusive.exclusive = true;
   expect_same<U>(before, scan(there, exclusive, with).as<U>());
 }
-
-struct There {
-  There(const Device& device, const Array& host) {
-    buffer.emplace(device, std::max<std::uint64_t>(host.bytes(), 8));
-    if (host.bytes() != 0) buffer->write(host.data(), host.bytes(), 0);
-    array.emplace(*buffer, Shape(host.shape()), host.type());
-  }
-  std::optional<Buffer> buffer;
-  std::optional<Array> array;
-};
 
 class ScanOfType : public testing::TestWithParam<DType> {};
 
@@ -211,6 +196,44 @@ TEST(ScanTest, UglyDataInEveryInstructionSet) {
   }
 }
 
+// Numbers of any width and exponents, cancelled and repeated in part, beside the accumulator.
+TEST(ScanTest, RandomData) {
+  hard::Random random(11);
+  const auto check = [&](auto element) {
+    using T = decltype(element);
+    const int most = sizeof(T) == 4 ? 120 : 1000;
+    std::vector<T> x(1 + random.below(700));
+    const int spans[] = {0, 3, 20, 45, 60, 110, most};
+    const int span = spans[random.below(7)], width = random.between(1, 53), mode = random.between(0, 4);
+    const int base = random.below(3) == 0 ? -most - 50 : random.between(span - most, most - span);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double value = std::ldexp(static_cast<double>(random.bits(width) + 1), base - width + random.between(-span, span));
+      if (random.bits(1) != 0) value = -value;
+      if (mode == 1) value = std::abs(value);
+      if (mode == 2 && i % 2 != 0) value = -static_cast<double>(x[i - 1]);
+      if (mode == 3 && i > 2 && random.below(2) == 0) value = -static_cast<double>(x[i - 1]) - static_cast<double>(x[i - 2]);
+      if (mode == 4 && i > 2 && random.below(3) == 0) value = 0.5 * static_cast<double>(x[i - 3]);
+      x[i] = static_cast<T>(value);
+      if (!std::isfinite(x[i])) x[i] = 1;
+    }
+    Accumulator sum;
+    std::vector<double> wide;
+    std::vector<float> narrow;
+    for (const T value : x) {
+      sum.add(value);
+      wide.push_back(sum.round());
+      narrow.push_back(sum.round_to_float());
+    }
+    SCOPED_TRACE("span " + std::to_string(span) + ", width " + std::to_string(width) + ", mode " + std::to_string(mode));
+    expect_same<double>(wide, scan(x).template as<double>());
+    expect_same<float>(narrow, scan(x, {.float32 = true}).template as<float>());
+  };
+  for (int i = 0; i < 500 && !HasFatalFailure(); ++i) {
+    check(float{});
+    check(double{});
+  }
+}
+
 // Arrays of many blocks: the same bits for any number of threads, and those of sum() at places.
 TEST(ScanTest, BlocksAndThreads) {
   for (int kind = 0; kind < 10; ++kind) {
@@ -229,138 +252,27 @@ TEST(ScanTest, BlocksAndThreads) {
   }
 }
 
-template <class T>
-void check_integers(const Device& device) {
-  using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-  hard::Random random(3);
-  std::vector<T> x(5000);
-  for (T& value : x) value = static_cast<T>(static_cast<T>(random.bits()) >> (sizeof(T) == 8 ? 14 : 0));
-  std::vector<Wide> expected(x.size()), counts(x.size());
-  std::partial_sum(x.begin(), x.end(), expected.begin(), [](Wide a, Wide b) { return static_cast<Wide>(a + b); });
-  const There there(device, x);
-  for (const Array& data : {Array(x), *there.array}) {
-    const Values sums = scan(data, {}, {});
-    expected[0] = x[0];
-    Wide running = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(sums.as<Wide>()[i], running = static_cast<Wide>(running + x[i])) << i;
-    const Values found = scan(data, {.operation = ScanOperation::count_nonzero}, {});
-    std::uint64_t count = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(found.as<std::uint64_t>()[i], count += x[i] != 0) << i;
-    const Values lows = scan(data, {.operation = ScanOperation::min}, {}), highs = scan(data, {.operation = ScanOperation::max}, {});
-    T low = x[0], high = x[0];
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      ASSERT_EQ(lows.as<T>()[i], low = std::min(low, x[i])) << i;
-      ASSERT_EQ(highs.as<T>()[i], high = std::max(high, x[i])) << i;
-    }
-  }
-}
-
-TEST(ScanTest, Integers) {
+// Many tiles of a device, with and without results that it leaves to the host.
+TEST(ScanTest, TilesOnDevices) {
   for (const Device& device : test::devices()) {
-    SCOPED_TRACE(device.info().selector);
-    check_integers<std::int8_t>(device);
-    check_integers<std::uint8_t>(device);
-    check_integers<std::int16_t>(device);
-    check_integers<std::uint16_t>(device);
-    check_integers<std::int32_t>(device);
-    check_integers<std::uint32_t>(device);
-    check_integers<std::int64_t>(device);
-    check_integers<std::uint64_t>(device);
-  }
-}
-
-std::string message_of(const std::function<void()>& call, ErrorKind kind) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
-
-TEST(ScanTest, IntegersThatDoNotFitAreErrorsWithTheirPlace) {
-  for (const Device& device : test::devices()) {
-    std::vector<std::int64_t> x(300000, 0);
-    x[5] = x[77777] = std::numeric_limits<std::int64_t>::max() / 2 + 1;
-    x[200000] = -7;
-    for (const std::uint32_t threads : {1u, 2u}) {
-      const Options options{.device = device, .tuning = {.threads = threads}};
-      EXPECT_NE(message_of([&] { scan(x, {}, options); }, ErrorKind::no_answer).find("at index 77777"), std::string::npos);
-      x[60000] = -1;
-      EXPECT_EQ(scan(x, {}, options).as<std::int64_t>()[77777], std::numeric_limits<std::int64_t>::max());
-      x[60000] = 0;
-    }
-    const std::vector<std::uint64_t> whole = {std::numeric_limits<std::uint64_t>::max(), 0, 1};
-    EXPECT_NE(message_of([&] { scan(whole, {}, {.device = device}); }, ErrorKind::no_answer).find("at index 2"), std::string::npos);
-    // Of the last element an exclusive result takes no account.
-    EXPECT_EQ(scan(whole, {.exclusive = true}, {.device = device}).as<std::uint64_t>()[2], whole[0]);
-  }
-  std::vector<std::int64_t> factors(200000, 1);
-  factors[3] = -1;
-  factors[100000] = std::numeric_limits<std::int64_t>::min() / 2;
-  factors[150000] = 2;
-  const Scan product{.operation = ScanOperation::product};
-  EXPECT_EQ(scan(std::span(factors).first(150000), product, {.tuning = {.threads = 2}}).as<std::int64_t>()[149999], std::int64_t{1} << 62);
-  EXPECT_NE(message_of([&] { scan(factors, product, {.tuning = {.threads = 2}}); }, ErrorKind::no_answer).find("at index 150000"),
-            std::string::npos);
-  factors[150000] = 0;
-  std::fill(factors.begin() + 150001, factors.end(), 1000);
-  EXPECT_EQ(scan(factors, product, {.tuning = {.threads = 2}}).as<std::int64_t>().back(), 0);
-}
-
-TEST(ScanTest, ProductsAndExtremesAreThoseOfThePrefixes) {
-  hard::Random random(8);
-  std::vector<double> x(9000);
-  for (double& value : x) value = 0.5 + static_cast<double>(random.bits(53)) * 0x1p-53;
-  x[17] = -0.0;
-  x[6000] = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<float> narrow(x.begin(), x.end());
-  for (const Array& data : {Array(x), Array(narrow)}) {
-    for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
-      const Options options{.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = 2}};
-      const Values products = scan(data, {.operation = ScanOperation::product}, options);
-      const Values lows = scan(data, {.operation = ScanOperation::min}, options),
-                   highs = scan(data, {.operation = ScanOperation::max}, options);
-      const Values counts = scan(data, {.operation = ScanOperation::count_nonzero}, options);
-      for (std::size_t i = 0; i < x.size(); i += i < 40 ? 1 : 331) {
-        const Array prefix = data.part(0, i + 1);
-        EXPECT_EQ(bits_of(test::number_at(products.array(), i)), bits_of(product(prefix, options).as_double())) << i;
-        EXPECT_EQ(bits_of(test::number_at(lows.array(), i)), bits_of(min(prefix, options).value.as_double())) << i;
-        EXPECT_EQ(bits_of(test::number_at(highs.array(), i)), bits_of(max(prefix, options).value.as_double())) << i;
-        EXPECT_EQ(counts.as<std::uint64_t>()[i], count_nonzero(prefix, options)) << i;
+    for (const int kind : {0, 1, 4, 7, 8, 9}) {
+      SCOPED_TRACE("kind " + std::to_string(kind) + " on " + device.info().selector);
+      const std::vector<double> x = ugly(kind, 30001);
+      const std::vector<float> narrow(x.begin(), x.end());
+      for (const Array& data : {Array(x), Array(narrow)}) {
+        const There there(device, data);
+        for (const bool float32 : {false, true}) {
+          const NanPolicy nan = float32 || kind % 2 == 0 ? NanPolicy::propagate : NanPolicy::skip;  // not every program there is
+          for (const bool exclusive : {false, true}) {
+            const Scan what{.exclusive = exclusive, .float32 = float32};
+            const Values found = scan(*there.array, what, {.nan = nan});
+            const Values expected = scan(data, what, {.nan = nan, .device = Device::open("cpu")});
+            ASSERT_EQ(std::memcmp(found.data(), expected.data(), expected.array().bytes()), 0);
+          }
+        }
       }
     }
   }
-  const std::vector<float> nothing(3, std::numeric_limits<float>::quiet_NaN());
-  message_of([&] { scan(nothing, {.operation = ScanOperation::max}, {.nan = NanPolicy::skip}); }, ErrorKind::no_answer);
-  EXPECT_EQ(scan(nothing, {}, {.nan = NanPolicy::skip}).as<double>()[2], 0);
-}
-
-TEST(ScanTest, OperatorsGiveWhatReduceGives) {
-  std::vector<double> x(9001);
-  hard::Random random(1);
-  for (double& value : x) value = static_cast<double>(random.bits(53)) * 0x1p-53 - 0.5;
-  const Operator odd{Formula("a - b/3"), {FormulaParameter("", 2.0).value}};  // neither associative nor commutative
-  const Values found = scan(x, odd, {}, {.tuning = {.threads = 2}});
-  for (std::size_t i = 0; i < x.size(); i += i < 70 ? 1 : 97) {
-    EXPECT_EQ(found.as<double>()[i], reduce(std::span(x).first(i + 1), odd)[0].as_double()) << i;
-  }
-  const Values before = scan(x, odd, {.exclusive = true});
-  EXPECT_EQ(before.as<double>()[0], 2);
-  EXPECT_EQ(before.as<double>()[4098], found.as<double>()[4097]);
-
-  const std::vector<std::int32_t> numbers = {12, 18, 27, 5, 10};
-  const Operator gcd{Formula("gcd(a, b)")};
-  const Values gcds = scan(numbers, gcd, {.offsets = {0, 3, 3}});
-  EXPECT_EQ(std::vector<std::int64_t>(gcds.as<std::int64_t>().begin(), gcds.as<std::int64_t>().end()),
-            (std::vector<std::int64_t>{12, 6, 3, 5, 5}));
-  message_of([&] { scan(numbers, gcd, {.exclusive = true}); }, ErrorKind::usage);
-  message_of([&] { scan(numbers, Operator(Formula("a / (b - 18)"))); }, ErrorKind::no_answer);
-  Operator finished = gcd;
-  finished.finish = Formula("a + 1");
-  message_of([&] { scan(numbers, finished); }, ErrorKind::usage);
 }
 
 // Along every axis of arrays of any layout: the scan of each line.

@@ -40,6 +40,11 @@ class Oclgrind(Case):
             for name in ("f.npy", "d.npy"):
                 self.check(command, name)
 
+    def test_scans(self):
+        for name in ("f.npy", "d.npy", "s.npy"):
+            self.check("scan", "--plain", name)
+            self.check("scan", "--plain", "--float32", "--exclusive", name)
+
     def test_statistics(self):
         self.check("var", "f.npy")
         self.check("dot", "d.npy", "d.npy")

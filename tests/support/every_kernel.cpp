@@ -18,6 +18,7 @@
 #include "product/product.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
+#include "scan/scan_device.hpp"
 
 #include <algorithm>
 #include <string>
@@ -127,6 +128,19 @@ void build_pairs(device::Device& device) {
   }
 }
 
+void build_scans(device::Device& device) {
+  for (const DType type : kDTypes) {
+    if (!prefix::device_scans(type, 1, device.info())) continue;
+    for (const bool narrow : {false, true}) {
+      for (const bool skip : {false, true}) {
+        if ((skip || narrow) && is_integer(type)) continue;
+        const device::Source source = prefix::scan_source({.type = type, .float32 = narrow, .skip = skip});
+        for (const char* entry : {"scan_totals", "scan_before", "scan_prefixes"}) device::build(device, source, entry);
+      }
+    }
+  }
+}
+
 // A map with every operation.
 void build_axes(device::Device& device) {
   if (!device.info().has(Capability::fp64)) return;
@@ -167,6 +181,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
   build_gathers(device);
   build_axes(device);
+  build_scans(device);
   build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {

@@ -39,7 +39,6 @@
 #define EXACT_SUM_SCRATCH(items) (4 * (items))
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // hosts need only the words above
-
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define EXACT_SUM_KERNEL extern "C" __global__
 #define EXACT_SUM_FN [[maybe_unused]] static __device__ __forceinline__
@@ -83,10 +82,8 @@ EXACT_SUM_FN exact_uint exact_sum_items(void) { return (exact_uint)get_local_siz
 EXACT_SUM_FN void exact_sum_barrier(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 EXACT_SUM_FN exact_ulong exact_sum_atomic_add(volatile __global exact_ulong* p, exact_ulong x) { return atom_add(p, x); }
 #endif
-
 // clang-format off
 // --- of src/exact/exact.h and src/groups/expansion.h, by tools/write-device-headers.py ----------------------------------------------------
-
 #define EXACT_DIGITS 70
 #define EXACT_FLOAT32_SHIFT 925  // the lowest bit of a float32 is 2^-149 = 2^(925 - 1074)
 
@@ -268,7 +265,6 @@ EXACT_SUM_FN ExactExpansion exact_expansion_rounded(ExactExpansion x) {
   x.inexact |= !(x.s - x.s == 0);
   return x;
 }
-
 // --- end of what tools/write-device-headers.py writes -------------------------------------------------------------------------------------
 // clang-format on
 
@@ -301,9 +297,9 @@ EXACT_SUM_FN void exact_sum_deposit(double x, EXACT_SUM_GLOBAL exact_ulong* word
   exact_long parts[3] = {0, 0, 0};
   exact_add_scaled(parts, bits >> 63 != 0 ? -(exact_long)mantissa : (exact_long)mantissa, position & 31);
   EXACT_SUM_GLOBAL exact_ulong* const at = words + (position >> 5) - EXACT_SUM_FIRST(format);
-  if (parts[0] != 0) exact_sum_atomic_add(&at[0], (exact_ulong)parts[0]);
-  if (parts[1] != 0) exact_sum_atomic_add(&at[1], (exact_ulong)parts[1]);
-  if (parts[2] != 0) exact_sum_atomic_add(&at[2], (exact_ulong)parts[2]);
+  for (int i = 0; i < 3; ++i) {
+    if (parts[i] != 0) exact_sum_atomic_add(&at[i], (exact_ulong)parts[i]);
+  }
 }
 
 // --- a sum in registers -----------------------------------------------------------------------------------------------------------------
