@@ -160,7 +160,7 @@ void build_formulas(device::Device& device) {
   term("(x - h)*(x - h)", {x}, {Reading::loads}, statistics::kSumAlone);
   term("x*z + i", {x, z}, {Reading::loads, Reading::rows}, {true, true, true, true});
   term("12/n + m", {n, m}, {Reading::loads, Reading::strided}, {false, true, true, false});
-  term("x > h", {x}, {Reading::loads}, {true, false, false, false});
+  term("x > h", {x}, {Reading::loads}, {true, true, false, false});
   const formula::Program leaf = formula::resolve(Formula("(x, x*z)").tree(), {x, z}, {});
   const Operator op{Formula("(a[0] + b[0], max(a[1], b[1]))")};
   const DType states[] = {DType::float32, DType::float64}, leaves[] = {DType::float32, DType::float32, DType::float64};
