@@ -82,6 +82,44 @@ device::Source map_source(const Program& program, std::span<const DType> inputs)
                       print(program, "formula"), parameters, operands, results)};
 }
 
+void add_parameters(const Program& program, std::span<const Value> parameters, std::vector<device::Argument>& arguments) {
+  for (const ParameterUse& use : program.parameters) {
+    const std::uint64_t bits = bits_of(parameters[use.parameter], use.type);
+    switch (use.type) {
+      case Scalar::int64:
+        arguments.emplace_back(static_cast<std::int64_t>(bits));
+        break;
+      case Scalar::uint64:
+        arguments.emplace_back(bits);
+        break;
+      case Scalar::float32:
+        arguments.emplace_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+        break;
+      default:
+        arguments.emplace_back(std::bit_cast<double>(bits));
+    }
+  }
+}
+
+Error failed_on_device(device::Device& device, const Formula& formula, const Program& program, std::span<const Value> parameters,
+                       std::span<const device::Run> runs, std::span<const DType> types, std::span<const std::uint64_t> shape,
+                       std::uint64_t k, std::uint64_t index) {
+  Evaluator evaluator(program, parameters);
+  std::vector<Column> columns;
+  std::vector<std::uint64_t> words(runs.size(), 0);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const device::Run& run = runs[i];
+    // part() divides only by whole rows.
+    const std::uint64_t row = k / run.length(), column = k - row * run.length();
+    const std::uint64_t at =
+        run.offset + row * static_cast<std::uint64_t>(run.row_stride) + column * static_cast<std::uint64_t>(run.stride);
+    device.read(run.memory, at, &words[i], size_of(types[i]));
+    columns.push_back({reinterpret_cast<const std::byte*>(&words[i]), types[i], 0});
+  }
+  const std::optional<Failure> failure = evaluator.run(columns, index + k, 1);
+  return failed(formula, index + k, shape, failure ? failure->faults : 0);
+}
+
 void map_on_device(const Formula& formula, const Program& program, std::span<const Value> parameters, std::span<const Array> inputs,
                    std::span<const Array> results, std::span<const std::uint64_t> shape, std::uint64_t begin, std::uint64_t index) {
   const Device handle = results[0].buffer().device();
@@ -121,22 +159,7 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
       runs.push_back(from[k].part(begin + first, count, lock));
       add(runs.back(), types[k]);
     }
-    for (const ParameterUse& use : program.parameters) {
-      const std::uint64_t bits = bits_of(parameters[use.parameter], use.type);
-      switch (use.type) {
-        case Scalar::int64:
-          arguments.emplace_back(static_cast<std::int64_t>(bits));
-          break;
-        case Scalar::uint64:
-          arguments.emplace_back(bits);
-          break;
-        case Scalar::float32:
-          arguments.emplace_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-          break;
-        default:
-          arguments.emplace_back(std::bit_cast<double>(bits));
-      }
-    }
+    add_parameters(program, parameters, arguments);
     for (std::size_t k = 0; k < to.size(); ++k) add(to[k].part(first, count, lock), results[k].type());
     arguments.emplace_back(index + first);
     arguments.emplace_back(count);
@@ -148,18 +171,7 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
     std::uint32_t found = 0;
     device.read(failed_at, 0, &found, sizeof found);
     if (found == 0) continue;
-    // What failed there is found again on the host.
-    const std::uint64_t k = 0xffffffffu - found;
-    Evaluator evaluator(program, parameters);
-    std::vector<Column> columns;
-    std::vector<std::uint64_t> words(runs.size(), 0);
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const device::Run one = runs[i].part(k, 1);
-      device.read(one.memory, one.offset, &words[i], size_of(types[i]));
-      columns.push_back({reinterpret_cast<const std::byte*>(&words[i]), types[i], 0});
-    }
-    const std::optional<Failure> failure = evaluator.run(columns, index + first + k, 1);
-    throw failed(formula, index + first + k, shape, failure ? failure->faults : 0);
+    throw failed_on_device(device, formula, program, parameters, runs, types, shape, 0xffffffffu - found, index + first);
   }
   device.finish();
 }

@@ -1,8 +1,11 @@
-// Formulas as sources: a chunk of positions is evaluated, then it is the reduction's.
+// Formulas as sources: a chunk of positions is evaluated, then it is the reduction's. Of arrays on a device, reductions that can take terms
+// instead (term.hpp) evaluate the formula themselves.
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/together.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
+#include "formula/term.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/map_source.hpp>
@@ -49,7 +52,7 @@ class Chunk {
   std::optional<Buffer> buffer_;
 };
 
-class ArrayMap final : public Source {
+class ArrayMap final : public statistics::TermSource {
  public:
   ArrayMap(const Formula& formula, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters)
       : formula_(formula),
@@ -88,6 +91,22 @@ class ArrayMap final : public Source {
     evaluate(formula_, program_, values_, arrays_, std::span(&values, 1), shape_, done_, done_);
     done_ += count;
     return values;
+  }
+
+  std::unique_ptr<statistics::HostTerms> take_host_terms() override {
+    if ((device_ && !on_host_) || size_ == 0 || done_ != 0) return nullptr;
+    const core::DefaultFloatEnvironment environment;
+    auto terms = formula::host_terms_of(formula_, program_, values_, arrays_, shape_);
+    done_ = size_;
+    return terms;
+  }
+
+  std::unique_ptr<statistics::Terms> take_terms() override {
+    if (!device_ || on_host_ || size_ == 0 || done_ != 0) return nullptr;
+    const core::DefaultFloatEnvironment environment;
+    auto terms = formula::terms_of(formula_, program_, values_, arrays_, shape_);
+    if (terms) done_ = size_;
+    return terms;
   }
 
   std::string_view format() const noexcept override { return "formula"; }

@@ -1,11 +1,13 @@
 // Reductions by an operator of one's own, over the balanced binary tree.
 //
-// A level of the tree is an elementwise map, whose two inputs are every other element: on a device each level of a chunk is one launch,
-// from one of two buffers to the other. The rest of the tree, and all of it on the CPU, is operator_tree.hpp.
+// On a device whole tiles of the tree are one launch (operator_device.cpp). Where that cannot be, or an operation has failed that is to be
+// found, a level of the tree is an elementwise map, whose two inputs are every other element: each level of a chunk is one launch, from one
+// of two buffers to the other. The rest of the tree, and all of it on the CPU, is operator_tree.hpp.
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pack.hpp"
 #include "device/memory/run.hpp"
+#include "formula/operator_device.hpp"
 #include "formula/operator_tree.hpp"
 
 #include <samesum/error.hpp>
@@ -101,6 +103,11 @@ void append_device(const Bound& bound, States& states, std::span<const Array> co
   const std::uint64_t head = std::min(size, (unit - states.leaves() % unit) % unit);
   on_host(0, head);
   std::uint64_t done = head;
+  if (components.size() == 1) {
+    const Formula leaf = conversion_to(bound.types()[0]);
+    const std::vector<FormulaInput> inputs{{"x", components[0]}};
+    done = append_tiles(bound, states, resolve(leaf.tree(), inputs, {}), {}, components, done, size);
+  }
   std::vector<Buffer> buffers[2];
   const auto room = [&](std::size_t turn, std::size_t k, std::uint64_t count) {
     while (buffers[turn].size() < components.size()) {
@@ -276,7 +283,13 @@ std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& g
   std::vector<std::vector<std::uint64_t>> here(types.size());
   std::vector<Buffer> buffers;
   const std::vector<Value> values = formula::values_of(parameters);
-  for (std::uint64_t first = 0; first < size; first += most) {
+  std::uint64_t begin = 0;
+  if (there) {
+    formula::require_types(program, from[0].buffer().device().info());
+    formula::require_types(bound.program(), from[0].buffer().device().info());
+    begin = formula::append_tiles(bound, states, program, values, from, 0, size);
+  }
+  for (std::uint64_t first = begin; first < size; first += most) {
     const std::uint64_t count = std::min(most, size - first);
     std::vector<Array> results;
     for (std::size_t k = 0; k < types.size(); ++k) {

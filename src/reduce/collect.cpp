@@ -162,6 +162,23 @@ Statistics collect(const Array& data, const Fields& wanted, const Options& all) 
   return parts.all();
 }
 
+std::uint64_t statistics::positions_of_launch(const Terms& terms, bool progress) {
+  return progress ? core::ProgressParts::kKernelPartBytes / size_of(terms.type()) : ~std::uint64_t{0};
+}
+
+std::unique_ptr<statistics::Terms> statistics::terms_of(Source& source, const Device& device) {
+  const std::optional<Device> there = source.device();
+  if (!there || &there->implementation() != &device.implementation()) return nullptr;
+  auto* const of_terms = dynamic_cast<TermSource*>(&source);
+  return of_terms != nullptr ? of_terms->take_terms() : nullptr;
+}
+
+std::unique_ptr<statistics::HostTerms> statistics::host_terms_of(Source& source, const Device& device, const Options& options) {
+  if (device.info().has(Capability::kernels) || options.progress) return nullptr;
+  auto* const of_terms = dynamic_cast<TermSource*>(&source);
+  return of_terms != nullptr ? of_terms->take_host_terms() : nullptr;
+}
+
 std::vector<Statistics> collect_columns(Source& source, const Fields& fields, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   std::vector<Statistics> all;
@@ -176,6 +193,23 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
     return found;
   };
   if (!fields.extrema) source.allow_any_order();  // whose indices are those of the array
+  if (const auto terms = statistics::terms_of(source, *of_part.device)) {
+    const std::uint64_t each = size_of(terms->type());
+    const CollectOptions how = statistics::with_nans(statistics::collect_options(fields, options.tuning));
+    of_part.report = reports.next();
+    if (of_part.report != nullptr) *of_part.report = begin_report(*of_part.device, loops_for(how.fields), terms->size() * each);
+    all.push_back(statistics::collect_terms(*terms, how, statistics::positions_of_launch(*terms, progress.wanted()), of_part.report,
+                                            [&](std::uint64_t count) { progress.add(count * each); }));
+    reports.add();
+  }
+  if (const auto terms = statistics::host_terms_of(source, *of_part.device, options)) {
+    const CollectOptions how = statistics::with_nans(statistics::collect_options(fields, options.tuning));
+    of_part.report = reports.next();
+    if (of_part.report != nullptr)
+      *of_part.report = begin_report(*of_part.device, loops_for(how.fields), terms->size() * size_of(terms->type()));
+    all.push_back(on_cpu(of_part.report, [&](std::uint32_t* threads) { return statistics::collect_cpu(*terms, how, threads); }));
+    reports.add();
+  }
   while (const std::optional<Array> view = source.next()) {
     Statistics::Contents part = collect_part(*view).contents();
     const auto place = [&](std::uint64_t& index) { index += source.missing_before(index); };

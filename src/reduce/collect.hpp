@@ -3,11 +3,14 @@
 
 #include "core/view.hpp"
 #include "device/memory/run.hpp"
+#include "reduce/term.hpp"
 
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 namespace samesum::statistics {
 
@@ -35,6 +38,7 @@ void require_alike(const Array& a, const Array& b);
 Value value_of(std::int64_t key, DType type);
 
 Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* threads_used = nullptr);
+Statistics collect_cpu(HostTerms& terms, const CollectOptions& options, std::uint32_t* threads_used = nullptr);
 ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
 
 /// Data in host memory, in chunks that fit into the device. `report`, where given, is completed.
@@ -45,5 +49,17 @@ ProductAccumulator dot_on_device(View a, View b, device::Device& device, const C
 Statistics collect_on_device(const device::Run& data, DType type, device::Device& device, const CollectOptions& options, Report* report);
 ProductAccumulator dot_on_device(const device::Run& a, const device::Run& b, DType type, device::Device& device,
                                  const CollectOptions& options, Report* report);
+
+/// The same of terms, at least one, of which a launch takes `most` or fewer; done(positions) after each launch.
+Statistics collect_terms(Terms& terms, const CollectOptions& options, std::uint64_t most, Report* report,
+                         const std::function<void(std::uint64_t)>& done);
+
+/// Positions of a launch: all, or as many as are taken between two calls of a progress function.
+std::uint64_t positions_of_launch(const Terms& terms, bool progress);
+
+/// The terms of a source, where work on it is done on the device where they lie; else null.
+std::unique_ptr<Terms> terms_of(Source& source, const Device& device);
+/// The same of host memory, for the CPU's loops; null where a progress function is to be called.
+std::unique_ptr<HostTerms> host_terms_of(Source& source, const Device& device, const Options& options);
 
 }  // namespace samesum::statistics

@@ -5,12 +5,14 @@
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
 #include "reduce/device/collect_device.hpp"
+#include "reduce/term.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/plan.hpp>
 #include <samesum/sum.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -53,6 +55,10 @@ class DeviceSum {
 
 /// The sum's variant that the kernel `entry` is: "exact_bins", or the kernel for small arrays.
 inline std::string variant_of(const std::string& entry) { return entry == "statistics" ? "exact_bins" : entry; }
+
+/// The exact sum of terms, at least one, of which a launch takes `most` or fewer; done(positions) after each launch.
+Accumulator sum_of_terms(statistics::Terms& terms, const Tuning& tuning, std::uint64_t most, Report* report,
+                         const std::function<void(std::uint64_t)>& done);
 
 /// The exact sum of an array in host memory, in chunks that fit into the device; of one in the device's memory. `report`, where given, is
 /// completed.

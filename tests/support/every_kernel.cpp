@@ -6,6 +6,8 @@
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "formula/map_device.hpp"
+#include "formula/operator_device.hpp"
+#include "formula/term.hpp"
 #include "groups/axes_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
@@ -21,6 +23,7 @@
 #include "scan/scan_device.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -173,6 +176,27 @@ void build_formulas(device::Device& device) {
   const formula::Program halves = formula::resolve(Formula("x*n").tree(), {{"x", of(DType::float16)}, {"n", of(DType::bfloat16)}}, {});
   const DType narrow[] = {DType::float16, DType::bfloat16};
   device::build(device, formula::map_source(halves, narrow), "map");
+  // As terms of reductions, with all ways to read an array, and as leaves of operators.
+  using formula::Reading;
+  const auto term = [&](const char* text, const std::vector<FormulaInput>& of_term, std::vector<Reading> readings, const Fields& fields) {
+    const formula::Program one = formula::resolve(Formula(text).tree(), of_term, {{"h", 0.5}});
+    std::vector<DType> read;
+    for (const formula::InputComponent& input : one.inputs) read.push_back(of_term[input.input].array.type());
+    const statistics::TermCode code = formula::term_code(one, read, readings);
+    statistics::DevicePass(device, code, statistics::collect_options(fields, {}), std::uint64_t{1} << 28);
+  };
+  const FormulaInput x{"x", of(DType::float32)}, z{"z", of(DType::float64)}, n{"n", of(DType::int8)}, m{"m", of(DType::int64)};
+  term("(x - h)*(x - h)", {x}, {Reading::loads}, statistics::kSumAlone);
+  term("x*z + i", {x, z}, {Reading::loads, Reading::rows}, {true, true, true, true});
+  term("12/n + m", {n, m}, {Reading::loads, Reading::strided}, {false, true, true, false});
+  term("x > h", {x}, {Reading::loads}, {true, true, false, false});
+  const formula::Program leaf = formula::resolve(Formula("(x, x*z)").tree(), {x, z}, {});
+  const Operator op{Formula("(a[0] + b[0], max(a[1], b[1]))")};
+  const DType states[] = {DType::float32, DType::float64}, leaves[] = {DType::float32, DType::float32, DType::float64};
+  const formula::Bound bound(op, states);
+  const auto some = std::span(leaves).last(leaf.inputs.size());
+  device::build(device, formula::tree_source(leaf, some, std::vector<bool>(some.size(), true), bound.program(), bound.types(), {256, 2, 4}),
+                "tree");
 }
 
 }  // namespace

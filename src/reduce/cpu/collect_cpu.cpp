@@ -4,6 +4,7 @@
 #include "core/view.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/cpu/collect_cpu_partial.hpp"
+#include "reduce/cpu/term_blocks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +15,19 @@ namespace samesum::statistics {
 namespace {
 
 const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
+
+Statistics finished(std::vector<Partial>& partials, DType type, const Fields& fields, std::uint64_t count) {
+  Statistics::Contents contents;
+  contents.fields = fields;
+  contents.count = count;
+  Extremes extremes;
+  for (Partial& partial : partials) partial.finish(contents, extremes);
+  if (extremes.min_index) contents.min = Extremum{value_of(extremes.min, type), *extremes.min_index};
+  if (extremes.max_index) contents.max = Extremum{value_of(extremes.max, type), *extremes.max_index};
+  contents.first_nan = extremes.first_nan;
+  contents.nan_count = fields.extrema ? extremes.nan_count : fields.squares ? contents.squares.nan_count() : contents.sum.nan_count();
+  return Statistics(contents);
+}
 
 }  // namespace
 
@@ -45,18 +59,20 @@ Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* 
   const std::uint64_t chunk = core::chunk_size(data.bytes(), size_of(data.type()), threads);
   core::for_chunks(data.size(), threads, chunk,
                    [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { partials[task].add(data, first, count); });
-  Statistics::Contents contents;
-  contents.fields = options.fields;
-  contents.count = data.size();
-  Extremes extremes;
-  for (Partial& partial : partials) partial.finish(contents, extremes);
-  if (extremes.min_index) contents.min = Extremum{value_of(extremes.min, data.type()), *extremes.min_index};
-  if (extremes.max_index) contents.max = Extremum{value_of(extremes.max, data.type()), *extremes.max_index};
-  contents.first_nan = extremes.first_nan;
-  contents.nan_count = options.fields.extrema   ? extremes.nan_count
-                       : options.fields.squares ? contents.squares.nan_count()
-                                                : contents.sum.nan_count();
-  return Statistics(contents);
+  return finished(partials, data.type(), options.fields, data.size());
+}
+
+Statistics collect_cpu(HostTerms& terms, const CollectOptions& options, std::uint32_t* threads_used) {
+  const std::uint32_t threads = core::thread_count(terms.bytes(), options.threads);
+  if (threads_used != nullptr) *threads_used = threads;
+  terms.prepare(threads);
+  std::vector<Partial> partials;
+  partials.reserve(threads);
+  for (std::uint32_t i = 0; i < threads; ++i) partials.emplace_back(terms.type(), options.fields);
+  for_term_blocks(terms, threads, [&](std::uint32_t task, const std::byte* block, std::uint64_t first, std::uint64_t count) {
+    partials[task].add(block, first, count);
+  });
+  return finished(partials, terms.type(), options.fields, terms.size());
 }
 
 ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used) {

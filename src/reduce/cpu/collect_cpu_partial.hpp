@@ -30,20 +30,22 @@ class Partial {
     }
   }
 
-  void add(View data, std::uint64_t first, std::uint64_t count) {
+  void add(View data, std::uint64_t first, std::uint64_t count) { add(at(data, first), first, count); }
+  /// Elements that follow one another, of which the first has the index `first`.
+  void add(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     const bool fused = type_ == DType::float32 && fields_.sum && fields_.squares && !fields_.nonzeros &&
-                       reinterpret_cast<std::uintptr_t>(data.data()) % alignof(float) == 0;
-    if (!fused) return add_apart(data, first, count);
-    for (; count >= kProductBlock; first += kProductBlock, count -= kProductBlock) {
-      const auto* const block = reinterpret_cast<const float*>(at(data, first));
+                       reinterpret_cast<std::uintptr_t>(elements) % alignof(float) == 0;
+    if (!fused) return add_apart(elements, first, count);
+    for (; count >= kProductBlock; first += kProductBlock, count -= kProductBlock, elements += kProductBlock * sizeof(float)) {
+      const auto* const block = reinterpret_cast<const float*>(elements);
       float least, greatest;
       if (!add_fused_block(block, fused_, least, greatest)) {
-        add_apart(data, first, kProductBlock);
+        add_apart(elements, first, kProductBlock);
       } else if (fields_.extrema && !note_extremes(least, greatest, first)) {
-        add_extremes(at(data, first), kProductBlock, type_, first, extremes_);
+        add_extremes(elements, kProductBlock, type_, first, extremes_);
       }
     }
-    add_apart(data, first, count);
+    add_apart(elements, first, count);
   }
 
   /// Adds this to `contents`; `extremes` are merged by key first.
@@ -70,10 +72,9 @@ class Partial {
   }
 
   // One loop after the other over a block that lies in the first-level cache.
-  void add_apart(View data, std::uint64_t first, std::uint64_t count) {
+  void add_apart(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t block = kBlockBytes / size_of(type_);
-    for (const std::uint64_t end = first + count; first < end; first += block) {
-      const std::byte* const elements = at(data, first);
+    for (const std::uint64_t end = first + count; first < end; first += block, elements += kBlockBytes) {
       const std::uint64_t taken = std::min(block, end - first);
       std::visit([&](auto& sum) { add_to(sum, elements, taken); }, sum_);
       if (fields_.squares) add_products(elements, elements, taken, type_, squares_);

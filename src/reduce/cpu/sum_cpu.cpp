@@ -5,6 +5,7 @@
 #include "core/pack.hpp"
 #include "reduce/cpu/sum_cpu_integers.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
+#include "reduce/cpu/term_blocks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,6 +47,16 @@ Partial add_up(View data, std::uint32_t threads, Parameters... parameters) {
                    [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(data.part(first, count), parts[task]); });
   for (Partial& part : parts) sum.merge(part);
   return sum;
+}
+
+template <class Partial>
+Accumulator add_up(statistics::HostTerms& terms, std::uint32_t threads) {
+  std::vector<Partial> parts(threads);
+  statistics::for_term_blocks(terms, threads, [&](std::uint32_t task, const std::byte* block, std::uint64_t, std::uint64_t count) {
+    add_elements(block, count, terms.type(), parts[task]);
+  });
+  for (std::size_t i = 1; i < parts.size(); ++i) parts[0].merge(parts[i]);
+  return parts[0].finish();
 }
 
 // The rounded sum, where that does not hang on what the threads rounded away: where both ends of the interval that holds the exact sum
@@ -110,6 +121,15 @@ Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_use
   if (threads_used != nullptr) *threads_used = used;
   if (is_integer(data.type())) return add_up<IntegerSum>(data, used).finish();
   return data.type() == DType::float64 ? add_up<PartialSum<double>>(data, used).finish() : add_up<PartialSum<float>>(data, used).finish();
+}
+
+Accumulator sum_cpu(statistics::HostTerms& terms, std::uint32_t threads, std::uint32_t* threads_used) {
+  const core::DefaultFloatEnvironment environment;
+  const std::uint32_t used = core::thread_count(terms.bytes(), threads);
+  if (threads_used != nullptr) *threads_used = used;
+  terms.prepare(used);
+  if (is_integer(terms.type())) return add_up<IntegerSum>(terms, used);
+  return terms.type() == DType::float64 ? add_up<PartialSum<double>>(terms, used) : add_up<PartialSum<float>>(terms, used);
 }
 
 double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan) {

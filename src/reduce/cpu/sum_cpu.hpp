@@ -3,6 +3,7 @@
 
 #include <samesum/accumulator.hpp>
 #include "core/view.hpp"
+#include "reduce/term.hpp"
 
 #include <cstdint>
 
@@ -11,6 +12,9 @@ namespace samesum::reduction {
 /// The exact sum of `data` with `threads` threads (0: as many as pay for the size, at most all cores). `threads_used`, where given,
 /// receives how many it took.
 Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
+
+/// The same of terms, at least one.
+Accumulator sum_cpu(statistics::HostTerms& terms, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
 
 /// The same rounded, as Accumulator::round() does it; sooner where the elements have exponents of all sizes, of which the least decide
 /// nothing as a rule: they are rounded away as long as the result shows that it does not hang on them, and looked at again where it does.

@@ -3,8 +3,6 @@
 #include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "reduce/collect.hpp"
-#include "reduce/device/walk.hpp"
-
 #include "tuning/tables.hpp"
 
 #include <samesum/error.hpp>
@@ -15,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -82,47 +81,63 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
 
 std::string KernelShape::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
 
-device::Source pass_source(const KernelShape& shape, bool strided) {
+device::Source pass_source(const KernelShape& shape, bool strided, const TermCode* term) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   const core::FloatFormat format = core::float_format(shape.type);
-  std::vector<std::string_view> files;
+  std::vector<std::string_view> files, after;
   if (shape.rounds()) files = {"exact/exact.h", "exact/exact_lanes.h"};
-  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h",
-                             "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
-  if (shape.rounds()) files.emplace_back("reduce/small/sum_record.h");
-  files.emplace_back("reduce/device/statistics.cl");
-  return {std::move(files),
-          {{"BITS", std::to_string(8 * size_of(shape.type))},
-           {"FLOATS", flag(!is_integer(shape.type))},
-           {"SIGNED", flag(is_signed(shape.type))},
-           {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
-           {"FRACTION_BITS", std::to_string(format.fraction_bits)},
-           {"LOWEST_BIT", std::to_string(format.lowest_bit())},
-           {"LEAST", "1"},
-           {"GREATEST", "1"},
-           {"PLACES", "1"},
-           {"POLLED", "0"},
-           {"KEEP_LOADS", "0"},
-           {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
-           {"EXTREMES", flag(shape.fields.extrema)},
-           {"SUM", flag(shape.fields.sum)},
-           {"PRODUCTS", flag(shape.fields.squares)},
-           {"NONZEROS", flag(shape.fields.nonzeros)},
-           {"DOT", flag(shape.dot)},
-           {"ROUND", flag(shape.rounds())},
-           {"STRIDED", flag(strided)},
-           {"KEPT", flag(shape.kept && !strided)},
-           {"GROUP_SIZE", std::to_string(shape.group_size)},
-           {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
-           {"RESIDENT", std::to_string(shape.resident)},
-           {"WINDOWS", flag(shape.windows)},
-           {"LOADS", std::to_string(shape.loads)},
-           {"STEPS", std::to_string(shape.steps)},
-           {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))}}};
+  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
+  if (term != nullptr) files.insert(files.end(), term->files.begin(), term->files.end());
+  std::vector<std::string_view>& rest = term != nullptr ? after : files;
+  rest.insert(rest.end(), {"reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
+  if (shape.rounds()) rest.emplace_back("reduce/small/sum_record.h");
+  rest.emplace_back("reduce/device/statistics.cl");
+  device::Source source{std::move(files),
+                        {{"BITS", std::to_string(8 * size_of(shape.type))},
+                         {"FLOATS", flag(!is_integer(shape.type))},
+                         {"SIGNED", flag(is_signed(shape.type))},
+                         {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
+                         {"FRACTION_BITS", std::to_string(format.fraction_bits)},
+                         {"LOWEST_BIT", std::to_string(format.lowest_bit())},
+                         {"LEAST", "1"},
+                         {"GREATEST", "1"},
+                         {"PLACES", "1"},
+                         {"POLLED", "0"},
+                         {"KEEP_LOADS", "0"},
+                         {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
+                         {"EXTREMES", flag(shape.fields.extrema)},
+                         {"SUM", flag(shape.fields.sum)},
+                         {"PRODUCTS", flag(shape.fields.squares)},
+                         {"NONZEROS", flag(shape.fields.nonzeros)},
+                         {"DOT", flag(shape.dot)},
+                         {"ROUND", flag(shape.rounds())},
+                         {"STRIDED", flag(strided)},
+                         {"KEPT", flag(shape.kept && !strided)},
+                         {"GROUP_SIZE", std::to_string(shape.group_size)},
+                         {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
+                         {"RESIDENT", std::to_string(shape.resident)},
+                         {"WINDOWS", flag(shape.windows)},
+                         {"LOADS", std::to_string(shape.loads)},
+                         {"STEPS", std::to_string(shape.steps)},
+                         {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))},
+                         {"TERM", flag(term != nullptr)}}};
+  if (term != nullptr) {
+    source.defines.emplace_back("ARRAYS", std::to_string(term->arrays));
+    source.text = term->text;
+    source.after = std::move(after);
+  }
+  return source;
+}
+
+DevicePass::DevicePass(device::Device& device, const TermCode& code, const CollectOptions& options, std::uint64_t elements)
+    : device_(device), options_(options), elements_(elements), term_(code) {
+  shape_ = choose(code.type, false);
+  prepare();
 }
 
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
-    : device_(device), shape_(choose_shape(device.info(), type, options, dot, elements)), options_(options), elements_(elements) {
+    : device_(device), options_(options), elements_(elements) {
+  shape_ = choose(type, dot);
   if (options.fields == Fields{true, false, false, false}) {
     extremes_.emplace(device, type, Tuning{.group_size = options.group_size, .groups = options.groups}, elements);
     return;
@@ -139,19 +154,27 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   }
 }
 
+KernelShape DevicePass::choose(DType type, bool dot) const {
+  KernelShape shape = choose_shape(device_.info(), type, options_, dot, elements_);
+  if (!term_) return shape;
+  // As many loads in flight, of all arrays together.
+  if (!device_.info().is_cpu) shape.loads = std::min(shape.loads, term_->arrays == 1 ? 4u : term_->arrays <= 3 ? 2u : 1u);
+  if (term_->long_code) shape.resident = std::min(shape.resident, std::max(kUnitSize / 2 / shape.group_size, 1u));
+  return shape;
+}
+
 bool DevicePass::is_counted() const {
   const DeviceInfo& info = device_.info();
   return info.has(Capability::int64_atomics) && (!shape_.fields.extrema || info.has(Capability::device_fence));
 }
 
 void DevicePass::prepare() {
-  const DType type = shape_.type;
-  const bool dot = shape_.dot;
+  const TermCode* const term = term_ ? &*term_ : nullptr;
   tuning::without_own_on_failure([&] {
-    shape_ = choose_shape(device_.info(), type, options_, dot, elements_);
-    kernel_ = device::build(device_, pass_source(shape_, false), kEntry);
+    shape_ = choose(shape_.type, shape_.dot);
+    kernel_ = device::build(device_, pass_source(shape_, false, term), kEntry);
   });
-  const device::Source source = pass_source(shape_, false);
+  const device::Source source = pass_source(shape_, false, term);
   const bool counted = is_counted();
   if (!counted) combine_ = device::build(device_, source, "statistics_combine");
   const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
@@ -192,7 +215,18 @@ void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy na
     if (in_window_) return;
   }
   const Walk walk = walk_of(device_, a, shape_.dot ? b : a, shape_.type, shape_.fields.extrema);
-  const device::Kernel& kernel = kernel_for(walk.strided);
+  launch(kernel_for(walk.strided), {a.memory, a.offset, a.stride, a.row_stride, b.memory, b.offset, b.stride, b.row_stride}, walk, skip,
+         record);
+}
+
+void DevicePass::launch(const Term& term) {
+  count_ = term.count;
+  const std::uint64_t loads = (term.count - term.head) / (16 / size_of(shape_.type));
+  launch(kernel_, term.arguments, {term.row_length, loads, loads, term.head, false}, 0, nullptr);
+}
+
+void DevicePass::launch(const device::Kernel& kernel, std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip,
+                        const device::Place* record) {
   const std::uint64_t step = std::uint64_t{shape_.group_size} * shape_.loads, tile = step * shape_.steps;
   if (walk.loads / step + shape_.groups > UINT32_MAX) {
     throw Error(ErrorKind::usage,
@@ -201,9 +235,9 @@ void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy na
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((walk.loads + tile - 1) / tile, 1, shape_.groups));
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : result_.bytes - sizeof(SumRecord);
-  const device::Argument arguments[] = {
-      a.memory,       a.offset,   a.stride, a.row_stride, b.memory, b.offset,  b.stride, b.row_stride, walk.row_length, walk.head,
-      walk.row_loads, walk.loads, count_,   records_,     merged_,  schedule_, result_,  to,           to_offset,       skip};
+  const device::Argument more[] = {walk.row_length, walk.head, walk.row_loads, walk.loads, count_,    records_,
+                                   merged_,         schedule_, result_,        to,         to_offset, skip};
+  arguments.insert(arguments.end(), std::begin(more), std::end(more));
   device_.launch(kernel, {groups, shape_.group_size}, arguments);
   if (combine_.handle == nullptr || groups == 1) return;
   const device::Argument combine_arguments[] = {records_, groups, schedule_, result_, to, to_offset, count_, skip};

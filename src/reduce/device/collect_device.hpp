@@ -5,8 +5,10 @@
 #include "device/kernels/program.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/extremes_device.hpp"
+#include "reduce/device/walk.hpp"
 #include "reduce/layout.hpp"
 #include "reduce/small/window_device.hpp"
+#include "reduce/term.hpp"
 
 #include <samesum/statistics.hpp>
 
@@ -15,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace samesum::statistics {
 
@@ -49,6 +52,8 @@ class DevicePass {
   /// `elements`: for so many, or about so many, it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements);
+  /// The same over terms with this code instead of elements.
+  DevicePass(device::Device& device, const TermCode& code, const CollectOptions& options, std::uint64_t elements);
 
   /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
   void prepare_all(bool strided = true);
@@ -59,6 +64,8 @@ class DevicePass {
   /// At most kMostElements; of sums alone any number.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
   void launch(const device::Run& a, const device::Run& b, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
+  /// Of terms with the code for which it was made.
+  void launch(const Term& term);
   static constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
@@ -72,8 +79,11 @@ class DevicePass {
  private:
   static constexpr std::string_view kEntry = "statistics";
 
+  KernelShape choose(DType type, bool dot) const;
   void prepare();
   const device::Kernel& kernel_for(bool strided);
+  void launch(const device::Kernel& kernel, std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip,
+              const device::Place* record);
   bool is_counted() const;
   reduction::Terms terms() const;
   Statistics::Contents sum_of_window();
@@ -84,6 +94,7 @@ class DevicePass {
   KernelShape shape_;
   CollectOptions options_;
   std::uint64_t elements_;
+  std::optional<TermCode> term_;
   std::optional<DeviceExtremes> extremes_;
   std::optional<reduction::DeviceWindow> window_;
   bool in_window_ = false;  // the last launch
@@ -100,6 +111,6 @@ class DevicePass {
 };
 
 /// What the kernels are made from (entries statistics and statistics_combine).
-device::Source pass_source(const KernelShape& shape, bool strided);
+device::Source pass_source(const KernelShape& shape, bool strided, const TermCode* term = nullptr);
 
 }  // namespace samesum::statistics

@@ -1,5 +1,5 @@
 // Sums, dot products and statistics of whole arrays on a device that runs kernels: of arrays in host memory chunk by chunk, of arrays in
-// its own memory part by part.
+// its own memory part by part; of what a formula gives.
 #include "core/pack.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"
@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -113,6 +115,40 @@ void for_parts(const device::Run& a, const device::Run& b, DType type, bool two,
   device.plans().give_back(name, std::move(pass));
 }
 
+// The same of terms.
+template <class Take>
+void for_terms(Terms& terms, const CollectOptions& options, std::uint64_t most, Report* report, const Take& take) {
+  device::Device& device = terms.device();
+  const device::Lock lock(device.mutex());
+  most = terms.part_size(most);
+  const Fields& fields = options.fields;
+  Times times(device, report);
+  std::shared_ptr<DevicePass> pass;
+  std::string name;
+  for (std::uint64_t first = 0; first < terms.size(); first += most) {
+    const Term term = terms.part(first, std::min(most, terms.size() - first), lock);
+    const std::uint64_t size = device::Plans::size_for(term.count);
+    std::string wanted = fmt::format("terms {} {} {} {} {} {} {} {} {}", name_of(term.code.type), size, fields.extrema, fields.sum,
+                                     fields.squares, fields.nonzeros, options.group_size, options.groups, term.code.text);
+    if (wanted != name) {
+      if (pass) device.plans().give_back(name, std::move(pass));
+      name = std::move(wanted);
+      pass = device.plans().take<DevicePass>(name);
+      if (!pass) pass = std::make_shared<DevicePass>(device, term.code, options, size);
+    }
+    times.mark();
+    times.mark();
+    pass->launch(term);
+    times.mark();
+    Statistics::Contents contents = pass->result();
+    terms.check(lock);
+    take(std::move(contents), term.count);
+  }
+  if (!pass) return;
+  times.tell(*pass);
+  device.plans().give_back(name, std::move(pass));
+}
+
 class Merged {
  public:
   void operator()(Statistics::Contents contents) {
@@ -139,6 +175,16 @@ Statistics collect_on_device(const device::Run& data, DType type, device::Device
   const std::lock_guard lock(device.mutex());
   Merged merged;
   for_parts(data, data, type, false, device, options, report, [&](Statistics::Contents contents) { merged(std::move(contents)); });
+  return std::move(merged.all);
+}
+
+Statistics collect_terms(Terms& terms, const CollectOptions& options, std::uint64_t most, Report* report,
+                         const std::function<void(std::uint64_t)>& done) {
+  Merged merged;
+  for_terms(terms, options, most, report, [&](Statistics::Contents contents, std::uint64_t count) {
+    merged(std::move(contents));
+    done(count);
+  });
   return std::move(merged.all);
 }
 
@@ -173,6 +219,18 @@ Accumulator sum_on_device(View data, device::Device& device, const Tuning& tunin
   Accumulator total;
   statistics::for_chunks(data, nullptr, device, statistics::collect_options(statistics::kSumAlone, tuning), report,
                          [&](const Statistics::Contents& contents) { total.merge(contents.sum); });
+  name_variant(report);
+  return total;
+}
+
+Accumulator sum_of_terms(statistics::Terms& terms, const Tuning& tuning, std::uint64_t most, Report* report,
+                         const std::function<void(std::uint64_t)>& done) {
+  Accumulator total;
+  statistics::for_terms(terms, statistics::collect_options(statistics::kSumAlone, tuning), most, report,
+                        [&](const Statistics::Contents& contents, std::uint64_t count) {
+                          total.merge(contents.sum);
+                          done(count);
+                        });
   name_variant(report);
   return total;
 }

@@ -10,6 +10,14 @@
 // squares), ROUND (the sum goes to a SumRecord too), STRIDED, KEPT (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
 // LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
+// The arrays, as the kernel's first parameters. Where TERM, the formula's (term.hpp).
+#if !TERM
+#define ARRAYS (DOT ? 2 : 1)
+#define TERM_PARAMETERS \
+  GLOBAL const uchar *a, ulong a_offset, long a_stride, long a_row_stride, GLOBAL const uchar *b, ulong b_offset, long b_stride, \
+      long b_row_stride
+#endif
+
 // Whether groups add to words of all. Words count their groups, so that no fence is needed; records of extremes do not.
 #define COUNTED (SAMESUM_INT64_ATOMICS && (!EXTREMES || SAMESUM_DEVICE_FENCE))
 
@@ -125,10 +133,9 @@ FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int 
 // arguments see walk.h. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group
 // waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row_stride, GLOBAL const uchar* b, ulong b_offset,
-                long b_stride, long b_row_stride, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count,
-                GLOBAL ulong* records, GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record,
-                ulong record_offset, int skip_nans) {
+void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* records,
+                GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record, ulong record_offset,
+                int skip_nans) {
   LOCAL_VAR uint4 storage[STORAGE_LOADS];
   LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
 #if SIGN_IN_BINS
@@ -141,15 +148,20 @@ void statistics(GLOBAL const uchar* a, ulong a_offset, long a_stride, long a_row
   LOCAL_VAR uint drawn[2];
   LOCAL uint* bins = (LOCAL uint*)storage;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
+#if TERM
+  const ARRAY left = TERM_VALUE;
+#define right left
+#else
   const ARRAY left = {a + a_offset, a_stride, a_row_stride};
   const ARRAY right = {b + b_offset, b_stride, b_row_stride};
+#endif
   WALK walk;
-#if STRIDED
+#if STRIDED || TERM
   walk.elements = rows_of(row_length);
   walk.loads = rows_of(row_loads);
 #endif
   walk.head = head;
-  walk.kept = KEPT ? (uint)kept_loads(loads) / (DOT ? 2 : 1) : 0;
+  walk.kept = KEPT ? (uint)kept_loads(loads) / ARRAYS : 0;
   const uint steps = (uint)(loads / STEP);
   const uint tiles = (steps + STEPS - 1) / STEPS;
 

@@ -2,10 +2,13 @@
 //
 // Stands after elements.h. An array is rows of `length` elements, `row_stride` bytes apart, in which elements lie `stride` bytes apart:
 // element i is number i % length of row i / length. Where it is not STRIDED, it is one row without a gap.
+// Where TERM, elements are what a formula gives, and all that concerns an ARRAY is written for it (term.hpp): it stands after this file.
+#if !TERM
 typedef struct {
   GLOBAL const uchar* first;
   long stride, row_stride;
 } ARRAY;
+#endif
 
 // Numbers by rows of so many.
 typedef struct {
@@ -31,7 +34,8 @@ typedef struct {
   uint kept;  // loads that may stay in the cache (cache_policy.h)
 } WALK;
 
-#if STRIDED
+#if TERM
+#elif STRIDED
 FN ELEMENT element_at(ARRAY a, WALK walk, ulong i) {
   const ulong row = row_number(walk.elements, i);
   return *(GLOBAL const ELEMENT*)(a.first + ((long)row * a.row_stride + (long)(i - row * walk.elements.length) * a.stride));

@@ -1,0 +1,56 @@
+// An operator of the user's own, over the balanced binary tree: each group reduces tiles of TILE leaves, aligned blocks of the tree, and
+// writes the root of each.
+//
+// Before it stands what is written for a formula (operator_device.cpp): STATE, what the operator combines; LEAVES, the arrays and parameters,
+// TREE_PARAMETERS and LEAVES_VALUE, the kernel's first parameters and a LEAVES of these; load_leaves(), which reads EACH leaves that follow
+// one another; combine_states(); and write_root(). Defined by the host: GROUP_SIZE (a power of two), LOADS (a power of two, at least 2: as
+// often a work-item reads leaves for a tile), EACH (a power of two).
+
+#define NODES (LOADS * GROUP_SIZE)
+#define TILE (NODES * EACH)
+
+// `failed` is set where an operation failed.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void tree(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
+  LOCAL_VAR STATE nodes[NODES];
+  const LEAVES leaves = LEAVES_VALUE;
+  uint error = 0;
+  after_launches();
+  for (ulong tile = group_id(); tile < tiles; tile += group_count()) {
+    STATE leaf[LOADS * EACH];
+    STATE node[LOADS];
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) load_leaves(leaf + k * EACH, leaves, tile * TILE + ((ulong)k * GROUP_SIZE + local_id()) * EACH, &error);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+#pragma unroll
+      for (int apart = 1; apart < EACH; apart *= 2) {
+#pragma unroll
+        for (int i = 0; i < EACH; i += 2 * apart) {
+          leaf[k * EACH + i] = combine_states(leaves, leaf[k * EACH + i], leaf[k * EACH + i + apart], &error);
+        }
+      }
+      node[k] = leaf[k * EACH];
+    }
+    barrier_local();
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) nodes[k * GROUP_SIZE + local_id()] = node[k];
+    // Each level in two steps, as the same nodes are read and written.
+    for (uint count = NODES / 2; count > 0; count /= 2) {
+      barrier_local();
+#pragma unroll
+      for (int k = 0; k < LOADS / 2; ++k) {
+        const uint i = k * GROUP_SIZE + local_id();
+        if (i < count) node[k] = combine_states(leaves, nodes[2 * i], nodes[2 * i + 1], &error);
+      }
+      barrier_local();
+#pragma unroll
+      for (int k = 0; k < LOADS / 2; ++k) {
+        const uint i = k * GROUP_SIZE + local_id();
+        if (i < count) nodes[i] = node[k];
+      }
+    }
+    if (local_id() == 0) write_root(leaves, tile, nodes[0]);
+  }
+  if (error != 0) atomic_max_global32(failed, 1);
+}

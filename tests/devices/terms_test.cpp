@@ -1,0 +1,130 @@
+// Formulas that kernels and the CPU's loops evaluate where they would load an element: the same bits as of the values, written to an array
+// first.
+#include "selftest/cases.hpp"
+#include "support/devices.hpp"
+#include "support/informative.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/samesum.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+// Ugly numbers: cancellation, denormals, zeros of both signs, and now and then what is no finite number.
+template <class T>
+std::vector<T> numbers(std::size_t size, bool finite) {
+  hard::Random random(size + sizeof(T));
+  std::vector<T> x(size);
+  for (std::size_t k = 0; k < size; ++k) {
+    const auto fraction = static_cast<T>(static_cast<double>(random.bits() >> 11) * 0x1p-53 - 0.5);
+    x[k] = std::ldexp(fraction, static_cast<int>(random.below(60)) - 30);
+    if (k % 11 == 3) x[k] = k % 2 == 0 ? T(0) : -T(0);
+    if (k % 17 == 5) x[k] = std::numeric_limits<T>::denorm_min() * static_cast<T>(random.below(1000));
+    if (!finite && k % 1009 == 700) x[k] = std::numeric_limits<T>::infinity();
+  }
+  return x;
+}
+template <class T>
+std::vector<T> integers(std::size_t size) {
+  hard::Random random(size);
+  std::vector<T> x(size);
+  for (T& value : x) value = static_cast<T>(random.bits());
+  return x;
+}
+
+// A copy on a device that begins at byte `offset` of its memory.
+template <class T>
+Array on(const Device& device, const std::vector<T>& values, std::uint64_t offset) {
+  const Buffer buffer(device, values.size() * sizeof(T) + offset + 16);
+  buffer.write(values.data(), values.size() * sizeof(T), offset);
+  return Array(buffer, values.size(), Array(values).type(), offset);
+}
+
+void check(const char* text, const std::vector<FormulaInput>& host, const std::vector<FormulaInput>& there, const Device& device) {
+  SCOPED_TRACE(device.info().selector + ", " + text);
+  const Formula formula(text);
+  const std::vector<FormulaParameter> parameters{{"h", 3.25}};
+  std::uint64_t size = 1;
+  for (const std::uint64_t extent : shape_of(host)) size *= extent;
+  std::vector<double> room(size);
+  const Array values(room.data(), size, formula.describe(host, parameters).results[0]);
+  map(formula, host, parameters, {values.reshaped(shape_of(host))});
+  const Accumulator total = accumulate(values);
+  const Fields all{true, true, true, true}, moments{false, true, true, false}, ends{true, false, false, false};
+  EXPECT_EQ(accumulate(*map(formula, there, parameters)), total);
+  EXPECT_EQ(collect(*map(formula, there, parameters), all), collect(values, all));
+  if (device.info().has(Capability::kernels)) return;
+  EXPECT_EQ(accumulate(*map(formula, host, parameters), {.device = device}), total);
+  EXPECT_EQ(collect(*map(formula, host, parameters), moments), collect(values, moments));
+  EXPECT_EQ(collect(*map(formula, host, parameters), ends), collect(values, ends));
+}
+
+TEST(TermsTest, TypesAndPlaces) {
+  constexpr std::size_t kSize = 70001;
+  const std::vector<float> x = numbers<float>(kSize, false), y = numbers<float>(kSize + 1, true);
+  const std::vector<double> z = numbers<double>(kSize, true);
+  const std::vector<std::int8_t> c = integers<std::int8_t>(kSize);
+  const std::vector<std::uint16_t> u = integers<std::uint16_t>(kSize);
+  std::vector<std::int64_t> k = integers<std::int64_t>(kSize);
+  for (std::int64_t& value : k) value >>= 20;
+  const Array last(y.data() + 1, kSize, DType::float32);
+  const std::vector<FormulaInput> host{{"x", x}, {"y", last}, {"z", z}, {"c", c}, {"u", u}, {"k", k}};
+  for (const Device& device : test::devices()) {
+    // y is misaligned by one element more than x; c has its own misalignment.
+    const std::vector<FormulaInput> there{{"x", on(device, x, 4)}, {"y", on(device, y, 0).part(1, kSize)},
+                                          {"z", on(device, z, 8)}, {"c", on(device, c, 3)},
+                                          {"u", on(device, u, 2)}, {"k", on(device, k, 0)}};
+    for (const char* text : {"(x - h)*(x - h)", "x*y", "z*x + i", "u*u - c*k", "x > y"}) check(text, host, there, device);
+  }
+}
+
+TEST(TermsTest, StridesAndBroadcasts) {
+  constexpr std::uint64_t kRows = 301, kColumns = 47;
+  const std::vector<float> x = numbers<float>(kRows * kColumns * 2, false);
+  const std::vector<double> row = numbers<double>(kColumns, true), column = numbers<double>(kRows, true);
+  for (const Device& device : test::devices()) {
+    const auto inputs = [&](const Array& all, const Array& of_row, const Array& of_column) {
+      const Array matrix = all.reshaped({kRows, kColumns, 2}).at(2, 1);
+      return std::vector<FormulaInput>{
+          {"x", matrix}, {"r", of_row}, {"q", of_column.reshaped({kRows, 1})}, {"t", matrix.slice(1, kColumns - 1, kColumns, -1)}};
+    };
+    const std::vector<FormulaInput> host = inputs(x, row, column);
+    const std::vector<FormulaInput> there = inputs(on(device, x, 4), on(device, row, 0), on(device, column, 8));
+    for (const char* text : {"x*r + q", "x*t*i"}) check(text, host, there, device);
+    const auto turned = [](const std::vector<FormulaInput>& from) {
+      return std::vector<FormulaInput>{{"x", from[0].array.transposed()}, {"y", from[3].array.transposed()}};
+    };
+    check("x*y + i", turned(host), turned(there), device);
+  }
+}
+
+TEST(TermsTest, FailuresNameTheElement) {
+  std::vector<std::int32_t> n(200 * 300, 3);
+  n[150 * 300 + 7] = n[199 * 300] = 0;
+  const Array matrix(n.data(), {200, 300}, DType::int32);
+  for (const Device& device : test::devices()) {
+    const Array there = on(device, n, 4).reshaped({200, 300});
+    for (const Array& data : {there, there.transposed().transposed(), matrix}) {
+      try {
+        accumulate(*map("12/n", {{"n", data}}), {.device = device});
+        ADD_FAILURE() << device.info().selector;
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        EXPECT_NE(what.find("division by zero"), std::string::npos) << what;
+        EXPECT_NE(what.find("150"), std::string::npos) << what;
+      }
+    }
+    EXPECT_EQ(accumulate(*map("n == 0 ? 0 : 12/n", {{"n", there}})).to_int64(), (200 * 300 - 2) * 4);
+  }
+}
+
+}  // namespace
+}  // namespace samesum
