@@ -34,9 +34,9 @@ void move_to(Sum& sum, Terms3& terms, double value) {
   terms.e = terms.f = 0;
 }
 
-// Ranges of groups: tables of one stay in a second-level cache, and there are no more than 512.
+// Up to 512 ranges of groups: enough for all threads, and each of a large table stays in a second-level cache.
 std::uint32_t bits_for(std::uint64_t groups) {
-  return static_cast<std::uint32_t>(std::max(13, static_cast<int>(std::bit_width(groups)) - 9));
+  return static_cast<std::uint32_t>(std::max(0, static_cast<int>(std::bit_width(groups)) - 9));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -100,23 +101,48 @@ void for_batches(const Pairs& pairs, std::uint64_t groups, std::uint64_t& outsid
   }
 }
 
+// Whether one of `count` indices is not below `groups`.
+template <class Index>
+bool any_outside(const std::byte* from, std::int64_t stride, std::uint64_t count, std::uint64_t groups) {
+  if (groups == 0) return true;
+  // Without its sign a negative index is greater than all others.
+  using Bits = std::make_unsigned_t<Index>;
+  const auto last = static_cast<Bits>(std::min<std::uint64_t>(groups - 1, std::numeric_limits<Index>::max()));
+  unsigned beyond = 0;
+  Bits index = 0;
+  if (stride == sizeof index) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      std::memcpy(&index, from + i * sizeof index, sizeof index);
+      beyond |= static_cast<unsigned>(index > last);
+    }
+  } else {
+    for (std::uint64_t i = 0; i < count; ++i, from += stride) {
+      std::memcpy(&index, from, sizeof index);
+      beyond |= static_cast<unsigned>(index > last);
+    }
+  }
+  return beyond != 0;
+}
+
 // The place of the first element of no group; kNone where there is none.
 std::uint64_t first_outside(const Pairs& pairs, std::uint64_t groups, std::uint32_t threads) {
   std::atomic<std::uint64_t> found{kNone};
+  const View& indices = pairs.indices;
   core::for_chunks(pairs.size(), threads, std::uint64_t{1} << 16, [&](std::uint32_t, std::uint64_t begin, std::uint64_t size) {
-    alignas(64) std::uint64_t indices[kBatch];
-    for (std::uint64_t done = begin; done < begin + size; done += kBatch) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBatch, begin + size - done));
-      pairs.load_groups(done, count, indices);
-      std::uint64_t greatest = 0;
-      for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, indices[i]);
-      if (groups != 0 && greatest < groups) continue;
-      const auto* const at = std::find_if(indices, indices + count, [&](std::uint64_t index) { return index >= groups; });
-      const std::uint64_t place = done + static_cast<std::uint64_t>(at - indices);
-      std::uint64_t known = found.load();
-      while (place < known && !found.compare_exchange_weak(known, place)) {
-      }
-      return;
+    const auto* const from = static_cast<const std::byte*>(indices.data()) + static_cast<std::int64_t>(begin) * indices.stride();
+    const bool outside = core::visit(indices.type(), [&](auto element) {
+      using Index = decltype(element);
+      if constexpr (std::is_integral_v<Index>) return any_outside<Index>(from, indices.stride(), size, groups);
+      return false;
+    });
+    if (!outside) return;
+    std::uint64_t place = begin, group = 0;
+    for (; place < begin + size; ++place) {
+      pairs.load_groups(place, 1, &group);
+      if (group >= groups) break;
+    }
+    std::uint64_t known = found.load();
+    while (place < known && !found.compare_exchange_weak(known, place)) {
     }
   });
   return found;
@@ -154,7 +180,8 @@ void add_with_tables(Table& to, const Pairs& pairs, std::uint32_t threads, std::
   });
   outside += std::accumulate(left_out.begin(), left_out.end(), std::uint64_t{0});
   const std::uint64_t range = std::uint64_t{1} << to.range_bits();
-  core::for_chunks(to.groups(), to.ranges() > 1 ? threads : 1, range, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
+  constexpr std::uint64_t kMany = 1024;  // to merge
+  core::for_chunks(to.groups(), to.groups() > kMany ? threads : 1, range, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
     for (const std::optional<Table>& table : tables) {
       if (!table) continue;
       for (std::uint64_t group = first; group < first + count; ++group) to.merge(group, *table, group);
