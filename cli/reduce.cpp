@@ -1,5 +1,6 @@
 // samesum reduce --combine FORMULA FILE...
 #include "command.hpp"
+#include "parameters.hpp"
 #include "elements.hpp"
 #include "input.hpp"
 #include "number.hpp"
@@ -14,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -30,18 +30,6 @@ struct Options {
   bool check = false;
   ResultOptions result;
 };
-
-Value identity_value(const std::string& text) {
-  std::int64_t whole = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (code == std::errc() && end == text.data() + text.size()) return {whole, DType::int64};
-  double real = 0;
-  const auto [real_end, real_code] = std::from_chars(text.data(), text.data() + text.size(), real);
-  if (real_code != std::errc() || real_end != text.data() + text.size()) {
-    throw Error(ErrorKind::usage, fmt::format("--identity takes numbers, one for each component, not '{}'", text));
-  }
-  return {real, DType::float64};
-}
 
 // An input in memory, or in a device's.
 Array on_device(const Array& data, const Device& device) {

@@ -6,6 +6,7 @@ few data; what cannot be run stands in NOT_RUN, with the reason.
 """
 import gzip
 import json
+import glob
 import os
 import pathlib
 import re
@@ -31,7 +32,7 @@ NOT_RUN = {
     "samesum selftest --json >> report.txt": "likewise",
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
-         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
+         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["pairs"], ["kernel"], ["check"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
          ["quantile"], ["reduce"], ["max"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
@@ -119,6 +120,10 @@ class Commands(Case):
     def user_kernel(self, pattern):
         """my.cl is a kernel of the measured pattern."""
         self.write("my.cl", {
+            "reduce": b"KERNEL void reduce(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
+                      b"  REAL all = IDENTITY;\n  for (ulong i = group_id(); i < n; i += group_count()) all = combine(all, in[i]);\n"
+                      b"  out[group_id()] = all;\n}\n",
+            "barrier": b"FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) { return grid_barrier(grid); }\n",
             "sum": b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
                    b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += in[i];\n"
                    b"  out[group_id()] = total;\n}\n",
@@ -148,6 +153,13 @@ class Commands(Case):
             if "--kernel" in words:
                 self.user_kernel(pattern)
                 words += " --variant my.cl"
+        if re.search(r"samesum (kernel --file|check) ?my.cl|samesum kernel --file", words):
+            self.user_kernel("reduce")
+            if "kernel" in words.split() and "--device" not in words:
+                on_kernels = True
+                words += f" --device {self.device}"
+            if "check" in words.split() and not glob.glob("/usr/lib/**/oclgrind/liboclgrind-rt-icd.so", recursive=True):
+                return None
         if re.search(r"samesum (bench barrier|kernel \w+ \w+|bench .*--variant)", words) and "--device" not in words:
             on_kernels = True
             words += f" --device {self.device}"
