@@ -20,6 +20,12 @@ Device choose_for_bench(const std::string& selector);
 /// A size as parsed by parse_count, not 0. @throws Error (usage) that names `option`.
 std::uint64_t parse_size(const std::string& text, const char* option);
 
+/// The tiles of --tile: "8", or "4x16" as rows and columns. @throws Error (usage) that names `option`.
+struct TileShape {
+  std::uint32_t rows = 0, columns = 0;
+};
+TileShape parse_tile(const std::string& text, const char* option);
+
 /// How long to measure: --runs and --seconds.
 struct EffortOptions {
   std::uint32_t runs = 31;
@@ -37,6 +43,9 @@ void show_now(Output& out);
 
 /// The length of the longest of `names`, for a column of a table that is printed row by row.
 std::size_t widest(const std::vector<std::string>& names);
+
+/// The variant of reductions that is expected to be wrong.
+inline constexpr std::string_view kMissingBarrier = "missing_barrier";
 
 void add_bench_barrier(CLI::App& parent, Action& action);
 void add_bench_histogram(CLI::App& parent, Action& action);

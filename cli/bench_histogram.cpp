@@ -4,13 +4,16 @@
 #include "number.hpp"
 #include "output.hpp"
 #include "usage.hpp"
+#include "user_file.hpp"
 #include "user_kernel.hpp"
 
 #include <samesum/bench_histogram.hpp>
 #include <samesum/error.hpp>
+#include <samesum/image.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace samesum::cli {
@@ -20,7 +23,9 @@ struct HistogramBench {
   UserKernelOptions kernel;
   std::string device = "auto";
   std::vector<std::string> kinds;
-  std::string size;
+  std::string size, bin;
+  std::uint32_t bins = 0;
+  std::uint64_t seed = 1;
   bench::HistogramLadderOptions ladder;
   EffortOptions effort;
   bool json = false;
@@ -117,7 +122,34 @@ Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
   return object;
 }
 
+// The bytes to count: made-up ones; the pixels of an image; or those of a file.
+std::vector<std::uint8_t> data_of(const std::string& kind, std::uint64_t size, const HistogramBench& options) {
+  const std::vector<std::string> kinds = bench::histogram_data_kinds();
+  if (std::ranges::find(kinds, kind) != kinds.end() || kind.find_first_of("./") == std::string::npos) {
+    return bench::histogram_data(kind, size, options.seed);
+  }
+  if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
+  if (is_image(kind)) {
+    const Image image = load_image(kind);
+    if (image.type != DType::uint8) {
+      throw Error(ErrorKind::usage, fmt::format("{}: its samples are {}: this ladder counts those of 8 bits", kind, name_of(image.type)));
+    }
+    const auto* first = static_cast<const std::uint8_t*>(image.pixels.get());
+    return {first, first + image.width * image.height * image.channels};
+  }
+  const std::string bytes = read_file(kind);
+  return {bytes.begin(), bytes.end()};
+}
+
+// --bin and --bins; --bins alone: of equal width.
+std::optional<Bins> bins_of(const HistogramBench& options) {
+  if (options.bins == 0 && options.bin.empty()) return std::nullopt;
+  if (options.bins == 0) throw Error(ErrorKind::usage, "--bin takes --bins, the number of bins: they are 0 to N - 1");
+  return Bins::by_formula(Formula(options.bin.empty() ? fmt::format("x * {} >> 8", options.bins) : options.bin), options.bins);
+}
+
 int run(Output& out, HistogramBench options) {
+  options.ladder.bins = bins_of(options);
   if (options.kinds.empty()) options.kinds = bench::histogram_data_kinds();
   if (!options.kernel.path.empty()) {
     UserKernel kernel = load_user_kernel(options.kernel.path);
@@ -141,7 +173,7 @@ int run(Output& out, HistogramBench options) {
     options.ladder.effort.progress("data");
     HistogramPrinter printer(out, kind, bench::histogram_rungs(device));
     if (!options.json) options.ladder.measured = [&](const bench::HistogramLadder& so_far) { printer.print(so_far); };
-    const std::vector<std::uint8_t> data = bench::histogram_data(kind, size);
+    const std::vector<std::uint8_t> data = data_of(kind, size, options);
     const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);
     all_sound = all_sound && std::ranges::all_of(ladder.rungs, sound);
     if (options.json) {
@@ -164,12 +196,21 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   const auto options = std::make_shared<HistogramBench>();
   CLI::App* command = parent.add_subcommand("histogram", "The variants of the histogram side by side: checked, then timed");
   const CLI::Validator number = whole_number(1, 1u << 30);
-  command->add_option("--data", options->kinds, "uniform, equal, sky, sorted, text (default: all)")->take_all()->option_text("DATA");
+  command->add_option("--data", options->kinds, "uniform, equal, sky, sorted, text (default: all), or a file")
+      ->take_all()
+      ->option_text("DATA");
   command->add_option("--size", options->size, "bytes: 1e6, 2^28 (default; on a CPU 2^23), 64M")->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
+  command->add_option("--bins", options->bins, "their number (default 256: one for each byte)")
+      ->transform(whole_number(1, 4096))
+      ->option_text("N");
+  command->add_option("--bin", options->bin, "the bin of a byte x by a formula, with --bins: '(x - 97)/4'")->type_name("FORMULA");
+  command->add_option("--seed", options->seed, "of made-up data (default 1)")
+      ->transform(whole_number(0, std::uint64_t{1} << 62))
+      ->option_text("N");
   command->add_option("--threads", options->ladder.threads, "threads of the CPU's variants")->transform(number)->option_text("N");
   add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
@@ -177,10 +218,13 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   samesum bench histogram                          # every variant, every kind of data
   samesum bench histogram --data sky --variant privatized --variant best
   samesum bench histogram --kernel my.cl           # your own, beside the others
+  samesum bench histogram --bin '(x - 97)/4' --bins 7 --data text
+
+Of a file its bytes are counted, of an image of 8 bits its samples.
 
 A kernel of your own is named 'histogram' and has the parameters
-(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): 256 zeros before. What
-'samesum bench sum --help' says of such kernels holds here.
+(GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): BINS zeros before, 256
+without --bins. With --bins it has bin_of(x), which is BINS for no bin. What 'samesum bench sum --help' says of such kernels holds here.
 Without atomics ('racy') counts are lost wherever work-items run at the same time:
 that is the point of its row. On a device that runs them one after the other they
 may be right. Exit code 1 should any other variant be wrong.)");

@@ -1,5 +1,6 @@
 // samesum bench pairs
 #include "bench.hpp"
+#include "elements.hpp"
 #include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
@@ -16,9 +17,10 @@ namespace samesum::cli {
 namespace {
 
 struct PairsBench {
-  std::string device = "auto", dtype = "float32";
+  std::string device = "auto", dtype;
   std::string f = "product", reduction = "sum";
-  std::string x_count, y_count;
+  std::string x_count, y_count, group;
+  std::vector<std::string> data;
   UserKernelOptions kernel;
   bench::PairsLadderOptions ladder;
   EffortOptions effort;
@@ -144,7 +146,28 @@ Json json_of(const bench::PairsLadder& ladder) {
 
 int run(Output& out, PairsBench options) {
   bench::PairsLadderOptions& ladder_options = options.ladder;
-  ladder_options.type = parse_dtype(options.dtype);
+  ladder_options.type = parse_dtype(options.dtype.empty() ? "float32" : options.dtype);
+  std::vector<Elements> files;
+  if (!options.data.empty()) {
+    if (!options.x_count.empty() || !options.y_count.empty()) {
+      throw Error(ErrorKind::usage, "--size and --y are for made-up data; files have their own size");
+    }
+    if (options.data.size() > 2) throw Error(ErrorKind::usage, "--data takes a file for x, and once more one for y");
+    InputOptions how;
+    if (!options.dtype.empty()) how.raw = parse_raw_type(options.dtype);
+    for (const std::string& name : options.data) files.emplace_back(name, how);
+    const auto flat = [](const Elements& file) { return file.view().reshaped({file.view().size()}); };
+    ladder_options.a = flat(files.front());
+    ladder_options.b = flat(files.back());
+    ladder_options.type = files.front().type();
+  }
+  if (options.group == "best") {
+    ladder_options.best_group = true;
+  } else if (!options.group.empty()) {
+    const std::uint64_t size = parse_size(options.group, "--group");
+    if (size > 1u << 30) throw Error(ErrorKind::usage, fmt::format("--group takes 1 to {}, or best", 1u << 30));
+    ladder_options.group_size = static_cast<std::uint32_t>(size);
+  }
   ladder_options.pairs.f = parse_pair_function(options.f);
   ladder_options.pairs.reduction = parse_pair_reduction(options.reduction);
   if (!options.x_count.empty()) ladder_options.x_count = parse_size(options.x_count, "--size");
@@ -197,8 +220,12 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   command->add_option("--variant", ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
   command->add_option("--kernel-items", ladder.kernel_items, "x of its work-items (default 1)")->transform(number)->option_text("N");
-  command->add_option("--group", ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
-  command->add_option("--registers", ladder.registers, "of a work-item, at most (register_blocks)")->transform(number)->option_text("N");
+  command->add_option("--data", options->data, "a file of x instead of made-up data; once more: of y")->take_all()->type_name("FILE");
+  command->add_option("--seed", ladder.seed, "of made-up data (default 1)")
+      ->transform(whole_number(0, std::uint64_t{1} << 62))
+      ->option_text("N");
+  command->add_option("--group", options->group, "work-items of a group; best: each variant's best")->option_text("N");
+  command->add_option("--registers", ladder.registers, "of a work-item, at most")->transform(number)->option_text("N");
   command->add_option("--items", ladder.items, "x of a work-item (register_blocks)")->transform(number)->option_text("N");
   command->add_option("--tile", ladder.tile, "y of a tile (register_blocks)")->transform(number)->option_text("N");
   command->add_option("--parts", ladder.parts, "of the y, over groups (register_blocks)")->transform(number)->option_text("N");
@@ -210,6 +237,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   samesum bench pairs                              # sums of products
   samesum bench pairs --size 2^18 --variant register_blocks
   samesum bench pairs --variant vec4 --group 64
+  samesum bench pairs --variant vec8_both --group best --registers 64
   samesum bench pairs --f sqdist --reduce argmin --components 3
   samesum bench pairs --kernel my.cl               # your own, beside the others
 

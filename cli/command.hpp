@@ -30,6 +30,7 @@ void add_compare(CLI::App& program, Action& action);
 void add_pairs(CLI::App& program, Action& action);
 void add_devices(CLI::App& program, Action& action);
 void add_kernel(CLI::App& program, Action& action);
+void add_check(CLI::App& program, Action& action);
 void add_selftest(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);

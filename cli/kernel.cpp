@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "usage.hpp"
+#include "user_kernel.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/inspect.hpp>
@@ -22,7 +23,7 @@ namespace samesum::cli {
 namespace {
 
 struct Options {
-  std::string pattern, variant, device = "auto", assembly, dtype = "float32", size;
+  std::string pattern, variant, device = "auto", assembly, dtype = "float32", size, file, of;
   InspectOptions inspect;
 };
 
@@ -95,7 +96,17 @@ int run(Output& out, Options options) {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   setenv("POCL_KERNEL_CACHE", "0", 1);
   const OutputFile target(options.assembly, {});
-  if (options.variant.empty()) {
+  if (!options.file.empty()) {
+    if (!options.pattern.empty())
+      throw Error(ErrorKind::usage, "a kernel of your own has --pattern, and no variant of samesum's beside it");
+    UserKernel kernel = load_user_kernel(options.file);
+    options.pattern = pattern_of(kernel, options.of);
+    options.inspect.kernel_name = std::move(kernel.name);
+    options.inspect.kernel_source = std::move(kernel.source);
+  } else if (!options.of.empty()) {
+    throw Error(ErrorKind::usage, "--pattern is that of --file; samesum's own kernels are named as in 'samesum kernel sum exact_bins'");
+  }
+  if (options.variant.empty() && options.file.empty()) {
     for (const std::string& pattern : options.pattern.empty() ? kernel_patterns() : std::vector{options.pattern}) {
       out.print("{}: {}\n", pattern, fmt::join(kernel_variants(pattern), " "));
     }
@@ -131,7 +142,13 @@ void add_kernel(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("kernel", "A kernel's source as compiled, the compiler's log, the machine code");
   command->add_option("PATTERN", options->pattern, "sum, histogram, pairs ...; without it all are listed");
   command->add_option("VARIANT", options->variant, "as in 'samesum bench'; without it they are listed");
+  command->add_option("--file", options->file, "a kernel of your own instead")->type_name("FILE");
+  command->add_option("--pattern", options->of, "what it is for: sum, reduce, histogram, pairs, barrier; by default what its name says")
+      ->option_text("PATTERN");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
+  command->add_option("--bins", options->inspect.bins, "of its histogram (default 256)")
+      ->transform(whole_number(1, 4096))
+      ->option_text("N");
   command->add_option("--asm", options->assembly, "file for the machine code")->type_name("FILE");
   command->add_option("--dtype", options->dtype, "of the elements: float32 (default), float64 ...")->type_name("TYPE");
   command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")
@@ -148,6 +165,7 @@ void add_kernel(CLI::App& program, Action& action) {
   samesum kernel pairs register_blocks             # source, then the log
   samesum kernel sum exact_bins --device cuda:0 --asm sum.sass
   samesum kernel sum exact_bins --size 4K          # what so little data take
+  samesum kernel --file my.cl --asm my.asm         # your own, as 'samesum bench' compiles it
 
 The log has what the compiler tells of registers, local memory and spills. It is
 fresh: no cache is used. Machine code of CUDA needs nvdisasm or cuobjdump from

@@ -48,4 +48,16 @@ std::vector<FormulaParameter> parse_parameters(const std::vector<std::string>& t
   return parameters;
 }
 
+Value identity_value(const std::string& text) {
+  std::int64_t whole = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (code == std::errc() && end == text.data() + text.size()) return {whole, DType::int64};
+  double real = 0;
+  const auto [real_end, real_code] = std::from_chars(text.data(), text.data() + text.size(), real);
+  if (real_code != std::errc() || real_end != text.data() + text.size()) {
+    throw Error(ErrorKind::usage, fmt::format("--identity takes numbers, one for each component, not '{}'", text));
+  }
+  return {real, DType::float64};
+}
+
 }  // namespace samesum::cli

@@ -1,5 +1,6 @@
 // samesum reduce --combine FORMULA FILE...
 #include "command.hpp"
+#include "parameters.hpp"
 #include "elements.hpp"
 #include "input.hpp"
 #include "number.hpp"

@@ -124,12 +124,14 @@ Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {}
 struct Ladder;
 
 struct LadderOptions {
-  std::vector<std::string> rungs;  ///< names of rungs; empty: all
-  std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
-  std::uint32_t groups = 0;        ///< for rungs where it can be chosen; 0: as many as can be resident
-  std::uint32_t tile = 8;          ///< N of tile_passes' N x N tiles
-  std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
-  std::string kernel_name;         ///< a rung of the caller's own: its name,
+  std::vector<std::string> rungs;   ///< names of rungs; empty: all
+  std::uint32_t group_size = 0;     ///< work-items of a group; 0: each rung's own
+  std::uint32_t groups = 0;         ///< for rungs where it can be chosen; 0: as many as can be resident
+  std::uint32_t tile = 8;           ///< columns of tile_passes' tiles
+  std::uint32_t tile_rows = 0;      ///< and rows; 0: as many
+  std::uint32_t block_columns = 0;  ///< columns of tree_passes' tiles, which are a group's work-items; 0: nearly square
+  std::uint32_t threads = 0;        ///< of the CPU's rungs; 0: all cores
+  std::string kernel_name;          ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which writes
                               ///< each group's sum to out[group_id()]; a second launch of one group sums those
   std::function<void(const Ladder&)> measured;  ///< called with all results so far whenever a rung was added

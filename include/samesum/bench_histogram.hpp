@@ -4,9 +4,11 @@
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/histogram.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +20,8 @@ namespace bench {
 /// Kinds of bytes to count, each the best or the worst case of some variant: "uniform", "equal" (one value), "sky" (85% in four values),
 /// "sorted", "text".
 std::vector<std::string> histogram_data_kinds();
-/// `size` bytes of a kind: byte i depends on kind, size and i alone. @throws Error (usage) for an unknown kind.
-std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size);
+/// `size` bytes of a kind: byte i depends on kind, size, seed and i alone. @throws Error (usage) for an unknown kind.
+std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size, std::uint64_t seed = 1);
 
 struct HistogramLadder;
 
@@ -27,8 +29,10 @@ struct HistogramLadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
+  std::optional<Bins> bins;        ///< by a formula of the byte x, at most 4096; none: a bin for each byte
   std::string kernel_name;         ///< a rung of the caller's own: its name,
-  std::string kernel_source;  ///< and its source with the kernel `histogram`, whose parameters are those of src/ladder/histogram/ladder.cl
+  std::string kernel_source;  ///< and its source with the kernel `histogram`, whose parameters are those of src/ladder/histogram/ladder.cl;
+                              ///< BINS is defined, and with `bins` bin_of(x): BINS where x is in none
   std::function<void(const HistogramLadder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };
@@ -58,7 +62,7 @@ struct HistogramLadder {
 /// `best`.
 std::vector<std::string> histogram_rungs(const Device& device);
 
-/// The 256 counts of `data`, by every variant side by side.
+/// The counts of `data`, 256 or those of the bins, by every variant side by side.
 /// @throws Error (usage) for an unknown rung, or data of 2^32 bytes or more, or data that do not fit the device.
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options = {});
 

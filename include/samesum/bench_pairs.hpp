@@ -24,7 +24,10 @@ struct PairsLadderOptions {
   std::uint64_t y_count = 0;               ///< 0: as x_count
   std::vector<std::string> rungs;          ///< empty: all
   std::uint32_t group_size = 0;            ///< work-items of a group; 0: each rung's own
-  std::uint32_t registers = 0;             ///< limit for a work-item of register_blocks, where the compiler has such an option; 0: none
+  bool best_group = false;                 ///< the textbook's rungs: each with the fastest group size of 32, 64, …, 1024
+  std::uint32_t registers = 0;             ///< limit for a work-item, where the compiler has such an option; 0: none
+  std::uint64_t seed = 1;                  ///< of the data that are made; x has this one, y the next
+  std::optional<Array> a, b;               ///< or the caller's own: of `type`, in host memory; x_count and y_count are not used then
   std::uint32_t items = 0;                 ///< x of a work-item of register_blocks; 0: its default
   std::uint32_t tile = 0;                  ///< y of its tiles; 0: its default
   std::uint32_t parts = 0;                 ///< of the y; 0: its default

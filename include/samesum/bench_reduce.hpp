@@ -3,9 +3,11 @@
 
 #include <samesum/bench.hpp>
 #include <samesum/export.hpp>
+#include <samesum/operator.hpp>
 #include <samesum/reduce.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,17 @@ struct ReduceBenchOptions {
   std::uint32_t groups = 0;             ///< 0: as many as the device holds at once
   std::uint32_t threads = 0;            ///< of the CPU; 0: all cores
   bool host = true;                     ///< measure the CPU too
-  std::string ladder;                   ///< "max" or "product": also its textbook variants and a plain loop; float32 and float64
+  /// "sum", "product", "min" or "max": also its textbook variants and a plain loop, in the elements' own type (integers wrap; not float16
+  /// and bfloat16). Or anything that `formula` is: then the variants of an operator of the user's own, which has to commute.
+  std::string ladder;
+  std::optional<Operator> formula;    ///< with an identity; of elements of any of these types, its results converted to them
+  std::vector<std::string> variants;  ///< of the ladder: names of textbook variants, "sequential"; empty: all
+  std::uint32_t tile_rows = 8;        ///< of tile_passes' tiles,
+  std::uint32_t tile_columns = 8;     ///< and their columns
+  std::string kernel_name;            ///< a rung of the caller's own: its name,
+  /// and its source with the kernel `reduce` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which leaves each group's result in
+  /// out[group_id()]; a second launch of one group reduces those. combine(a, b) and IDENTITY are defined.
+  std::string kernel_source;
   std::function<void(const ReduceBench&)> measured;  ///< called with all results so far whenever a row was added
   Effort effort;
 };
@@ -36,6 +48,7 @@ struct ReduceBenchRow {
   Statistics seconds;
   double bytes_per_second = 0;
   Statistics ceiling_fraction;
+  std::vector<Round> rounds;  ///< of a textbook variant: its launches
 };
 
 struct ReduceBench {

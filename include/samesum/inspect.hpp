@@ -19,6 +19,9 @@ struct InspectOptions {
   std::uint64_t components = 1;   ///< of pairs
   std::string f = "product";      ///< of pairs
   std::string reduction = "sum";  ///< of pairs
+  std::uint32_t bins = 256;       ///< of a histogram's kernel of the caller's own
+  std::string kernel_name;        ///< a kernel of the caller's own, as the ladders of the pattern have it: its name,
+  std::string kernel_source;      ///< and its source; the variant is not used
 };
 
 /// A program as passed to the compiler, and the compiler's output.
@@ -28,6 +31,10 @@ struct KernelListing {
   std::string binary;  ///< as the driver gives it
   std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
 };
+
+/// The pattern that a kernel of a user's own is for, by the name of its function: "sum" (`sum`), …, "barrier" (`synchronize`).
+/// @throws Error (usage) where no such function is defined in it.
+std::string kernel_pattern_of(std::string_view source);
 
 /// The patterns that have kernels: "sum", "histogram", "reduce", "barrier", "pairs", as `samesum bench` has them.
 std::vector<std::string> kernel_patterns();

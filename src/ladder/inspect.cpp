@@ -13,6 +13,7 @@
 #include "device/forwarding.hpp"
 #include "device/kernels/program.hpp"
 #include "histogram/histogram_device.hpp"
+#include "ladder/histogram/bins.hpp"
 #include "ladder/pairs/textbook.hpp"
 #include "ladder/reduce/operations.hpp"
 #include "ladder/reduce/textbook.hpp"
@@ -61,7 +62,14 @@ constexpr std::uint64_t kMaxPairsElements = 1 << 24;  // which are generated her
 
 std::uint64_t size_of_array(const InspectOptions& options) { return options.size != 0 ? options.size : kElements; }
 
+bool own(const InspectOptions& options) { return !options.kernel_source.empty(); }
+
 void build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  if (own(options)) {
+    const reduction::TextbookOptions how{options.group_size, 0, 8, options.kernel_source};
+    reduction::TextbookSum(variant, device, options.type, device.allocate(16), 1, 1, how);
+    return;
+  }
   const auto names = reduction::textbook_variants();
   if (std::find(names.begin(), names.end(), variant) != names.end()) {
     const std::string lacking = reduction::why_no_textbook(variant, device.info(), options.type);
@@ -82,6 +90,8 @@ void build_barrier(std::string_view variant, const Device& device, NotingDevice&
   ladder.group_sizes = {options.group_size != 0 ? options.group_size : 256};
   ladder.rounds = ladder.runs = 1;
   ladder.shapes = false;
+  ladder.kernel_name = options.kernel_name;
+  ladder.kernel_source = options.kernel_source;
   bench::barrier_ladder(device, ladder);
 }
 
@@ -101,6 +111,10 @@ void build_pairs(std::string_view variant, const Device&, NotingDevice& device, 
   if (variant == name_of(PairAccuracy::exact)) pairs.accuracy = PairAccuracy::exact;
   all_pairs::Problem problem = all_pairs::checked(view, view, pairs);
   const auto names = all_pairs::textbook_variants();
+  if (own(options)) {
+    all_pairs::TextbookPairs(variant, device, problem, {options.group_size, options.kernel_source, 1});
+    return;
+  }
   if (variant == "vec4_best") variant = "vec4";
   if (std::find(names.begin(), names.end(), variant) != names.end()) {
     if (variant == "local_all") problem.y_count = std::min<std::uint64_t>(problem.y_count, 4096);
@@ -113,15 +127,23 @@ void build_pairs(std::string_view variant, const Device&, NotingDevice& device, 
 }
 
 void build_histogram(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
-  if (variant == "best") {
+  if (own(options)) {
+    device::build(device, bench::own_histogram_source(options.kernel_source, device.info(), options.group_size, options.bins), "histogram");
+  } else if (variant == "best") {
     binning::DeviceHistogram(device, binning::Problem{}, size_of_array(options), options.group_size);
   } else {
-    const std::uint32_t size = options.group_size != 0 ? options.group_size : std::min(256u, device.info().max_group_size);
-    device::build(device, {{"ladder/histogram/ladder.cl"}, {{"GROUP", std::to_string(size)}}}, variant);
+    device::build(device, bench::histogram_source(device.info(), options.group_size, nullptr), variant);
   }
 }
 
 void build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+  if (own(options)) {
+    reduction::TextbookOptions how{options.group_size, 0, 8, options.kernel_source};
+    how.operation = reduction::TextbookOperation::max;
+    how.entry = "reduce";
+    reduction::TextbookSum(variant, device, options.type, device.allocate(16), 1, 1, how);
+    return;
+  }
   const auto* operation = std::ranges::find(bench::kReduceOperations, variant, &bench::ReduceOperation::name);
   if (operation->kind == bench::ReduceOperation::multiplies_all) {
     Tuning product;
@@ -159,7 +181,13 @@ constexpr Pattern kPatterns[] = {
        return std::vector<std::string>(names.begin(), names.end());
      },
      build_reduce},
-    {"barrier", [] { return bench::barrier_methods(); }, build_barrier},
+    {"barrier",
+     [] {
+       std::vector<std::string> names = bench::barrier_methods();
+       std::erase(names, "std_barrier");  // of the host
+       return names;
+     },
+     build_barrier},
     {"pairs",
      [] {
        std::vector<std::string> names;
@@ -188,6 +216,23 @@ std::vector<std::string> kernel_patterns() {
   return names;
 }
 
+std::string kernel_pattern_of(std::string_view source) {
+  constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {{"sum", "void sum"},
+                                                                          {"reduce", "void reduce"},
+                                                                          {"histogram", "void histogram"},
+                                                                          {"pairs", "void pairs"},
+                                                                          {"barrier", "bool synchronize"}};
+  for (const auto& [pattern, function] : kFunctions) {
+    for (std::size_t at = source.find(function); at != std::string_view::npos; at = source.find(function, at + 1)) {
+      const std::size_t next = source.find_first_not_of(" \t\n", at + function.size());
+      if (next != std::string_view::npos && source[next] == '(') return std::string(pattern);
+    }
+  }
+  throw Error(ErrorKind::usage,
+              "it has no function that a pattern calls: void sum, void reduce, void histogram, void pairs, or bool "
+              "synchronize for barriers");
+}
+
 std::vector<std::string> kernel_variants(std::string_view pattern) { return find_pattern(pattern).variants(); }
 
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
@@ -195,7 +240,9 @@ std::vector<KernelListing> inspect_kernels(const Device& device, std::string_vie
   const core::DefaultFloatEnvironment environment;
   const Pattern& found = find_pattern(pattern);
   const std::vector<std::string> known = found.variants();
-  if (std::find(known.begin(), known.end(), variant) == known.end()) {
+  if (own(options)) {
+    variant = options.kernel_name;
+  } else if (std::find(known.begin(), known.end(), variant) == known.end()) {
     throw Error(ErrorKind::usage,
                 fmt::format("'{}' is no variant of {} that has kernels: there are {}", variant, pattern, fmt::join(known, ", ")));
   }
@@ -205,7 +252,13 @@ std::vector<KernelListing> inspect_kernels(const Device& device, std::string_vie
   }
   const std::lock_guard lock(device.implementation().mutex());
   const auto noting = std::make_shared<NotingDevice>(device.implementation());
-  found.build(variant, Device(noting), *noting, options);
+  try {
+    found.build(variant, Device(noting), *noting, options);
+  } catch (const Error& error) {
+    const std::string_view what = error.what();
+    if (!own(options) || error.kind() == ErrorKind::usage) throw;
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", options.kernel_name, what.substr(0, what.find('\n'))), error.context());
+  }
   return std::move(noting->listings);
 }
 

@@ -6,6 +6,7 @@ few data; what cannot be run stands in NOT_RUN, with the reason.
 """
 import gzip
 import json
+import glob
 import os
 import pathlib
 import re
@@ -33,7 +34,7 @@ NOT_RUN = {
     "mpirun -n 8 ./a.out": "likewise",
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
-         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
+         ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["check"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
          ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
@@ -123,6 +124,10 @@ class Commands(Case):
     def user_kernel(self, pattern):
         """my.cl is a kernel of the measured pattern."""
         self.write("my.cl", {
+            "reduce": b"KERNEL void reduce(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
+                      b"  REAL all = IDENTITY;\n  for (ulong i = group_id(); i < n; i += group_count()) all = combine(all, in[i]);\n"
+                      b"  out[group_id()] = all;\n}\n",
+            "barrier": b"FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) { return grid_barrier(grid); }\n",
             "sum": b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
                    b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += in[i];\n"
                    b"  out[group_id()] = total;\n}\n",
@@ -156,6 +161,13 @@ class Commands(Case):
             words = "export SAMESUM_TUNING=records.json; " + re.sub(r"--seconds \S+", "", words)
             words += f" --device {self.device}" + ("" if re.search("--(show|reset)", words) else " --seconds 1")
             on_kernels = True
+        if re.search(r"samesum (kernel --file|check) ?my.cl|samesum kernel --file", words):
+            self.user_kernel("reduce")
+            if "kernel" in words.split() and "--device" not in words:
+                on_kernels = True
+                words += f" --device {self.device}"
+            if "check" in words.split() and not glob.glob("/usr/lib/**/oclgrind/liboclgrind-rt-icd.so", recursive=True):
+                return None
         if re.search(r"samesum (bench barrier|kernel \w+ \w+|bench .*--variant)", words) and "--device" not in words:
             on_kernels = True
             words += f" --device {self.device}"

@@ -354,10 +354,12 @@ TEST(BarrierLadder, EveryMethodIsRight) {
     options.group_sizes = {1024, 256, 64, 32};
     options.shapes = false;
     const bench::BarrierLadder ladder = bench::barrier_ladder(device, options);
-    EXPECT_EQ(ladder.sums.size(), bench::barrier_methods().size() * 4);
+    EXPECT_EQ(ladder.sums.size(), (bench::barrier_methods().size() - 1) * 4 + 1);  // std_barrier once
     for (const bench::BarrierRow& row : ladder.sums) {
       SCOPED_TRACE(fmt::format("{} {} {}x{}: {}", device.info().selector, row.method, row.groups, row.group_size, row.reason));
-      if (row.method == "none") {
+      if (bench::is_faulty_barrier(row.method) && row.method != "none") {
+        EXPECT_TRUE(row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::right);
+      } else if (row.method == "none") {
         EXPECT_TRUE(row.groups == 1 || row.verdict == bench::Verdict::wrong || device.info().is_cpu);
       } else {
         EXPECT_EQ(row.verdict, bench::Verdict::right);

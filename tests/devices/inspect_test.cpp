@@ -18,7 +18,7 @@ namespace samesum {
 namespace {
 
 TEST(Inspect, HasTheLaddersNames) {
-  const std::set<std::string> of_the_host = {"sequential", "parallel", "exact_blocks", "accumulator", "cpu", "serial"};
+  const std::set<std::string> of_the_host = {"sequential", "parallel", "exact_blocks", "accumulator", "cpu", "serial", "std_barrier"};
   for (const Device& device : open_devices("all", 0)) {
     if (!device.info().has(Capability::kernels)) continue;
     const auto operations = bench::reduce_operations();

@@ -42,7 +42,7 @@ void build_barriers(device::Device& device) {
     const device::Source source = barrier::source_with_barrier({"ladder/barrier/methods.cl"}, std::move(defines));
     for (const char* entry : {"neighbour_sums", "barriers", "neighbour_step"}) device::build(device, source, entry);
   };
-  for (const char* method : {"0", "1", "2", "3", "4", "5"}) make({}, method, "1");
+  for (const char* method : {"0", "1", "2", "3", "4", "5", "6", "7", "8"}) make({}, method, "1");
   make({}, "5", "0");
 }
 
@@ -52,7 +52,7 @@ void build_histograms(device::Device& device, bool all) {
   binning::DeviceHistogram(device, {&floats}, 1 << 28);
   binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
   if (!all) return;
-  device.compile(device::assemble(device.language(), {{"ladder/histogram/ladder.cl"}, {{"GROUP", "256"}}}));
+  device.compile(device::assemble(device.language(), {{"ladder/histogram/ladder.cl"}, {{"GROUP", "256"}, {"BINS", "256"}}}));
   for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
     for (const std::uint64_t count : {256, 20000, 1 << 20}) {
       const binning::Plan even(Bins::even(0, 1 << 30, count), type);
@@ -214,8 +214,9 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
       if (rest) sum.launch({device.allocate(64), 4, 16, 0});  // builds the kernel for strides
     }
   }
-  for (const DType type : {DType::float32, DType::float64}) {
+  for (const DType type : {DType::float32, DType::float64, DType::int8, DType::uint32, DType::int64}) {
     for (const std::string_view variant : reduction::textbook_variants()) {
+      if (!reduction::why_no_textbook(variant, device.info(), type).empty()) continue;
       reduction::TextbookSum(variant, device, type, device.allocate(64 * 64 * 8), 64, 64, {});
     }
   }

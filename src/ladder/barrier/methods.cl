@@ -1,6 +1,8 @@
 // The ladder's barriers over all groups; METHOD selects one. All of them count up and are never reset, unlike the textbook's
 // (docs/barrier.md), and all wait by the functions of grid_barrier.h, with its watchdog.
 //
+// A user's file (METHOD is OWN) has the function `FN bool synchronize(GridBarrier* grid, GLOBAL uint* words)` alone.
+//
 // Defined by the host: METHOD, GROUP_SIZE, RESIDENT (groups of it to a compute unit), ONE_EACH (whether every work-item has one element).
 
 #define NONE 0
@@ -9,10 +11,37 @@
 #define LEADER_GROUP 3
 #define TICKET 4
 #define BEST 5
+// Faulty, as textbooks have them: expected to fail, and safe, as they give up after a number of polls.
+#define RESET_EVERY_ITEM 6
+#define RESET_GROUP_LEADER 7
+#define PLAIN_FLAG 8
+// synchronize() is a user's, in a file before this one.
+#define OWN 9
 
 // Counters are at the same addresses as grid_barrier()'s, as their half of the cache matters. `words`: two flags for each group.
 
-#if METHOD == NONE
+#if METHOD == RESET_EVERY_ITEM || METHOD == RESET_GROUP_LEADER || METHOD == PLAIN_FLAG
+#define POLLS 4000000u
+
+// Ends the launch like the watchdog of grid_wait().
+FN void give_up(const GridBarrier* grid) {
+  grid->scratch[0] = 1;
+  grid->state[GRID_BARRIER_NUMBER] = grid->number;
+  grid_store_release(&grid->state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
+}
+
+// Until the counter is exactly `full`: who looks after it was set back waits for ever.
+FN void wait_for_exactly(const GridBarrier* grid, GLOBAL uint* counter, uint full) {
+  for (uint polls = 1; grid_load_acquire(counter) != full; ++polls) {
+    if (polls < POLLS && ((polls & 1023) != 0 || grid_load(&grid->state[GRID_BARRIER_FAILED]) == 0)) continue;
+    give_up(grid);
+    return;
+  }
+}
+#endif
+
+#if METHOD == OWN
+#elif METHOD == NONE
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   grid_group_barrier();
   return true;
@@ -35,6 +64,25 @@ FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) {
   }
 #elif METHOD == TICKET
   if (local_id() == 0 && grid_add(counter, 1) + 1 != round * grid->groups) grid_wait(grid, counter, round * grid->groups);
+#elif METHOD == RESET_EVERY_ITEM
+  grid_add(counter, 1);
+  grid_group_barrier();
+  wait_for_exactly(grid, counter, grid->groups * group_size());
+  if (grid->group == 0 && local_id() == 0) grid_store_release(counter, 0);  // the fault: others may not have looked yet
+#elif METHOD == RESET_GROUP_LEADER
+  if (local_id() == 0) {
+    grid_add(counter, 1);
+    wait_for_exactly(grid, counter, grid->groups);
+    if (grid->group == 0) grid_store_release(counter, 0);  // the same fault
+  }
+#elif METHOD == PLAIN_FLAG
+  if (local_id() == 0) {
+    grid_add(counter, 1);
+    // The fault: without `volatile` or an atomic load a compiler may read the counter once, and look at its register from then on.
+    uint polls = 0;
+    while (polls < POLLS && *counter < round * grid->groups) ++polls;
+    if (polls == POLLS) give_up(grid);
+  }
 #elif METHOD == LEADER_GROUP
   GLOBAL uint* arrived = words;
   GLOBAL uint* go = arrived + grid->groups;

@@ -2,15 +2,16 @@
 #include <samesum/bench_histogram.hpp>
 #include <samesum/error.hpp>
 
-#include "ladder/ceiling/reader.hpp"
-#include "ladder/rungs.hpp"
-#include "ladder/timing.hpp"
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
 #include "core/view.hpp"
 #include "device/kernels/program.hpp"
 #include "histogram/histogram_cpu.hpp"
 #include "histogram/histogram_device.hpp"
+#include "ladder/ceiling/reader.hpp"
+#include "ladder/histogram/bins.hpp"
+#include "ladder/rungs.hpp"
+#include "ladder/timing.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,7 +31,7 @@ using Counts = std::vector<std::uint64_t>;
 constexpr std::string_view kKinds[] = {"uniform", "equal", "sky", "sorted", "text"};
 constexpr std::string_view kSequential = "sequential", kCpu = "cpu", kBest = "best";
 constexpr std::string_view kTextbook[] = {"racy", "block_partition", "interleaved", "privatized", "aggregated"};  // entries of ladder.cl
-constexpr std::uint32_t kGroupSize = 256;
+constexpr std::uint64_t kMostBins = 4096;   // counters of a group in local memory
 constexpr std::uint32_t kUnitItems = 2048;  // of the textbook's kernels, on a compute unit
 
 // The finaliser of SplitMix64.
@@ -47,13 +48,13 @@ constexpr std::string_view kText =
     "most of it; of a picture of the sky, that four shades of blue are. Whoever counts with many hands at once will find that all\n"
     "of them reach for the same few counters, and wait for one another.\n";
 
-std::uint8_t byte_of(std::string_view kind, std::uint64_t i, std::uint64_t size) {
-  const std::uint64_t bits = random_bits(i);
+std::uint8_t byte_of(std::string_view kind, std::uint64_t i, std::uint64_t size, std::uint64_t seed) {
+  const std::uint64_t bits = random_bits(i + seed);
   if (kind == "equal") return 'e';
   if (kind == "sky") return static_cast<std::uint8_t>(bits % 100 < 85 ? 200 + (bits >> 20 & 3) : bits >> 56);
   if (kind == "sorted") return static_cast<std::uint8_t>(static_cast<double>(i) / static_cast<double>(size) * 256);
   // Each block of 64 bytes begins at another position.
-  if (kind == "text") return static_cast<std::uint8_t>(kText[(random_bits(i / 64) % kText.size() + i % 64) % kText.size()]);
+  if (kind == "text") return static_cast<std::uint8_t>(kText[(random_bits(i / 64 + seed) % kText.size() + i % 64) % kText.size()]);
   return static_cast<std::uint8_t>(bits >> 56);
 }
 
@@ -66,10 +67,11 @@ struct Rung {
 class HistogramLadderRun {
  public:
   HistogramLadderRun(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options)
-      : device_(device), data_(data), options_(options), expected_(256) {
+      : device_(device), data_(data), options_(options) {
+    if (options.bins) plan_.emplace(*options.bins, DType::uint8);
     ladder_.device = device.info();
     ladder_.size = data.size();
-    binning::count_plainly(View(data), 0, 256, 256, expected_.data());
+    expected_ = count_sequentially();
   }
 
   HistogramLadder run() {
@@ -108,7 +110,9 @@ class HistogramLadderRun {
     std::uint64_t total = 0;
     for (const std::uint64_t count : counts) total += count;
     row.verdict = Verdict::wrong;
-    row.reason = fmt::format("{} of {} bytes counted", total, data_.size());
+    std::uint64_t right = 0;
+    for (const std::uint64_t count : expected_) right += count;
+    row.reason = fmt::format("{} of {} bytes counted", total, right);
   }
 
   static Rung host_rung(const std::function<Counts()>& count) {
@@ -117,21 +121,37 @@ class HistogramLadderRun {
     return {call, [=] { return *result; }, host_timer(call)};
   }
 
+  const Bins* bins() const { return options_.bins ? &*options_.bins : nullptr; }
+  std::uint32_t bin_count() const { return bins() != nullptr ? static_cast<std::uint32_t>(bins()->count()) : 256; }
+
+  // Of the counts of a plan's slots those of bins: without those below, above, and of NaN.
+  Counts in_bins(const Counts& slots) const { return {slots.begin() + 1, slots.begin() + 1 + bin_count()}; }
+
+  Counts count_sequentially() const {
+    Counts bytes(256);
+    binning::count_plainly(View(data_), 0, 256, 256, bytes.data());
+    return of_bytes(bytes);
+  }
+
+  // The counts of bins, from those of bytes.
+  Counts of_bytes(const Counts& bytes) const {
+    if (!plan_) return bytes;
+    Counts slots(plan_->slots());
+    for (std::size_t byte = 0; byte < bytes.size(); ++byte) slots[plan_->pattern_slots()[byte]] += bytes[byte];
+    return in_bins(slots);
+  }
+
   void run_host() {
     const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kCpu)) return;
     const Reader one = host_reader(ladder_, View(data_), 1, options_.effort);
-    add_row(kSequential, one, [&](HistogramLadderRow&) {
-      return host_rung([data = data_] {
-        Counts counts(256);
-        binning::count_plainly(View(data), 0, 256, 256, counts.data());
-        return counts;
-      });
-    });
+    add_row(kSequential, one, [&](HistogramLadderRow&) { return host_rung([this] { return count_sequentially(); }); });
     const Reader many = all == 1 ? one : host_reader(ladder_, View(data_), all, options_.effort);
     add_row(kCpu, many, [&](HistogramLadderRow& row) {
       row.configuration = fmt::format("threads={}", all);
-      return host_rung([data = data_, all] { return binning::count_bytes_on_cpu(View(data), 1, all); });
+      return host_rung([this, all] {
+        return plan_ ? in_bins(binning::count_on_cpu(View(data_), *plan_, all)) : binning::count_bytes_on_cpu(View(data_), 1, all);
+      });
     });
   }
 
@@ -164,22 +184,25 @@ class HistogramLadderRun {
   // `text`: the source of the user's kernel.
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, HistogramLadderRow& row,
                      const std::string& text = {}) const {
-    const std::uint32_t size = std::min(options_.group_size != 0 ? options_.group_size : kGroupSize, device.info().max_group_size);
-    const device::Source source{{"ladder/histogram/ladder.cl"}, {{"GROUP", std::to_string(size)}}};
-    const device::Source own{{}, source.defines, text};
-    const device::Kernel kernel = device::build(device, text.empty() ? source : own, name), clear = device::build(device, source, "clear");
+    const std::uint32_t size = histogram_group_size(device.info(), options_.group_size);
+    const device::Source source = histogram_source(device.info(), options_.group_size, bins());
+    const device::Kernel kernel = device::build(
+        device, text.empty() ? source : own_histogram_source(text, device.info(), options_.group_size, bin_count(), bins()), name);
+    const device::Kernel clear = device::build(device, source, "clear");
     const std::uint32_t units = device.info().compute_units * std::max(1u, kUnitItems / size);
     const std::uint32_t groups = device.resident_groups(kernel, size).value_or(units);
     row.configuration = fmt::format("groups={} group_size={}", groups, size);
-    const device::Memory counts = device.allocate(4 * 256);
+    constexpr std::uint32_t kClearing = 16;
+    const std::uint32_t clearing = (bin_count() + kClearing - 1) / kClearing;
+    const device::Memory counts = device.allocate(std::uint64_t{4} * clearing * kClearing);
     const std::uint64_t bytes = data_.size();
     const auto call = [=, &device] {
-      device.launch(clear, {16, 16}, std::array<device::Argument, 1>{counts});
+      device.launch(clear, {clearing, kClearing}, std::array<device::Argument, 1>{counts});
       device.launch(kernel, {groups, size}, std::array<device::Argument, 3>{memory, bytes, counts});
     };
-    const auto read = [=, &device] {
-      std::array<std::uint32_t, 256> found{};
-      device.read(counts, 0, found.data(), sizeof found);
+    const auto read = [=, this, &device] {
+      std::vector<std::uint32_t> found(bin_count());
+      device.read(counts, 0, found.data(), 4 * found.size());
       return Counts(found.begin(), found.end());
     };
     return {call, read, device_timer(device, call)};
@@ -187,16 +210,17 @@ class HistogramLadderRun {
 
   Rung best_rung(device::Device& device, const device::Memory& memory, HistogramLadderRow& row) const {
     const std::uint64_t bytes = data_.size();
-    const auto histogram = std::make_shared<binning::DeviceHistogram>(device, binning::Problem{}, bytes, options_.group_size);
+    const auto histogram =
+        std::make_shared<binning::DeviceHistogram>(device, binning::Problem{plan_ ? &*plan_ : nullptr}, bytes, options_.group_size);
     row.configuration = histogram->configuration().text();
     const auto call = [=] {
       histogram->clear();
       histogram->launch(memory, bytes);
     };
-    const auto read = [=] {
+    const auto read = [=, this] {
       Counts counts(256);
       histogram->add_to(counts);
-      return counts;
+      return of_bytes(counts);
     };
     return {call, read, device_timer(device, call)};
   }
@@ -204,6 +228,7 @@ class HistogramLadderRun {
   Device device_;
   std::span<const std::uint8_t> data_;
   const HistogramLadderOptions& options_;
+  std::optional<binning::Plan> plan_;
   Counts expected_;
   HistogramLadder ladder_;
 };
@@ -212,7 +237,7 @@ class HistogramLadderRun {
 
 std::vector<std::string> histogram_data_kinds() { return {std::begin(kKinds), std::end(kKinds)}; }
 
-std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size) {
+std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t size, std::uint64_t seed) {
   const core::DefaultFloatEnvironment environment;
   if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
     throw Error(ErrorKind::usage, fmt::format("unknown kind of data '{}': known are {}", kind, fmt::join(kKinds, ", ")));
@@ -220,7 +245,7 @@ std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t si
   constexpr std::uint64_t kPart = 1 << 16;
   std::vector<std::uint8_t> data(size);
   core::parallel_for(std::uint64_t{0}, (size + kPart - 1) / kPart, [&](std::uint64_t part) {
-    for (std::uint64_t i = part * kPart; i < std::min(size, (part + 1) * kPart); ++i) data[i] = byte_of(kind, i, size);
+    for (std::uint64_t i = part * kPart; i < std::min(size, (part + 1) * kPart); ++i) data[i] = byte_of(kind, i, size, seed - 1);
   });
   return data;
 }
@@ -236,6 +261,9 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
   const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, histogram_rungs(device), options.kernel_name, device.info());
+  if (options.bins && (options.bins->formula() == nullptr || options.bins->count() > kMostBins)) {
+    throw Error(ErrorKind::usage, fmt::format("the ladder's bins are given by a formula, and are 1 to {}", kMostBins));
+  }
   if (data.size() > binning::DeviceHistogram::kMaxCounted) {
     throw Error(ErrorKind::usage, "the ladder counts fewer than 2^32 bytes: its kernels have counters of 32 bits");
   }

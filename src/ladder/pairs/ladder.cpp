@@ -2,6 +2,7 @@
 #include <samesum/bench_pairs.hpp>
 #include <samesum/error.hpp>
 
+#include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/reader.hpp"
@@ -66,13 +67,16 @@ class PairsLadderRun {
   PairsLadderRun(const Device& device, const PairsLadderOptions& options)
       : device_(device),
         options_(options),
-        x_count_(options.x_count != 0   ? options.x_count
+        x_count_(options.a              ? options.a->size() / std::max<std::uint64_t>(options.pairs.components, 1)
+                 : options.x_count != 0 ? options.x_count
                  : device.info().is_cpu ? 1 << 13
                                         : 1 << 16),
-        y_count_(options.y_count != 0 ? options.y_count : x_count_),
-        a_(DataKind::normal, options.type, x_count_ * options.pairs.components, 1),
-        b_(DataKind::normal, options.type, y_count_ * options.pairs.components, 2),
-        problem_(all_pairs::checked(a_.view(), b_.view(), pairs_options(options))),
+        y_count_(options.b              ? options.b->size() / std::max<std::uint64_t>(options.pairs.components, 1)
+                 : options.y_count != 0 ? options.y_count
+                                        : x_count_),
+        a_(DataKind::normal, options.type, options.a ? 0 : x_count_ * options.pairs.components, options.seed),
+        b_(DataKind::normal, options.type, options.b ? 0 : y_count_ * options.pairs.components, options.seed + 1),
+        problem_(all_pairs::checked(view_of(options.a, a_), view_of(options.b, b_), pairs_options(options))),
         reference_(problem_, options.pairs) {
     ladder_.device = device.info();
     ladder_.pairs = options.pairs;
@@ -106,6 +110,9 @@ class PairsLadderRun {
   }
 
  private:
+  static View view_of(const std::optional<Array>& own, const Data& made) {
+    return core::require_single_view(own ? *own : made.view(), core::Order::index, "the ladder of pairs");
+  }
   static PairsProblem pairs_options(const PairsLadderOptions& options) {
     PairsProblem pairs = options.pairs;
     pairs.weights.reset();
@@ -182,8 +189,8 @@ class PairsLadderRun {
   void run_kernels() {
     device::Device& device = device_.implementation();
     for (const std::string_view name : all_pairs::textbook_variants()) {
-      add_textbook(name, device, options_.group_size, {}, 1);
-      if (name == "vec4") add_best_group(device);
+      add_textbook(name, device, options_.best_group, {}, 1);
+      if (name == "vec4") add_textbook(name, device, true, {}, 1, kBestVec4);
     }
     for (const PairAccuracy accuracy : accuracies()) {
       const std::string_view name = accuracy == PairAccuracy::fast ? kBest : name_of(accuracy);
@@ -197,10 +204,7 @@ class PairsLadderRun {
         wanted.tile = options_.tile;
         wanted.parts = options_.parts;
         wanted.polynomials = options_.polynomials;
-        if (options_.registers != 0) {
-          constexpr std::uint32_t kRegistersOfUnit = 65536;
-          wanted.resident = std::max(kRegistersOfUnit / (options_.registers * std::max(wanted.group_size, 256u)), 1u);
-        }
+        if (options_.registers != 0) wanted.resident = all_pairs::resident_for(options_.registers, std::max(wanted.group_size, 256u));
         const auto run = std::make_shared<all_pairs::DevicePairs>(device, accurate, wanted);
         run->load(0, x_count_);
         row.configuration = run->configuration().text();
@@ -210,7 +214,7 @@ class PairsLadderRun {
     }
     // Run last: whatever it does to the device affects no other rung.
     if (!options_.kernel_source.empty()) {
-      add_textbook(options_.kernel_name, device, options_.group_size, options_.kernel_source, options_.kernel_items);
+      add_textbook(options_.kernel_name, device, options_.best_group, options_.kernel_source, options_.kernel_items);
     }
   }
 
@@ -218,7 +222,7 @@ class PairsLadderRun {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     check_own_kernel(options_.kernel_name, [&] {
-      const all_pairs::TextbookOptions own{options_.group_size, options_.kernel_source, options_.kernel_items};
+      const all_pairs::TextbookOptions own{options_.group_size, options_.kernel_source, options_.kernel_items, options_.registers};
       all_pairs::TextbookPairs(options_.kernel_name, device, problem_.part(0, 1), own);
     });
   }
@@ -227,35 +231,33 @@ class PairsLadderRun {
     return {locked(device, launch), locked(device, std::move(read)), locked(device, device_timer(device, launch)), x_count_};
   }
 
-  void add_textbook(std::string_view name, device::Device& device, std::uint32_t group_size, const std::string& source,
-                    std::uint32_t items) {
-    add_row(name, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
+  // `best`: with its best group size.
+  void add_textbook(std::string_view name, device::Device& device, bool best, const std::string& source, std::uint32_t items,
+                    std::string_view row_name = {}) {
+    add_row(row_name.empty() ? name : row_name, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
       const std::lock_guard lock(device.mutex());
-      const auto run =
-          std::make_shared<all_pairs::TextbookPairs>(name, device, problem_, all_pairs::TextbookOptions{group_size, source, items});
+      const auto prepare = [&](std::uint32_t group_size) {
+        const all_pairs::TextbookOptions options{group_size, source, items, options_.registers};
+        return std::make_shared<all_pairs::TextbookPairs>(name, device, problem_, options);
+      };
+      const auto run = best ? fastest(device, prepare) : prepare(options_.group_size);
       row.configuration = run->configuration();
       return kernel_rung(
           device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
     });
   }
 
-  // vec4 with its best group size.
-  void add_best_group(device::Device& device) {
-    add_row(kBestVec4, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
-      const std::lock_guard lock(device.mutex());
-      std::vector<std::shared_ptr<all_pairs::TextbookPairs>> runs;
-      std::vector<Timer> timers;
-      for (std::uint32_t size = 32; size <= device.info().max_group_size && size <= 1024; size *= 2) {
-        const auto run =
-            runs.emplace_back(std::make_shared<all_pairs::TextbookPairs>("vec4", device, problem_, all_pairs::TextbookOptions{size}));
-        timers.push_back(device_timer(device, [run] { run->launch(); }));
-      }
-      if (runs.empty()) throw Error(ErrorKind::usage, "the device runs no groups of 32 work-items");
-      const auto run = runs[fastest_of(timers)];
-      row.configuration = run->configuration();
-      return kernel_rung(
-          device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
-    });
+  // The fastest of the group sizes 32, 64, …, 1024.
+  template <class Prepare>
+  static std::shared_ptr<all_pairs::TextbookPairs> fastest(device::Device& device, const Prepare& prepare) {
+    std::vector<std::shared_ptr<all_pairs::TextbookPairs>> runs;
+    std::vector<Timer> timers;
+    for (std::uint32_t size = 32; size <= device.info().max_group_size && size <= 1024; size *= 2) {
+      const auto run = runs.emplace_back(prepare(size));
+      timers.push_back(device_timer(device, [run] { run->launch(); }));
+    }
+    if (runs.empty()) throw Error(ErrorKind::usage, "the device runs no groups of 32 work-items");
+    return runs[fastest_of(timers)];
   }
 
   // `in_sequence`: all additions of an x are sequential, as in the textbook.

@@ -23,8 +23,8 @@ struct Rung {
   std::uint32_t width;
 };
 constexpr Rung kRungs[] = {
-    {"naive", "naive", 1},  {"local_all", "local_all", 1}, {"local_tiled", "local_tiled", 1},
-    {"vec4", "vectors", 4}, {"vec8", "vectors", 8},        {"vec8_local", "vectors_local", 8},
+    {"naive", "naive", 1},  {"local_all", "local_all", 1},      {"local_tiled", "local_tiled", 1}, {"vec4", "vectors", 4},
+    {"vec8", "vectors", 8}, {"vec8_local", "vectors_local", 8}, {"vec8_both", "vectors_both", 8},  {"vec8_tile", "vectors_tile", 8},
 };
 constexpr auto kNames = [] {
   std::array<std::string_view, std::size(kRungs)> names;
@@ -47,6 +47,11 @@ std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo
 
 }  // namespace
 
+std::uint32_t resident_for(std::uint32_t registers, std::uint32_t group_size) noexcept {
+  constexpr std::uint32_t kRegistersOfUnit = 65536;
+  return registers == 0 ? 1 : std::max(kRegistersOfUnit / std::max(registers * group_size, 1u), 1u);
+}
+
 TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, const Problem& problem, const TextbookOptions& options)
     : device_(device), problem_(problem) {
   const bool own = !options.source.empty();
@@ -67,6 +72,7 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
                     {"REAL_BYTES", single ? "4" : "8"},
                     {"GROUP", std::to_string(group_size_)},
                     {"WIDTH", std::to_string(width_)},
+                    {"RESIDENT", std::to_string(resident_for(options.registers, group_size_))},
                     {"TILE", std::to_string(tile_of(rung, problem, info))}};
   if (own) {
     source.text = options.source;

@@ -15,7 +15,11 @@ struct TextbookOptions {
   std::uint32_t group_size = 0;  ///< 0: 256, or the device's maximum if that is less
   std::string source = {};       ///< of a user's kernel `pairs`, which replaces the rung
   std::uint32_t items = 1;       ///< x of a work-item there
+  std::uint32_t registers = 0;   ///< of a work-item, at most, where the compiler has such an option; 0: no limit
 };
+
+/// How many groups a compute unit is to hold at once, so that a work-item has no more registers than that.
+std::uint32_t resident_for(std::uint32_t registers, std::uint32_t group_size) noexcept;
 
 /// One rung, prepared for one problem: float32 or float64 scalars, product, sum. Requires that the device's mutex is held.
 class TextbookPairs {

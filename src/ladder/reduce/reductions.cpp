@@ -5,6 +5,7 @@
 #include "core/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "ladder/ceiling/reader.hpp"
+#include "ladder/reduce/climb.hpp"
 #include "ladder/reduce/operations.hpp"
 #include "ladder/reduce/textbook.hpp"
 #include "ladder/rungs.hpp"
@@ -20,7 +21,6 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,10 +50,12 @@ class Run {
     bench_.device = device.info();
     bench_.type = data.type();
     bench_.size = data.size();
+    if (!options.ladder.empty()) climb_.emplace(data, options);
     threads_ = options.threads != 0 ? options.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
   }
 
   ReduceBench run() {
+    if (!options_.kernel_source.empty()) check_kernel();
     if (options_.host || !device_.info().has(Capability::kernels)) run_host();
     if (device_.info().has(Capability::kernels)) run_kernels();
     return std::move(bench_);
@@ -61,7 +63,7 @@ class Run {
 
  private:
   bool wanted(std::string_view name) const {
-    if (climbs() && options_.operations.empty()) return name == (options_.ladder == "max" ? "extremes" : "product");
+    if (climbs() && options_.operations.empty()) return options_.variants.empty() && name == climb_->leads_to();
     return options_.operations.empty() || std::ranges::find(options_.operations, name) != options_.operations.end();
   }
 
@@ -124,33 +126,11 @@ class Run {
 
   // --- the ladder of one operation: a plain loop, and the textbook's kernels (ladder/reduce/textbook.cl)
 
-  bool climbs() const { return !options_.ladder.empty(); }
-  reduction::TextbookOperation textbook_operation() const {
-    return options_.ladder == "max" ? reduction::TextbookOperation::max : reduction::TextbookOperation::product;
-  }
-  template <class T>
-  double plain_loop() const {
-    const auto* values = static_cast<const T*>(data_.data());
-    const bool max = options_.ladder == "max";
-    T result = max ? -std::numeric_limits<T>::infinity() : T{1};
-    for (std::uint64_t i = 0; i < data_.size(); ++i) result = !max ? result * values[i] : result < values[i] ? values[i] : result;
-    return result;
-  }
-  // A maximum is exact. A product's n - 1 roundings may happen in any order: relative to the tree's product, twice their bound.
-  bool is_textbook_result(double found) {
-    if (!textbook_expected_) {
-      const Device cpu = Device::open("cpu");
-      textbook_expected_ = options_.ladder == "max" ? samesum::max(data_, {.device = cpu}).value.as_double()
-                                                    : samesum::product(data_, {.device = cpu}).as_double();
-    }
-    if (found == *textbook_expected_) return true;
-    const double roundings = static_cast<double>(data_.size()) * (is_wide() ? 0x1p-53 : 0x1p-24);
-    return options_.ladder != "max" && roundings < 0.25 &&
-           std::abs(found - *textbook_expected_) <= 4 * roundings * std::abs(*textbook_expected_);
-  }
+  bool climbs() const { return climb_.has_value(); }
   template <class Prepare>
   void add_textbook_row(std::string_view name, const Reader& reader, const Prepare& prepare) {
-    const std::string row_name = fmt::format("{} {}", options_.ladder, name);
+    const std::string row_name = name == options_.kernel_name ? std::string(name) : fmt::format("{} {}", options_.ladder, name);
+    if (!bench::wanted(options_.variants, name, options_.kernel_name)) return;
     add_row(
         {row_name, {}}, reader,
         [&](const Operation&, ReduceBenchRow& row) {
@@ -161,35 +141,42 @@ class Run {
         true);
   }
   void add_plain_loop(const Reader& reader) {
-    add_textbook_row("sequential", reader, [&](ReduceBenchRow& row) {
+    add_textbook_row(Climb::kSequential, reader, [&](ReduceBenchRow& row) {
       row.where = host_label(1);
-      const auto result = std::make_shared<double>();
+      const auto result = std::make_shared<std::uint64_t>();
       Candidate candidate;
-      candidate.call = [this, result] { *result = is_wide() ? plain_loop<double>() : plain_loop<float>(); };
-      candidate.is_right = [this, result] { return is_textbook_result(*result); };
+      candidate.call = [this, result] { *result = climb_->plain_loop(); };
+      candidate.is_right = [this, result] { return climb_->is_right(*result); };
       candidate.timer = host_timer(candidate.call);
       return candidate;
     });
   }
   void add_textbook_kernels(const Reader& reader, device::Device& device) {
-    for (const std::string_view name : reduction::textbook_variants()) {
+    const auto add = [&](std::string_view name, const std::string& source) {
       add_textbook_row(name, reader, [&](ReduceBenchRow& row) {
-        const std::string lacking = reduction::why_no_textbook(name, device.info(), data_.type(), textbook_operation());
-        if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
-        reduction::TextbookOptions how{options_.group_size, options_.groups};
-        how.operation = textbook_operation();
-        // As close to a square as powers of two allow.
-        std::uint64_t rows = 1;
-        while (data_.size() % (2 * rows) == 0 && 4 * rows * rows <= data_.size()) rows *= 2;
-        const auto variant = std::make_shared<reduction::TextbookSum>(name, device, data_.type(), memory_, rows, data_.size() / rows, how);
+        if (const std::string lacking = climb_->why_not(name, device.info()); !lacking.empty()) throw Error(ErrorKind::usage, lacking);
+        const auto variant = climb_->prepare(name, device, memory_, source);
         row.configuration = variant->plan().configuration;
         Candidate candidate;
         candidate.call = [variant] { variant->launch(); };
-        candidate.is_right = [this, variant] { return is_textbook_result(variant->result()); };
+        candidate.is_right = [this, variant] { return climb_->is_right(variant->bits()); };
         candidate.timer = device_timer(device, candidate.call);
+        if (source.empty() && !variant->plan().rounds.empty()) {
+          variant->launch();
+          row.rounds = reduction::time_rounds(*variant, device, options_.effort);
+        }
         return candidate;
       });
-    }
+    };
+    for (const std::string_view name : reduction::textbook_variants()) add(name, {});
+    // Run last: whatever it does to the device affects no other rung.
+    if (!options_.kernel_source.empty()) add(options_.kernel_name, options_.kernel_source);
+  }
+  void check_kernel() const {
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    check_own_kernel(options_.kernel_name,
+                     [&] { climb_->prepare(options_.kernel_name, device, device.allocate(16), options_.kernel_source, 1); });
   }
 
   Candidate host_candidate(const Operation& operation, ReduceBenchRow& row) {
@@ -300,7 +287,7 @@ class Run {
   std::optional<samesum::Statistics> expected_[std::size(kReduceOperations)];
   std::vector<std::byte> other_;
   device::Memory memory_;
-  std::optional<double> textbook_expected_;
+  std::optional<Climb> climb_;
 };
 
 }  // namespace
@@ -320,13 +307,12 @@ ReduceBench measure_reductions(const Device& device, const Array& array, const R
     throw Error(ErrorKind::usage, fmt::format("'{}' is no reduction to measure: there are {}", name, fmt::join(known, ", ")));
   }
   if (!options.ladder.empty()) {
-    if (options.ladder != "max" && options.ladder != "product") {
-      throw Error(ErrorKind::usage,
-                  fmt::format("'{}' has no ladder here: there are max, product; 'bench sum' has the sum's", options.ladder));
-    }
-    if (data.type() != DType::float32 && data.type() != DType::float64) {
-      throw Error(ErrorKind::usage, fmt::format("the textbook works with float32 and float64, not {}", name_of(data.type())));
-    }
+    Climb::check(data.type(), options);
+    std::vector<std::string> rungs(reduction::textbook_variants().begin(), reduction::textbook_variants().end());
+    rungs.emplace_back(Climb::kSequential);
+    check_rungs(options.variants, rungs, options.kernel_name, device.info());
+  } else if (!options.variants.empty() || !options.kernel_source.empty()) {
+    throw Error(ErrorKind::usage, "variants and a kernel of one's own are rungs of a ladder: name the ladder, too");
   }
   if (device.info().has(Capability::kernels) && data.bytes() > device.info().max_allocation_bytes) {
     throw Error(ErrorKind::usage, fmt::format("the measurement keeps its data in one allocation: {} bytes, but {} allows {}", data.bytes(),

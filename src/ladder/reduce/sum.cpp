@@ -206,9 +206,16 @@ class LadderRun {
     const std::lock_guard lock(device.mutex());
     check_own_kernel(options_.kernel_name, [&] {
       check_textbook_type();
-      const reduction::TextbookOptions own{options_.group_size, options_.groups, options_.tile, options_.kernel_source};
+      const reduction::TextbookOptions own = textbook_options(options_.kernel_source);
       reduction::TextbookSum(options_.kernel_name, device, data().type(), device.allocate(16), 1, 1, own);
     });
+  }
+
+  reduction::TextbookOptions textbook_options(const std::string& source) const {
+    reduction::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
+    textbook.tile_rows = options_.tile_rows;
+    textbook.block_columns = options_.block_columns;
+    return textbook;
   }
 
   // `source`: of a user's kernel that replaces the rung.
@@ -217,7 +224,7 @@ class LadderRun {
     check_textbook_type();
     const std::string lacking = reduction::why_no_textbook(name, device.info(), data().type());
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
-    const reduction::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
+    const reduction::TextbookOptions textbook = textbook_options(source);
     const auto sum = std::make_shared<reduction::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
     const reduction::TextbookPlan& plan = sum->plan();
     row.configuration = plan.configuration;
@@ -227,27 +234,8 @@ class LadderRun {
     };
     if (plan.rounds.empty()) return {call, check, {}};
     call();
-    row.rounds = time_rounds(*sum, device);
+    row.rounds = time_rounds(*sum, device, options_.effort);
     return {call, check, device_timer(device, call)};
-  }
-
-  std::vector<Round> time_rounds(reduction::TextbookSum& sum, device::Device& device) const {
-    const auto& plan = sum.plan();
-    std::vector<std::vector<double>> samples(plan.rounds.size());
-    for (std::uint32_t run = 0; run < std::min(options_.effort.runs, 7u); ++run) {
-      std::vector<device::Mark> marks = {device.mark()};
-      for (const reduction::TextbookRound& round : plan.rounds) {
-        sum.launch(round);
-        marks.push_back(device.mark());
-      }
-      for (std::size_t i = 0; i < samples.size(); ++i) samples[i].push_back(device.seconds_between(marks[i], marks[i + 1]));
-    }
-    std::vector<Round> rounds;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const reduction::TextbookRound& round = plan.rounds[i];
-      rounds.push_back({round.rows, round.columns, round.result_rows, round.result_columns, summarize(std::move(samples[i]))});
-    }
-    return rounds;
   }
 
   Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {

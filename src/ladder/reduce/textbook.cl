@@ -1,58 +1,8 @@
-// The sum, the product and the maximum as in textbooks, from the naive to the fast and careless: sums and products are rounded at every
-// step, so their value depends on the order of the steps. Rows of kind `textbook`: checked against an error bound, never chosen by auto
-// (docs/ladder-sum.md).
+// The sum, the product, the minimum, the maximum and operators of the user's own as in textbooks, from the naive to the fast and careless:
+// floating-point sums and products are rounded at every step, so their value depends on the order of the steps. Rows of kind `textbook`:
+// checked against an error bound, never chosen by auto (docs/ladder-sum.md). Operators have to be associative and to commute.
 //
-// Defined by the host: OPERATION (0: sum, 1: product, 2: maximum), REAL (float, double), REAL_BYTES (4, 8), GROUP (work-items of a group),
-// UNROLL (loads in flight).
-
-#if OPERATION == 0
-#define IDENTITY ((REAL)0)
-FN REAL combine(REAL a, REAL b) { return a + b; }
-#elif OPERATION == 1
-#define IDENTITY ((REAL)1)
-FN REAL combine(REAL a, REAL b) { return a * b; }
-#else
-#if REAL_BYTES == 8
-#define IDENTITY as_double((ulong)0xfff << 52)
-#else
-#define IDENTITY as_float(0xff800000u)
-#endif
-FN REAL combine(REAL a, REAL b) { return a < b ? b : a; }
-#endif
-
-#if REAL_BYTES == 8
-#define VECTOR double2
-#define LANES 2
-FN double2 no_lanes(void) { double2 v; v.x = IDENTITY; v.y = IDENTITY; return v; }
-FN double2 add_vectors(double2 a, double2 b) { a.x = combine(a.x, b.x); a.y = combine(a.y, b.y); return a; }
-FN double add_lanes(double2 v) { return combine(v.x, v.y); }
-#define atomic_combine atomic_add_global_f64
-#else
-#define VECTOR float4
-#define LANES 4
-FN float4 no_lanes(void) { float4 v; v.x = IDENTITY; v.y = IDENTITY; v.z = IDENTITY; v.w = IDENTITY; return v; }
-FN float4 add_vectors(float4 a, float4 b) {
-  a.x = combine(a.x, b.x);
-  a.y = combine(a.y, b.y);
-  a.z = combine(a.z, b.z);
-  a.w = combine(a.w, b.w);
-  return a;
-}
-FN float add_lanes(float4 v) { return combine(combine(v.x, v.y), combine(v.z, v.w)); }
-#if OPERATION == 0
-#define atomic_combine atomic_add_global_f32
-#else
-// By compare-and-swap.
-FN void atomic_combine(GLOBAL float* p, float value) {
-  uint expected = as_uint(IDENTITY);  // a guess, corrected by the first exchange
-  for (;;) {
-    const uint found = atomic_cas_global32((GLOBAL uint*)p, expected, as_uint(combine(as_float(expected), value)));
-    if (found == expected) return;
-    expected = found;
-  }
-}
-#endif
-#endif
+// operation.h is before this file; GROUP: work-items of a group, UNROLL: loads in flight.
 
 // Halves `count` values at intervals of `step`, of which this work-item has number `mine`, until the first holds their sum. Any count; must
 // be called by all work-items of the group.
@@ -104,15 +54,16 @@ KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, 
   }
 }
 
-// One round of tile_passes: each work-item adds up its own tile x tile elements sequentially.
-KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile) {
-  ulong out_columns = (columns + tile - 1) / tile;
-  ulong tiles = (rows + tile - 1) / tile * out_columns;
+// One round of tile_passes: each work-item adds up its own tile_rows x tile_columns elements sequentially.
+KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_rows,
+                                           uint tile_columns) {
+  ulong out_columns = (columns + tile_columns - 1) / tile_columns;
+  ulong tiles = (rows + tile_rows - 1) / tile_rows * out_columns;
   for (ulong i = global_id(); i < tiles; i += global_size()) {
-    ulong first_row = i / out_columns * tile;
-    ulong first_column = i % out_columns * tile;
-    ulong end_row = first_row + tile < rows ? first_row + tile : rows;
-    ulong end_column = first_column + tile < columns ? first_column + tile : columns;
+    ulong first_row = i / out_columns * tile_rows;
+    ulong first_column = i % out_columns * tile_columns;
+    ulong end_row = first_row + tile_rows < rows ? first_row + tile_rows : rows;
+    ulong end_column = first_column + tile_columns < columns ? first_column + tile_columns : columns;
     REAL sum = IDENTITY;
     for (ulong row = first_row; row < end_row; ++row) {
       for (ulong column = first_column; column < end_column; ++column) sum = combine(sum, in[row * columns + column]);
@@ -130,8 +81,79 @@ KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GL
   if (local_id() == 0) out[group_id()] = sum;
 }
 
+// The same without the barriers between the levels of the tree: a work-item may read what its neighbour has not yet written, and what it
+// writes may be overwritten. The rung shows what the barriers are for; it is expected to be wrong.
+KERNEL FIXED_GROUP(GROUP, 1) void missing_barrier(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[GROUP];
+  REAL sum = IDENTITY;
+  for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
+  scratch[local_id()] = sum;
+  uint count = group_size();
+  while (count > 1) {
+    uint upper = (count + 1) / 2;
+    if (local_id() < count - upper) scratch[local_id()] = combine(scratch[local_id()], scratch[local_id() + upper]);
+    count = upper;
+  }
+  if (local_id() == 0) out[group_id()] = scratch[0];
+}
+
+// Four loads by hand in each step of the loop, which has a quarter of the conditions; the size of the group is known at run time only.
+KERNEL void unrolled(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[GROUP];
+  REAL sum = IDENTITY;
+  const ulong step = global_size();
+  ulong i = global_id();
+  for (; i + 3 * step < n; i += 4 * step) {
+    const REAL a = in[i];
+    const REAL b = in[i + step];
+    const REAL c = in[i + 2 * step];
+    const REAL d = in[i + 3 * step];
+    sum = combine(sum, combine(combine(a, b), combine(c, d)));
+  }
+  for (; i < n; i += step) sum = combine(sum, in[i]);
+  sum = group_sum(scratch, sum);
+  if (local_id() == 0) out[group_id()] = sum;
+}
+
+// The same with the size of the group as a constant, as by a template: each level of the tree is compiled for itself, without a loop.
+#define LEVEL(half)                                                                                                              \
+  if (GROUP > half) {                                                                                                            \
+    if (local_id() < half && local_id() + half < GROUP) scratch[local_id()] = combine(scratch[local_id()], scratch[local_id() + half]); \
+    barrier_local();                                                                                                             \
+  }
+KERNEL FIXED_GROUP(GROUP, 1) void templated(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  LOCAL_VAR REAL scratch[GROUP];
+  REAL sum = IDENTITY;
+  const ulong step = (ulong)group_count() * GROUP;
+  ulong i = global_id();
+  for (; i + 3 * step < n; i += 4 * step) {
+    const REAL a = in[i];
+    const REAL b = in[i + step];
+    const REAL c = in[i + 2 * step];
+    const REAL d = in[i + 3 * step];
+    sum = combine(sum, combine(combine(a, b), combine(c, d)));
+  }
+  for (; i < n; i += step) sum = combine(sum, in[i]);
+  scratch[local_id()] = sum;
+  barrier_local();
+  LEVEL(4096)
+  LEVEL(2048)
+  LEVEL(1024)
+  LEVEL(512)
+  LEVEL(256)
+  LEVEL(128)
+  LEVEL(64)
+  LEVEL(32)
+  LEVEL(16)
+  LEVEL(8)
+  LEVEL(4)
+  LEVEL(2)
+  LEVEL(1)
+  if (local_id() == 0) out[group_id()] = scratch[0];
+}
+
 // The same, but the groups add to one result, initialized by set_identity: the order, and so the value, may differ in every run.
-#if REAL_BYTES == 4 || (OPERATION == 0 && SAMESUM_INT64_ATOMICS)
+#if HAS_ATOMIC
 KERNEL void set_identity(GLOBAL REAL* out) { out[0] = IDENTITY; }
 
 KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
@@ -140,6 +162,11 @@ KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulon
   for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
   sum = group_sum(scratch, sum);
   if (local_id() == 0) atomic_combine(out, sum);
+}
+
+// The naive one: every element is added to one number in global memory, for which all work-items wait.
+KERNEL FIXED_GROUP(GROUP, 1) void one_scalar(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+  for (ulong i = global_id(); i < n; i += global_size()) atomic_combine(out, in[i]);
 }
 #endif
 

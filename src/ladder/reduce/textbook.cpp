@@ -1,6 +1,9 @@
 #include "ladder/reduce/textbook.hpp"
 
 #include "device/kernels/program.hpp"
+#include "formula/operator_tree.hpp"
+#include "formula/print.hpp"
+#include "ladder/timing.hpp"
 
 #include <samesum/error.hpp>
 
@@ -10,6 +13,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <variant>
 
 namespace samesum::reduction {
 namespace {
@@ -17,6 +22,15 @@ namespace {
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kUnroll = 4;
 constexpr std::uint64_t kMaxGroups = 0x7fffffff;  // of one launch
+constexpr std::string_view kTextbook = "ladder/reduce/textbook.cl";
+constexpr std::string_view kOwnSum = "sum";
+
+// The bits of an integer of 64 bits.
+std::uint64_t whole_bits(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value.number)) return static_cast<std::uint64_t>(*whole);
+  if (const auto* natural = std::get_if<std::uint64_t>(&value.number)) return *natural;
+  throw Error(ErrorKind::usage, "the identity of an operator on integers is a whole number");
+}
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
@@ -45,16 +59,59 @@ struct Planner {
   std::uint64_t size() const { return rows * columns; }
   device::Memory allocate(std::uint64_t elements) const { return device.allocate(elements * size_of(type)); }
 
-  device::Kernel kernel(std::string_view entry) const {
+  std::string identity() const {
     const bool single = type == DType::float32;
+    const std::uint32_t bits = 8 * static_cast<std::uint32_t>(size_of(type));
+    const auto literal = [&](double value) {
+      return single ? fmt::format("as_float({:#x}u)", std::bit_cast<std::uint32_t>(static_cast<float>(value)))
+                    : fmt::format("as_double((ulong){:#x})", std::bit_cast<std::uint64_t>(value));
+    };
+    const bool floating = !is_integer(type);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    switch (options.operation) {
+      case TextbookOperation::sum:
+        return "((REAL)0)";
+      case TextbookOperation::product:
+        return "((REAL)1)";
+      case TextbookOperation::max:
+        if (floating) return literal(-kInfinity);
+        return is_signed(type) ? fmt::format("((REAL)((long)(~(ulong)0 << {})))", bits - 1) : "((REAL)0)";
+      case TextbookOperation::min:
+        if (floating) return literal(kInfinity);
+        return fmt::format("((REAL)(~(ulong)0 >> {}))", 64 - bits + (is_signed(type) ? 1 : 0));
+      case TextbookOperation::formula:
+        return floating ? literal(options.formula.identity.as_double())
+                        : fmt::format("((REAL)(ulong){:#x})", whole_bits(options.formula.identity));
+    }
+    return {};
+  }
+
+  device::Kernel kernel(std::string_view entry) const {
+    const bool floating = !is_integer(type);
     device::Source source{{},
                           {{"OPERATION", std::to_string(static_cast<int>(options.operation))},
-                           {"REAL", single ? "float" : "double"},
-                           {"REAL_BYTES", single ? "4" : "8"},
+                           {"REAL", std::string(formula::stored_name(type))},
+                           {"WIDE", size_of(type) == 8 ? "ulong" : "uint"},
+                           {"REAL_BYTES", std::to_string(size_of(type))},
+                           {"FLOATING", floating ? "1" : "0"},
+                           {"IDENTITY", identity()},
                            {"GROUP", std::to_string(group_size)},
                            {"UNROLL", std::to_string(kUnroll)}},
-                          options.source};
-    if (options.source.empty()) source.files = {"ladder/reduce/textbook.cl"};
+                          {}};
+    constexpr std::string_view kOperation = "ladder/reduce/operation.h";
+    const bool own = !options.source.empty();
+    if (options.operation == TextbookOperation::formula) {
+      source.defines.emplace_back("FORMULA_CALL", options.formula.call);
+      source.files = {formula::kOperations};
+      if (options.formula.transcendental) source.files.push_back(formula::kTranscendental);
+      source.text = options.formula.function;
+      if (own) source.text += fmt::format("{}\n#line 1 \"kernel\"\n{}", device::kernel_file(kOperation), options.source);
+      source.after = own ? std::vector<std::string_view>{} : std::vector{kOperation, kTextbook};
+    } else {
+      if (options.entry != kOwnSum || !own) source.files = {kOperation};  // a sum of the user's own has all names for itself
+      if (!own) source.files.push_back(kTextbook);
+      source.text = options.source;
+    }
     return device::build(device, source, entry);
   }
 
@@ -92,33 +149,42 @@ struct Planner {
   void tree_passes() {
     if (group_size < 2) throw Error(ErrorKind::usage, "tree_passes needs groups of 2 work-items or more: one alone has nothing to add");
     const device::Kernel tree = kernel("tree_round");
-    const std::uint32_t width = tile_columns(group_size);
+    if (options.block_columns != 0 && group_size % options.block_columns != 0) {
+      throw Error(ErrorKind::usage, fmt::format("a group of {} work-items has no rows of {}", group_size, options.block_columns));
+    }
+    const std::uint32_t width = options.block_columns != 0 ? options.block_columns : tile_columns(group_size);
     // A single row or column is summed by tiles of the same shape.
     const auto shape = [&] {
       const std::uint32_t fitting = columns == 1 ? 1 : rows == 1 ? group_size : width;
       return std::pair(group_size / fitting, fitting);
     };
-    passes(shape, [&](std::uint32_t tile_rows, std::uint32_t tile_columns, const device::Memory& to, std::uint64_t result_rows,
-                      std::uint64_t result_columns) {
-      const auto groups = static_cast<std::uint32_t>(std::min(result_rows * result_columns, kMaxGroups));
-      add(tree, groups, {plan.result, rows, columns, to, tile_columns, groups / result_columns, groups % result_columns}, result_rows,
-          result_columns);
-      plan.depth += height(tile_columns) + height(tile_rows);
-    });
+    passes(shape,
+           [&](std::uint32_t high, std::uint32_t wide, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
+             const auto groups = static_cast<std::uint32_t>(std::min(result_rows * result_columns, kMaxGroups));
+             add(tree, groups, {plan.result, rows, columns, to, wide, groups / result_columns, groups % result_columns},
+                 result_rows, result_columns);
+             plan.depth += height(wide) + height(high);
+           });
     plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, group_size / width, width);
   }
 
   void tile_passes() {
-    const std::uint32_t tile = options.tile;
-    if (tile < 2) throw Error(ErrorKind::usage, "tile_passes needs tiles of 2 x 2 elements or more");
+    const std::uint32_t tile_columns = options.tile, tile_rows = options.tile_rows != 0 ? options.tile_rows : options.tile;
+    if (std::uint64_t{tile_rows} * tile_columns < 2) throw Error(ErrorKind::usage, "tile_passes needs tiles of 2 elements or more");
     const device::Kernel serial = kernel("tile_round");
-    passes([&] { return std::pair(tile, tile); },
-           [&](std::uint32_t, std::uint32_t, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
+    // Once all is in one row or column, a tile has all its elements there.
+    const std::uint32_t area = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{tile_rows} * tile_columns, 1u << 30));
+    const auto shape = [&] {
+      if (tile_rows == tile_columns) return std::pair(tile_rows, tile_columns);
+      return rows == 1 ? std::pair(1u, area) : columns == 1 ? std::pair(area, 1u) : std::pair(tile_rows, tile_columns);
+    };
+    passes(shape,
+           [&](std::uint32_t high, std::uint32_t wide, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
              const std::uint64_t groups = std::min(ceil_div(result_rows * result_columns, group_size), kMaxGroups);
-             add(serial, static_cast<std::uint32_t>(groups), {plan.result, rows, columns, to, tile}, result_rows, result_columns);
-             plan.depth += std::min<std::uint64_t>(rows, tile) * std::min<std::uint64_t>(columns, tile);
+             add(serial, static_cast<std::uint32_t>(groups), {plan.result, rows, columns, to, high, wide}, result_rows, result_columns);
+             plan.depth += std::min<std::uint64_t>(rows, high) * std::min<std::uint64_t>(columns, wide);
            });
-    plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, tile, tile);
+    plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, tile_rows, tile_columns);
   }
 
   // The additions per value in a group that strides through `count` values, its tree included.
@@ -126,13 +192,18 @@ struct Planner {
     return ceil_div(count, groups * group_size) + height(group_size);
   }
 
-  void grid_stride_two_pass() {
-    const device::Kernel stride = kernel("grid_stride");
+  void grid_stride_two_pass() { two_passes("grid_stride", 0); }
+  void unrolled() { two_passes("unrolled", 4); }
+  void templated() { two_passes("templated", 4); }
+  void missing_barrier() { two_passes("missing_barrier", 0); }
+
+  void two_passes(std::string_view entry, std::uint64_t more) {
+    const device::Kernel stride = kernel(entry);
     const std::uint32_t groups = resident_groups(stride, size(), 2048);
     const device::Memory partials = allocate(groups);
     plan.result = allocate(1);
     add(stride, groups, {data, size(), partials}, 1, groups);
-    plan.depth = strided_depth(size(), groups) + strided_depth(groups, 1);
+    plan.depth = strided_depth(size(), groups) + strided_depth(groups, 1) + more;
     rows = 1;
     columns = groups;
     add(stride, 1, {partials, columns, plan.result}, 1, 1);
@@ -141,7 +212,7 @@ struct Planner {
 
   // A user's kernel: the only assumption is that it adds up all elements, in any order.
   void own_kernel() {
-    const device::Kernel own = kernel("sum");
+    const device::Kernel own = kernel(options.entry);
     const std::uint32_t groups = resident_groups(own, size(), 2048);
     const device::Memory partials = allocate(groups);
     plan.result = allocate(1);
@@ -150,6 +221,16 @@ struct Planner {
     rows = 1;
     columns = groups;
     add(own, 1, {partials, columns, plan.result}, 1, 1);
+    plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
+  }
+
+  void one_scalar() {
+    const device::Kernel each = kernel("one_scalar");
+    const std::uint32_t groups = resident_groups(each, size(), 2048);
+    plan.result = allocate(1);
+    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1});
+    add(each, groups, {data, size(), plan.result}, 1, 1);
+    plan.depth = size();
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
 
@@ -187,9 +268,13 @@ struct Variant {
 };
 
 constexpr Variant kVariants[] = {
+    {"one_scalar", &Planner::one_scalar},
+    {kMissingBarrier, &Planner::missing_barrier},
     {"tree_passes", &Planner::tree_passes},
     {"tile_passes", &Planner::tile_passes},
     {"grid_stride_two_pass", &Planner::grid_stride_two_pass},
+    {"unrolled", &Planner::unrolled},
+    {"templated", &Planner::templated},
     {"grid_stride_atomic", &Planner::grid_stride_atomic},
     {"single_pass", &Planner::single_pass},
 };
@@ -219,16 +304,55 @@ TextbookSum::TextbookSum(std::string_view name, device::Device& device, DType ty
                          std::uint64_t columns, const TextbookOptions& options)
     : device_(device), type_(type), plan_(make_plan(name, device, type, data, rows, columns, options)) {}
 
+std::uint64_t TextbookSum::bits() {
+  std::uint64_t word = 0;
+  if (plan_.result.handle != nullptr) device_.read(plan_.result, 0, &word, size_of(type_));
+  return word;
+}
+
 double TextbookSum::result() {
-  if (plan_.result.handle == nullptr) return 0;
-  if (type_ == DType::float64) {
-    double value;
-    device_.read(plan_.result, 0, &value, sizeof value);
-    return value;
+  const std::uint64_t word = bits();
+  return type_ == DType::float64 ? std::bit_cast<double>(word) : std::bit_cast<float>(static_cast<std::uint32_t>(word));
+}
+
+std::vector<bench::Round> time_rounds(TextbookSum& sum, device::Device& device, const bench::Effort& effort) {
+  const auto& plan = sum.plan();
+  std::vector<std::vector<double>> samples(plan.rounds.size());
+  for (std::uint32_t run = 0; run < std::min(effort.runs, 7u); ++run) {
+    std::vector<device::Mark> marks = {device.mark()};
+    for (const TextbookRound& round : plan.rounds) {
+      sum.launch(round);
+      marks.push_back(device.mark());
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i) samples[i].push_back(device.seconds_between(marks[i], marks[i + 1]));
   }
-  float value;
-  device_.read(plan_.result, 0, &value, sizeof value);
-  return value;
+  std::vector<bench::Round> rounds;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const TextbookRound& round = plan.rounds[i];
+    rounds.push_back({round.rows, round.columns, round.result_rows, round.result_columns, bench::summarize(std::move(samples[i]))});
+  }
+  return rounds;
+}
+
+FormulaSource formula_source(const Operator& op, DType type, const DeviceInfo& device) {
+  const formula::Bound bound(op, std::span(&type, 1));
+  if (bound.types().size() != 1 || op.identity.size() != 1) {
+    throw Error(ErrorKind::usage, "a ladder's operator combines single numbers and has an identity: --identity gives it");
+  }
+  if (bound.program().uses_index || !bound.parameters().empty()) {
+    throw Error(ErrorKind::usage, "a ladder's operator is a formula of a and b alone, without an index or parameters");
+  }
+  formula::require_types(bound.program(), device);
+  FormulaSource source;
+  source.function = formula::print(bound.program(), "user_operator");
+  source.transcendental = formula::needs_transcendental(bound.program());
+  std::string arguments;
+  for (const formula::InputComponent& input : bound.program().inputs) {
+    arguments += fmt::format("({}){}, ", formula::dialect_name(input.type), input.input == 0 ? "a" : "b");
+  }
+  source.call = fmt::format("user_operator({}&error)", arguments);
+  source.identity = op.identity[0];
+  return source;
 }
 
 std::span<const std::string_view> textbook_variants() { return kNames; }
@@ -237,8 +361,10 @@ std::string why_no_textbook(std::string_view name, const DeviceInfo& device, DTy
   std::vector<Capability> needed;
   if (type == DType::float64) needed.push_back(Capability::fp64);
   if (name == "single_pass") needed.push_back(Capability::device_fence);
-  if (name == "grid_stride_atomic" && type == DType::float64) {
-    if (operation != TextbookOperation::sum) return "there is no atomic operation of this kind on float64";
+  if ((name == "grid_stride_atomic" || name == "one_scalar") && size_of(type) != 4) {
+    if (operation != TextbookOperation::sum || size_of(type) != 8) {
+      return fmt::format("there is no atomic operation of this kind on {}", name_of(type));
+    }
     needed.push_back(Capability::int64_atomics);
   }
   for (const Capability capability : needed) {

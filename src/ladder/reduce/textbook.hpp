@@ -3,6 +3,8 @@
 
 #include "device/device.hpp"
 
+#include <samesum/bench.hpp>
+#include <samesum/operator.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
@@ -14,15 +16,33 @@
 namespace samesum::reduction {
 
 /// The operation: all of them have the same textbook variants. (Numbered as in textbook.cl.)
-enum class TextbookOperation { sum = 0, product = 1, max = 2 };
+enum class TextbookOperation { sum = 0, product = 1, max = 2, min = 3, formula = 4 };
+
+/// The user's own operator as source: the function that print() makes of it, and a call with `a` and `b`.
+struct FormulaSource {
+  std::string function, call;
+  bool transcendental = false;  ///< needs formula/transcendental.h
+  Value identity = {};
+};
+
+/// The source of an operator for elements of `type` on `device`.
+/// @throws Error (usage) where it has no identity, or does not go with elements of one component of this type, or with the device.
+FormulaSource formula_source(const Operator& op, DType type, const DeviceInfo& device);
+
+/// The variant that leaves the barriers of the tree out: expected to be wrong.
+inline constexpr std::string_view kMissingBarrier = "missing_barrier";
 
 /// The launch parameters of a textbook variant. 0: the variant's default.
 struct TextbookOptions {
   std::uint32_t group_size = 0;
   std::uint32_t groups = 0;
-  std::uint32_t tile = 8;
-  std::string source = {};  ///< of a user's kernel `sum`, which replaces a variant (LadderOptions)
+  std::uint32_t tile = 8;   ///< columns of tile_passes' tiles
+  std::string source = {};  ///< of a user's kernel, which replaces a variant (LadderOptions)
   TextbookOperation operation = TextbookOperation::sum;
+  std::uint32_t tile_rows = 0;      ///< of tile_passes; 0: as many as columns
+  std::uint32_t block_columns = 0;  ///< of tree_passes' groups; 0: nearly square
+  std::string entry = "sum";        ///< of the user's kernel
+  FormulaSource formula = {};       ///< of an operation `formula`
 };
 
 /// One pass over the data, or over the previous pass's result.
@@ -56,8 +76,10 @@ class TextbookSum {
   }
   void launch(const TextbookRound& round) { device_.launch(round.kernel, round.grid, round.arguments); }
 
-  /// The value of the last launch; waits for it.
+  /// The value of the last launch, of a floating-point type; waits for it.
   double result();
+  /// The same of any type, as its bytes, above them 0.
+  std::uint64_t bits();
 
   const TextbookPlan& plan() const noexcept { return plan_; }
 
@@ -66,6 +88,9 @@ class TextbookSum {
   DType type_;
   TextbookPlan plan_;
 };
+
+/// How long each round takes; a few launches of the whole.
+std::vector<bench::Round> time_rounds(TextbookSum& sum, device::Device& device, const bench::Effort& effort);
 
 /// The names of the textbook variants, from the naive one up.
 std::span<const std::string_view> textbook_variants();
