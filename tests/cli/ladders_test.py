@@ -37,9 +37,7 @@ class Ladders(Case):
         few = self.kernels()
         rungs = {"sequential", "one_scalar", "missing_barrier", "tree_passes", "tile_passes", "grid_stride_two_pass", "unrolled", "templated",
                  "grid_stride_atomic", "single_pass"}
-        for ladder, dtype, more in [("min", "int32", []), ("sum", "int32", ["--data", "bits"]), ("product", "uint64", []), ("max", "int8", []),
-                                    ("min", "float64", ["--data", "lognormal"]), ("sum", "float32", ["--data", "normal"]),
-                                    ("gcd(a, b)", "int32", ["--identity", "0"]), ("a*b % 1000003", "int64", ["--identity", "1"]),
+        for ladder, dtype, more in [("min", "int32", []), ("sum", "int32", ["--data", "bits"]), ("max", "int8", []), ("gcd(a, b)", "int32", ["--identity", "0"]),
                                     ("a + b - a*b", "float64", ["--identity", "0"])]:
             with self.subTest(ladder=ladder, dtype=dtype):
                 size = "1001"
@@ -100,7 +98,9 @@ class Ladders(Case):
         self.assertGreater(rows["my.cl"]["seconds_of_run"], 0)
         self.assertGreater(rows["my.cl"]["seconds_without_barriers"], 0)
         self.write("bad.cl", b"FN bool synchronize(GridBarrier* grid, GLOBAL uint* words) { return nothing; }\n")
-        self.assertRegex(self.refuse(*barrier, "--kernel", "bad.cl"), "bad.cl: cannot build the kernel")
+        result = self.run_program(*barrier, "--kernel", "bad.cl")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr.decode(), "samesum: bad.cl: cannot build the kernel(.|\n)*nothing")
 
     def test_faulty_barriers_end(self):
         few = self.kernels()
@@ -145,7 +145,7 @@ class Ladders(Case):
             self.write("my.cl", text)
             self.assertIn("no wild access and no data race; its result is right", self.succeed("check", "my.cl"))
         for fault, text in (("data race", HISTOGRAM.replace(b"atomic_add_global32(&counts[data[i] * BINS / 256], 1)", b"counts[data[i]] += 1")),
-                            ("Invalid read", SUM.replace(b"i < n", b"i < n + 9999999")),
+                            ("Invalid read", SUM.replace(b"i < n", b"i < n + 64")),
                             ("Invalid write", PAIRS.replace(b"c[global_id()] = total", b"c[global_id() + 1000000] = total"))):
             self.write("my.cl", text)
             result = self.run_program("check", "my.cl")
