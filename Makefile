@@ -11,6 +11,7 @@ help:
 	@echo 'make peers   samesum beside other sums: bench/peers/README.md'
 	@echo 'make format  clang-format on every source file'
 	@echo 'make dist    a relocatable archive under build/dist'
+	@echo 'make wheel   the Python package under build/dist'
 	@echo 'make clean   remove build/'
 
 packages:
@@ -54,8 +55,12 @@ format:
 dist: all
 	@tools/dist.sh $(BUILD) build/dist
 
+wheel: $(BUILD)/build.ninja
+	@cmake --build --preset $(PRESET) --target samesum_core_shared
+	@tools/wheel.py $(BUILD) build/dist
+
 clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test bench peers format dist clean
+.PHONY: help packages program all demo test bench peers format dist wheel clean

@@ -204,6 +204,8 @@ SAMESUM_C_API samesum_status samesum_statistics_max(const samesum_statistics* st
 SAMESUM_C_API samesum_status samesum_statistics_sum(const samesum_statistics* statistics, int skip_nan, double* result);
 SAMESUM_C_API samesum_status samesum_statistics_mean(const samesum_statistics* statistics, int skip_nan, double* result);
 SAMESUM_C_API samesum_status samesum_statistics_variance(const samesum_statistics* statistics, uint64_t ddof, int skip_nan, double* result);
+SAMESUM_C_API samesum_status samesum_statistics_standard_deviation(const samesum_statistics* statistics, uint64_t ddof, int skip_nan,
+                                                                  double* result);
 SAMESUM_C_API samesum_status samesum_statistics_norm(const samesum_statistics* statistics, int skip_nan, double* result);
 SAMESUM_C_API samesum_status samesum_statistics_serialize(const samesum_statistics* statistics, void* bytes, size_t* size);
 SAMESUM_C_API samesum_status samesum_statistics_deserialize(const void* bytes, size_t size, samesum_statistics** statistics);

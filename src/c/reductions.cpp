@@ -16,18 +16,6 @@ using namespace samesum::c;
 
 namespace {
 
-// A number with the type of what was summed.
-Value value_of_sum(const Accumulator& sum, NanPolicy nan) {
-  switch (sum.result_type()) {
-    case DType::int64:
-      return {sum.to_int64(), DType::int64};
-    case DType::uint64:
-      return {sum.to_uint64(), DType::uint64};
-    default:
-      return {sum.round(nan), DType::float64};
-  }
-}
-
 // A reduction of an array to one number.
 template <class Result, class Reduce>
 samesum_status reduce_to(const samesum_array* array, const samesum_options* options, Result* result, const Reduce& reduce) {
@@ -68,8 +56,7 @@ samesum_status samesum_sum(const samesum_array* array, const samesum_options* op
   return reduce_to(array, options, result, [](const Array& data, const Options& how) { return accumulate(data, how).round(how.nan); });
 }
 samesum_status samesum_sum_value(const samesum_array* array, const samesum_options* options, samesum_value* result) {
-  return reduce_to(array, options, result,
-                   [](const Array& data, const Options& how) { return c::value_of(value_of_sum(accumulate(data, how), how.nan)); });
+  return reduce_to(array, options, result, [](const Array& data, const Options& how) { return c::value_of(samesum::sum(data, how)); });
 }
 samesum_status samesum_mean(const samesum_array* array, const samesum_options* options, double* result) {
   return reduce_to(array, options, result, [](const Array& data, const Options& how) { return mean(data, how); });

@@ -124,6 +124,9 @@ samesum_status samesum_statistics_mean(const samesum_statistics* statistics, int
 samesum_status samesum_statistics_variance(const samesum_statistics* statistics, uint64_t ddof, int skip_nan, double* result) {
   return get(statistics, result, [&](const Statistics& all) { return all.variance(ddof, nan_of(skip_nan)); });
 }
+samesum_status samesum_statistics_standard_deviation(const samesum_statistics* statistics, uint64_t ddof, int skip_nan, double* result) {
+  return get(statistics, result, [&](const Statistics& all) { return all.standard_deviation(ddof, nan_of(skip_nan)); });
+}
 samesum_status samesum_statistics_norm(const samesum_statistics* statistics, int skip_nan, double* result) {
   return get(statistics, result, [&](const Statistics& all) { return all.norm(nan_of(skip_nan)); });
 }

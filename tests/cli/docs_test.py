@@ -23,7 +23,7 @@ from support.program import PROGRAM, Case
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(PROGRAM).resolve().parent.parent.parent
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
-LANGUAGES = {"cpp", "opencl", "sh", "console", "text"}
+LANGUAGES = {"cpp", "opencl", "sh", "console", "text", "python"}
 
 NOT_RUN = {
     "make demo": "builds, and installs packages",

@@ -14,7 +14,7 @@ class Symbols(unittest.TestCase):
     def test_the_library_has_those_of_the_list(self):
         listed = LIST.read_text().split()
         self.assertEqual(listed, sorted(set(listed)))
-        names = subprocess.run(["nm", "-g", "--defined-only", os.environ["SAMESUM_LIBRARY"]], capture_output=True, text=True, check=True).stdout
+        names = subprocess.run(["nm", "-D", "--defined-only", os.environ["SAMESUM_LIBRARY"]], capture_output=True, text=True, check=True).stdout
         self.assertEqual(sorted(set(re.findall(r" T (samesum_\w+)$", names, re.MULTILINE))), listed)
 
     def test_the_header_declares_those_of_the_list(self):

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""wheel.py BUILD_DIRECTORY TARGET_DIRECTORY: packs the Python package with the shared library, and those that it needs, as a wheel for any
+Python of 3.9 or newer: the package calls the library by its C interface, so it has no compiled code of its own."""
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# Part of every system that runs Python: glibc's own libraries, and those of the compiler.
+SYSTEM = re.compile(r"(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so")
+
+
+def needed(library):
+    for line in subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout.splitlines():
+        found = re.match(r"\s+(\S+) => (/\S+)", line)
+        if found and not SYSTEM.match(found[1]):
+            yield found[1], found[2]
+
+
+def glibc(libraries):
+    """The newest version of glibc that any of the libraries asks for."""
+    versions = [(0, 0)]
+    for library in libraries:
+        text = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
+        versions += [tuple(map(int, version)) for version in re.findall(r"GLIBC_(\d+)\.(\d+)", text)]
+    return max(versions)
+
+
+def main():
+    build, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    version = re.search(r'SAMESUM_VERSION "(.*)"', (ROOT / "include/samesum/version.hpp").read_text())[1]
+    with tempfile.TemporaryDirectory() as folder:
+        stage = pathlib.Path(folder)
+        shutil.copytree(ROOT / "python/samesum", stage / "samesum", ignore=shutil.ignore_patterns("__pycache__"))
+        libraries = stage / "samesum" / "lib"
+        libraries.mkdir()
+        own = build / "lib" / "libsamesum.so.0"
+        for name, path in [("libsamesum.so.0", own), *needed(own)]:
+            shutil.copy(path, libraries / name, follow_symlinks=True)
+            os.chmod(libraries / name, 0o755)
+            subprocess.run(["strip", "--strip-unneeded", libraries / name], check=True)
+            subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", libraries / name], check=True)
+        tag = "py3-none-manylinux_%d_%d_x86_64" % glibc(libraries.iterdir())
+        info = stage / f"samesum-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"""Metadata-Version: 2.1
+Name: samesum
+Version: {version}
+Summary: Correctly rounded sums and exact histograms: the same bits on CPU, OpenCL and CUDA
+Requires-Python: >=3.9
+Requires-Dist: numpy
+Description-Content-Type: text/markdown
+
+{(ROOT / "docs/python.md").read_text()}""")
+        (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: samesum\nRoot-Is-Purelib: false\nTag: {tag}\n")
+        target.mkdir(parents=True, exist_ok=True)
+        wheel = target / f"samesum-{version}-{tag}.whl"
+        files = sorted(path for path in stage.rglob("*") if path.is_file())
+        record = ""
+        with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in files:
+                name, data = str(path.relative_to(stage)), path.read_bytes()
+                digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+                record += f"{name},sha256={digest},{len(data)}\n"
+                entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes from every build
+                entry.external_attr = path.stat().st_mode << 16
+                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+            entry = zipfile.ZipInfo(f"{info.name}/RECORD", (2020, 1, 1, 0, 0, 0))
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, record + f"{info.name}/RECORD,,\n", zipfile.ZIP_DEFLATED)
+    print(f"== {wheel}: {wheel.stat().st_size // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()
