@@ -1,7 +1,7 @@
 // Contiguous copies of strided arrays, for loops and kernels that need contiguous ones.
 #pragma once
 
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 
 #include <algorithm>
 #include <cstddef>

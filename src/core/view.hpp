@@ -1,5 +1,5 @@
 // Strided elements in host memory: the input of the CPU's loops. Public functions take an Array of any shape, and pass it to loops run by
-// run (core/array_blocks.hpp).
+// run (core/array/array_blocks.hpp).
 #pragma once
 
 #include <samesum/array.hpp>

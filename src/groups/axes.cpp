@@ -4,7 +4,7 @@
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "core/pieces.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"

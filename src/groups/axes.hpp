@@ -1,7 +1,7 @@
 // An array divided into groups by some of its axes: which elements belong to which result.
 #pragma once
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 
 #include <samesum/array.hpp>
 #include <samesum/axes.hpp>

@@ -1,5 +1,5 @@
 // Divisions into groups: by key, and by segment.
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
 

@@ -1,6 +1,6 @@
 #include "groups/scatter.hpp"
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/chunks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"

@@ -1,9 +1,9 @@
 // Histograms: choice of the device, and loops over sources.
 #include <samesum/histogram.hpp>
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "core/parallel.hpp"
 #include "core/progress.hpp"
 #include "core/reports.hpp"

@@ -1,7 +1,7 @@
 #include "histogram/histogram_cpu.hpp"
 
 #include "core/chunks.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "histogram/slots_cpu.hpp"
 
 #include <tbb/info.h>

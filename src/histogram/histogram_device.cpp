@@ -1,6 +1,6 @@
 #include "histogram/histogram_device.hpp"
 
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "device/memory/run.hpp"
 #include "device/plans.hpp"
 

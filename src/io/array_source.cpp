@@ -1,6 +1,6 @@
 #include "io/array_source.hpp"
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "io/mapped_file.hpp"
 #include "io/npy.hpp"
 #include "io/pipeline.hpp"

@@ -1,9 +1,9 @@
 // The public function: checks, and division of the work into pieces for progress and cancellation.
 #include <samesum/pairs.hpp>
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"

@@ -1,6 +1,6 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
 #include "reduce/collect.hpp"
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
 #include "core/progress.hpp"

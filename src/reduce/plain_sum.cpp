@@ -1,7 +1,7 @@
 #include <samesum/error.hpp>
 #include <samesum/plain_sum.hpp>
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "reduce/cpu/sum_cpu.hpp"
 
 #include <string>

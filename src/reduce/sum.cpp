@@ -1,7 +1,7 @@
 // The plan of a sum: which variant, on which device.
 #include <samesum/sum.hpp>
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "core/reports.hpp"

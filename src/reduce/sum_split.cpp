@@ -2,7 +2,7 @@
 #include <samesum/error.hpp>
 #include <samesum/sum.hpp>
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
 

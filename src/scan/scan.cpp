@@ -2,7 +2,7 @@
 #include "scan/scan.hpp"
 
 #include "core/float_environment.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "scan/place.hpp"

@@ -1,6 +1,6 @@
 // Scans by an operator of the user's own, on the host.
 #include "core/float_environment.hpp"
-#include "formula/operator_tree.hpp"
+#include "formula/operator/operator_tree.hpp"
 #include "scan/place.hpp"
 #include "scan/scan.hpp"
 #include "scan/tree.hpp"

@@ -1,5 +1,5 @@
 // Arrays of every layout, through every function, on the host and on devices: the same answers as for a contiguous copy in C order.
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
 #include "support/informative.hpp"

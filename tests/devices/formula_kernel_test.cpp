@@ -3,7 +3,7 @@
 #include "device/cuda/nvrtc.hpp"
 #include "device/kernels/program.hpp"
 #include "formula/bound.hpp"
-#include "formula/map_device.hpp"
+#include "formula/map/map_device.hpp"
 #include "formula/print.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"

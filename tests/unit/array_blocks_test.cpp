@@ -1,5 +1,5 @@
 // Arrays in Fortran order, iterated in C order: compared with a plain loop over indices.
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "io/npy.hpp"
 #include "selftest/cases.hpp"
 

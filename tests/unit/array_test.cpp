@@ -1,5 +1,5 @@
 // Arrays: construction from C++ containers; axes; functions that choose the device; and sums in the type of their elements.
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>

@@ -1,7 +1,7 @@
 // Arrays in a device's memory as kernels take them: runs of elements, one every so many bytes; and the places where results go.
 #pragma once
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"

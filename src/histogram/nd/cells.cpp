@@ -1,7 +1,7 @@
 #include "histogram/nd/cells.hpp"
 
-#include "core/pack.hpp"
-#include "core/together.hpp"
+#include "core/array/pack.hpp"
+#include "core/array/together.hpp"
 #include "histogram/nd/along_axis.hpp"
 
 #include <samesum/error.hpp>

@@ -1,6 +1,6 @@
 #include "histogram/nd/cells_device.hpp"
 
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "histogram/nd/along_axis.hpp"
 
 #include <samesum/error.hpp>

@@ -1,7 +1,7 @@
 // Histograms of tiles.
 #include "histogram/nd/tiles.hpp"
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "core/pieces.hpp"
 #include "core/reports.hpp"

@@ -1,9 +1,9 @@
 // Histograms of tiles on the CPU.
 #include "histogram/nd/tiles.hpp"
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/chunks.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "histogram/slots_cpu.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "histogram/nd/device_plan.hpp"
 #include "histogram/nd/tiles.hpp"
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "device/memory/run.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <samesum/bench_reduce.hpp>
 #include <samesum/error.hpp>
 
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/reduce/climb.hpp"

@@ -1,7 +1,7 @@
 #include "ladder/reduce/textbook.hpp"
 
 #include "device/kernels/program.hpp"
-#include "formula/operator_tree.hpp"
+#include "formula/operator/operator_tree.hpp"
 #include "formula/print.hpp"
 #include "ladder/timing.hpp"
 

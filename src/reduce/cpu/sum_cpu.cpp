@@ -2,7 +2,7 @@
 
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "reduce/cpu/sum_cpu_integers.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "reduce/cpu/term_blocks.hpp"

@@ -1,6 +1,6 @@
 // Sums, dot products and statistics of whole arrays on a device that runs kernels: of arrays in host memory chunk by chunk, of arrays in
 // its own memory part by part; of what a formula gives.
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"

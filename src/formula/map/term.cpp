@@ -1,10 +1,10 @@
 // A term's source, and its arrays as kernels take them: those of one run as they lie, those of rows (a matrix's part, a row or a column
 // for all rows or columns) along their rows, others gathered part by part.
-#include "formula/term.hpp"
+#include "formula/map/term.hpp"
 
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
-#include "formula/map_device.hpp"
+#include "formula/map/map_device.hpp"
 #include "formula/print.hpp"
 
 #include <fmt/format.h>

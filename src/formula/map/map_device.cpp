@@ -1,5 +1,5 @@
 // Formulas of arrays on a device that runs kernels: a kernel that is written for the formula.
-#include "formula/map_device.hpp"
+#include "formula/map/map_device.hpp"
 #include "device/kernels/program.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"

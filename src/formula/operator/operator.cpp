@@ -3,12 +3,12 @@
 // On a device whole tiles of the tree are one launch (operator_device.cpp). Where that cannot be, or an operation has failed that is to be
 // found, a level of the tree is an elementwise map, whose two inputs are every other element: each level of a chunk is one launch, from one
 // of two buffers to the other. The rest of the tree, and all of it on the CPU, is operator_tree.hpp.
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 #include "device/memory/run.hpp"
-#include "formula/operator_device.hpp"
-#include "formula/operator_tree.hpp"
+#include "formula/operator/operator_device.hpp"
+#include "formula/operator/operator_tree.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/operator.hpp>

@@ -1,4 +1,4 @@
-#include "core/pack.hpp"
+#include "core/array/pack.hpp"
 
 #include "core/parallel.hpp"
 #include "core/visit.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/kernels/program.hpp"
-#include "formula/operator_tree.hpp"
+#include "formula/operator/operator_tree.hpp"
 
 #include <cstdint>
 #include <span>

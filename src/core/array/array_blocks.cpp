@@ -1,4 +1,4 @@
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 
 #include "core/parallel.hpp"
 #include "core/visit.hpp"

@@ -1,5 +1,5 @@
 // Terms on the CPU: an evaluator for each task, whose blocks go to the loops of sums while they lie in the first-level cache.
-#include "formula/term.hpp"
+#include "formula/map/term.hpp"
 
 #include <algorithm>
 #include <atomic>

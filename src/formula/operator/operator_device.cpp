@@ -1,8 +1,8 @@
-#include "formula/operator_device.hpp"
+#include "formula/operator/operator_device.hpp"
 
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
-#include "formula/map_device.hpp"
+#include "formula/map/map_device.hpp"
 #include "formula/print.hpp"
 
 #include <fmt/format.h>
@@ -102,7 +102,7 @@ device::Source tree_source(const Program& leaf, std::span<const DType> inputs, c
   return {std::move(files),
           {{"GROUP_SIZE", std::to_string(shape.group_size)}, {"LOADS", std::to_string(shape.loads)}, {"EACH", std::to_string(shape.each)}},
           text,
-          {"formula/tree.cl"}};
+          {"formula/operator/tree.cl"}};
 }
 
 namespace {

@@ -1,7 +1,7 @@
-#include "core/together.hpp"
+#include "core/array/together.hpp"
 
-#include "core/array_blocks.hpp"
-#include "core/pack.hpp"
+#include "core/array/array_blocks.hpp"
+#include "core/array/pack.hpp"
 
 #include <samesum/error.hpp>
 

@@ -1,11 +1,11 @@
 // Formulas as sources: a chunk of positions is evaluated, then it is the reduction's. Of arrays on a device, reductions that can take terms
 // instead (term.hpp) evaluate the formula themselves.
-#include "core/array_blocks.hpp"
+#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/together.hpp"
+#include "core/array/together.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
-#include "formula/term.hpp"
+#include "formula/map/term.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/map_source.hpp>
