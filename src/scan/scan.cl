@@ -192,7 +192,7 @@ FN uint finish_items(SUM sum, const ELEMENT* x, LOCAL RESULT* to) {
 
 // `shift` is 1 for exclusive prefixes. words[0] becomes 1 where a result is not known. Elements and results pass through local memory, so
 // that neighbouring work-items access neighbours in global memory.
-KERNEL FIXED_GROUP(GROUP_SIZE, 3)
+KERNEL FIXED_GROUP(GROUP_SIZE, 2)
 void scan_prefixes(GLOBAL const ELEMENT* from, ulong offset, ulong count, ulong tiles, GLOBAL const ulong* totals, GLOBAL RESULT* to,
                    ulong to_offset, ulong shift, GLOBAL uint* words) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
