@@ -110,7 +110,7 @@ class GroupSums {
   std::uint64_t outside() const noexcept;  ///< elements left out, as their index is not below groups()
 
  private:
-  struct State;
+  struct SAMESUM_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 
