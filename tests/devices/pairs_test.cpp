@@ -410,7 +410,7 @@ TEST(PairsLadder, ChecksEveryRung) {
       EXPECT_EQ(row.verdict, bench::Verdict::right) << row.name << " " << row.where << ": " << row.reason;
       EXPECT_GT(row.pairs_per_second, 0) << row.name;
     }
-    EXPECT_EQ(ladder.rungs.size(), kernels ? 1 + 3 + 7 + 1 + 3 : 4);
+    EXPECT_EQ(ladder.rungs.size(), kernels ? 1 + 3 + 9 + 1 + 3 : 4);
     if (!kernels) continue;
 
     options.kernel_source.replace(options.kernel_source.find("b[y]"), 4, "b[0]");
