@@ -131,31 +131,34 @@ void build_pairs(device::Device& device) {
   }
 }
 
-void build_scans(device::Device& device) {
+// Types that stand for the others, whose kernels differ in a conversion alone.
+bool stands_for_others(DType type) { return type == DType::float32 || type == DType::float64 || type == DType::int32; }
+
+// A source is compiled whole, whichever of its kernels is asked for.
+void build_scans(device::Device& device, bool rest) {
   for (const DType type : kDTypes) {
-    if (!prefix::device_scans(type, 1, device.info())) continue;
+    if (!prefix::device_scans(type, 1, device.info()) || (!rest && !stands_for_others(type))) continue;
     for (const bool narrow : {false, true}) {
       for (const bool skip : {false, true}) {
         if ((skip || narrow) && is_integer(type)) continue;
-        const device::Source source = prefix::scan_source({.type = type, .float32 = narrow, .skip = skip});
-        for (const char* entry : {"scan_totals", "scan_before", "scan_prefixes"}) device::build(device, source, entry);
+        device::build(device, prefix::scan_source({.type = type, .float32 = narrow, .skip = skip}), "scan_prefixes");
       }
     }
   }
 }
 
-// A map with every operation.
-void build_axes(device::Device& device) {
+void build_axes(device::Device& device, bool rest) {
   if (!device.info().has(Capability::fp64)) return;
   for (const DType type : kDTypes) {
+    if (!rest && !stands_for_others(type)) continue;
     for (const bool skip : {false, true}) {
       if (skip && is_integer(type)) continue;
-      const device::Source source = groups::axes_source(type, {.skip = skip});
-      for (const char* entry : {"axes", "axes_few", "axes_parts"}) device::build(device, source, entry);
+      device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
     }
   }
 }
 
+// A map with every operation.
 void build_formulas(device::Device& device) {
   const Formula formula(
       "(x + 1, x - y, x/3, x % 0.7, -x, abs(x), floor(x), ceil(x), trunc(x), round(x), rsqrt(x), min(x, 2), max(x, y), fma(x, x, 1), x^5, "
@@ -204,8 +207,8 @@ void build_formulas(device::Device& device) {
 void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
   build_gathers(device);
-  build_axes(device);
-  build_scans(device);
+  build_axes(device, rest);
+  build_scans(device, rest);
   build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   for (const DType type : kDTypes) {
