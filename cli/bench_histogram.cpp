@@ -224,7 +224,8 @@ Of a file its bytes are counted, of an image of 8 bits its samples.
 
 A kernel of your own is named 'histogram' and has the parameters
 (GLOBAL const uchar* data, ulong n, GLOBAL uint* counts): BINS zeros before, 256
-without --bins. With --bins it has bin_of(x), which is BINS for no bin. What 'samesum bench sum --help' says of such kernels holds here.
+without --bins. With --bins it has bin_of(x), which is BINS for no bin. Else it is
+as 'samesum bench sum --help' says of such kernels.
 Without atomics ('racy') counts are lost wherever work-items run at the same time:
 that is the point of its row. On a device that runs them one after the other they
 may be right. Exit code 1 should any other variant be wrong.)");

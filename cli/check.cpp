@@ -168,8 +168,7 @@ void add_check(CLI::App& program, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand("check", "A kernel of your own in Oclgrind: wild accesses and data races");
   command->add_option("FILE", options->file, "the kernel, as for 'samesum bench PATTERN --kernel'")->required();
-  command
-      ->add_option("--pattern", options->pattern, "what it is for: sum, reduce, histogram, pairs, barrier; by default what its name says")
+  command->add_option("--pattern", options->pattern, "sum, reduce, histogram, pairs, barrier; by default what its name says")
       ->option_text("PATTERN");
   command->add_option("--size", options->size, "elements that it is run on (default 1000, of pairs 100)")->option_text("N");
   command->add_option("--group", options->group, "work-items of a group (default 32, of barriers 8)")

@@ -143,7 +143,7 @@ void add_kernel(CLI::App& program, Action& action) {
   command->add_option("PATTERN", options->pattern, "sum, histogram, pairs ...; without it all are listed");
   command->add_option("VARIANT", options->variant, "as in 'samesum bench'; without it they are listed");
   command->add_option("--file", options->file, "a kernel of your own instead")->type_name("FILE");
-  command->add_option("--pattern", options->of, "what it is for: sum, reduce, histogram, pairs, barrier; by default what its name says")
+  command->add_option("--pattern", options->of, "sum, reduce, histogram, pairs, barrier; by default what its name says")
       ->option_text("PATTERN");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--bins", options->inspect.bins, "of its histogram (default 256)")
@@ -165,7 +165,7 @@ void add_kernel(CLI::App& program, Action& action) {
   samesum kernel pairs register_blocks             # source, then the log
   samesum kernel sum exact_bins --device cuda:0 --asm sum.sass
   samesum kernel sum exact_bins --size 4K          # what so little data take
-  samesum kernel --file my.cl --asm my.asm         # your own, as 'samesum bench' compiles it
+  samesum kernel --file my.cl --asm my.asm         # your own, as bench compiles it
 
 The log has what the compiler tells of registers, local memory and spills. It is
 fresh: no cache is used. Machine code of CUDA needs nvdisasm or cuobjdump from

@@ -219,7 +219,7 @@ Real Statistics::spread(std::uint64_t ddof, NanPolicy nan, bool root) const {
 bool Statistics::consistent() const {
   const Contents& c = contents_;
   const std::uint64_t places = c.count + c.missing;
-  if (c.nan_count > c.count || places < c.count) return false;
+  if (c.nan_count > c.count || places < c.count || (c.mixed && c.count == 0)) return false;
   if (c.fields.nonzeros && (c.nonzeros < c.nan_count || c.nonzeros > c.count)) return false;
   if (c.fields.sum && (c.sum.count() != c.count || c.sum.nan_count() != c.nan_count)) return false;
   const std::uint64_t infinities = c.sum.positive_infinities() + c.sum.negative_infinities();
