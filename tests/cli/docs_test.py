@@ -21,7 +21,7 @@ from support.images import jpeg, png
 from support.program import PROGRAM, Case
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(PROGRAM).resolve().parent.parent.parent
+BUILD = pathlib.Path(PROGRAM).resolve().parent.parent
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
 LANGUAGES = {"cpp", "opencl", "sh", "console", "text", "python"}
 
@@ -291,14 +291,17 @@ class Snippets(unittest.TestCase):
             done = subprocess.run([cache["CMAKE_CXX_COMPILER"], "-std=c++20", "-Wall", "-Wextra", "-Wno-unused", *cache["CMAKE_CXX_FLAGS"].split(), source,
                                    "-I", SOURCE / "include", "-L", library, "-lsamesum", "-Wl,-rpath," + str(library), "-o", binary],
                                   capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), program)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr + program)
             done = subprocess.run([binary], capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
     def checked(self, line):
         """`expression;  // 1.0` and `double x = expression;  // 1.0 …`: checks the values."""
         found = re.match(r"((?:[\w:]+ (\w+) = )?([^=]+));\s+// (-?[\d.]+)(?=$|;)", line)
-        return f"{found[1]}; require(static_cast<double>({found[2] or found[3]}), {found[4]}, R\"({line})\");" if found else line
+        if not found:
+            return line
+        declared = f"{found[1]}; " if found[2] else ""
+        return f'{declared}require(static_cast<double>({found[2] or found[3]}), {found[4]}, R"line({line})line");'
 
 
 if __name__ == "__main__":
