@@ -179,7 +179,7 @@ inline Statistics all_reduce(const Statistics& part, MPI_Comm comm) {
 }
 
 /// Many sums at once, each replaced by that of all ranks: parts[i] of all ranks is merged. All ranks have as many. Two calls of
-/// MPI_Allreduce: one of 24 bytes finds the words that any sum uses, the other has only these, mostly 6 to 10 integers a sum.
+/// MPI_Allreduce: one of 16 bytes finds the words that any sum uses, the other has only these.
 inline void all_reduce(std::span<Accumulator> parts, MPI_Comm comm) {
   constexpr std::size_t kWords = Accumulator::kWords;
   static_assert(kWords <= 128);

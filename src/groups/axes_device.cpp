@@ -19,33 +19,6 @@ namespace {
 constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16;
 constexpr std::uint64_t kUnits = std::uint64_t{1} << 30;  // groups of a launch
 
-std::string_view element_name(DType type) {
-  switch (type) {
-    case DType::int8:
-      return "char";
-    case DType::uint8:
-      return "uchar";
-    case DType::int16:
-      return "short";
-    case DType::uint16:
-    case DType::float16:
-    case DType::bfloat16:
-      return "ushort";
-    case DType::int32:
-      return "int";
-    case DType::uint32:
-      return "uint";
-    case DType::int64:
-      return "long";
-    case DType::uint64:
-      return "ulong";
-    case DType::float32:
-      return "float";
-    default:
-      return "double";
-  }
-}
-
 std::string_view float_bits_of(DType type) {
   if (type == DType::float32) return "as_uint(x)";
   return type == DType::float16 ? "as_uint(half_to_float(x))" : "((uint)(x) << 16)";
@@ -98,6 +71,33 @@ std::uint32_t add_axes(const std::vector<core::Axis>& axes, std::vector<std::uin
 std::uint64_t size(std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
 
 }  // namespace
+
+std::string_view element_name(DType type) {
+  switch (type) {
+    case DType::int8:
+      return "char";
+    case DType::uint8:
+      return "uchar";
+    case DType::int16:
+      return "short";
+    case DType::uint16:
+    case DType::float16:
+    case DType::bfloat16:
+      return "ushort";
+    case DType::int32:
+      return "int";
+    case DType::uint32:
+      return "uint";
+    case DType::int64:
+      return "long";
+    case DType::uint64:
+      return "ulong";
+    case DType::float32:
+      return "float";
+    default:
+      return "double";
+  }
+}
 
 device::Source axes_source(DType type, const AxesShape& shape) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };

@@ -5,8 +5,12 @@
 #include "groups/axes.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 namespace samesum::groups {
+
+/// The type of the kernels' language in which elements lie; of 16-bit floats their bits.
+std::string_view element_name(DType type);
 
 struct AxesShape {
   bool skip = false;

@@ -1,6 +1,7 @@
 // Prefix sums on devices that run kernels: three launches of scan.cl.
 #include "scan/scan_device.hpp"
 #include "device/memory/buffer.hpp"
+#include "groups/axes_device.hpp"
 
 #include <fmt/format.h>
 
@@ -14,27 +15,6 @@ namespace samesum::prefix {
 namespace {
 
 constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16, kCpuItems = 4;
-
-std::string element_name(DType type) {
-  switch (type) {
-    case DType::int8:
-      return "char";
-    case DType::uint8:
-      return "uchar";
-    case DType::int16:
-      return "short";
-    case DType::uint16:
-      return "ushort";
-    case DType::int32:
-      return "int";
-    case DType::uint32:
-      return "uint";
-    case DType::float32:
-      return "float";
-    default:
-      return "double";
-  }
-}
 
 // Kernels and memory of a call, for the next one.
 struct Scratch {
@@ -64,7 +44,7 @@ device::Source scan_source(const DeviceScan& scan) {
   files.emplace_back("scan/scan.cl");
   return {std::move(files),
           {{"REAL", "double"},
-           {"ELEMENT", element_name(scan.type)},
+           {"ELEMENT", std::string(groups::element_name(scan.type))},
            {"INTEGERS", flag(integers)},
            {"RESULT", integers ? (is_signed(scan.type) ? "long" : "ulong") : (narrow ? "float" : "double")},
            {"NARROW", flag(narrow)},
