@@ -1,372 +1,322 @@
-"""Correctly rounded sums, statistics, exact histograms and products: the same bits on every device.
+"""Correctly rounded sums, statistics and histograms, with the same bits on the CPU, OpenCL and CUDA.
 
     >>> import samesum
     >>> samesum.sum([1e100, 1.0, -1e100])
     1.0
 
-The functions have the signatures of numpy's, and take what numpy can look at without a copy: arrays, buffers, torch tensors, pandas and polars
-Series. What lies on a CUDA device (torch, CuPy, JAX) is reduced there, in the framework's current stream.
+The functions have numpy's names and arguments. They read arrays of numpy, tensors, array.array, pandas and polars Series and everything
+with the buffer protocol or ``__array_interface__`` without a copy, and arrays on a GPU (``__cuda_array_interface__``) where they lie, on
+the current stream of their framework. Without ``axis`` the result is a Python number; with it an array of numpy, or `out`.
+
+Arguments that the functions share:
+
+``axis``
+    None for all elements, an axis, or a tuple of axes.
+``dtype``
+    ``numpy.float32`` rounds the exact result once to float32, instead of to float64.
+``out``
+    Where to write: an array of the result's shape and type, in host memory or on the GPU of `x`.
+``keepdims``
+    The result keeps the axes, with extent 1.
+``where``
+    An array of bool that broadcasts to the shape of `x`: which elements to take.
+``device``
+    None (where the elements lie, or by their size), a `Device`, or its selector: ``'cpu'``, ``'opencl:0'``, ``'cuda:0'``.
+``nan``
+    ``'propagate'`` (a NaN makes the result NaN) or ``'skip'``.
+
+Errors: `SamesumError` (a ValueError) for a bad argument, `NoAnswerError` (an ArithmeticError too) where there is no answer, as for the mean
+of no elements, `DeviceError` (a RuntimeError) where a device fails.
 """
-import ctypes
+import json as _json
+from fractions import Fraction as _Fraction
 
-import numpy
+import numpy as _numpy
 
-from . import _library
-from ._arrays import Device, options as _options, view as _view
-from ._library import DeviceError, Extremum, Handle, Input, REDUCTIONS, SamesumError, Value, check as _check, library as _lib
+from . import _core
+from ._core import Accumulator, Device, DeviceError, Histogram, NoAnswerError, SamesumError, Statistics, devices
+from ._histograms import install as _install
+from ._groups import GroupBy, add_at, bincount, bins_of as _bins_of, cumsum, groupby, histogram2d, histogramdd, pairs, scan
 
-__version__ = _lib.samesum_version().decode()
-__all__ = ["Accumulator", "Device", "DeviceError", "Histogram", "SamesumError", "Statistics", "all", "any", "argmax", "argmin", "count_nonzero",
-           "dot", "histogram", "max", "mean", "median", "min", "norm", "prod", "quantile", "reduce", "selftest", "stats", "std", "sum",
+__version__ = _core.version()
+__all__ = ["Accumulator", "Device", "DeviceError", "GroupBy", "Histogram", "NoAnswerError", "SamesumError", "Statistics", "add_at", "all", "any",
+           "argmax", "argmin", "bincount", "count_nonzero", "cumsum", "devices", "dot", "groupby", "histogram", "histogram2d", "histogramdd",
+           "map", "max", "mean", "median", "min", "norm", "pairs", "prod", "quantile", "reduce", "scan", "selftest", "stats", "std", "sum",
            "sum_map", "var"]
 
-_builtin_max = max
+_AXIS = _core.AxisReduction
+_MEAN, _VAR, _STD, _NORM = _core.Average.mean, _core.Average.var, _core.Average.std, _core.Average.norm
 
 
-def _number(function, x, how, kind=ctypes.c_double, before=()):
-    result = kind()
-    _check(function(x.reference(), *before, how, ctypes.byref(result)))
-    return result
+def _axes(axis):
+    return None if axis is None else list(axis) if isinstance(axis, (tuple, list)) else [axis]
 
 
-def _reduce(name, x, axis, keepdims, out, where, device, nan, whole):
-    """A reduction of all elements by `whole`, or along axes."""
-    if where is not True:
-        x = numpy.asarray(x)
-        mask = numpy.broadcast_to(where, x.shape)
-        if axis is not None:
-            raise NotImplementedError("where= together with axis= is not there yet: select the elements first")
-        x = x[mask]
-    v, how = _view(x), _options(device, nan)
+def _to_float(dtype):
+    if dtype is None:
+        return False
+    dtype = _numpy.dtype(dtype)
+    if dtype not in (_numpy.float32, _numpy.float64):
+        raise ValueError(f"dtype has to be None, float64 or float32, not {dtype}: integers are summed exactly without it")
+    return dtype == _numpy.float32
+
+
+def _each(function, x, axis, keepdims, out, where):
+    """`function` of the elements at each position along the other axes: for what the library does not do along axes."""
+    if hasattr(x, "__cuda_array_interface__"):
+        raise ValueError("arrays on a GPU have no where=, and this function has no axis= and out= for them: use their framework's indexing")
+    if isinstance(x, _numpy.ma.MaskedArray):
+        where, x = _numpy.logical_and(~_numpy.ma.getmaskarray(x), where), x.data
+    x = _numpy.asarray(x)
+    axes = set()
+    for a in range(x.ndim) if axis is None else _axes(axis):
+        if not -x.ndim <= a < x.ndim or a % x.ndim in axes:
+            raise ValueError(f"axis {a} is none of an array of {x.ndim} axes, or named twice")
+        axes.add(a % x.ndim)
+    last = range(x.ndim - len(axes), x.ndim)
+    moved = _numpy.moveaxis(x, sorted(axes), last)
+    rest = moved.shape[:x.ndim - len(axes)]
+    if where is True:
+        results = [function(moved[position]) for position in _numpy.ndindex(rest)]
+    else:
+        taken = _numpy.moveaxis(_numpy.broadcast_to(where, x.shape), sorted(axes), last)
+        results = [function(moved[position][taken[position]]) for position in _numpy.ndindex(rest)]
     if axis is None and not keepdims and out is None:
-        return whole(v, how)
-    rank = len(v.shape)
-    axes = tuple(range(rank)) if axis is None else (axis,) if numpy.isscalar(axis) else tuple(axis)
-    reduced = {a % rank if -rank <= a < rank else a for a in axes} if rank else set()
-    shape = tuple(1 if i in reduced else n for i, n in enumerate(v.shape) if keepdims or i not in reduced)
-    dtype = numpy.dtype("float64")
-    if name in ("min", "max"):
-        if v.dtype == "bfloat16":
-            raise NotImplementedError("min and max of bfloat16 along axes")
-        dtype = v.dtype
-    elif name in ("argmin", "argmax", "count_nonzero"):
-        dtype = numpy.dtype("uint64")
-    elif name == "sum" and v.dtype != "bfloat16" and v.dtype.kind in "iu":
-        dtype = numpy.dtype("int64" if v.dtype.kind == "i" else "uint64")
-    result = numpy.empty(shape, dtype) if out is None else out
-    to = _view(result)
-    if to.dtype != dtype or to.shape != shape:
-        raise ValueError(f"out has the shape {to.shape} and the type {to.dtype}: this result has {shape} and {dtype}")
-    _check(_lib.samesum_reduce_axes(v.reference(), REDUCTIONS[name], (ctypes.c_int64 * _builtin_max(len(axes), 1))(*axes),
-                                    ctypes.c_size_t(len(axes)), int(bool(keepdims)), how, to.reference()))
-    return result.view(numpy.int64) if dtype == numpy.uint64 and name != "sum" and out is None else result
+        return results[0]
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else rest
+    results = _numpy.array(results).reshape(shape)
+    return results if out is None else _into(out, results)
 
 
-def _simple(function):
-    return lambda v, how: _number(function, v, how).value
+def _into(out, results):
+    if out.shape != results.shape or not _numpy.can_cast(results.dtype, out.dtype, "same_kind"):
+        raise ValueError(f"out has the shape {out.shape} and the type {out.dtype}: this result has {results.shape} and {results.dtype}")
+    out[...] = results
+    return out
 
 
-def sum(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The sum, rounded once to float64; of integers exact, or an error beyond 64 bits.
+def _simple(x, where):
+    """Whether the library takes all elements of `x` along axes as they are."""
+    return where is True and not (isinstance(x, _numpy.ma.MaskedArray) and _numpy.ma.is_masked(x))
 
-    Parameters
-    ----------
-    x : array
-        Of any type but complex; any strides; in host memory or on a CUDA device.
-    axis : int or tuple of int, optional
-        Along which to add up; by default all elements.
-    out : array, optional
-        Where to write, of the result's shape and type; on the device of `x` too.
-    keepdims : bool
-        The result keeps the axes, with extent 1.
-    where : array of bool
-        Which elements to take.
-    device : str or Device, optional
-        Where to compute; by default where `x` is, or on the fastest device for its size.
-    nan : {'propagate', 'skip'}
+
+def _along(reduction, whole, x, axis, out, keepdims, where, device, nan):
+    """A reduction along axes; `whole`: the same of all elements."""
+    if not _simple(x, where):
+        return _each(whole, x, axis, keepdims, out, where)
+    return _core.along(reduction, x, _axes(axis), keepdims, nan, device, out)
+
+
+def sum(x, axis=None, dtype=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The exact sum: of floats rounded once to the nearest float64 (`dtype` float32: float32), of integers exact.
+
+    Without `axis` a sum of integers may have any size; with it the result is int64 or uint64, and NoAnswerError is raised where one
+    does not fit. Complex numbers are summed by parts. Parameters: see the module.
+
+    Examples
+    --------
+    >>> samesum.sum([1e16, 1.0, -1e16])
+    1.0
     """
-    return _reduce("sum", x, axis, keepdims, out, where, device, nan, lambda v, how: _number(_lib.samesum_sum_value, v, how, Value).get())
+    to_float = dtype is not None and _to_float(dtype)
+    if axis is None and where is True and out is None and not keepdims:
+        return _core.sum(x, nan, device, to_float)
+    if to_float:
+        return _as_float32(_each(lambda part: _core.sum(part, nan, device, True), x, axis, keepdims, out, where))
+    return _along(_AXIS.sum, lambda part: _core.sum(part, nan, device, False), x, axis, out, keepdims, where, device, nan)
 
 
-def mean(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The mean, rounded once. Parameters as those of sum()."""
-    return _reduce("mean", x, axis, keepdims, out, where, device, nan, _simple(_lib.samesum_mean))
+def _as_float32(result):
+    return result.astype(_numpy.float32, copy=False) if isinstance(result, _numpy.ndarray) and result.dtype == _numpy.float64 else result
 
 
-def _spread(name, function, x, axis, ddof, out, keepdims, where, device, nan):
-    if axis is not None and ddof != 0:
-        raise NotImplementedError("ddof together with axis is not there yet")
-    return _reduce(name, x, axis, keepdims, out, where, device, nan,
-                   lambda v, how: _number(function, v, how, before=(ctypes.c_uint64(ddof),)).value)
+def _average(what, reduction, x, axis, dtype, out, keepdims, where, nan, device, ddof=0):
+    to_float = dtype is not None and _to_float(dtype)
+    if axis is None and where is True and out is None and not keepdims:
+        return _core.average(x, what, ddof, nan, device, to_float)
+    if to_float or ddof:
+        result = _each(lambda part: _core.average(part, what, ddof, nan, device, to_float), x, axis, keepdims, out, where)
+        return _as_float32(result) if to_float and out is None else result
+    return _along(reduction, lambda part: _core.average(part, what, 0, nan, device, False), x, axis, out, keepdims, where, device, nan)
 
 
-def var(x, axis=None, ddof=0, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The variance, divided by n - ddof, rounded once. Other parameters as those of sum()."""
-    return _spread("var", _lib.samesum_variance, x, axis, ddof, out, keepdims, where, device, nan)
+def mean(x, axis=None, dtype=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The exact mean, rounded once."""
+    return _average(_MEAN, _AXIS.mean, x, axis, dtype, out, keepdims, where, nan, device)
 
 
-def std(x, axis=None, ddof=0, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The standard deviation: the root of the exact variance, rounded once. Parameters as those of var()."""
-    return _spread("std", _lib.samesum_standard_deviation, x, axis, ddof, out, keepdims, where, device, nan)
+def var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True, device=None, nan="propagate"):
+    """The variance in exact arithmetic, rounded once; divided by n - `ddof`."""
+    return _average(_VAR, _AXIS.var, x, axis, dtype, out, keepdims, where, nan, device, ddof)
 
 
-def norm(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The Euclidean norm, rounded once. Parameters as those of sum()."""
-    return _reduce("norm", x, axis, keepdims, out, where, device, nan, _simple(_lib.samesum_norm))
+def std(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True, device=None, nan="propagate"):
+    """The standard deviation: the root of the exact variance, rounded once."""
+    return _average(_STD, _AXIS.std, x, axis, dtype, out, keepdims, where, nan, device, ddof)
 
 
-def _extreme(name, x, axis, keepdims, out, where, device, nan, index):
-    function = _lib.samesum_min if name.endswith("min") else _lib.samesum_max
-
-    def whole(v, how):
-        found = _number(function, v, how, Extremum)
-        return found.index if index else found.value.get()
-    return _reduce(name, x, axis, keepdims, out, where, device, nan, whole)
-
-
-def min(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The least element; -0.0 is less than 0.0. Parameters as those of sum()."""
-    return _extreme("min", x, axis, keepdims, out, where, device, nan, False)
-
-
-def max(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
-    """The greatest element. Parameters as those of sum()."""
-    return _extreme("max", x, axis, keepdims, out, where, device, nan, False)
-
-
-def argmin(x, axis=None, out=None, keepdims=False, device=None, nan="propagate"):
-    """The lowest index, in C order, of the least element. Parameters as those of sum()."""
-    return _extreme("argmin", x, axis, keepdims, out, True, device, nan, True)
-
-
-def argmax(x, axis=None, out=None, keepdims=False, device=None, nan="propagate"):
-    """The lowest index, in C order, of the greatest element. Parameters as those of sum()."""
-    return _extreme("argmax", x, axis, keepdims, out, True, device, nan, True)
-
-
-def count_nonzero(x, axis=None, keepdims=False, device=None):
-    """The number of elements that are not zero."""
-    return _reduce("count_nonzero", x, axis, keepdims, None, True, device, "propagate",
-                   lambda v, how: _number(_lib.samesum_count_nonzero, v, how, ctypes.c_uint64).value)
-
-
-def any(x, device=None):
-    """Whether any element is not zero."""
-    return count_nonzero(x, device=device) != 0
-
-
-def all(x, device=None):
-    """Whether no element is zero."""
-    v = _view(x)
-    return count_nonzero(v, device=device) == v.size
-
-
-def prod(x, device=None, nan="propagate"):
-    """The product: of floats by the fixed tree over the index, of integers exact, or an error with the exact value."""
-    return _number(_lib.samesum_product, _view(x), _options(device, nan), Value).get()
+def norm(x, axis=None, dtype=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The Euclidean norm of all elements, rounded once; nothing overflows on the way."""
+    return _average(_NORM, _AXIS.norm, x, axis, dtype, out, keepdims, where, nan, device)
 
 
 def dot(a, b, device=None, nan="propagate"):
-    """The sum of a[i]·b[i], rounded once."""
-    return _number(_lib.samesum_dot, _view(a), _options(device, nan), before=(_view(b).reference(),)).value
+    """The sum of the products of elements of two arrays of one shape and type: of floats rounded once, of integers exact."""
+    return _core.dot(a, b, nan, device)
 
 
-def quantile(x, q, nan="propagate"):
-    """The quantile at q in [0, 1] as numpy defines it, exact; a list for several q."""
-    v, how = _view(x), _options(None, nan)
-    if not numpy.isscalar(q):
-        return [quantile(v, one, nan) for one in q]
-    return _number(_lib.samesum_quantile, v, how, before=(ctypes.c_double(q),)).value
+def _extreme(greatest, index, reduction, x, axis, out, keepdims, where, device, nan):
+    if axis is None and where is True and out is None and not keepdims:
+        return _core.extremum(x, greatest, index, nan, device)
+    return _along(reduction, lambda part: _core.extremum(part, greatest, index, nan, device), x, axis, out, keepdims, where, device, nan)
 
 
-def median(x, nan="propagate"):
-    """The middle element, or the mean of both."""
-    return quantile(x, 0.5, nan)
+def min(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The least element; -0.0 is less than 0.0."""
+    return _extreme(False, False, _AXIS.min, x, axis, out, keepdims, where, device, nan)
 
 
-def sum_map(formula, device=None, nan="propagate", **names):
-    """The exact sum of what a formula gives at each position, rounded once: ``sum_map("w*(x-m)^2", w=w, x=x, m=3.0)``."""
-    inputs, views = (Input * _builtin_max(len(names), 1))(), []
-    for i, (name, x) in enumerate(names.items()):
-        views.append(_view(numpy.asarray(x) if numpy.isscalar(x) else x))
-        inputs[i].name, inputs[i].array = name.encode(), views[-1].array
-    result = ctypes.c_double()
-    _check(_lib.samesum_sum_map(formula.encode(), inputs, ctypes.c_size_t(len(names)), _options(device, nan), ctypes.byref(result)))
-    return result.value
+def max(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The greatest element."""
+    return _extreme(True, False, _AXIS.max, x, axis, out, keepdims, where, device, nan)
 
 
-def reduce(x, combine, identity=None, device=None):
-    """By an associative operator of one's own, a formula of a and b: ``reduce(x, "gcd(a, b)", 0)``; by the fixed tree over the index."""
-    start = None
-    if identity is not None:
-        whole = isinstance(identity, int)
-        start = Value(_library.TYPES["int64" if whole else "float64"])
-        setattr(start, "integer" if whole else "real", identity)
-        start = ctypes.byref(start)
-    return _number(_lib.samesum_reduce_by, _view(x), _options(device), Value, before=(combine.encode(), start)).get()
+def argmin(x, axis=None, out=None, keepdims=False, device=None, nan="propagate"):
+    """The lowest index of the least element, in C order; of the first NaN where there is one and it is not skipped."""
+    return _extreme(False, True, _AXIS.argmin, _unmasked(x), axis, out, keepdims, True, device, nan)
 
 
-class Accumulator(Handle):
-    """An exact sum as a value: add to it, merge it with those of other parts, round it once. It pickles."""
-    kind = "accumulator"
-
-    def __init__(self, x=None):
-        if not isinstance(x, ctypes.c_void_p):
-            pointer = ctypes.c_void_p()
-            _check(_lib.samesum_accumulator_new(ctypes.byref(pointer)))
-            super().__init__(pointer)
-            if x is not None:
-                self.add(x)
-        else:
-            super().__init__(x)
-
-    def add(self, x, device=None):
-        """Adds the elements of an array, or a number; returns itself."""
-        if isinstance(x, float):
-            _check(_lib.samesum_accumulator_add_number(self.pointer, ctypes.c_double(x)))
-        else:
-            _check(_lib.samesum_accumulator_add(self.pointer, _view(x).reference(), _options(device)))
-        return self
-
-    def merge(self, other):
-        """Adds another exact sum; returns itself."""
-        _check(_lib.samesum_accumulator_merge(self.pointer, other.pointer))
-        return self
-
-    __iadd__ = merge
-
-    def __add__(self, other):
-        return Accumulator().merge(self).merge(other)
-
-    def __float__(self):
-        result = ctypes.c_double()
-        _check(_lib.samesum_accumulator_round(self.pointer, ctypes.byref(result)))
-        return result.value
-
-    def value(self):
-        """An int where all elements were integers, else a float."""
-        result = Value()
-        _check(_lib.samesum_accumulator_value(self.pointer, ctypes.byref(result)))
-        return result.get()
-
-    def words(self):
-        """int64 words that merge by addition, for MPI, NCCL and torch.distributed."""
-        words = numpy.empty(82, numpy.int64)
-        _check(_lib.samesum_accumulator_words(self.pointer, words.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))))
-        return words
-
-    @classmethod
-    def from_words(cls, words):
-        words = numpy.ascontiguousarray(words, numpy.int64)
-        if words.shape != (82,):
-            raise ValueError(f"an accumulator has 82 words, not {words.shape}")
-        return cls.make(_lib.samesum_accumulator_from_words, words.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)))
-
-    @property
-    def count(self):
-        return _lib.samesum_accumulator_count(self.pointer)
-
-    def __repr__(self):
-        return f"<samesum.Accumulator {float(self)!r} of {self.count}>"
+def argmax(x, axis=None, out=None, keepdims=False, device=None, nan="propagate"):
+    """The lowest index of the greatest element. As `argmin`."""
+    return _extreme(True, True, _AXIS.argmax, _unmasked(x), axis, out, keepdims, True, device, nan)
 
 
-class Statistics(Handle):
-    """Several statistics of a sequence, from one pass; those of a later part can be added."""
-    kind = "statistics"
+def _unmasked(x):
+    if not _simple(x, True):
+        raise TypeError("samesum: elements are masked, so positions are not those of x: pass x.compressed(), or x.filled(numpy.nan) with nan='skip'")
+    return x
 
-    def _get(self, name, nan="propagate", kind=ctypes.c_double, before=()):
-        result = kind()
-        _check(getattr(_lib, "samesum_statistics_" + name)(self.pointer, *before, int(nan == "skip"), ctypes.byref(result)))
-        return result
 
-    def merge(self, later):
-        """Adds those of the elements that follow; returns itself."""
-        _check(_lib.samesum_statistics_merge(self.pointer, later.pointer))
-        return self
+def prod(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The product: of integers exact, of any size; of floats by the balanced binary tree over the index, the same bits everywhere."""
+    if axis is None and where is True and out is None and not keepdims:
+        return _core.product(x, nan, device)
+    return _each(lambda part: _core.product(part, nan, device), x, axis, keepdims, out, where)
 
-    __iadd__ = merge
-    count = property(lambda self: _lib.samesum_statistics_count(self.pointer))
-    min = property(lambda self: self._get("min", kind=Extremum).value.get())
-    max = property(lambda self: self._get("max", kind=Extremum).value.get())
-    argmin = property(lambda self: self._get("min", kind=Extremum).index)
-    argmax = property(lambda self: self._get("max", kind=Extremum).index)
-    sum = property(lambda self: self._get("sum").value)
-    mean = property(lambda self: self._get("mean").value)
-    norm = property(lambda self: self._get("norm").value)
 
-    def std(self, ddof=0, nan="propagate"):
-        return self._get("standard_deviation", nan, before=(ctypes.c_uint64(ddof),)).value
+def count_nonzero(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """How many elements are not zero."""
+    if axis is None and where is True and out is None and not keepdims:
+        return _core.count_nonzero(x, nan, device)
+    return _along(_AXIS.count_nonzero, lambda part: _core.count_nonzero(part, nan, device), x, axis, out, keepdims, where, device, nan)
 
-    def var(self, ddof=0, nan="propagate"):
-        return self._get("variance", nan, before=(ctypes.c_uint64(ddof),)).value
 
-    def __repr__(self):
-        return f"<samesum.Statistics of {self.count}: mean {self.mean!r}>" if self.count else "<samesum.Statistics of 0>"
+def any(x, axis=None, keepdims=False, where=True, device=None):
+    """Whether any element is not zero; a NaN is not zero."""
+    return count_nonzero(x, axis, None, keepdims, where, device) > 0
+
+
+def all(x, axis=None, keepdims=False, where=True, device=None):
+    """Whether no element is zero; a NaN is not."""
+    if not _simple(x, where):
+        whole = lambda part: _core.count_nonzero(part, "propagate", device) == part.size
+        return _each(whole, x, axis, keepdims, None, where)
+    shape = getattr(x, "shape", None)
+    if shape is None:
+        x = _numpy.asarray(x)
+        shape = x.shape
+    positions = 1
+    for i in range(len(shape)) if axis is None else _axes(axis):
+        positions *= shape[i]
+    return count_nonzero(x, axis, None, keepdims, True, device) == positions
 
 
 def stats(x, device=None):
-    """Count, extrema, sum, mean, variance, norm from one pass."""
-    return Statistics.make(_lib.samesum_statistics_collect, _view(x).reference(), _options(device))
+    """Count, extrema and their positions, sum, mean, variance, norm and more from one pass, as `Statistics`."""
+    return _core.stats(x, device)
 
 
-class _Bins(Handle):
-    kind = "bins"
+def quantile(x, q, axis=None, out=None, method="linear", keepdims=False, where=True, device=None, nan="propagate"):
+    """Exact quantiles; `q` in [0, 1] is a number or a list of them. `method`: linear, lower, higher, nearest, midpoint, as numpy's.
+
+    With `axis`, `q` is a number.
+    """
+    if axis is not None or keepdims or where is not True or out is not None:
+        return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where)
+    if _numpy.ndim(q) == 0:
+        return _core.quantiles(x, [float(q)], method, nan, device)[0]
+    return _numpy.array(_core.quantiles(x, [float(each) for each in q], method, nan, device))
 
 
-class Histogram(Handle):
-    """Counts over bins, and of what lies outside; those of other parts can be added."""
-    kind = "histogram"
-    edges = None
-
-    def merge(self, other):
-        """Adds the counts over the same bins; returns itself."""
-        _check(_lib.samesum_histogram_merge(self.pointer, other.pointer))
-        return self
-
-    __iadd__ = merge
-
-    @property
-    def counts(self):
-        size = ctypes.c_uint64()
-        found = _lib.samesum_histogram_counts(self.pointer, ctypes.byref(size))
-        return numpy.ctypeslib.as_array(found, (size.value,)).copy()
-
-    def _outside(self, which):
-        numbers = [ctypes.c_uint64() for _ in range(3)]
-        _lib.samesum_histogram_outside(self.pointer, *map(ctypes.byref, numbers))
-        return numbers[which].value
-
-    under = property(lambda self: self._outside(0))
-    over = property(lambda self: self._outside(1))
-    nan = property(lambda self: self._outside(2))
-
-    def __iter__(self):  # counts, edges = samesum.histogram(x), as numpy
-        return iter((self.counts, self.edges))
+def median(x, axis=None, out=None, keepdims=False, where=True, device=None, nan="propagate"):
+    """The exact median."""
+    return quantile(x, 0.5, axis, out, "linear", keepdims, where, device, nan)
 
 
 def histogram(x, bins=10, range=None, device=None):
-    """Exact counts: `bins` even ones from the least to the greatest element, or over `range`; or between given edges.
+    """The number of samples in each bin, as a `Histogram`, which unpacks like numpy's pair: ``counts, edges = histogram(x)``.
 
-    The result unpacks as numpy's: ``counts, edges = samesum.histogram(x)``. It also has under, over and nan, and merges.
+    `bins`: their number, or ascending edges; `range`: the outer edges, by default the least and the greatest finite sample. Samples outside
+    and NaNs are counted apart.
     """
-    v = _view(x)
-    if numpy.isscalar(bins):
-        if range is None:
-            found = stats(v) if v.size else None
-            low, high = (float(found.min), float(found.max)) if found else (0.0, 1.0)
-            low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        else:
-            low, high = range
-        edges = _Bins.make(_lib.samesum_bins_even, ctypes.c_double(low), ctypes.c_double(high), ctypes.c_uint64(bins))
-    else:
-        given = numpy.ascontiguousarray(bins, numpy.float64)
-        edges = _Bins.make(_lib.samesum_bins_between, given.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), ctypes.c_size_t(given.size))
-    result = Histogram.make(_lib.samesum_histogram_of, v.reference(), edges.pointer, _options(device))
-    count = _lib.samesum_bins_count(edges.pointer)
-    result.edges = numpy.ctypeslib.as_array(_lib.samesum_bins_edges(edges.pointer), (count + 1,)).copy()
-    return result
+    return _core.histogram(x, _bins_of(x, bins, range), device)
+
+
+def reduce(x, operator, identity=None, device=None):
+    """The elements reduced by a formula of `a` and `b`, such as ``'gcd(a, b)'``, over a fixed tree: docs/formulas.md has the formulas."""
+    return _core.reduce(x, operator, identity, device)
+
+
+def map(formula, **inputs):
+    """The values of a formula at each position: arrays and numbers by name. A tuple's components come as a tuple of arrays.
+
+    Examples
+    --------
+    >>> samesum.map('sqrt(x^2 + y^2)', x=[3.0], y=[4.0])
+    array([5.])
+    """
+    results = _core.map(formula, inputs)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def sum_map(formula, device=None, nan="propagate", **inputs):
+    """The exact sum of a formula's values, rounded once, without an array of them: ``sum_map('w*(x - m)^2', w=w, x=x, m=3.0)``."""
+    return _core.sum_map(formula, inputs, nan, device)
 
 
 def selftest(device="cpu"):
-    """Whether a device gives the right bits: DeviceError with the failures where not. Takes seconds."""
-    _check(_lib.samesum_device_selftest((Device(device) if isinstance(device, str) else device).pointer))
+    """Whether a device gives the right bits: a dict with ``passed``. Takes seconds."""
+    return _json.loads(_core.selftest(device))
+
+
+def _fraction(self):
+    """The exact sum as a fractions.Fraction. NoAnswerError where a NaN or an infinity was added."""
+    if self.nan_count or self.infinities:
+        raise NoAnswerError("a sum with NaNs or infinities is no fraction")
+    return _Fraction(self._fixed(), 1 << 1074)
+
+
+def _round(self, nan="propagate"):
+    """The sum, rounded once to the nearest float64."""
+    return self._round(nan)
+
+
+def _value(self):
+    """An int where all elements were integers, else the rounded float."""
+    return self._integer() if self._whole and self.count else self._round(None)
+
+
+def _words(self):
+    """82 words of int64 that merge by addition: for MPI, NCCL and torch.distributed."""
+    return _numpy.array(self._words(), _numpy.int64)
+
+
+Accumulator.fraction = _fraction
+Accumulator.round = _round
+Accumulator.value = _value
+Accumulator.words = _words
+Accumulator.from_words = staticmethod(lambda words: Accumulator._from_words(_numpy.asarray(words, _numpy.int64).tolist()))
+Accumulator.__float__ = lambda self: self._round(None)
+Accumulator.__repr__ = lambda self: f"<samesum.Accumulator of {self.count} elements: {self._round(None)!r}>"
+Statistics.__repr__ = lambda self: f"<samesum.Statistics of {self.count}: mean {self.mean!r}>" if self.count else "<samesum.Statistics of 0>"
+_install(Histogram, Statistics)

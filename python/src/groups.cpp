@@ -1,0 +1,183 @@
+// Results of many groups: by key, by index, of every prefix, over bins of several axes, of all pairs.
+#include "groups.hpp"
+
+#include "objects.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <samesum/by.hpp>
+#include <samesum/error.hpp>
+#include <samesum/histogram_nd.hpp>
+#include <samesum/pairs.hpp>
+#include <samesum/scan.hpp>
+#include <samesum/weighted_histogram.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace samesum::python {
+namespace {
+
+using namespace nanobind::literals;
+
+nb::object shown(Values values) {
+  const DType type = values.type();
+  return array_of(std::move(values), type);
+}
+
+nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std::int64_t> axis, bool exclusive, bool float32,
+                   const std::vector<std::uint64_t>& offsets, nb::handle nan, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  Scan what{.exclusive = exclusive, .float32 = float32, .axis = axis, .offsets = offsets};
+  constexpr ScanOperation all[] = {ScanOperation::sum, ScanOperation::product, ScanOperation::min, ScanOperation::max,
+                                   ScanOperation::count_nonzero};
+  const auto found = std::ranges::find(all, operation, [](ScanOperation each) { return name_of(each); });
+  if (found == std::end(all)) {
+    throw Error(ErrorKind::usage, "a scan is of sum, product, min, max or count_nonzero, not of '" + operation + "'");
+  }
+  what.operation = *found;
+  Values values = run(view.bytes(), options, [&] { return scan(real(view).array(), what, options); });
+  const DType type = what.operation == ScanOperation::count_nonzero ? DType::int64 : values.type();
+  if (type == DType::bfloat16) throw Error(ErrorKind::usage, "extremes of bfloat16: convert to float32 first");
+  return array_of(std::move(values), type);
+}
+
+/// The groups of the elements of a table by their keys.
+nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, std::uint64_t ddof, nb::handle nan) {
+  const View view(x);
+  Options options = options_of(nan, nb::none());
+  const GroupOptions kept{.squares = what == "var" || what == "std", .extrema = what == "min" || what == "max"};
+  if (what == "count") {  // numpy counts by int64
+    return array_of(run(view.bytes(), options, [&] { return by.sums(real(view).array()).counts(); }), DType::int64);
+  }
+  return shown(run(view.bytes(), options, [&] {
+    const GroupSums sums = by.sums(real(view).array(), kept);
+    if (what == "mean") return sums.means(options.nan);
+    if (what == "var") return sums.variances(ddof, options.nan);
+    if (what == "min") return sums.minima(options.nan);
+    return what == "max" ? sums.maxima(options.nan) : sums.sums(options.nan);
+  }));
+}
+
+/// The sums of `values` at the indices 0 to groups - 1; `to`: an array to which they are added, its elements rounded once.
+nb::object sum_at(nb::handle values, nb::handle indices, std::uint64_t groups, nb::handle to) {
+  const View data(values), places(indices);
+  Options options;
+  if (to.is_none()) {
+    return shown(run(data.bytes(), options, [&] {
+      GroupSums sums(groups);
+      sums.add(real(data).array(), real(places).array());
+      return sums.sums();
+    }));
+  }
+  const View start(to);
+  const DType type = real(start).array().type();
+  return shown(run(data.bytes(), options, [&] {
+    GroupSums sums(groups);
+    std::vector<std::uint64_t> each(groups);
+    for (std::uint64_t i = 0; i < groups; ++i) each[i] = i;
+    sums.add(start.array(), Array(each));
+    sums.add(real(data).array(), real(places).array());
+    if (type != DType::float32) return sums.sums();
+    Values rounded(type, {groups});
+    for (std::uint64_t i = 0; i < groups; ++i) static_cast<float*>(rounded.data())[i] = sums.sum(i).round_to_float();
+    return rounded;
+  }));
+}
+
+/// Views of several objects.
+struct Views {
+  explicit Views(const nb::list& objects) {
+    for (const nb::handle object : objects) {
+      views.push_back(std::make_unique<View>(object));
+      arrays.push_back(real(*views.back()).array());
+      bytes += views.back()->bytes();
+    }
+  }
+
+  std::vector<std::unique_ptr<View>> views;
+  std::vector<Array> arrays;
+  std::uint64_t bytes = 0;
+};
+
+nb::object count_cells(const nb::list& coordinates, const std::vector<Bins>& bins, nb::handle device) {
+  const Views samples(coordinates);
+  Options options = options_of(nb::none(), device);
+  const HistogramNd found = run(samples.bytes, options, [&] { return histogram_nd(samples.arrays, bins, options); });
+  return array_of(found.counts(), found.shape());
+}
+
+nb::object weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, const std::string& what) {
+  const Views samples(coordinates);
+  const View weight(weights);
+  Options options;
+  return shown(run(samples.bytes, options, [&] {
+    WeightedHistogram found(bins, what == "squares" || what == "variances");
+    found.add(samples.arrays, real(weight).array(), options);
+    if (what == "squares") return found.squares();
+    if (what == "means") return found.means();
+    return what == "variances" ? found.variances() : found.sums();
+  }));
+}
+
+nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy, double h,
+                     double softening, nb::handle weights, nb::handle device) {
+  const View left(a), right(b);
+  std::unique_ptr<View> weight;
+  Options options = options_of(nb::none(), device);
+  PairsProblem problem{
+      .reduction = parse_pair_reduction(reduction), .accuracy = parse_pair_accuracy(accuracy), .h = h, .softening = softening};
+  if (f.find('(') == std::string::npos) {
+    problem.f = parse_pair_function(f);
+  } else {
+    problem.formula = Formula(f);
+  }
+  const Array& vectors = real(left).array();
+  if (vectors.rank() > 2 || real(right).array().rank() != vectors.rank()) {
+    throw Error(ErrorKind::usage, "pairs takes two arrays of one axis (numbers), or two of two axes (a vector in each row)");
+  }
+  if (vectors.rank() == 2) {
+    if (vectors.shape()[1] != right.array().shape()[1]) throw Error(ErrorKind::usage, "the vectors of a and b have different lengths");
+    problem.components = vectors.shape()[1];
+  }
+  if (!weights.is_none()) {
+    weight = std::make_unique<View>(weights);
+    problem.weights = real(*weight).array();
+  }
+  const PairsResult found = run(left.bytes() * right.bytes(), options, [&] { return pairs(vectors, right.array(), problem, options); });
+  return std::visit(
+      [](const auto& results) {
+        Values values(dtype_of<typename std::decay_t<decltype(results)>::value_type>(), {results.size()});
+        if (!results.empty()) std::memcpy(values.data(), results.data(), results.size() * sizeof(results[0]));
+        return shown(std::move(values));
+      },
+      found);
+}
+
+}  // namespace
+
+void bind_groups(nb::module_& m) {
+  nb::class_<By>(m, "By")
+      .def_static("keys_of",
+                  [](nb::handle keys) {
+                    const View view(keys);
+                    Options options;
+                    return run(view.bytes(), options, [&] { return by(real(view).array()); });
+                  })
+      .def_prop_ro("keys", [](const By& self) { return shown(Values(self.keys())); })
+      .def_prop_ro("groups", &By::groups)
+      .def("reduce", &reduce_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("scan", &scan_of, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("sum_at", &sum_at, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("count_cells", &count_cells, nb::arg(), nb::arg(), nb::arg().none());
+  m.def("weigh_cells", &weigh_cells);
+  m.def("pairs", &all_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+        nb::arg().none());
+}
+
+}  // namespace samesum::python

@@ -1,0 +1,38 @@
+// Values of the library as Python objects.
+#pragma once
+
+#include "view.hpp"
+
+#include <nanobind/nanobind.h>
+#include <samesum/accumulator.hpp>
+#include <samesum/axes.hpp>
+#include <samesum/complex.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/value.hpp>
+
+#include <complex>
+#include <span>
+#include <vector>
+
+namespace samesum::python {
+
+nb::object number(const Value& value);
+nb::object number(std::complex<double> value);
+/// The exact sum of integers, of any size.
+nb::object integer(const Accumulator& sum);
+nb::object integer(const ProductAccumulator& sum);
+/// An array of numpy that owns `values`; `type`: the type to show them as, of the same size.
+nb::object array_of(Values values, DType type);
+/// Counts as numpy has them: int64, as none reaches 2^63.
+nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std::uint64_t>& shape);
+/// @throws Error (usage) where the elements are complex numbers.
+const View& real(const View& view);
+
+nb::bytes bytes_of(const std::vector<std::byte>& bytes);
+/// The bytes of anything with the buffer protocol.
+std::vector<std::byte> bytes_in(nb::handle object);
+
+void bind_objects(nb::module_& m);
+void bind_reductions(nb::module_& m);
+
+}  // namespace samesum::python

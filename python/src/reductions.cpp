@@ -1,0 +1,250 @@
+// Reductions, quantiles and formulas.
+#include "objects.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <samesum/samesum.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace samesum::python {
+namespace {
+
+using namespace nanobind::literals;
+
+nb::object sum(nb::handle x, nb::handle nan, nb::handle device, bool to_float) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  if (view.complex()) return number(run(view.bytes(), options, [&] { return samesum::sum(ComplexArray(view.array()), options); }));
+  if (to_float) return nb::cast(run(view.bytes(), options, [&] { return accumulate(view.array(), options).round_to_float(options.nan); }));
+  try {
+    return number(run(view.bytes(), options, [&] { return samesum::sum(view.array(), options); }));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_answer) throw;
+  }
+  return integer(run(view.bytes(), options, [&] { return accumulate(view.array(), options); }));
+}
+
+enum class Average { mean, variance, deviation, norm };
+
+nb::object average(nb::handle x, Average what, std::uint64_t ddof, nb::handle nan, nb::handle device, bool to_float) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  if (view.complex()) {
+    if (what == Average::mean)
+      return number(run(view.bytes(), options, [&] { return samesum::mean(ComplexArray(view.array()), options); }));
+    if (what != Average::norm) throw Error(ErrorKind::usage, "variances of complex numbers are not defined here; take those of the parts");
+  }
+  const double result = run(view.bytes(), options, [&]() -> double {
+    const Array& data = view.array();
+    const NanPolicy policy = options.nan;
+    if (to_float) {
+      const Statistics found = collect(data, {.extrema = false, .sum = what != Average::norm, .squares = what != Average::mean}, options);
+      if (what == Average::mean) return found.mean_to_float(policy);
+      if (what == Average::norm) return found.norm_to_float(policy);
+      return what == Average::variance ? found.variance_to_float(ddof, policy) : found.standard_deviation_to_float(ddof, policy);
+    }
+    if (what == Average::mean) return samesum::mean(data, options);
+    if (what == Average::norm) return samesum::norm(data, options);
+    return what == Average::variance ? samesum::variance(data, ddof, options) : samesum::standard_deviation(data, ddof, options);
+  });
+  return nb::cast(result);
+}
+
+nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims, nb::handle nan,
+                 nb::handle device, nb::handle out) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  if (view.complex() && reduction != AxisReduction::sum && reduction != AxisReduction::mean) {
+    throw Error(ErrorKind::usage, "of complex numbers there are only sums and means along axes");
+  }
+  const auto rank = static_cast<std::int64_t>(view.array().rank()) - (view.complex() ? 1 : 0);
+  // numpy counts and indexes by int64; neither reaches 2^63.
+  const bool indices =
+      reduction == AxisReduction::argmin || reduction == AxisReduction::argmax || reduction == AxisReduction::count_nonzero;
+  std::vector<std::int64_t> numbers;
+  if (axes) {
+    for (const std::int64_t axis : *axes) {
+      if (axis < -rank || axis >= rank) {
+        throw Error(ErrorKind::usage, "axis " + std::to_string(axis) + " is none of an array of " + std::to_string(rank) + " axes");
+      }
+      numbers.push_back(axis < 0 ? axis + rank : axis);
+    }
+  } else {
+    for (std::int64_t i = 0; i < rank; ++i) numbers.push_back(i);
+  }
+  const Axes chosen(std::move(numbers));
+  if (!out.is_none()) {
+    const View to(out, true);
+    const Array place = indices && to.array().type() == DType::int64 ? to.as(DType::uint64) : to.array();
+    run(view.bytes(), options, [&] {
+      axis_reduction(view.array(), reduction, keepdims ? chosen.kept() : chosen, place, options);
+      return 0;
+    });
+    return nb::borrow(out);
+  }
+  Values values =
+      run(view.bytes(), options, [&] { return axis_reduction(view.array(), reduction, keepdims ? chosen.kept() : chosen, options); });
+  const DType type = indices ? DType::int64 : values.type();
+  if (type == DType::bfloat16) throw Error(ErrorKind::usage, "minima of bfloat16 along axes: convert to float32 first");
+  nb::object result = array_of(std::move(values), type);
+  if (view.complex()) result = nb::module_::import_("samesum._arrays").attr("as_complex")(result);
+  return result;
+}
+
+nb::object extremum(nb::handle x, bool greatest, bool index, nb::handle nan, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  const Extremum found = run(view.bytes(), options, [&] {
+    return greatest ? samesum::max(real(view).array(), options) : samesum::min(real(view).array(), options);
+  });
+  return index ? nb::cast(found.index) : number(found.value);
+}
+
+std::uint64_t count_nonzero(nb::handle x, nb::handle nan, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  return run(view.bytes(), options, [&] { return samesum::count_nonzero(real(view).array(), options); });
+}
+
+nb::object product(nb::handle x, nb::handle nan, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  if (view.complex()) return number(run(view.bytes(), options, [&] { return samesum::product(ComplexArray(view.array()), options); }));
+  if (!is_integer(view.array().type())) return number(run(view.bytes(), options, [&] { return samesum::product(view.array(), options); }));
+  const std::string digits = run(view.bytes(), options, [&] {
+    Product all(options, view.array().type());
+    all.append(view.array());
+    return all.digits();
+  });
+  return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
+}
+
+nb::object dot(nb::handle a, nb::handle b, nb::handle nan, nb::handle device) {
+  const View left(a), right(b);
+  Options options = options_of(nan, device);
+  const ProductAccumulator sum =
+      run(left.bytes() + right.bytes(), options, [&] { return samesum::dot(real(left).array(), real(right).array(), options); });
+  if (is_integer(left.array().type())) return integer(sum);
+  return nb::cast(sum.round(options.nan));
+}
+
+Statistics stats(nb::handle x, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nb::none(), device);
+  return run(view.bytes(), options,
+             [&] { return collect(real(view).array(), {.extrema = true, .sum = true, .squares = true, .nonzeros = true}, options); });
+}
+
+nb::list quantiles(nb::handle x, const std::vector<double>& q, const std::string& method, nb::handle nan, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  const QuantileRule rule{.method = parse_quantile_method(method)};
+  const Quantiles found = run(view.bytes(), options, [&] { return samesum::quantiles(real(view).array(), q, rule, options); });
+  nb::list result;
+  for (const Value& value : found.values) result.append(number(value));
+  return result;
+}
+
+nb::object reduce(nb::handle x, const std::string& formula, nb::handle identity, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nb::none(), device);
+  std::vector<Value> none;
+  if (nb::isinstance<nb::int_>(identity)) {
+    none.push_back(FormulaParameter("", nb::cast<std::int64_t>(identity)).value);
+  } else if (!identity.is_none()) {
+    none.push_back(FormulaParameter("", nb::cast<double>(identity)).value);
+  }
+  const Operator op(Formula(formula), std::move(none));
+  const std::vector<Value> found = run(view.bytes(), options, [&] { return samesum::reduce(real(view).array(), op, options); });
+  return number(found.at(0));
+}
+
+/// The arrays and the numbers that a formula takes by name.
+struct Inputs {
+  explicit Inputs(const nb::dict& named) {
+    for (const auto& [key, value] : named) {
+      const std::string name = nb::cast<std::string>(key);
+      if (PyLong_Check(value.ptr()) != 0) {
+        parameters.emplace_back(name, nb::cast<std::int64_t>(value));
+      } else if (PyFloat_Check(value.ptr()) != 0) {
+        parameters.emplace_back(name, nb::cast<double>(value));
+      } else {
+        views.push_back(std::make_unique<View>(value));
+        arrays.emplace_back(name, real(*views.back()).array());
+        bytes += views.back()->bytes();
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<View>> views;
+  std::vector<FormulaInput> arrays;
+  std::vector<FormulaParameter> parameters;
+  std::uint64_t bytes = 0;
+};
+
+nb::object sum_map(const std::string& text, const nb::dict& named, nb::handle nan, nb::handle device) {
+  const Inputs inputs(named);
+  const Formula formula(text);
+  Options options = options_of(nan, device);
+  const Accumulator sum =
+      run(inputs.bytes, options, [&] { return accumulate(*samesum::map(formula, inputs.arrays, inputs.parameters), options); });
+  return is_integer(sum.result_type()) && sum.count() != 0 ? integer(sum) : nb::cast(sum.round(options.nan));
+}
+
+nb::list map_formula(const std::string& text, const nb::dict& named) {
+  const Inputs inputs(named);
+  const Formula formula(text);
+  const std::vector<std::uint64_t> shape = shape_of(inputs.arrays);
+  std::vector<Values> results;
+  for (const DType type : formula.describe(inputs.arrays, inputs.parameters).results) results.emplace_back(type, shape);
+  std::vector<Array> places;
+  for (const Values& values : results) places.push_back(values.array());
+  {
+    nb::gil_scoped_release release;
+    map(formula, inputs.arrays, inputs.parameters, places);
+  }
+  nb::list list;
+  for (Values& values : results) {
+    const DType type = values.type();
+    list.append(array_of(std::move(values), type));
+  }
+  return list;
+}
+
+}  // namespace
+
+void bind_reductions(nb::module_& m) {
+  nb::enum_<Average>(m, "Average")
+      .value("mean", Average::mean)
+      .value("var", Average::variance)
+      .value("std", Average::deviation)
+      .value("norm", Average::norm);
+  nb::enum_<AxisReduction>(m, "AxisReduction")
+      .value("sum", AxisReduction::sum)
+      .value("mean", AxisReduction::mean)
+      .value("var", AxisReduction::variance)
+      .value("std", AxisReduction::standard_deviation)
+      .value("norm", AxisReduction::norm)
+      .value("min", AxisReduction::min)
+      .value("max", AxisReduction::max)
+      .value("argmin", AxisReduction::argmin)
+      .value("argmax", AxisReduction::argmax)
+      .value("count_nonzero", AxisReduction::count_nonzero);
+  m.def("sum", &python::sum, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
+  m.def("average", &average, nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+  m.def("along", &along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none());
+  m.def("extremum", &extremum, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("count_nonzero", &python::count_nonzero, nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("product", &python::product, nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("dot", &python::dot, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("stats", &stats, nb::arg(), nb::arg().none());
+  m.def("quantiles", &python::quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("map", &map_formula);
+  m.def("sum_map", &sum_map, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+}
+
+}  // namespace samesum::python

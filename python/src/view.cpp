@@ -1,0 +1,177 @@
+#include "view.hpp"
+
+#include <nanobind/stl/string.h>
+#include <samesum/error.hpp>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+namespace samesum::python {
+
+namespace {
+
+/// Whether the object is an array of numpy itself, no masked one or other subclass.
+bool is_ndarray(nb::handle object) {
+  static PyObject* const type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == type;
+}
+
+}  // namespace
+
+View::View(nb::handle object, bool written) {
+  if (take_buffer(object, false, written) || take_cuda(object)) return;
+  if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
+  const nb::object pair = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
+  if (!take_buffer(pair[0], nb::cast<bool>(pair[1]))) throw nb::type_error("samesum: these elements are no numbers that samesum knows");
+}
+
+Array View::as(DType type) const {
+  const Array& a = *array_;
+  if (a.on_device()) return {a.buffer(), Shape(a.shape()), type, a.offset(), Strides(a.strides())};
+  return {a.data(), Shape(a.shape()), type, Strides(a.strides())};
+}
+
+View::~View() {
+  if (held_) PyBuffer_Release(&buffer_);
+}
+
+bool View::take_buffer(nb::handle object, bool bfloat16, bool written) {
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  if (!is_ndarray(object) && (nb::hasattr(object, "mask") || nb::hasattr(object, "null_count"))) {
+    return false;  // the buffer would show what is masked or missing
+  }
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();  // of a type that the protocol cannot describe
+    return false;
+  }
+  held_ = true;
+  const char* format = buffer_.format == nullptr ? "B" : buffer_.format;
+  if (*format == '>' || *format == '!') {  // as_buffer swaps the bytes
+    PyBuffer_Release(&buffer_);
+    held_ = false;
+    return false;
+  }
+  set_type(format, static_cast<std::size_t>(buffer_.itemsize));
+  if (bfloat16) type_ = DType::bfloat16;
+  const auto rank = static_cast<std::size_t>(buffer_.ndim);
+  if (rank == 1 && !complex_) {
+    array_.emplace(buffer_.buf, static_cast<std::uint64_t>(buffer_.shape[0]), type_, buffer_.strides[0]);
+    return true;
+  }
+  std::vector<std::uint64_t> shape(rank);
+  std::vector<std::int64_t> strides(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    shape[i] = static_cast<std::uint64_t>(buffer_.shape[i]);
+    strides[i] = buffer_.strides[i];
+  }
+  if (complex_) {
+    shape.push_back(2);
+    strides.push_back(static_cast<std::int64_t>(size_of(type_)));
+  }
+  array_.emplace(buffer_.buf, Shape(shape), type_, Strides(strides));
+  return true;
+}
+
+void View::set_type(const char* format, std::size_t size) {
+  if (*format == '<' || *format == '=' || *format == '@') ++format;
+  if (*format == 'Z') {
+    complex_ = true;
+    ++format;
+    size /= 2;
+  }
+  const char code = *format;
+  if (code == '\0' || format[1] != '\0') throw nb::type_error("samesum: records and strings are no numbers");
+  if (code == 'e' && size == 2) {
+    type_ = DType::float16;
+  } else if (code == 'f' && size == 4) {
+    type_ = DType::float32;
+  } else if (code == 'd' && size == 8) {
+    type_ = DType::float64;
+  } else if (std::strchr("bhilqn", code) != nullptr && size <= 8) {
+    type_ = kDTypes[2 * static_cast<std::size_t>(std::countr_zero(size))];
+  } else if (std::strchr("BHILQN?", code) != nullptr && size <= 8) {
+    type_ = kDTypes[2 * static_cast<std::size_t>(std::countr_zero(size)) + 1];
+  } else {
+    const std::string message = std::string("samesum: elements of the format '") + code + "' and " + std::to_string(size) +
+                                " bytes are no numbers that it knows; convert them to float64 first";
+    throw nb::type_error(message.c_str());
+  }
+}
+
+bool View::take_cuda(nb::handle object) {
+  if (!nb::hasattr(object, "__cuda_array_interface__")) return false;
+  const nb::dict interface = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
+  const std::string text = nb::cast<std::string>(interface["typestr"]);
+  if (text.size() < 3 || text[0] == '>') throw nb::type_error("samesum: elements on a GPU have to be little-endian numbers");
+  const std::size_t size = static_cast<std::size_t>(std::stoul(text.substr(2)));
+  if (text[1] == 'f') {
+    set_type(size == 2 ? "e" : size == 4 ? "f" : "d", size);
+  } else if (text[1] == 'i' || text[1] == 'u' || text[1] == 'b') {
+    set_type(text[1] == 'i' ? "q" : "Q", size);
+  } else if (text[1] == 'c') {
+    set_type(size == 8 ? "Zf" : "Zd", size);
+  } else {
+    throw nb::type_error("samesum: elements on a GPU have to be numbers");
+  }
+  std::vector<std::uint64_t> shape;
+  std::vector<std::int64_t> strides;
+  for (nb::handle extent : interface["shape"]) shape.push_back(nb::cast<std::uint64_t>(extent));
+  if (interface.contains("strides") && !interface["strides"].is_none()) {
+    for (nb::handle stride : interface["strides"]) strides.push_back(nb::cast<std::int64_t>(stride));
+  } else {
+    strides.resize(shape.size());
+    std::int64_t next = static_cast<std::int64_t>(size);
+    for (std::size_t i = shape.size(); i-- > 0; next *= static_cast<std::int64_t>(shape[i])) strides[i] = next;
+  }
+  if (complex_) {
+    shape.push_back(2);
+    strides.push_back(static_cast<std::int64_t>(size_of(type_)));
+  }
+  // The bytes from the first element's lowest address to the end of the last one.
+  std::int64_t low = 0, high = static_cast<std::int64_t>(size_of(type_));
+  bool empty = false;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0) {
+      empty = true;
+      break;
+    }
+    const std::int64_t reach = strides[i] * static_cast<std::int64_t>(shape[i] - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  if (empty) {
+    array_.emplace(static_cast<const void*>(nullptr), Shape(shape), type_);
+    return true;
+  }
+  keep_ = nb::borrow(object);
+  const auto address = nb::cast<std::uintptr_t>(interface["data"][0]);
+  const nb::object place = nb::module_::import_("samesum._arrays").attr("cuda_place")(object, interface.get("stream", nb::none()));
+  const auto stream = nb::cast<std::uintptr_t>(place[0]);
+  const auto ordinal = nb::cast<std::uint32_t>(place[1]);
+  const Device device = Device::on_cuda_stream(reinterpret_cast<void*>(stream), ordinal);  // NOLINT: the protocol gives numbers
+  void* first = reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(low));       // NOLINT
+  array_.emplace(Buffer::wrap(device, first, static_cast<std::uint64_t>(high - low)), Shape(shape), type_, static_cast<std::uint64_t>(-low),
+                 Strides(strides));
+  return true;
+}
+
+Options options_of(nb::handle nan, nb::handle device) {
+  Options options;
+  if (!nan.is_none()) {
+    const char* name = nb::cast<const char*>(nan);
+    if (std::strcmp(name, "skip") == 0) {
+      options.nan = NanPolicy::skip;
+    } else if (std::strcmp(name, "propagate") != 0) {
+      throw Error(ErrorKind::usage, std::string("nan has to be 'propagate' or 'skip', not '") + name + "'");
+    }
+  }
+  if (!device.is_none()) options.device = device_of(device);
+  return options;
+}
+
+Device device_of(nb::handle device) {
+  if (nb::isinstance<Device>(device)) return nb::cast<Device>(device);
+  return Device::open(nb::cast<std::string>(device));
+}
+
+}  // namespace samesum::python

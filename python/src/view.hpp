@@ -1,0 +1,69 @@
+// What lies behind a Python object: a view of its elements, without a copy, for as long as the object of this class lives.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <samesum/array.hpp>
+#include <samesum/device.hpp>
+#include <samesum/options.hpp>
+
+#include <optional>
+#include <string>
+
+namespace samesum::python {
+
+namespace nb = nanobind;
+
+class View {
+ public:
+  /// Takes the buffer protocol and __cuda_array_interface__; other objects first go through samesum._arrays.as_buffer.
+  /// @throws nb::type_error where the elements are of a type that samesum has not.
+  /// `written`: results go there, so nothing may be copied, and the memory must be writable.
+  explicit View(nb::handle object, bool written = false);
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  ~View();
+
+  /// The elements; of complex numbers their parts, along a last axis of two.
+  const Array& array() const { return *array_; }
+  /// The same memory as elements of another type of the same size.
+  Array as(DType type) const;
+  bool complex() const noexcept { return complex_; }
+  std::uint64_t bytes() const { return array_->bytes(); }
+
+ private:
+  bool take_buffer(nb::handle object, bool bfloat16, bool written = false);
+  bool take_cuda(nb::handle object);
+  void set_type(const char* format, std::size_t size);
+
+  nb::object keep_;
+  Py_buffer buffer_{};
+  bool held_ = false;
+  bool complex_ = false;
+  DType type_ = DType::float64;
+  std::optional<Array> array_;
+};
+
+/// A device: samesum.Device, or its selector.
+Device device_of(nb::handle device);
+/// The options of a call: the name of the policy on NaNs, and a device or None for the choice by size.
+Options options_of(nb::handle nan, nb::handle device);
+
+/// Runs `work` without the interpreter's lock where it is long, so that other threads of Python run and Ctrl-C ends it.
+template <class Work>
+auto run(std::uint64_t bytes, Options& options, const Work& work) {
+  constexpr std::uint64_t kLong = 1 << 15;  // below, giving the lock back costs more than the work
+  if (bytes < kLong && !options.device) return work();
+  struct Interrupted {};
+  options.progress = [](const Progress&) {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw Interrupted();  // the exception stays set in this thread
+  };
+  try {
+    nb::gil_scoped_release release;
+    return work();
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+}  // namespace samesum::python
