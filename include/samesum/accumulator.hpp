@@ -14,6 +14,8 @@
 
 namespace samesum SAMESUM_EXPORT {
 
+class SumMessage;
+
 /// The exact sum of any numbers of the types of DType, as a value: it can be added to, merged, serialized, sent, and rounded.
 ///
 /// It is a fixed-point number of 2240 bits whose lowest bit weighs 2^-1074, the smallest positive double (Kulisch's long accumulator), with
@@ -98,6 +100,8 @@ class Accumulator {
   std::array<std::int64_t, kDigits> canonical_digits() const noexcept;
 
  private:
+  friend class SumMessage;
+
   // The kinds of elements added; the greatest enumerator decides the result's type.
   enum class Elements : std::uint8_t { none, unsigned_integers, integers, floats };
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace samesum SAMESUM_EXPORT {
@@ -29,9 +30,13 @@ class By {
  public:
   std::uint64_t groups() const noexcept;
   std::uint64_t elements() const noexcept;  ///< how many are divided
-  /// The key of each group, in the type of the keys; where keys are the numbers of groups, and of segments, these numbers as uint64.
-  const Values& keys() const noexcept;
-  /// The sums of such groups, with what `options` ask for. @throws Error (usage) unless `data` has elements() elements.
+  /// The key of each group, in the type of the keys; where keys are the numbers of groups, and of segments, these numbers
+  /// as uint64: O(groups) when they are first asked for.
+  const Values& keys() const;
+  /// Of segments their offsets, one more than groups; empty where keys divide the elements.
+  std::span<const std::uint64_t> offsets() const noexcept;
+  /// The sums of such groups, with what `options` ask for; added up on a device where the elements and the keys, or segments, lie there.
+  /// @throws Error (usage) unless `data` has elements() elements.
   GroupSums sums(const Array& data, const GroupOptions& options = {}) const;
 
  private:
@@ -46,7 +51,8 @@ class By {
 };
 
 /// Elements with equal keys are a group; keys are integers of any type. O(n), and O(groups log groups) where they are sorted; 8 bytes of
-/// memory an element. @throws Error (usage) where the keys are no integers.
+/// memory an element. Keys on a device are numbered on the host, and their groups' numbers lie on that device again. @throws Error (usage)
+/// where the keys are no integers.
 By by(const Array& keys, KeyOrder order = KeyOrder::sorted);
 /// Keys are the numbers of groups, 0 to groups - 1, of which any may be empty. O(1): the keys stay where they are and must outlive the
 /// result. Errors as GroupSums::add().
@@ -64,7 +70,7 @@ By by_lengths(const Array& lengths);
 
 /// As GroupSums::sums(), means(), variances(), counts().
 inline Values sum(const Array& data, const By& by, const Options& options = {}) {
-  return by.sums(data, {.threads = options.tuning.threads}).sums(options.nan);
+  return by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(options.nan);
 }
 inline Values mean(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.threads = options.tuning.threads}).means(options.nan);

@@ -8,21 +8,35 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/array.hpp>
 #include <samesum/axes.hpp>
+#include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
+
+namespace samesum {
+namespace device {
+struct Run;
+}
+namespace groups {
+struct Indexing;
+}
+}  // namespace samesum
 
 namespace samesum SAMESUM_EXPORT {
 
 /// What is kept for each group, and what becomes of elements that have none.
 struct GroupOptions {
-  bool squares = false;         ///< the sums of squares too: for variances and norms
-  bool extrema = false;         ///< the least and the greatest element too
+  bool squares = false;  ///< the sums of squares too: for variances and norms
+  bool extrema = false;  ///< the least and the greatest element too
+  bool counts = true;  ///< the number of elements: for means, and for all that is told of one group; without, adding on a device is faster
   bool ignore_outside = false;  ///< elements whose index is not below the number of groups are left out and counted; else they are an error
   std::uint32_t threads = 0;    ///< 0: as many as are worthwhile
 
@@ -38,6 +52,11 @@ struct GroupOptions {
 /// Memory: 32 bytes a group, 24 more for squares, 32 more for extrema, and about 700 more for a group whose elements span more than about
 /// 2^100. Of few groups each thread has a table of its own meanwhile; of many, elements are sorted by ranges of groups, 2^22 at a time.
 /// One thread at a time may add.
+///
+/// Arrays in the memory of a device that runs kernels are added up there, if it has 64-bit atomics, memory, and no extrema are wanted: as
+/// integers, digits of 34 bits, which atomic additions change in any order. There, a group takes 120 bytes for float32 elements, 540 for
+/// float64 and 64 for integers; with squares 260, 1540 and 100. The sums stay on the device until something other than sums() is asked for,
+/// or elements from elsewhere are added.
 class GroupSums {
  public:
   /// @throws Error (usage) for 2^40 groups or more.
@@ -54,7 +73,7 @@ class GroupSums {
   void grow(std::uint64_t groups);
 
   /// Adds each of `values` to the group that the element of `indices` at the same place names. Values of any type, indices of any integer
-  /// type; both of one shape, with any strides, in host memory (arrays on a device are copied to it).
+  /// type; both of one shape, with any strides; in host memory or on a device. Where one is in host memory the other is copied to it.
   /// O(n), on all cores; O(n + groups) where each thread has a table of its own.
   /// @throws Error (usage) where the shapes differ, or where an index is negative or not below groups() (unless these are to be ignored):
   /// the message names the element, and nothing has been added.
@@ -82,6 +101,9 @@ class GroupSums {
   /// The sum of each group, rounded once; of integers exact. Of an empty group 0. O(groups), on all cores.
   /// @throws Error (no_answer) that names the first group whose sum of integers does not fit.
   Values sums(NanPolicy nan = NanPolicy::propagate) const;
+  /// The same into memory of the caller's, on any device: `to` is contiguous, has one axis, groups() elements and type(). Waits until they
+  /// are there. @throws Error (usage) for another array.
+  void sums(const Array& to, NanPolicy nan = NanPolicy::propagate) const;
   /// The sum of squares of each group as float64, rounded once. @throws Error (usage) where GroupOptions::squares is false.
   Values squares(NanPolicy nan = NanPolicy::propagate) const;
   /// The mean of each group as float64, rounded once; NaN for a group without elements.
@@ -93,7 +115,8 @@ class GroupSums {
   /// such a group of integers; Error (usage) where GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;
   Values maxima(NanPolicy nan = NanPolicy::propagate) const;
-  /// The number of elements of each group, NaNs included: uint64.
+  /// The number of elements of each group, NaNs included: uint64. @throws Error (usage) where GroupOptions::counts is false; so do means(),
+  /// variances(), sum(), count() and statistics().
   Values counts() const;
 
   /// The exact sum of one group, as accumulate() gives it. O(1). @throws Error (usage) for a group that is not there; so do those below.
@@ -109,7 +132,35 @@ class GroupSums {
 
   std::uint64_t outside() const noexcept;  ///< elements left out, as their index is not below groups()
 
+  /// The canonical serialized form (docs/accumulator-format.md): equal sums have equal bytes. O(groups).
+  std::vector<std::byte> serialize() const;
+  /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
+  static GroupSums deserialize(std::span<const std::byte> bytes);
+
+  /// Words that merge by addition, as Accumulator::words(): for each group those of its sum and, with squares, of the sum of squares; then
+  /// 5 more. O(groups), 656 bytes a group: of many groups serialize() takes fewer.
+  /// @throws Error (usage) where extrema are kept of any elements: they are no sums.
+  std::vector<std::int64_t> words() const;
+  /// The sums of so many groups whose words these are; `options` as those of the parts, but without extrema.
+  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
+  /// 2^64 - 1 elements.
+  static GroupSums from_words(std::uint64_t groups, const GroupOptions& options, std::span<const std::int64_t> words);
+
+  /// Equal exact sums, squares, extrema and counts of all groups, and equal options but the number of threads. O(groups).
+  friend bool operator==(const GroupSums& a, const GroupSums& b);
+
  private:
+  friend class WeightedHistogram;
+  // Elements in host memory whose groups, all of which there are, `find` stores; from memory of which so many bytes are read for each.
+  SAMESUM_HIDDEN void add(const Array& values,
+                          const std::function<void(std::uint64_t first, std::size_t count, std::uint64_t* groups)>& find,
+                          std::uint64_t bytes_each, std::uint32_t threads);
+  // Whether elements of this type in this device's memory can be added there; then runs of them, with indices that are below groups(), or
+  // samples from which `indexing` makes such.
+  SAMESUM_HIDDEN bool can_add(const Device& device, DType type);
+  SAMESUM_HIDDEN void add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Device& device,
+                          const groups::Indexing* indexing);
+
   struct SAMESUM_HIDDEN State;
   std::unique_ptr<State> state_;
 };

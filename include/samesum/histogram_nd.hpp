@@ -80,6 +80,18 @@ class HistogramNd {
     return *this;
   }
 
+  /// The canonical serialized form (docs/accumulator-format.md), edges included: equal histograms have equal bytes. O(cells).
+  std::vector<std::byte> serialize() const;
+  /// The axes have the same edges; their kind() is "edges". Formulas and names are no part of it.
+  /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
+  static HistogramNd deserialize(std::span<const std::byte> bytes);
+
+  /// Two words for each cell, that merge by addition, as Histogram::words(): of histograms over the same axes. O(cells).
+  std::vector<std::int64_t> words() const;
+  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
+  /// 2^64 - 1 samples.
+  static HistogramNd from_words(std::vector<Bins> axes, std::span<const std::int64_t> words);
+
   friend bool operator==(const HistogramNd&, const HistogramNd&) = default;
 
  private:

@@ -7,8 +7,9 @@
 // on the number of ranks nor on which rank has which elements (of products and indices: as long as the order of all elements is the same),
 // and a rank may compute its part on any device.
 //
-// An exact sum is a vector of integers (Accumulator::words()), so that one MPI_Allreduce of MPI_INT64_T with MPI_SUM merges the parts of up
-// to 2^20 ranks; networks that add up integers do it in hardware.
+// An exact sum is a vector of integers, so that one MPI_Allreduce of MPI_INT64_T with MPI_SUM merges the parts of up to 2^20 ranks;
+// networks that add up integers do it in hardware. Of a sum 20 are sent (SumMessage::ordinary()); sums with NaNs or infinities, and those of
+// float64 with elements that are no multiples of 2^-178 or a magnitude of 2^205 or more, take two more calls.
 //
 // Errors: where a rank fails to compute its part, it still takes part in the communication and then throws its own error; the others throw
 // Error (no_answer), which names the rank. Errors of MPI itself are left to the communicator's error handler.
@@ -17,11 +18,15 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/array.hpp>
 #include <samesum/error.hpp>
+#include <samesum/group_sums.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/histogram_nd.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
+#include <samesum/sum_message.hpp>
+#include <samesum/weighted_histogram.hpp>
 
 #include <mpi.h>
 
@@ -32,6 +37,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -96,9 +102,66 @@ Part reduce_words(Part empty, const Make& make, MPI_Comm comm) {
   return from_words(part, std::span<const std::int64_t>(words).first(words.size() - 2));
 }
 
+// Many sums: two calls of MPI_Allreduce, of which the first finds the words that any sum needs.
+inline void reduce_sums(std::span<Accumulator> sums, MPI_Comm comm) {
+  SumMessage::Needs needs = SumMessage::needs(sums);
+  MPI_Allreduce(MPI_IN_PLACE, needs.data(), 2, MPI_UINT64_T, MPI_BOR, comm);
+  const SumMessage message(needs);
+  const std::size_t size = message.words() * sums.size();
+  const auto words = std::make_unique_for_overwrite<std::int64_t[]>(size);
+  message.write(sums, {words.get(), size});
+  constexpr std::size_t kMost = std::size_t{1} << 30;  // integers of a call: MPI counts by int
+  for (std::size_t first = 0; first < size; first += kMost) {
+    MPI_Allreduce(MPI_IN_PLACE, words.get() + first, static_cast<int>(std::min(kMost, size - first)), MPI_INT64_T, MPI_SUM, comm);
+  }
+  message.read({words.get(), size}, sums);
+}
+
+// One sum, or the error instead of it: in one call, unless the sum of some rank needs more digits than are sent at first.
+inline void reduce_sum(Accumulator& sum, const std::exception_ptr& own, MPI_Comm comm) {
+  const SumMessage ordinary = SumMessage::ordinary();
+  constexpr std::size_t kWords = SumMessage::kOrdinaryWords;
+  std::array<std::int64_t, kWords + 2> words{};
+  const std::span<std::int64_t> of_sum = std::span(words).first(kWords);
+  const std::span<Accumulator> one(&sum, 1);
+  constexpr std::int64_t kOther = std::int64_t{1} << 32;  // beside the number of ranks that failed: a rank whose sum needs other words
+  if (ordinary.holds(sum)) {
+    ordinary.write(one, of_sum);
+  } else {
+    words[kWords] = kOther;
+  }
+  if (own) {
+    words[kWords] = 1;
+    words[kWords + 1] = rank_of(comm);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_SUM, comm);
+  const bool others = words[kWords] >= kOther;
+  words[kWords] %= kOther;
+  check(words, own, comm);
+  if (others) {
+    reduce_sums(one, comm);
+  } else {
+    ordinary.read(of_sum, one);
+  }
+}
+
+// The sum that is computed by `make`.
+template <class Make>
+Accumulator sum_of(const Make& make, MPI_Comm comm) {
+  std::exception_ptr own;
+  Accumulator sum;
+  try {
+    sum = make();
+  } catch (...) {
+    own = std::current_exception();
+  }
+  reduce_sum(sum, own, comm);
+  return sum;
+}
+
 // Statistics with extrema, which are no integers to be added up: serialized, and merged by an operation that does not commute.
 struct Blob {
-  static constexpr std::size_t kBytes = 4096;
+  static constexpr std::size_t kBytes = 1024;  // the longest form
   std::int64_t failures = 0, ranks = 0;
   std::uint64_t size = 0;
   std::array<std::byte, kBytes> bytes;
@@ -131,29 +194,111 @@ struct Blob {
 };
 static_assert(std::is_trivially_copyable_v<Blob>);
 
+// A blob that is being merged, with what MPI needs until it is.
+class BlobReduction {
+ public:
+  // The statistics are computed by `make`.
+  template <class Make>
+  BlobReduction(const Make& make, MPI_Comm comm) : comm_(comm) {
+    try {
+      blob_.set(make());
+    } catch (...) {
+      own_ = std::current_exception();
+      blob_.failures = 1;
+      blob_.ranks = rank_of(comm);
+    }
+    MPI_Type_contiguous(static_cast<int>(sizeof(Blob)), MPI_BYTE, &type_);
+    MPI_Type_commit(&type_);
+    MPI_Op_create(&Blob::merge, 0, &merge_);
+  }
+  ~BlobReduction() {
+    MPI_Op_free(&merge_);
+    MPI_Type_free(&type_);
+  }
+  BlobReduction(const BlobReduction&) = delete;
+  BlobReduction& operator=(const BlobReduction&) = delete;
+
+  void run() { MPI_Allreduce(MPI_IN_PLACE, &blob_, 1, type_, merge_, comm_); }
+  MPI_Request start() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, &blob_, 1, type_, merge_, comm_, &request);
+    return request;
+  }
+  Statistics result() const {
+    if (own_) std::rethrow_exception(own_);
+    if (blob_.failures == std::numeric_limits<std::int32_t>::max()) {
+      throw Error(ErrorKind::no_answer, "the statistics of all ranks cannot be merged");
+    }
+    if (blob_.failures != 0) refuse(blob_.failures, blob_.ranks, comm_);
+    return blob_.get();
+  }
+
+ private:
+  MPI_Comm comm_;
+  Blob blob_{};
+  std::exception_ptr own_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op merge_ = MPI_OP_NULL;
+};
+
 template <class Make>
 Statistics reduce_blobs(const Make& make, MPI_Comm comm) {
-  std::exception_ptr own;
-  Blob blob{};
-  try {
-    blob.set(make());
-  } catch (...) {
-    own = std::current_exception();
-    blob.failures = 1;
-    blob.ranks = rank_of(comm);
+  BlobReduction reduction(make, comm);
+  reduction.run();
+  return reduction.result();
+}
+
+// Bytes of any size in messages whose lengths MPI counts by int; no bytes stand for a failure.
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+inline void send(const std::vector<std::byte>& bytes, int to, MPI_Comm comm) {
+  const std::uint64_t size = bytes.size();
+  MPI_Send(&size, 1, MPI_UINT64_T, to, 0, comm);
+  for (std::size_t first = 0; first < size; first += kMostBytes) {
+    MPI_Send(&bytes[first], static_cast<int>(std::min(kMostBytes, bytes.size() - first)), MPI_BYTE, to, 0, comm);
   }
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(static_cast<int>(sizeof(Blob)), MPI_BYTE, &type);
-  MPI_Type_commit(&type);
-  MPI_Op merge = MPI_OP_NULL;
-  MPI_Op_create(&Blob::merge, 0, &merge);
-  MPI_Allreduce(MPI_IN_PLACE, &blob, 1, type, merge, comm);
-  MPI_Op_free(&merge);
-  MPI_Type_free(&type);
+}
+inline std::vector<std::byte> receive(int from, MPI_Comm comm) {
+  std::uint64_t size = 0;
+  MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, comm, MPI_STATUS_IGNORE);
+  std::vector<std::byte> bytes(size);
+  for (std::size_t first = 0; first < size; first += kMostBytes) {
+    MPI_Recv(&bytes[first], static_cast<int>(std::min(kMostBytes, bytes.size() - first)), MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+  }
+  return bytes;
+}
+
+// A result that merges, as bytes: up a binomial tree to rank 0, and from there to all.
+template <class Part>
+Part reduce_bytes(Part part, MPI_Comm comm) {
+  const int rank = rank_of(comm), ranks = size_of(comm);
+  std::exception_ptr own;
+  bool failed = false;
+  for (int step = 1; step < ranks; step *= 2) {
+    if ((rank & step) != 0) {
+      send(failed ? std::vector<std::byte>() : part.serialize(), rank - step, comm);
+      break;
+    }
+    if (rank + step >= ranks) continue;
+    const std::vector<std::byte> more = receive(rank + step, comm);
+    failed = failed || more.empty();
+    if (failed) continue;
+    try {
+      part.merge(Part::deserialize(more));
+    } catch (...) {
+      own = std::current_exception();
+      failed = true;
+    }
+  }
+  std::vector<std::byte> all = rank == 0 && !failed ? part.serialize() : std::vector<std::byte>();
+  std::uint64_t size = all.size();
+  MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm);
   if (own) std::rethrow_exception(own);
-  if (blob.failures == std::numeric_limits<std::int32_t>::max()) throw Error(ErrorKind::no_answer, "the statistics of all ranks cannot be merged");
-  if (blob.failures != 0) refuse(blob.failures, blob.ranks, comm);
-  return blob.get();
+  if (size == 0) throw Error(ErrorKind::no_answer, "the parts of all ranks cannot be merged: see the error of one of them");
+  all.resize(size);
+  for (std::size_t first = 0; first < size; first += kMostBytes) {
+    MPI_Bcast(&all[first], static_cast<int>(std::min(kMostBytes, all.size() - first)), MPI_BYTE, 0, comm);
+  }
+  return rank == 0 ? part : Part::deserialize(all);
 }
 
 inline bool has_extrema(const Statistics& part) { return part.contents().fields.extrema; }
@@ -161,52 +306,40 @@ inline bool has_extrema(const Statistics& part) { return part.contents().fields.
 }  // namespace detail
 
 /// The merged sum, sum of products, or histogram of all ranks' parts; histograms must have the same bins on all ranks. One MPI_Allreduce of
-/// kWords (a histogram: 2 * (bins + 3)) + 2 integers of 64 bits.
+/// 20 integers of 64 bits (a sum; two more calls where these do not hold it), of kWords + 2 (a sum of products), of 2 * (bins + 3) + 2 (a
+/// histogram).
 inline Accumulator all_reduce(const Accumulator& part, MPI_Comm comm) {
-  return detail::reduce_words(Accumulator(), [&] { return part; }, comm);
+  Accumulator sum = part;
+  detail::reduce_sum(sum, nullptr, comm);
+  return sum;
 }
 inline ProductAccumulator all_reduce(const ProductAccumulator& part, MPI_Comm comm) {
-  return detail::reduce_words(ProductAccumulator(), [&] { return part; }, comm);
+  return detail::reduce_words(
+      ProductAccumulator(), [&] { return part; }, comm);
 }
 inline Histogram all_reduce(const Histogram& part, MPI_Comm comm) {
-  return detail::reduce_words(Histogram(part.bins()), [&] { return part; }, comm);
+  return detail::reduce_words(
+      Histogram(part.bins()), [&] { return part; }, comm);
 }
-/// The same of statistics, which must have the same fields on all ranks. With extrema it is one MPI_Allreduce of 4 KiB by an operation that
+/// The same of statistics, which must have the same fields on all ranks. With extrema it is one MPI_Allreduce of 1 KiB by an operation that
 /// deserializes and merges, O(log ranks) times; indices are those in the array of the whole. Without, one of kWords + 2 integers.
 inline Statistics all_reduce(const Statistics& part, MPI_Comm comm) {
   if (detail::has_extrema(part)) return detail::reduce_blobs([&] { return part; }, comm);
-  return detail::reduce_words(Statistics(), [&] { return part; }, comm);
+  return detail::reduce_words(
+      Statistics(), [&] { return part; }, comm);
 }
 
+/// The same of sums of groups, and of histograms over several axes, with weights or without: as bytes up a binomial tree and down again, 2
+/// log2(ranks) messages deep. Groups and axes must be the same on all ranks; of bins the edges are kept, as by deserialize().
+/// @throws Error on all ranks where parts cannot be merged.
+inline GroupSums all_reduce(const GroupSums& part, MPI_Comm comm) { return detail::reduce_bytes(part, comm); }
+inline HistogramNd all_reduce(const HistogramNd& part, MPI_Comm comm) { return detail::reduce_bytes(part, comm); }
+inline WeightedHistogram all_reduce(const WeightedHistogram& part, MPI_Comm comm) { return detail::reduce_bytes(part, comm); }
+
 /// Many sums at once, each replaced by that of all ranks: parts[i] of all ranks is merged. All ranks have as many. Two calls of
-/// MPI_Allreduce: one of 16 bytes finds the words that any sum uses, the other has only these.
-inline void all_reduce(std::span<Accumulator> parts, MPI_Comm comm) {
-  constexpr std::size_t kWords = Accumulator::kWords;
-  static_assert(kWords <= 128);
-  std::vector<std::array<std::int64_t, kWords>> words(parts.size());
-  std::array<std::uint64_t, 2> used{};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    words[i] = parts[i].words();
-    for (std::size_t k = 0; k < kWords; ++k) used[k / 64] |= std::uint64_t{words[i][k] != 0} << k % 64;
-  }
-  MPI_Allreduce(MPI_IN_PLACE, used.data(), 2, MPI_UINT64_T, MPI_BOR, comm);
-  std::vector<std::size_t> positions;
-  for (std::size_t k = 0; k < kWords; ++k) {
-    if (used[k / 64] >> k % 64 & 1) positions.push_back(k);
-  }
-  std::vector<std::int64_t> message(positions.size() * parts.size());
-  constexpr std::size_t kMost = std::size_t{1} << 30;  // integers of a call: MPI counts by int
-  for (std::size_t k = 0; k < positions.size(); ++k) {
-    for (std::size_t i = 0; i < parts.size(); ++i) message[i * positions.size() + k] = words[i][positions[k]];
-  }
-  for (std::size_t first = 0; first < message.size(); first += kMost) {
-    MPI_Allreduce(MPI_IN_PLACE, &message[first], static_cast<int>(std::min(kMost, message.size() - first)), MPI_INT64_T, MPI_SUM, comm);
-  }
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (std::size_t k = 0; k < positions.size(); ++k) words[i][positions[k]] = message[i * positions.size() + k];
-    parts[i] = Accumulator::from_words(words[i]);
-  }
-}
+/// MPI_Allreduce: one of 16 bytes finds the words that any sum needs, the other has only these (SumMessage): for sums of float64 of similar
+/// magnitudes about 5 of each.
+inline void all_reduce(std::span<Accumulator> parts, MPI_Comm comm) { detail::reduce_sums(parts, comm); }
 
 /// A merge that is under way: start_all_reduce() returns at once, and wait() gives the merged part. It must be waited for, by all ranks.
 template <class Part>
@@ -245,7 +378,38 @@ class Pending {
   MPI_Comm comm_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
-/// Of an Accumulator, a ProductAccumulator, a Histogram, or Statistics without extrema (Error (usage) else).
+/// The same of statistics, with extrema or without.
+template <>
+class Pending<Statistics> {
+ public:
+  Pending(const Statistics& part, MPI_Comm comm)
+      : reduction_(std::make_unique<detail::BlobReduction>([&]() -> const Statistics& { return part; }, comm)),
+        request_(reduction_->start()) {}
+  Pending(Pending&& other) noexcept : reduction_(std::move(other.reduction_)), request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
+  Pending& operator=(Pending&&) = delete;
+  /// Waits, where nobody has.
+  ~Pending() {
+    if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+
+  /// Whether wait() would return at once.
+  bool is_ready() {
+    int flag = 0;
+    MPI_Test(&request_, &flag, MPI_STATUS_IGNORE);
+    return flag != 0;
+  }
+  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements.
+  Statistics wait() {
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    return reduction_->result();
+  }
+
+ private:
+  std::unique_ptr<detail::BlobReduction> reduction_;
+  MPI_Request request_;
+};
+
+/// Of an Accumulator, a ProductAccumulator, a Histogram, or Statistics.
 template <class Part>
 Pending<Part> start_all_reduce(const Part& part, MPI_Comm comm) {
   return Pending<Part>(part, comm);
@@ -253,13 +417,16 @@ Pending<Part> start_all_reduce(const Part& part, MPI_Comm comm) {
 
 /// As samesum::accumulate() and samesum::sum() of the array of the whole: round() or take the integer; the sum rounded to a double.
 inline Accumulator accumulate(const Array& data, MPI_Comm comm, const Options& options = {}) {
-  return detail::reduce_words(Accumulator(), [&] { return samesum::accumulate(data, options); }, comm);
+  return detail::sum_of([&] { return samesum::accumulate(data, options); }, comm);
 }
-inline double sum(const Array& data, MPI_Comm comm, const Options& options = {}) { return accumulate(data, comm, options).round(options.nan); }
+inline double sum(const Array& data, MPI_Comm comm, const Options& options = {}) {
+  return accumulate(data, comm, options).round(options.nan);
+}
 
 /// As samesum::dot(). Each rank has the same elements of both arrays.
 inline ProductAccumulator dot(const Array& a, const Array& b, MPI_Comm comm, const Options& options = {}) {
-  return detail::reduce_words(ProductAccumulator(), [&] { return samesum::dot(a, b, options); }, comm);
+  return detail::reduce_words(
+      ProductAccumulator(), [&] { return samesum::dot(a, b, options); }, comm);
 }
 
 /// As samesum::collect(): several statistics in one pass; the indices of extrema are those in the array of the whole.
@@ -293,87 +460,10 @@ inline Extremum max(const Array& data, MPI_Comm comm, const Options& options = {
 
 /// As samesum::histogram(), with the same bins on all ranks.
 inline Histogram histogram(const Array& data, const Bins& bins, MPI_Comm comm, const Options& options = {}) {
-  return detail::reduce_words(Histogram(bins), [&] { return samesum::histogram(data, bins, options); }, comm);
-}
-
-namespace detail {
-
-// The root of a subtree of 2^level leaves.
-struct Node {
-  double root = 1;
-  std::int64_t level = 0;
-};
-
-// The largest aligned subtrees of the leaves that a rank has, from `first` on.
-inline std::vector<Node> nodes_of(const Array& data, std::uint64_t first, const Options& options) {
-  std::vector<Node> nodes;
-  const Array flat = data.rank() == 1 ? data : data.reshaped({data.size()});
-  for (std::uint64_t done = 0; done < data.size();) {
-    const int aligned = first + done == 0 ? 63 : std::countr_zero(first + done);
-    const int level = std::min(aligned, static_cast<int>(std::bit_width(data.size() - done)) - 1);
-    const std::uint64_t count = std::uint64_t{1} << level;
-    nodes.push_back({product(flat.slice(0, done, count), options).as_double(), level});
-    done += count;
-  }
-  return nodes;
-}
-
-// The root of the tree over all nodes, each rounded to Real (core's balanced tree over the index).
-template <class Real>
-double root_of(const std::vector<Node>& nodes) {
-  std::vector<Node> pending;
-  const auto times = [](double a, double b) { return double{static_cast<Real>(a) * static_cast<Real>(b)}; };
-  for (Node node : nodes) {
-    for (; !pending.empty() && pending.back().level == node.level; pending.pop_back()) {
-      node = {times(pending.back().root, node.root), node.level + 1};
-    }
-    pending.push_back(node);
-  }
-  if (pending.empty()) return 1;
-  double root = pending.back().root;
-  for (std::size_t i = pending.size() - 1; i-- > 0;) root = times(pending[i].root, root);
-  return root == root ? root : std::numeric_limits<double>::quiet_NaN();  // the canonical one
-}
-
-}  // namespace detail
-
-/// As samesum::product() of floats: by the fixed tree over the index in the array of the whole, of which each rank computes whole subtrees;
-/// those (16 bytes for each of at most 2 log2 n) are gathered by all ranks. @throws Error (usage) for integers, whose parts may not fit where
-/// the whole does.
-inline double product(const Array& data, MPI_Comm comm, const Options& options = {}) {
-  // First the number of elements, whether the type is the same everywhere, and whether it is one of floats.
-  std::array<std::int64_t, 3> mine{static_cast<std::int64_t>(data.size()), static_cast<std::int64_t>(data.type()), is_integer(data.type())};
-  const auto ranks = static_cast<std::size_t>(detail::size_of(comm));
-  std::vector<std::int64_t> all(3 * ranks);
-  MPI_Allgather(mine.data(), 3, MPI_INT64_T, all.data(), 3, MPI_INT64_T, comm);
-  std::uint64_t first = 0;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (all[3 * rank + 2] != 0) throw Error(ErrorKind::usage, "the product of integers over several ranks: their parts may not fit 64 bits");
-    if (all[3 * rank + 1] != all[1]) throw Error(ErrorKind::usage, "the ranks have elements of different types");
-    if (static_cast<int>(rank) < detail::rank_of(comm)) first += static_cast<std::uint64_t>(all[3 * rank]);
-  }
-  std::vector<detail::Node> nodes;
-  std::exception_ptr own;
-  try {
-    nodes = detail::nodes_of(data, first, options);
-  } catch (...) {
-    own = std::current_exception();
-    nodes.clear();
-  }
-  int bytes = own ? -1 : static_cast<int>(nodes.size() * sizeof(detail::Node));
-  std::vector<int> sizes(ranks), places(ranks);
-  MPI_Allgather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm);
-  if (own) std::rethrow_exception(own);
-  const auto failed = std::find(sizes.begin(), sizes.end(), -1);
-  if (failed != sizes.end()) detail::refuse(std::count(sizes.begin(), sizes.end(), -1), failed - sizes.begin(), comm);
-  int total = 0;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    places[rank] = total;
-    total += sizes[rank];
-  }
-  std::vector<detail::Node> gathered(static_cast<std::size_t>(total) / sizeof(detail::Node));
-  MPI_Allgatherv(nodes.data(), bytes, MPI_BYTE, gathered.data(), sizes.data(), places.data(), MPI_BYTE, comm);
-  return data.type() == DType::float64 ? detail::root_of<double>(gathered) : detail::root_of<float>(gathered);
+  return detail::reduce_words(
+      Histogram(bins), [&] { return samesum::histogram(data, bins, options); }, comm);
 }
 
 }  // namespace samesum::mpi
+
+#include <samesum/mpi_product.hpp>

@@ -1,4 +1,4 @@
-// Plans: a reduction or a histogram of arrays on a device, prepared once and enqueued any number of times.
+// Plans: a reduction, a histogram or all pairs of arrays on a device, prepared once and enqueued any number of times.
 //
 //   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
 //   samesum::Plan plan(device, samesum::ops::sum, samesum::DType::float32, n);
@@ -11,6 +11,7 @@
 #include <samesum/export.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/options.hpp>
+#include <samesum/pairs.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/statistics.hpp>
 
@@ -22,7 +23,7 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The operations of a plan, beside Fields (several statistics in one pass) and Bins (a histogram).
+/// The operations of a plan, beside Fields (several statistics in one pass), Bins (a histogram) and PairsProblem (all pairs).
 namespace ops {
 /// The exact sum. Its result is an Accumulator, its record a SumRecord.
 struct Sum {};
@@ -44,10 +45,10 @@ inline constexpr Dot dot{};
 inline constexpr Extrema extrema{}, min{.max = false}, max{.min = false};
 }  // namespace ops
 
-using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins>;
+using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem>;
 
-/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins.
-using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram>;
+/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins; of PairsProblem.
+using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, PairsResult>;
 
 /// The record that a sum writes to device memory: 24 bytes, as a C struct.
 struct SumRecord {
@@ -84,15 +85,19 @@ struct ExtremaRecord {
 /// unchanged. A kernel that the caller launches with that attribute must wait as well (griddepcontrol.wait) before it reads a result.
 class Plan {
  public:
-  /// The maximum number of elements of one enqueue(), except for sums, which take any number, and extrema; split larger arrays and merge
+  /// The maximum number of elements of one enqueue(), except for sums, extrema and pairs, which take any number; split larger arrays and merge
   /// the results.
   static constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 31;
 
   /// For arrays of `type` with about `size` elements: other sizes give the same results, perhaps more slowly. Strided arrays need kernels
   /// of their own, which are compiled only for Layout::strided; a histogram has none.
   /// A plan uses only two of `options`: `nan`, for the records in device memory, and `tuning`.
-  /// @throws Error (usage) for an unknown variant or a group size that the device cannot run; Error (device) where the kernels cannot be
-  /// built.
+  ///
+  /// Of pairs, `size` is about the number of elements of A and of B; weights and further inputs of the y, of which there then are as many
+  /// as the plan is made for, are copied when it is made, and their arrays may lie anywhere. Which kernels are run does not depend on the
+  /// elements, as it does in pairs(): sums with PairAccuracy::fast may differ from its bits, within their bound.
+  /// @throws Error (usage) for an unknown variant or a group size that the device cannot run, and for pairs as pairs() does; Error (device)
+  /// where the kernels cannot be built.
   Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options = {},
        Layout layout = Layout::contiguous);
 
@@ -103,10 +108,15 @@ class Plan {
   /// histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
   /// @throws Error (usage) also for an operation without a record: ops::Dot, Fields.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
-  /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned.
+  /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned. For PairsProblem: A and B, both
+  /// contiguous, B of at least one vector. Without a place for C, A has `size` elements at most.
+  /// @throws Error (usage) also where A or B is no whole number of vectors, or B has another number of them than there are weights.
   void enqueue(const Array& a, const Array& b);
+  /// The same for PairsProblem, with C written to byte `offset` of `to`, a multiple of 8: for each vector of A an element of its type, or
+  /// for argmin and argmax an int64. C overlaps neither A nor B.
+  void enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset = 0);
 
-  /// The result of the latest enqueue(), for which it waits; for ops::Extrema, of the latest one without a record.
+  /// The result of the latest enqueue(), for which it waits; for ops::Extrema and PairsProblem, of the latest one without a place for it.
   /// @throws Error (usage) where there was none.
   Result result() const;
   /// The same, with the type of the result: `plan.result<Accumulator>()`.

@@ -39,6 +39,7 @@
 #include <samesum/source.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
+#include <samesum/sum_message.hpp>
 #include <samesum/tiles.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>

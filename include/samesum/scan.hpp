@@ -52,7 +52,7 @@ struct Scan {
 /// O(n); products of floats O(n log n). Two passes over blocks in the caches: sums of blocks, then prefixes within each. On the CPU sums
 /// are kept as three doubles and a bound of what they leave out, which decides all but a few results (Ziv, 1991); the others, and those
 /// where elements span more than that, are decided by exact accumulators. On a device that runs kernels and has float64, and where the
-/// elements lie there, sums are scanned there; all else on the host.
+/// elements lie there without gaps, all scans but products are computed there, as far as six doubles hold each sum; all else on the host.
 /// @throws Error (usage) for an axis that the array does not have, offsets that do not ascend from 0 to at most data.size(), both of them,
 /// and exclusive extremes; Error (no_answer) where a sum or product of integers does not fit into 64 bits (the message has the index), and
 /// where an extreme of skipped NaNs alone does not exist.

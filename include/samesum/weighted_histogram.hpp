@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace samesum SAMESUM_EXPORT {
@@ -42,8 +43,8 @@ class WeightedHistogram {
   explicit WeightedHistogram(std::vector<Bins> axes, bool squares = true);
 
   /// Adds the samples (coordinates[0][i], coordinates[1][i], …) with the weights w[i]: arrays of one shape, each of any type and any
-  /// strides. O(n · axes) on the CPU, O(cells) where each thread has a table of its own; arrays on a device are copied to the host in
-  /// parts.
+  /// strides. O(n · axes) on the CPU, O(cells) where each thread has a table of its own. Arrays on a device that runs kernels are added up
+  /// there (GroupSums), if it has 64-bit atomics and memory; else they are copied to the host in parts.
   /// @throws Error (usage) unless there are as many arrays as axes, of one shape, in one place.
   void add(const std::vector<Array>& coordinates, const Array& weights, const Options& options = {});
   /// The same of the numbers of sources, one from each at every position.
@@ -87,9 +88,23 @@ class WeightedHistogram {
     return *this;
   }
 
+  /// The canonical serialized form (docs/accumulator-format.md), as of HistogramNd. O(cells).
+  std::vector<std::byte> serialize() const;
+  /// @throws Error (usage) for anything but a complete, undamaged serialized form of a version that this library knows.
+  static WeightedHistogram deserialize(std::span<const std::byte> bytes);
+
+  /// Words that merge by addition, as GroupSums::words(): of histograms over the same axes, with squares or without. O(cells).
+  std::vector<std::int64_t> words() const;
+  /// @throws Error as GroupSums::from_words().
+  static WeightedHistogram from_words(std::vector<Bins> axes, std::span<const std::int64_t> words, bool squares = true);
+
+  friend bool operator==(const WeightedHistogram&, const WeightedHistogram&) = default;
+
  private:
+  WeightedHistogram(std::vector<Bins> axes, GroupSums sums) : axes_(std::move(axes)), sums_(std::move(sums)) {}
   WeightedHistogram moved(std::size_t axis, Bins bins, const std::vector<std::uint32_t>& to) const;
   std::uint64_t cell_of(std::span<const std::int64_t> indices) const;
+  SAMESUM_HIDDEN bool add_in_one(const std::vector<Array>& all, const Device& device);
 
   std::vector<Bins> axes_;
   GroupSums sums_;

@@ -2,9 +2,10 @@
 #include "c/handles.hpp"
 
 #include <samesum/selftest.hpp>
+#include <samesum/tune.hpp>
 #include <samesum/version.hpp>
 
-#include <new>
+#include <algorithm>
 #include <variant>
 
 namespace samesum::c {
@@ -12,14 +13,10 @@ namespace {
 
 thread_local std::string message;
 
-[[noreturn]] void refuse(std::string text) { throw Error(ErrorKind::usage, std::move(text)); }
-
-void set_message(const char* text) noexcept {
-  try {
-    message = text;
-  } catch (...) {
-    message.clear();  // no memory for it
-  }
+std::string text_of(std::span<const std::uint64_t> shape) {
+  std::string text = "(";
+  for (const std::uint64_t extent : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(extent);
+  return text + ")";
 }
 
 // The bytes that an array reaches beyond its first element's place, with that element.
@@ -34,34 +31,6 @@ std::uint64_t reach(const Array& array) {
 }
 
 }  // namespace
-
-samesum_status status_of_exception() noexcept {
-  try {
-    throw;
-  } catch (const Error& error) {
-    set_message(error.what());
-    switch (error.kind()) {
-      case ErrorKind::usage:
-        return SAMESUM_USAGE;
-      case ErrorKind::no_answer:
-        return SAMESUM_NO_ANSWER;
-      default:
-        return SAMESUM_DEVICE;
-    }
-  } catch (const Cancelled&) {
-    set_message("cancelled by the progress function");
-    return SAMESUM_CANCELLED;
-  } catch (const std::bad_alloc&) {
-    set_message("out of memory");
-    return SAMESUM_NO_MEMORY;
-  } catch (const std::exception& error) {
-    set_message(error.what());
-    return SAMESUM_DEVICE;
-  } catch (...) {
-    set_message("an unknown failure");
-    return SAMESUM_DEVICE;
-  }
-}
 
 DType type_of(samesum_type type) {
   if (static_cast<unsigned>(type) >= kDTypes.size()) refuse("there is no element type " + std::to_string(static_cast<int>(type)));
@@ -91,20 +60,13 @@ Array array_of(const samesum_array* array) {
 NanPolicy nan_of(int skip) { return skip != 0 ? NanPolicy::skip : NanPolicy::propagate; }
 
 Options options_of(const samesum_options* options) {
+  const samesum_options given = copy_of(options, "samesum_options");
   Options result;
-  if (options == nullptr || options->size == 0) {
-    const samesum_options none = {};
-    if (options != nullptr && std::memcmp(options, &none, sizeof none) != 0)
-      refuse("'options.size' is 0: set it to sizeof(samesum_options)");
-    return result;
-  }
-  if (options->size != sizeof(samesum_options))
-    refuse("'options.size' is " + std::to_string(options->size) + ", not sizeof(samesum_options)");
-  result.nan = nan_of(options->skip_nan);
-  if (options->device != nullptr) result.device = options->device->device;
-  result.tuning.threads = options->threads;
-  if (options->progress != nullptr) {
-    result.progress = [progress = options->progress, context = options->context](const Progress& now) {
+  result.nan = nan_of(given.skip_nan);
+  if (given.device != nullptr) result.device = given.device->device;
+  result.tuning.threads = given.threads;
+  if (given.progress != nullptr) {
+    result.progress = [progress = given.progress, context = given.context](const Progress& now) {
       if (progress(context, now.done, now.total) != 0) throw Cancelled{};
     };
   }
@@ -139,15 +101,18 @@ Value value_of(const samesum_value& value) {
 }
 samesum_extremum extremum_of(const Extremum& extremum) { return {value_of(extremum.value), extremum.index}; }
 
-void write(const std::vector<std::byte>& serialized, void* bytes, size_t* size) {
-  size_t& room = need(size, "size");
-  if (bytes != nullptr) {
-    if (room < serialized.size()) {
-      refuse("there are " + std::to_string(room) + " bytes for a serialized form of " + std::to_string(serialized.size()));
-    }
-    std::memcpy(bytes, serialized.data(), serialized.size());
+void copy(const Array& results, const samesum_array* to) {
+  const Array target = array_of(to);
+  if (target.type() != results.type()) {
+    refuse("the results are " + std::string(name_of(results.type())) + ", the array for them is " + std::string(name_of(target.type())));
   }
-  room = serialized.size();
+  if (!std::ranges::equal(target.shape(), results.shape())) {
+    refuse("the results are of shape " + text_of(results.shape()) + ", the array for them is of shape " + text_of(target.shape()));
+  }
+  if (!target.contiguous()) refuse("the results go to an array in C order, without gaps");
+  if (results.size() == 0) return;
+  if (target.on_device()) return target.buffer().write(results.data(), results.bytes(), target.offset());
+  std::memcpy(const_cast<void*>(target.data()), results.data(), results.bytes());  // the caller's, to be written
 }
 
 }  // namespace samesum::c
@@ -158,16 +123,24 @@ using namespace samesum::c;
 extern "C" {
 
 const char* samesum_message(void) { return message.c_str(); }
+samesum_status samesum_fail(samesum_status status, const char* text) {
+  try {
+    message = text == nullptr ? "" : text;
+  } catch (...) {
+    message.clear();  // no memory for it
+  }
+  return status;
+}
 const char* samesum_version(void) { return version(); }
 
 samesum_status samesum_device_open(const char* selector, samesum_device** device) {
-  return guard([&] { need(device, "device") = new samesum_device{Device::open(&need(selector, "selector"))}; });
+  return give(device, [&] { return Device::open(&need(selector, "selector")); });
 }
 samesum_status samesum_device_on_cuda_stream(void* stream, uint32_t ordinal, samesum_device** device) {
-  return guard([&] { need(device, "device") = new samesum_device{Device::on_cuda_stream(stream, ordinal)}; });
+  return give(device, [&] { return Device::on_cuda_stream(stream, ordinal); });
 }
 samesum_status samesum_device_on_opencl_queue(void* queue, samesum_device** device) {
-  return guard([&] { need(device, "device") = new samesum_device{Device::on_opencl_queue(queue)}; });
+  return give(device, [&] { return Device::on_opencl_queue(queue); });
 }
 const char* samesum_device_selector(const samesum_device* device) {
   return device == nullptr ? "" : device->device.info().selector.c_str();
@@ -180,6 +153,40 @@ samesum_status samesum_device_selftest(const samesum_device* device) {
     std::string failures = "the self-test of " + found.device.selector + " failed";
     for (const std::string& failure : found.failures) failures += "; " + failure;
     throw Error(ErrorKind::device, std::move(failures));
+  });
+}
+samesum_status samesum_device_tune(const samesum_device* device, double seconds, const char* path, uint64_t* better) {
+  return guard([&] {
+    if (!(seconds > 0)) refuse("'seconds' is to be more than 0");
+    TuneOptions options;
+    options.seconds = seconds;
+    if (path != nullptr) options.path = path;
+    const TuneResult found = tune(need(device, "device").device, options);
+    if (better != nullptr) *better = static_cast<uint64_t>(std::ranges::count_if(found.rows, &TuneRow::better));
+  });
+}
+samesum_status samesum_device_list(char* text, size_t* size) {
+  return guard([&] {
+    std::string selectors;
+    for (const DeviceInfo& device : list_devices().devices) selectors += device.selector + "\n";
+    write(std::span<const char>(selectors.c_str(), selectors.size() + 1), text, size);
+  });
+}
+int samesum_device_has(const samesum_device* device, const char* capability) {
+  if (device == nullptr || capability == nullptr) return 0;
+  for (int i = 0; i <= static_cast<int>(Capability::denormals); ++i) {
+    const auto one = static_cast<Capability>(i);
+    if (name_of(one) == capability) return device->device.info().has(one) ? 1 : 0;
+  }
+  return 0;
+}
+samesum_status samesum_device_wait_for(const samesum_device* device, void* event) {
+  return guard([&] { need(device, "device").device.wait_for(event); });
+}
+samesum_status samesum_device_record(const samesum_device* device, void** event) {
+  return guard([&] {
+    void*& place = need(event, "event");
+    place = need(device, "device").device.record(place);
   });
 }
 void samesum_device_free(samesum_device* device) { delete device; }

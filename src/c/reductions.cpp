@@ -1,14 +1,12 @@
-// Reductions and formulas of the C interface.
+// Reductions of the C interface.
 #include "c/handles.hpp"
 
 #include <samesum/axes.hpp>
-#include <samesum/formula.hpp>
-#include <samesum/map_source.hpp>
-#include <samesum/operator.hpp>
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 using namespace samesum;
@@ -22,32 +20,8 @@ samesum_status reduce_to(const samesum_array* array, const samesum_options* opti
   return guard([&] { need(result, "result") = reduce(array_of(array), options_of(options)); });
 }
 
-// A single element as a parameter of a formula.
-FormulaParameter parameter_of(const char* name, const Array& array) {
-  const auto element = [&](auto zero) {
-    std::memcpy(&zero, array.data(), sizeof zero);
-    return zero;
-  };
-  switch (array.type()) {
-    case DType::float64:
-      return {name, element(0.0)};
-    case DType::float32:
-      return {name, static_cast<double>(element(0.0f))};
-    case DType::int64:
-      return {name, element(std::int64_t{})};
-    case DType::uint64:
-      return {name, element(std::uint64_t{})};
-    case DType::int32:
-      return {name, element(std::int32_t{})};
-    default:
-      throw Error(ErrorKind::usage, std::string("the parameter '") + name + "' is of type " + std::string(name_of(array.type())) +
-                                        ": it can be float32, float64, int32, int64 or uint64");
-  }
-}
-
 }  // namespace
 
-static_assert(SAMESUM_ACCUMULATOR_WORDS == Accumulator::kWords);
 static_assert(static_cast<int>(SAMESUM_REDUCE_COUNT_NONZERO) == static_cast<int>(AxisReduction::count_nonzero));
 
 extern "C" {
@@ -92,6 +66,17 @@ samesum_status samesum_quantile(const samesum_array* array, double p, const same
   return reduce_to(array, options, result, [&](const Array& data, const Options& how) { return quantile(data, p, {}, how).as_double(); });
 }
 
+samesum_status samesum_quantiles(const samesum_array* array, const double* p, size_t count, const char* method,
+                                 const samesum_options* options, samesum_value* results) {
+  return guard([&] {
+    QuantileRule rule;
+    if (method != nullptr) rule.method = parse_quantile_method(method);
+    const std::span places = need(results, count, "results");
+    const Quantiles found = quantiles(array_of(array), need(p, count, "p"), rule, options_of(options));
+    std::ranges::transform(found.values, places.begin(), [](const Value& value) { return c::value_of(value); });
+  });
+}
+
 samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count, int keep,
                                    const samesum_options* options, const samesum_array* to) {
   return guard([&] {
@@ -102,37 +87,6 @@ samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction
     const Axes along(std::vector<std::int64_t>(axes, axes + count));
     axis_reduction(array_of(array), static_cast<AxisReduction>(reduction), keep != 0 ? along.kept() : along, array_of(to),
                    options_of(options));
-  });
-}
-
-samesum_status samesum_sum_map(const char* formula, const samesum_input* inputs, size_t count, const samesum_options* options,
-                               double* result) {
-  return guard([&] {
-    std::vector<FormulaInput> arrays;
-    std::vector<FormulaParameter> parameters;
-    for (size_t i = 0; i < count; ++i) {
-      const samesum_input& input = need(inputs + i, "inputs");
-      const char* const name = &need(input.name, "name");
-      const Array array = array_of(&input.array);
-      if (array.rank() == 0 && !array.on_device()) {
-        parameters.push_back(parameter_of(name, array));
-      } else {
-        arrays.emplace_back(name, array);
-      }
-    }
-    const Options how = options_of(options);
-    const auto source = map(Formula(&need(formula, "formula")), arrays, parameters);
-    need(result, "result") = accumulate(*source, how).round(how.nan);
-  });
-}
-
-samesum_status samesum_reduce_by(const samesum_array* array, const char* combine, const samesum_value* identity,
-                                 const samesum_options* options, samesum_value* result) {
-  return guard([&] {
-    std::vector<Value> start;
-    if (identity != nullptr) start.push_back(c::value_of(*identity));
-    const Operator op(Formula(&need(combine, "combine")), std::move(start));
-    need(result, "result") = c::value_of(reduce(array_of(array), op, options_of(options)).at(0));
   });
 }
 

@@ -60,7 +60,8 @@ struct Recording {
   std::shared_ptr<void> handle;
 };
 
-/// The result of a compilation: what load() takes, and the compiler's log, which may be non-empty on success too.
+/// The result of a compilation: what load() takes (the binary, or the source where no binary is wanted), and the compiler's log, which may
+/// be non-empty on success too.
 struct Binary {
   std::string bytes;
   std::string log;
@@ -111,6 +112,8 @@ class Device {
   /// Everything beside the source that determines the result of compile(): compiler, its version, options, driver, device.
   virtual std::string compiler_identity() const = 0;
   virtual Binary compile(const std::string& source) = 0;
+  /// From now on compile() gives the program's binary even where there is no disk cache: to be shown.
+  virtual void want_binaries() {}
   /// The kernel `name` of a program compiled by compile(), in this process or an earlier one.
   virtual Kernel load(const Binary& binary, const std::string& name) = 0;
   virtual void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) = 0;

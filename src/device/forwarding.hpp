@@ -26,6 +26,7 @@ class Forwarding : public Device {
   Language language() const override { return real_.language(); }
   std::string compiler_identity() const override { return real_.compiler_identity(); }
   Binary compile(const std::string& source) override { return real_.compile(source); }
+  void want_binaries() override { real_.want_binaries(); }
   Kernel load(const Binary& binary, const std::string& name) override { return real_.load(binary, name); }
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override { real_.launch(kernel, grid, arguments); }
   std::uint64_t launch_local_bytes() const override { return real_.launch_local_bytes(); }

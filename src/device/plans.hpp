@@ -30,6 +30,12 @@ class Plans {
     plans_.erase(found);
     return plan;
   }
+  /// The same, or what make() gives, a std::shared_ptr<Plan>, where there is none.
+  template <class Plan, class Make>
+  std::shared_ptr<Plan> take_or(std::string_view name, const Make& make) {
+    std::shared_ptr<Plan> kept = take<Plan>(name);
+    return kept != nullptr ? std::move(kept) : make();
+  }
   void give_back(std::string name, std::shared_ptr<void> plan) {
     plans_.emplace_front(std::move(name), std::move(plan));
     if (plans_.size() > kMost) plans_.pop_back();

@@ -109,7 +109,7 @@ void Accumulator::add_counts(std::uint64_t count, std::uint64_t nans, std::uint6
 }
 
 void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digits) noexcept {
-  normalize(digits_);
+  if (pending_ != 0) normalize(digits_);
   for (int i = 0; i < kDigits; ++i) digits_[i] += digits[i];
   normalize(digits_);
   pending_ = 0;
@@ -127,7 +127,7 @@ void Accumulator::merge(const Accumulator& other) {
 
 std::array<std::int64_t, Accumulator::kDigits> Accumulator::canonical_digits() const noexcept {
   auto digits = digits_;
-  normalize(digits);
+  if (pending_ != 0) normalize(digits);
   return digits;
 }
 

@@ -129,7 +129,7 @@ void ProductAccumulator::merge(const ProductAccumulator& other) {
 
 std::array<std::int64_t, ProductAccumulator::kDigits> ProductAccumulator::canonical_digits() const noexcept {
   auto digits = digits_;
-  dialect::exact_normalize(digits.data(), 0, kDigits - 1);
+  if (pending_ != 0) dialect::exact_normalize(digits.data(), 0, kDigits - 1);
   return digits;
 }
 

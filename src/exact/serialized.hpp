@@ -20,7 +20,11 @@ inline constexpr Form kSumForm{"\x89SSUM\r\n\x1a", "partial sum"};
 inline constexpr Form kProductsForm{"\x89SSPR\r\n\x1a", "partial sum of products"};
 inline constexpr Form kStatisticsForm{"\x89SSST\r\n\x1a", "set of statistics"};
 inline constexpr Form kHistogramForm{"\x89SSHI\r\n\x1a", "histogram"};
-inline constexpr std::array kForms = {kSumForm, kProductsForm, kStatisticsForm, kHistogramForm};
+inline constexpr Form kGroupsForm{"\x89SSGS\r\n\x1a", "set of group sums"};
+inline constexpr Form kHistogramNdForm{"\x89SSHN\r\n\x1a", "histogram over several axes"};
+inline constexpr Form kWeightedForm{"\x89SSWH\r\n\x1a", "weighted histogram"};
+inline constexpr std::array kForms = {kSumForm,    kProductsForm,    kStatisticsForm, kHistogramForm,
+                                      kGroupsForm, kHistogramNdForm, kWeightedForm};
 
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kChecksumBytes = 8;

@@ -49,10 +49,11 @@ std::uint64_t WordReader::take_count() {
 std::uint64_t WordReader::take_parts() { return static_cast<std::uint64_t>(take()); }
 
 void WordReader::take_digits(std::span<std::int64_t> digits) {
-  for (std::size_t i = 0; i + 1 < digits.size(); ++i) digits[i] = take();
-  const std::int64_t last = take_words<1>().front();
-  if (last <= -kLimit || last >= kLimit) refuse_words();
-  digits.back() = last;
+  std::ranges::copy(left_.first(digits.size()), digits.begin());
+  left_ = left_.subspan(digits.size());
+  std::uint64_t out_of_range = 0;  // any bit from 2^62 on
+  for (const std::int64_t digit : digits.first(digits.size() - 1)) out_of_range |= static_cast<std::uint64_t>(digit) >> 62;
+  if (out_of_range != 0 || digits.back() <= -kLimit || digits.back() >= kLimit) refuse_words();
 }
 
 void refuse_words() {
@@ -78,7 +79,9 @@ Accumulator Accumulator::from_words(std::span<const std::int64_t, kWords> words)
   exact::WordReader reader(words);
   Accumulator result;
   reader.take_digits(result.digits_);
+  result.pending_ = 1;  // carries wait
   result.digits_ = result.canonical_digits();
+  result.pending_ = 0;
   for (std::uint64_t* count : {&result.count_, &result.nans_, &result.positive_infinities_, &result.negative_infinities_}) {
     *count = reader.take_count();
   }
@@ -103,7 +106,9 @@ ProductAccumulator ProductAccumulator::from_words(std::span<const std::int64_t, 
   exact::WordReader reader(words);
   ProductAccumulator result;
   reader.take_digits(result.digits_);
+  result.pending_ = 1;  // carries wait
   result.digits_ = result.canonical_digits();
+  result.pending_ = 0;
   for (std::uint64_t* count : {&result.count_, &result.nans_, &result.positive_infinities_, &result.negative_infinities_}) {
     *count = reader.take_count();
   }

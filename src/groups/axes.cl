@@ -2,15 +2,24 @@
 //
 // Defined by the host: ELEMENT, the type in which elements lie, and VALUE(x), the number that one is: a double, or for INTEGERS a long (of
 // unsigned ones of 64 bits the bits); SIGNED (of integers); SHORT, whether two terms of an expansion are enough as a rule; FLOAT_BITS(x), where
-// numbers are floats or narrower, the bits of one as a float; MISSING, an element that adds nothing; UNROLL, elements that a work-item loads at
-// once; SKIP (of NaNs); GROUP_SIZE.
+// numbers are floats or narrower, the bits of one as a float; MISSING, an element that adds nothing; UNROLL, elements that a work-item adds
+// up at once; SKIP (of NaNs); GROUP_SIZE; RESIDENT, groups of a compute unit.
 //
 // A group has `width` results at once, each by GROUP_SIZE / width work-items, its lanes. `neighbours`: results lie side by side, and
-// neighbouring work-items have neighbouring results; or else the elements of one. `mean`: means are wanted, not sums.
+// neighbouring work-items have neighbouring results; or else the elements of one. `loads`: elements of a result follow one another, and can be
+// read by 16 bytes. `mean`: means are wanted, not sums.
 //
 // Where there are too few results to fill the device, the elements of each are cut into `parts`, whose sums a second launch adds up.
 
 #define FEW 4  // elements that a work-item loads at once where it has less than UNROLL
+
+// 16 bytes, aligned.
+#define PER_LOAD (16 / sizeof(ELEMENT))
+#define LOADS 4  // that a work-item has in flight
+typedef union {
+  uint4 all;
+  ELEMENT elements[PER_LOAD];
+} LOAD;
 
 #if INTEGERS
 // A sum of 128 bits.
@@ -154,12 +163,35 @@ FN SUM add_all(SUM sum, const ELEMENT* x, uint count) {
     least = min(least, magnitude - 1);  // zeros become the greatest
     all += VALUE(x[k]);
   }
-  if (greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 26) return sum_add(sum, all);
+  if (greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 26) {
+    if (!adds_exactly(sum.s, all, sum.s + all)) return sum_add(sum, all);
+    sum.s += all;
+    return sum;
+  }
 #pragma unroll
   for (uint k = 0; k < count; ++k) sum = sum_add(sum, number_of(x[k]));
   return sum;
 }
 #endif
+
+// Adds the loads of a work-item, every `lanes`-th from number `lane` on, of the `count` that begin at `from`.
+FN SUM add_row(SUM sum, GLOBAL const uint4* from, ulong count, uint lane, uint lanes) {
+  for (ulong i = lane; i < count; i += LOADS * lanes) {
+    LOAD loads[LOADS];
+    ELEMENT x[LOADS * PER_LOAD];
+#pragma unroll
+    for (uint k = 0; k < LOADS; ++k) {
+#pragma unroll
+      for (uint j = 0; j < PER_LOAD; ++j) loads[k].elements[j] = MISSING;
+      if (i + k * lanes < count) loads[k].all = from[i + k * lanes];
+    }
+#pragma unroll
+    for (uint k = 0; k < LOADS * PER_LOAD; ++k) x[k] = loads[k / PER_LOAD].elements[k % PER_LOAD];
+#pragma unroll
+    for (uint k = 0; k < LOADS * PER_LOAD; k += UNROLL) sum = add_all(sum, x + k, UNROLL);
+  }
+  return sum;
+}
 
 // The place of the work-item's result, from the first element of all.
 FN long offset_of(GLOBAL const ulong* kept, uint kept_axes, long kept_stride, ulong result, uint narrow) {
@@ -200,11 +232,13 @@ FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint ap
 #if SAMESUM_SUBGROUPS && !INTEGERS
   for (; distance != 0; distance /= 2) {
     const uint from = local_id() + distance;
-    SUM other;
+    SUM other = sum_zero();
     other.s = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.s), from));
-    other.e = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.e), from));
-    other.f = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.f), from));
-    other.inexact = subgroup_shuffle(sum.inexact, from);
+    if (subgroup_ballot(sum.e != 0 || sum.f != 0 || sum.inexact != 0) != 0) {
+      other.e = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.e), from));
+      other.f = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.f), from));
+      other.inexact = subgroup_shuffle(sum.inexact, from);
+    }
     sum = sum_merge(sum, other);  // of use to the first lanes alone
   }
 #endif
@@ -213,10 +247,10 @@ FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint ap
 
 // `words` are the number of results that are left to the host, 0 before; then of each axis that is kept extent and stride in bytes, the last
 // one first; then those that are reduced. `kept_stride` and `reduced_stride` are those of the last ones.
-KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
-          long kept_stride, long reduced_stride, ulong parts, ulong first_unit, uint width, int neighbours, int mean, GLOBAL ulong* sums,
-          GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* left, ulong capacity) {
+          long kept_stride, long reduced_stride, ulong parts, ulong first_unit, uint width, int neighbours, int loads, int mean,
+          GLOBAL ulong* sums, GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* left, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint id = local_id();
   const uint lanes = GROUP_SIZE / width;  // both are powers of two
@@ -233,9 +267,14 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept
   SUM sum = sum_zero();
   if (result < results) {
     GLOBAL const uchar* from = data + offset + offset_of(kept, kept_axes, kept_stride, result, results >> 32 == 0);
-    const ulong size = parts > 1 ? each / parts : each;
+    const ulong size = parts > 1 ? each / parts / PER_LOAD * PER_LOAD : each;
     const ulong end = part + 1 == parts ? each : size * (part + 1);
     ulong i = size * part + lane;
+    if (loads && ((ulong)data & 15) == 0) {
+      const ulong count = (end - size * part) / PER_LOAD;
+      sum = add_row(sum, (GLOBAL const uint4*)(from + size * part * sizeof(ELEMENT)), count, lane, lanes);
+      i += count * PER_LOAD;
+    }
     if (reduced_axes == 1) {
       const long apart = (long)lanes * reduced_stride;
       from += (long)i * reduced_stride;
@@ -307,8 +346,15 @@ void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const ulong result = group_id();
   SUM sum = sum_zero();
-  for (ulong part = local_id(); part < parts; part += GROUP_SIZE) {
-    sum = sum_merge(sum, stored_sum(sums + part * SUM_WORDS * results + result, results));
+  for (ulong part = local_id(); part < parts; part += FEW * GROUP_SIZE) {
+    SUM x[FEW];
+#pragma unroll
+    for (uint k = 0; k < FEW; ++k) {
+      const ulong at = part + k * GROUP_SIZE;
+      x[k] = at < parts ? stored_sum(sums + at * SUM_WORDS * results + result, results) : sum_zero();
+    }
+#pragma unroll
+    for (uint k = 0; k < FEW; ++k) sum = sum_merge(sum, x[k]);
   }
   sum = sum_of_lanes(shared, sum, local_id(), GROUP_SIZE, 1);
   if (local_id() == 0 && finished(sum, each, mean, to + to_offset + result)) note_left(words, left, capacity, result);

@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -25,6 +26,7 @@
 #ifndef SAMESUM_GROUPS_EXPANSION
 #define SAMESUM_GROUPS_EXPANSION
 namespace samesum::groups {
+constexpr std::size_t kLanes = 1024;  // results that are worked on at once: their state stays in the first-level cache
 /// Expansions of neighbouring results, by terms.
 struct Terms {
   double *s, *e, *f;
@@ -160,6 +162,126 @@ void add_one(const std::byte* at, std::uint64_t steps, std::int64_t apart, Terms
   to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f, to.lost[i] = x.inexact;
 }
 
+// Rows of neighbours that are more than registers hold are added in the order of memory, a block of rows at once, as exactly as their
+// numbers are likely to need: whether that was enough is looked at after each block, and else it is added up again with all terms.
+template <bool kSkip>
+class RowBlock {
+ public:
+  static constexpr std::uint64_t kRows = 64;  // of floats 2^6 numbers below 2^(e - 126), multiples of 2^(e - 23 - 150): 53 bits
+
+  // Adds rows, `lanes` a multiple of a vector's and kLanes at most.
+  template <class Real>
+  void add(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, Terms to) {
+    for (std::uint64_t first = 0; first < steps; first += kRows) {
+      const std::uint64_t count = std::min(kRows, steps - first);
+      const std::byte* const at = from + static_cast<std::int64_t>(first) * apart;
+      if (!add_quickly(at, count, apart, lanes, to, Real())) add_with_all_terms<Real>(at, count, apart, lanes, to);
+    }
+  }
+
+ private:
+  // Rows that lie in pages of their own are not fetched ahead by the processor. Beyond the last row this does no harm.
+  static constexpr std::int64_t kAhead = 4;
+  template <class Real>
+  static HWY_INLINE void fetch(const std::byte* row, std::size_t i) {
+    __builtin_prefetch(row + i * sizeof(Real));
+  }
+
+  template <class Real>
+  static HWY_INLINE auto number(const std::byte* row, std::size_t i) {
+    const hn::Rebind<Real, D> d;
+    return without_nans<kSkip>(d, hn::LoadU(d, reinterpret_cast<const Real*>(row) + i));
+  }
+  template <class Real>
+  static HWY_INLINE V wide(const std::byte* row, std::size_t i) {
+    if constexpr (std::is_same_v<Real, float>) {
+      return hn::PromoteTo(D(), number<float>(row, i));
+    } else {
+      return number<double>(row, i);
+    }
+  }
+
+  // Floats as doubles, which rounds nothing while exponents span little.
+  bool add_quickly(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to, float) {
+    constexpr std::int32_t kSpan = 23;
+    const D d;
+    const hn::RebindToUnsigned<hn::Rebind<float, D>> bits;
+    const std::size_t width = hn::Lanes(d);
+    auto greatest = hn::Zero(bits), least = hn::Set(bits, ~std::uint32_t{0});
+    for (std::uint64_t step = 0; step < count; ++step, from += apart) {
+      for (std::size_t i = 0; i < lanes; i += width) {
+        fetch<float>(from + kAhead * apart, i);
+        const auto value = number<float>(from, i);
+        const auto magnitude = hn::And(hn::BitCast(bits, value), hn::Set(bits, 0x7fffffffu));
+        greatest = hn::Max(greatest, magnitude);
+        least = hn::Min(least, hn::Sub(magnitude, hn::Set(bits, 1u)));  // zeros become the greatest
+        const V sum = step == 0 ? hn::Set(d, -0.0) : hn::Load(d, state_ + i);
+        hn::Store(hn::Add(sum, hn::PromoteTo(d, value)), d, state_ + i);
+      }
+    }
+    const hn::RebindToSigned<decltype(bits)> fields;
+    const auto top = hn::MaxOfLanes(bits, greatest), bottom = hn::MinOfLanes(bits, least);
+    const auto highest = hn::BitCast(fields, hn::ShiftRight<23>(top)), lowest = hn::BitCast(fields, hn::ShiftRight<23>(bottom));
+    // Of special numbers the top exponent is 255; where all are zeros the bottom is above the top.
+    const auto fits = hn::And(hn::Lt(highest, hn::Add(lowest, hn::Set(fields, kSpan))), hn::Lt(highest, hn::Set(fields, 255)));
+    if (!hn::AllTrue(fields, fits)) return false;
+    for (std::size_t i = 0; i < lanes; i += width) {
+      auto terms = load_terms<true>(to, i);
+      terms.add(hn::Load(d, state_ + i));
+      store_terms(terms, to, i);
+    }
+    return true;
+  }
+  // Doubles with two terms; two rows at once, so that terms are loaded and stored half as often.
+  bool add_quickly(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to, double) {
+    const D d;
+    const std::size_t width = hn::Lanes(d);
+    for (std::size_t i = 0; i < lanes; i += width) {
+      const V s = hn::LoadU(d, to.s + i), e = hn::LoadU(d, to.e + i);
+      // The first one as large as possible, so that the second has room; a zero keeps its sign.
+      const V sum = hn::IfThenElse(hn::Eq(e, hn::Zero(d)), s, hn::Add(s, e));
+      hn::Store(sum, d, state_ + 2 * i);
+      hn::Store(Vectors<true>::error(s, e, sum), d, state_ + 2 * i + width);
+    }
+    auto lost = hn::Zero(d);
+    const auto add_rows = [&](auto rows) HWY_ATTR {
+      constexpr std::int64_t kRowsTogether = decltype(rows)::value;
+      for (std::size_t i = 0; i < lanes; i += width) {
+        double* const state = state_ + 2 * i;
+        Vectors<true> terms{hn::Load(d, state), hn::Load(d, state + width), lost, lost};
+        for (std::int64_t row = 0; row < kRowsTogether; ++row) {
+          fetch<double>(from + (row + kAhead) * apart, i);
+          terms.add(number<double>(from + row * apart, i));
+        }
+        hn::Store(terms.s, d, state);
+        hn::Store(terms.e, d, state + width);
+        lost = terms.lost;
+      }
+      from += kRowsTogether * apart;
+    };
+    for (std::uint64_t step = 0; step + 2 <= count; step += 2) add_rows(std::integral_constant<std::int64_t, 2>());
+    if (count % 2 != 0) add_rows(std::integral_constant<std::int64_t, 1>());
+    if (!hn::AllTrue(d, hn::Eq(lost, hn::Zero(d)))) return false;
+    for (std::size_t i = 0; i < lanes; i += width) {
+      hn::StoreU(hn::Load(d, state_ + 2 * i), d, to.s + i);
+      hn::StoreU(hn::Load(d, state_ + 2 * i + width), d, to.e + i);
+    }
+    return true;
+  }
+  template <class Real>
+  static void add_with_all_terms(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to) {
+    for (std::uint64_t step = 0; step < count; ++step, from += apart) {
+      for (std::size_t i = 0; i < lanes; i += hn::Lanes(D())) {
+        auto terms = load_terms<std::is_same_v<Real, float>>(to, i);
+        terms.add(wide<Real>(from, i));
+        store_terms(terms, to, i);
+      }
+    }
+  }
+
+  alignas(64) double state_[2 * kLanes];  // of doubles both terms of a vector side by side
+};
+
 // Adds `steps` rows of `lanes` numbers, `apart` bytes from one row to the next and `lane_stride` (of whole numbers) from one lane to the
 // next, to as many expansions.
 template <class Real, bool kSkip>
@@ -191,6 +313,11 @@ void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, st
     while (i + width <= lanes) part(std::integral_constant<std::size_t, 1>(), load);
   };
   if (lane_stride == sizeof(Real)) {
+    if (const std::size_t most = lanes / width * width; most > kVectors * width) {
+      RowBlock<kSkip> block;
+      block.template add<Real>(from, steps, apart, most, to);
+      i = most;
+    }
     all(Contiguous());
   } else {
     const auto stride = hn::Set(indices, static_cast<Index>(lane_stride / static_cast<std::int64_t>(sizeof(Real))));
@@ -223,32 +350,102 @@ void add_run(const std::byte* from, std::uint64_t count, Terms to) {
   add_one<Real, kSkip>(from + done * sizeof(Real), count - done, sizeof(Real), to, 0);
 }
 
-// The results that need no more than one term, `count` of them: expansion_rounded() and expansion_mean() do no more there. True if all do.
-bool finish_simple(Terms from, std::size_t lanes, double count, bool mean, double* to) {
+// Adds a short row of `count` contiguous floats to each of `lanes` expansions: as doubles, which rounds nothing where exponents span
+// little.
+template <bool kSkip>
+void add_short_rows(const std::byte* from, std::uint64_t count, std::size_t lanes, std::int64_t lane_stride, Terms to) {
+  const D d;
+  const hn::Rebind<float, D> narrow;
+  const hn::RebindToUnsigned<decltype(narrow)> bits;
+  const hn::RebindToSigned<decltype(narrow)> fields;
+  const std::size_t width = hn::Lanes(d);
+  const std::uint64_t whole = count / width * width;
+  const auto rest = hn::FirstN(narrow, count - whole);
+  // `count` numbers below 2^(e - 126) that are multiples of 2^(e - span - 150) add up to 53 bits.
+  const auto span = hn::Set(fields, static_cast<std::int32_t>(29 - std::bit_width(count)));
+  for (std::size_t lane = 0; lane < lanes; ++lane, from += lane_stride) {
+    const auto* const row = reinterpret_cast<const float*>(from);
+    auto greatest = hn::Zero(bits), least = hn::Set(bits, ~std::uint32_t{0});
+    V sum = hn::Set(d, -0.0);
+    const auto add = [&](auto value) HWY_ATTR {
+      value = without_nans<kSkip>(narrow, value);
+      const auto magnitude = hn::And(hn::BitCast(bits, value), hn::Set(bits, 0x7fffffffu));
+      greatest = hn::Max(greatest, magnitude);
+      least = hn::Min(least, hn::Sub(magnitude, hn::Set(bits, 1u)));  // zeros become the greatest
+      sum = hn::Add(sum, hn::PromoteTo(d, value));
+    };
+    for (std::uint64_t i = 0; i < whole; i += width) add(hn::LoadU(narrow, row + i));
+    if (whole != count) add(hn::IfThenElse(rest, hn::MaskedLoad(rest, narrow, row + whole), hn::Set(narrow, -0.0F)));
+    const auto top = hn::BitCast(fields, hn::ShiftRight<23>(hn::MaxOfLanes(bits, greatest)));
+    const auto bottom = hn::BitCast(fields, hn::ShiftRight<23>(hn::MinOfLanes(bits, least)));
+    EXPANSION x{to.s[lane], to.e[lane], to.f[lane], to.lost[lane] != 0};
+    if (hn::AllTrue(fields, hn::And(hn::Lt(top, hn::Add(bottom, span)), hn::Lt(top, hn::Set(fields, 255))))) {
+      x = expansion_add(x, hn::GetLane(hn::SumOfLanes(d, sum)));
+      to.s[lane] = x.s, to.e[lane] = x.e, to.f[lane] = x.f, to.lost[lane] = x.inexact;
+    } else {
+      add_run<float, kSkip>(from, count, {to.s + lane, to.e + lane, to.f + lane, to.lost + lane});
+    }
+  }
+}
+
+// The means that need no more than one term, `lanes` of them: expansion_mean() does no more there. True if all do.
+bool finish_means(Terms from, std::size_t lanes, double count, double* to) {
   const D d;
   const std::size_t width = hn::Lanes(d);
   auto more = hn::Zero(d);
   std::size_t i = 0;
-  const auto divisor = hn::Set(d, mean ? count : 1.0);
   for (; i + width <= lanes; i += width) {
     const auto s = hn::LoadU(d, from.s + i);
     more = hn::Or(more, hn::Or(hn::LoadU(d, from.e + i), hn::Or(hn::LoadU(d, from.f + i), hn::LoadU(d, from.lost + i))));
     more = hn::Or(more, hn::Sub(s, s));  // of special numbers a NaN
-    hn::StoreU(hn::Div(s, divisor), d, to + i);
+    hn::StoreU(hn::Div(s, hn::Set(d, count)), d, to + i);
   }
   bool simple = hn::AllTrue(d, hn::Eq(more, hn::Zero(d)));
   for (; i < lanes; ++i) {
     const double s = from.s[i];
     simple &= from.e[i] == 0 && from.f[i] == 0 && from.lost[i] == 0 && s - s == 0;
-    to[i] = s / (mean ? count : 1.0);
+    to[i] = s / count;
   }
   return simple;
+}
+
+// Rounds `lanes` sums as expansion_rounded() does; those that it does not know become inexact. True if all are known.
+bool finish_sums(Terms from, std::size_t lanes, double* to) {
+  const D d;
+  const std::size_t width = hn::Lanes(d);
+  const auto error = [](V a, V b, V sum) HWY_ATTR { return Vectors<false>::error(a, b, sum); };
+  const V zero = hn::Zero(d);
+  bool known = true;
+  std::size_t i = 0;
+  for (; i + width <= lanes; i += width) {
+    const V x = hn::LoadU(d, from.s + i), y = hn::LoadU(d, from.e + i), z = hn::LoadU(d, from.f + i), lost = hn::LoadU(d, from.lost + i);
+    const V s = hn::Add(x, y), t = error(x, y, s), u = hn::Add(t, z), w = error(t, z, u);
+    const V sum = hn::Add(s, u), v = error(s, u, sum), e = hn::Add(v, w), f = error(v, w, e);
+    const V twice = hn::Add(e, e);
+    const auto tie = hn::And(hn::Ne(f, zero), hn::Eq(hn::Sub(hn::Add(sum, twice), sum), twice));
+    const auto good = hn::AndNot(tie, hn::And(hn::Eq(lost, zero), hn::Eq(hn::Sub(sum, sum), zero)));
+    const auto one_term = hn::And(hn::Eq(y, zero), hn::Eq(z, zero));  // with the sign of a zero
+    hn::StoreU(hn::IfThenElse(one_term, x, sum), d, to + i);
+    if (HWY_LIKELY(hn::AllTrue(d, good))) continue;
+    known = false;
+    hn::StoreU(hn::IfThenElse(good, zero, hn::Set(d, 1.0)), d, from.lost + i);
+  }
+  for (; i < lanes; ++i) {
+    const EXPANSION x = expansion_rounded({from.s[i], from.e[i], from.f[i], from.lost[i] != 0});
+    to[i] = x.s;
+    from.lost[i] = x.inexact;
+    known &= x.inexact == 0;
+  }
+  return known;
 }
 
 void rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride,
           Terms to) {
   const auto add = wide ? skip ? add_rows<double, true> : add_rows<double, false> : skip ? add_rows<float, true> : add_rows<float, false>;
   add(from, steps, apart, lanes, lane_stride, to);
+}
+void short_rows(const std::byte* from, bool skip, std::uint64_t count, std::size_t lanes, std::int64_t lane_stride, Terms to) {
+  (skip ? add_short_rows<true> : add_short_rows<false>)(from, count, lanes, lane_stride, to);
 }
 void run(const std::byte* from, bool wide, bool skip, std::uint64_t count, Terms to) {
   const auto add = wide ? skip ? add_run<double, true> : add_run<double, false> : skip ? add_run<float, true> : add_run<float, false>;
@@ -265,11 +462,13 @@ namespace {
 
 SIMD_EXPORT(rows);
 SIMD_EXPORT(run);
-SIMD_EXPORT(finish_simple);
+SIMD_EXPORT(short_rows);
+SIMD_EXPORT(finish_means);
+SIMD_EXPORT(finish_sums);
 
-constexpr std::size_t kLanes = 1024;     // results that are worked on at once: their state stays in the first-level cache
 constexpr std::size_t kLanesApart = 32;  // where each lane's elements are a cache line of their own
-constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 14;
+constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 14, kRowsAtOnce = 64;
+constexpr std::uint64_t kShortRun = 2048, kShortRunOfDoubles = 64;
 
 // Sums of floats, as expansions.
 class FloatSums {
@@ -280,6 +479,12 @@ class FloatSums {
   void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
     const auto element = static_cast<std::int64_t>(size_of(type_));
     constexpr std::int64_t kReach = std::int64_t{1} << 24;  // of lanes that one vector gathers from, by indices of 32 bits
+    if (type_ == DType::float32 && apart == element && lane_stride != element && steps < kShortRun) {
+      return SIMD_CALL(short_rows)(from, skip_, steps, lanes, lane_stride, terms(0));
+    }
+    if (type_ == DType::float64 && apart == element && lane_stride != element && lanes <= kLanesApart) {
+      return add_transposed(from, steps, lanes, lane_stride);
+    }
     if (is_native() && (lane_stride == element || (lane_stride % element == 0 && lane_stride < kReach && lane_stride > -kReach))) {
       return SIMD_CALL(rows)(from, type_ == DType::float64, skip_, steps, apart, lanes, lane_stride, terms(0));
     }
@@ -313,7 +518,8 @@ class FloatSums {
   // All at once, as far as that is simple: false where lanes have to be finished one by one.
   bool finish_all(std::size_t lanes, std::uint64_t count, bool mean, std::byte* results) {
     if (skip_ || (mean && count >> 53 != 0) || reinterpret_cast<std::uintptr_t>(results) % sizeof(double) != 0) return false;
-    return SIMD_CALL(finish_simple)(terms(0), lanes, static_cast<double>(count), mean, reinterpret_cast<double*>(results));
+    if (!mean) return SIMD_CALL(finish_sums)(terms(0), lanes, reinterpret_cast<double*>(results));
+    return SIMD_CALL(finish_means)(terms(0), lanes, static_cast<double>(count), reinterpret_cast<double*>(results));
   }
   // False where it cannot be told in this way.
   bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
@@ -337,6 +543,20 @@ class FloatSums {
     terms_[size_ + i] = x.e;
     terms_[2 * size_ + i] = x.f;
     lost_[i] = x.inexact;
+  }
+  // Short rows of doubles, by way of their transpose: processors gather no faster, and many of them slower.
+  void add_transposed(const std::byte* from, std::uint64_t count, std::size_t lanes, std::int64_t lane_stride) {
+    constexpr std::uint64_t kPart = 16;
+    alignas(64) double copy[kPart * kLanesApart];
+    for (std::uint64_t first = 0; first < count; first += kPart) {
+      const std::uint64_t part = std::min(kPart, count - first);
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const std::byte* const row = from + static_cast<std::int64_t>(lane) * lane_stride + first * sizeof(double);
+        for (std::uint64_t i = 0; i < part; ++i) std::memcpy(copy + i * lanes + lane, row + i * sizeof(double), sizeof(double));
+      }
+      const auto apart = static_cast<std::int64_t>(lanes * sizeof(double));
+      SIMD_CALL(rows)(reinterpret_cast<const std::byte*>(copy), true, skip_, part, apart, lanes, sizeof(double), terms(0));
+    }
   }
   template <class Body>
   void with_copy(const Body& body) {
@@ -439,10 +659,10 @@ class Reducer {
         steps_(problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back()),
         threads_(core::thread_count(problem.data.bytes(), threads)) {
     // Short runs are taken of many results at once too: vectors of them are filled with one element of each.
-    constexpr std::uint64_t kShortRun = 2048;
     const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
     const bool neighbours = size(lanes_.stride) < size(steps_.stride);
-    by_rows_ = neighbours || (steps_.extent < kShortRun && lanes_.extent >= kLanesApart);
+    by_rows_ = neighbours ||
+               (steps_.extent < (problem.data.type() == DType::float64 ? kShortRunOfDoubles : kShortRun) && lanes_.extent >= kLanesApart);
     most_lanes_ = neighbours ? kLanes : kLanesApart;
   }
 
@@ -508,7 +728,7 @@ class Reducer {
         sums.add_run(at + static_cast<std::int64_t>(lane) * lanes_.stride, count, steps_.stride, lane);
       return;
     }
-    const std::uint64_t at_once = kNumbersAtOnce / lanes;
+    const std::uint64_t at_once = std::max(kNumbersAtOnce / lanes, kRowsAtOnce);
     for (std::uint64_t step = 0; step < count; step += at_once) {
       sums.add_rows(at + static_cast<std::int64_t>(step) * steps_.stride, std::min(at_once, count - step), steps_.stride, lanes,
                     lanes_.stride);

@@ -37,7 +37,20 @@ std::string_view missing_of(DType type) {
   return type == DType::float16 || type == DType::bfloat16 ? "0x8000" : type == DType::float32 ? "-0.0f" : "-0.0";
 }
 
-// Elements in flight for each work-item: 64 bytes.
+// Groups of a unit: as many as have registers for what a work-item has in flight; narrow elements are many in 64 bytes.
+std::uint32_t resident_of(DType type) { return size_of(type) == 8 ? 4 : size_of(type) == 4 ? 3 : 2; }
+
+constexpr std::uint64_t kLoad = 16, kLoadsInFlight = 4;  // LOADS of axes.cl
+
+// Whether elements of a result lie in 16-byte loads, of which none holds those of another.
+bool reads_loads(const AxisProblem& problem) {
+  const auto bytes = static_cast<std::int64_t>(size_of(problem.data.type()));
+  if (problem.reduced.size() != 1 || problem.reduced.front().stride != bytes) return false;
+  if ((problem.data.offset() + static_cast<std::uint64_t>(problem.first)) % kLoad != 0) return false;
+  return std::ranges::all_of(problem.kept, [](const core::Axis& axis) { return axis.stride % static_cast<std::int64_t>(kLoad) == 0; });
+}
+
+// Elements that a work-item adds up at once.
 std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
@@ -115,7 +128,8 @@ device::Source axes_source(DType type, const AxesShape& shape) {
            {"SIGNED", flag(is_signed(type))},
            {"SHORT", flag(type != DType::float64)},
            {"SKIP", flag(shape.skip && !is_integer(type))},
-           {"GROUP_SIZE", std::to_string(shape.group_size)}}};
+           {"GROUP_SIZE", std::to_string(shape.group_size)},
+           {"RESIDENT", std::to_string(resident_of(type))}}};
 }
 
 AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info) {
@@ -125,7 +139,9 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   const core::Axis lanes = problem.kept.empty() ? core::Axis{1, 0} : problem.kept.back();
   const core::Axis steps = problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back();
   shape.neighbours = size(lanes.stride) < size(steps.stride) || steps.extent == 1;
-  constexpr std::uint64_t kStepsEach = 8;  // elements of a lane, at least
+  shape.loads = !shape.neighbours && reads_loads(problem);
+  // Elements of a lane, at least: where they are read by loads, those of four.
+  const std::uint64_t steps_each = shape.loads ? kLoadsInFlight * kLoad / size_of(problem.data.type()) : 8;
   const auto fitting = [&](std::uint64_t extent) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil(std::max<std::uint64_t>(extent, 1)), shape.group_size));
   };
@@ -138,18 +154,18 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
     shape.width = many && lanes.extent >= sector ? shape.group_size
                   : many                         ? fitting(lanes.extent)
                                                  : std::min(fitting(lanes.extent), std::max(shape.group_size / 4, 1u));
-    if (problem.each <= kStepsEach) shape.width = shape.group_size;
+    if (problem.each <= steps_each) shape.width = shape.group_size;
   } else {
     std::uint64_t most = shape.group_size;
     while (most > sector && problem.results / (shape.group_size / most) >= 2 * wanted) most /= 2;
-    shape.width = shape.group_size / static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting(problem.each / kStepsEach), most));
+    shape.width = shape.group_size / static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting(problem.each / steps_each), most));
   }
   shape.few = problem.each <= kFew && problem.reduced.size() <= 1 && problem.results / shape.group_size >= wanted;
   // Enough groups to fill the device several times over, so that the last ones leave little of it idle.
   const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
   const std::uint64_t least = std::uint64_t{shape.group_size / shape.width} * 32;  // elements of a part
   const bool whole = tiles >= wanted || shape.few;
-  shape.parts = whole ? 1 : std::clamp<std::uint64_t>(4 * wanted / tiles, 1, std::max<std::uint64_t>(problem.each / least, 1));
+  shape.parts = whole ? 1 : std::clamp<std::uint64_t>((wanted + tiles - 1) / tiles, 1, std::max<std::uint64_t>(problem.each / least, 1));
   return shape;
 }
 
@@ -197,6 +213,7 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
                                           first,
                                           shape.width,
                                           std::int32_t{shape.neighbours},
+                                          std::int32_t{shape.loads},
                                           std::int32_t{mean},
                                           scratch->sums,
                                           to,

@@ -18,6 +18,7 @@ struct AxesShape {
   std::uint32_t width = 1;  ///< results of a group at once
   bool neighbours = false;  ///< results lie side by side
   std::uint64_t parts = 1;  ///< into which the elements of each result are cut
+  bool loads = false;       ///< elements of a result can be read by 16 bytes
   bool few = false;         ///< so few elements a result that a work-item takes several results
 };
 

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -21,9 +22,10 @@ namespace samesum {
 
 struct By::Division {
   std::uint64_t groups = 0, elements = 0;
-  std::optional<Values> keys;     // of groups
+  mutable std::optional<Values> keys;  // of groups; where they are the groups' numbers, made when they are asked for
+  mutable std::once_flag asked;
   std::optional<Values> indices;  // the group of each element
-  std::optional<Array> given;     // likewise, of the caller's
+  std::optional<Array> given;     // likewise, of the caller's, or on a device
   std::optional<Values> offsets;  // of segments
 };
 
@@ -149,7 +151,14 @@ By by(const Array& keys, KeyOrder order) {
   division->elements = bits.size();
   division->keys.emplace(keys.type(), std::vector<std::uint64_t>{found.size()});
   for (std::uint64_t i = 0; i < sequence.size(); ++i) store(found[sequence[i]] ^ sign, keys.type(), i, *division->keys);
-  division->indices = std::move(indices);
+  if (keys.on_device() && found.size() < UINT32_MAX) {
+    const std::vector<std::uint32_t> narrow(index, index + bits.size());
+    const Buffer there(keys.buffer().device(), std::max<std::uint64_t>(4 * narrow.size(), 4));
+    if (!narrow.empty()) there.write(narrow.data(), 4 * narrow.size());
+    division->given.emplace(there, narrow.size(), DType::uint32);
+  } else {
+    division->indices = std::move(indices);
+  }
   return By(division);
 }
 
@@ -158,9 +167,12 @@ By by(const Array& keys, std::uint64_t groups) {
   const auto division = std::make_shared<By::Division>();
   division->groups = groups;
   division->elements = keys.size();
-  division->keys = numbers_up_to(groups);
   division->given = keys;
   return By(division);
+}
+
+std::span<const std::uint64_t> By::offsets() const noexcept {
+  return division_->offsets ? division_->offsets->as<std::uint64_t>() : std::span<const std::uint64_t>{};
 }
 
 By by_offsets(const Array& offsets) {
@@ -180,7 +192,6 @@ By by_offsets(const Array& offsets) {
   const auto division = std::make_shared<By::Division>();
   division->groups = bits.size() - 1;
   division->elements = bits.back();
-  division->keys = numbers_up_to(division->groups);
   division->offsets = std::move(copy);
   return By(division);
 }
@@ -202,7 +213,13 @@ By by_lengths(const Array& lengths) {
 
 std::uint64_t By::groups() const noexcept { return division_->groups; }
 std::uint64_t By::elements() const noexcept { return division_->elements; }
-const Values& By::keys() const noexcept { return *division_->keys; }
+const Values& By::keys() const {
+  const Division& division = *division_;
+  std::call_once(division.asked, [&] {
+    if (!division.keys) division.keys = numbers_up_to(division.groups);
+  });
+  return *division.keys;
+}
 
 GroupSums By::sums(const Array& data, const GroupOptions& options) const {
   GroupSums sums(groups(), options);

@@ -23,17 +23,21 @@ FN REAL error_of_sum(REAL a, REAL b, REAL sum) {
   return (a - (sum - of_b)) + (b - of_b);
 }
 
+// Whether sum = a + b has no error: the difference to the greater one is exact, so that it tells.
+FN uint adds_exactly(REAL a, REAL b, REAL sum) { return sum - a == b && sum - b == a; }
+
 FN EXPANSION expansion_add(EXPANSION x, REAL value) {
   const REAL s = x.s + value;
   const REAL first = error_of_sum(x.s, value, s);
   const REAL e = x.e + first;
-  const REAL second = error_of_sum(x.e, first, e);
-  const REAL f = x.f + second;
-  const REAL third = error_of_sum(x.f, second, f);
   x.s = s;
+  if (!adds_exactly(x.e, first, e)) {  // seldom
+    const REAL second = error_of_sum(x.e, first, e);
+    const REAL f = x.f + second;
+    x.inexact |= !adds_exactly(x.f, second, f);
+    x.f = f;
+  }
   x.e = e;
-  x.f = f;
-  x.inexact |= !(third == 0);
   return x;
 }
 
@@ -42,13 +46,27 @@ FN EXPANSION expansion_add_short(EXPANSION x, REAL value) {
   const REAL s = x.s + value;
   const REAL first = error_of_sum(x.s, value, s);
   const REAL e = x.e + first;
-  x.inexact |= !(error_of_sum(x.e, first, e) == 0);
+  x.inexact |= !adds_exactly(x.e, first, e);
   x.s = s;
   x.e = e;
   return x;
 }
 
 FN EXPANSION expansion_merge(EXPANSION x, EXPANSION y) {
+  // Most sums are of one number or of two.
+  const REAL s = x.s + y.s;
+  if (y.f == 0 && y.inexact == 0) {
+    if (y.e == 0 && adds_exactly(x.s, y.s, s)) {
+      x.s = s;
+      return x;
+    }
+    const REAL both = x.e + y.e, error = error_of_sum(x.s, y.s, s), e = both + error;
+    if (adds_exactly(x.e, y.e, both) && adds_exactly(both, error, e)) {
+      x.s = s;
+      x.e = e;
+      return x;
+    }
+  }
   x = expansion_add(x, y.s);
   if (y.e != 0) x = expansion_add(x, y.e);  // not a zero, which would turn -0.0 into +0.0
   if (y.f != 0) x = expansion_add(x, y.f);
@@ -76,6 +94,16 @@ FN EXPANSION expansion_rounded(EXPANSION x) {
   x.inexact |= !(x.s - x.s == 0);
   return x;
 }
+
+// The nearest float, ties to even, to a number below 2^127 and a rest of at most half a place of it. Only where the number lies in the middle
+// between two floats does the rest decide.
+FN float nearest_float(REAL s, REAL rest) {
+  const float nearest = (float)s;
+  const REAL apart = s - (REAL)nearest, beyond = (REAL)nearest + 2 * apart;
+  const float other = (float)beyond;  // the float on the other side, where s is in the middle
+  return rest != 0 && apart != 0 && (REAL)other == beyond && (rest > 0) == (apart > 0) ? other : nearest;
+}
+FN float expansion_to_float(EXPANSION normalized) { return nearest_float(normalized.s, normalized.e != 0 ? normalized.e : normalized.f); }
 
 // The sum over `count`, rounded once, as s; where `inexact` becomes 1 it is not known.
 FN EXPANSION expansion_mean(EXPANSION x, REAL count) {

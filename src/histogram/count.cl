@@ -47,7 +47,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
   if (share < shares) load_tile(loaded, data, share * STEPS);  // in flight while counters are cleared
-  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots or samples outside of the bins.
+  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots or samples counted by work-items; the candidates.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
   LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
@@ -103,7 +103,15 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   const Watch nothing = {0};
   watch = nothing;
 #elif COUNTERS == 2
-  watch.under = watch.over = watch.nan = 0;
+  watch.under = watch.over = watch.nan = watch.in_hot = 0;
+  watch.hot = NO_SLOT;
+#if ELEMENT != 0
+  if (share < shares) {
+    uint slots_of_first[PER_VECTOR];
+    slots_of(plan, loaded[0], slots_of_first);
+    watch.hot = find_frequent(plan, drawn + 6, slots_of_first[0]);
+  }
+#endif
 #else
   watch = 0;
 #endif
@@ -184,9 +192,11 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   if (watch.under != 0) atomic_add_local32(&drawn[2], watch.under);
   if (watch.over != 0) atomic_add_local32(&drawn[3], watch.over);
   if (watch.nan != 0) atomic_add_local32(&drawn[4], watch.nan);
+  if (watch.in_hot != 0) atomic_add_local32(&drawn[5], watch.in_hot);
   barrier_local();
-  const uint id = local_id(), outside = id < 3 ? drawn[2 + id] : 0;
-  if (outside != 0) atomic_add_global32(&counts[id == 0 ? 0 : slots - 3 + id], outside);
+  for (uint i = local_id(); i < 4; i += GROUP_SIZE) {
+    if (drawn[2 + i] != 0) atomic_add_global32(&counts[i == 0 ? 0 : i == 3 ? watch.hot : slots - 3 + i], drawn[2 + i]);
+  }
 #else
   barrier_local();
   pass_on(plan, counters, counts, slots);

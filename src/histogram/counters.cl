@@ -90,13 +90,16 @@ FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const 
   }
 }
 #elif COUNTERS == 2
-// The samples of a work-item below, above, and outside of all bins: these may be most of them, and additions to one word of global memory are
-// made one after the other.
+// Additions to one word of global memory are made one after the other: where many samples are in one slot, a work-item counts them by itself.
+// So it does with those below, above and outside of all bins, and with those of the slot that most of the group's first samples are in.
 typedef struct {
   uint under, over, nan;
+  uint hot, in_hot;  // that slot
 } Watch;
 FN void add_here(const Plan* plan, GLOBAL uint* counts, Watch* watch, uint slot, uint number) {
-  if (slot == 0) {
+  if (slot == watch->hot) {
+    watch->in_hot += number;
+  } else if (slot == 0) {
     watch->under += number;
   } else if (slot == plan->nan_slot - 1) {
     watch->over += number;
@@ -105,6 +108,28 @@ FN void add_here(const Plan* plan, GLOBAL uint* counts, Watch* watch, uint slot,
   } else {
     atomic_add_global32(&counts[slot], number);
   }
+}
+
+// The most frequent of some slots among those of all work-items' first samples; NO_SLOT where that says nothing. `found` has
+// 2 CANDIDATES words.
+#define CANDIDATES 8
+#define NO_SLOT ~0u
+FN uint find_frequent(const Plan* plan, LOCAL uint* found, uint slot) {
+  for (uint k = local_id(); k < 2 * CANDIDATES; k += GROUP_SIZE) found[k] = k < CANDIDATES ? NO_SLOT : 0;
+  barrier_local();
+  const uint apart = (GROUP_SIZE + CANDIDATES - 1) / CANDIDATES;
+  if (local_id() % apart == 0 && slot != 0 && slot < plan->nan_slot - 1) found[local_id() / apart] = slot;
+  barrier_local();
+  for (uint k = 0; k < CANDIDATES; ++k) {
+    if (found[k] == slot) atomic_add_local32(&found[CANDIDATES + k], 1);
+  }
+  barrier_local();
+  uint frequent = NO_SLOT, most = 1;
+  for (uint k = 0; k < CANDIDATES; ++k) {
+    frequent = found[CANDIDATES + k] > most ? found[k] : frequent;
+    most = max(most, found[CANDIDATES + k]);
+  }
+  return frequent;
 }
 #else
 typedef int Watch;

@@ -1,7 +1,7 @@
 #include "histogram/histogram_cpu.hpp"
 
-#include "core/chunks.hpp"
 #include "core/array/pack.hpp"
+#include "core/chunks.hpp"
 #include "histogram/slots_cpu.hpp"
 
 #include <tbb/info.h>
@@ -138,11 +138,11 @@ class SlotCounter {
         plan_(finder.plan()),
         copies_(plan_.slots() <= 1024   ? 8
                 : plan_.slots() <= 8192 ? 2
-                                       : 1),
+                                        : 1),
         tables_(copies_ * plan_.slots()) {}
 
   void add(const std::byte* from, std::uint64_t count) {
-    if (plan_.type() == DType::float32 && plan_.even()) return add_even(from, count, plan_, copies_, tables_.data());
+    if (!is_integer(plan_.type()) && plan_.even()) return add_even(from, count, plan_, copies_, tables_.data());
     const std::size_t size = size_of(plan_.type());
     for (std::uint64_t i = 0; i < count; i += kBlock) {
       const std::size_t block = std::min<std::uint64_t>(kBlock, count - i);

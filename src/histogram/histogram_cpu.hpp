@@ -33,7 +33,7 @@ struct ByteTables {
 /// At most 2^31 bytes may be added before the tables are emptied.
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables);
 
-/// Adds `count` float32 at any alignment, of a plan with even(), to `copies` (1, 2, 8) adjacent counters for each slot.
+/// Adds `count` float32 or float64 at any alignment, of a plan with even(), to `copies` (1, 2, 8) adjacent counters for each slot.
 void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables);
 
 }  // namespace samesum::binning

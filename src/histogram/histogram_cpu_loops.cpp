@@ -26,7 +26,9 @@ HWY_INLINE std::uint64_t load_word(const std::uint8_t* from) {
   return word;
 }
 
-constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, which the lowest bits then hold
+// 1.5 times 2 to the number of a mantissa's bits: adding it rounds to an integer, which the lowest bits then hold.
+template <class T>
+constexpr T kRounder = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
 
 constexpr std::size_t kRun = 64;  // bytes compared for equality
 
@@ -89,123 +91,159 @@ void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) 
   for (; i < count; ++i) ++tables.single[0][from[i]];
 }
 
-// One sample, as in slots.cl.
-HWY_INLINE std::uint32_t even_slot(float x, const Even& even, const Plan& plan) {
-  const auto low = static_cast<float>(even.low), scale = static_cast<float>(even.scale), top = static_cast<float>(even.top);
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  if (x != x) return static_cast<std::uint32_t>(plan.nan_slot());
-  float real = real_of(x, low, scale);
-  real = real > -0.5f ? real : -0.5f;
-  real = real < top ? real : top;
-  const auto edge = static_cast<std::uint32_t>(real + 0.5f);
-  const float off = real - static_cast<float>(edge);
-  const bool near_last = std::fabs(real - static_cast<float>(even.top - 0.5)) < static_cast<float>(even.last_tolerance);
-  if (!(std::fabs(off) < static_cast<float>(even.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
-  return edge + (float_key(bits) >= plan.thresholds()[edge] ? 1 : 0);
+template <class T>
+HWY_INLINE T load_at(const std::byte* from, std::size_t i) {
+  T value;
+  std::memcpy(&value, from + sizeof value * i, sizeof value);
+  return value;
 }
 
+// One sample, as in slots.cl.
+template <class T>
+HWY_INLINE std::uint32_t even_slot(T x, const Even& even, const Plan& plan) {
+  const auto low = static_cast<T>(even.low), scale = static_cast<T>(even.scale), top = static_cast<T>(even.top);
+  if (x != x) return static_cast<std::uint32_t>(plan.nan_slot());
+  T real = real_of(x, low, scale);
+  real = real > T(-0.5) ? real : T(-0.5);
+  real = real < top ? real : top;
+  const auto edge = static_cast<std::uint32_t>(real + T(0.5));
+  const T off = real - static_cast<T>(edge);
+  const bool near_last = std::fabs(real - static_cast<T>(even.top - 0.5)) < static_cast<T>(even.last_tolerance);
+  if (!(std::fabs(off) < static_cast<T>(even.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
+  std::uint64_t key;
+  if constexpr (sizeof(T) == 8) {
+    key = double_key(std::bit_cast<std::uint64_t>(x));
+  } else {
+    key = float_key(std::bit_cast<std::uint32_t>(x));
+  }
+  return edge + (key >= plan.thresholds()[edge] ? 1 : 0);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// The slots of a vector of samples, and how far they are from the edges.
+template <class T>
+class EvenVector {
+ public:
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<hn::ScalableTag<T>> integers;
+  const hn::Rebind<std::uint32_t, hn::ScalableTag<T>> words;
+  using V = hn::Vec<hn::ScalableTag<T>>;
+
+  explicit EvenVector(const Even& even) : even_(even) {}
+
+  HWY_INLINE V load(const std::byte* from, std::size_t i) const {
+    const hn::Repartition<std::uint8_t, hn::ScalableTag<T>> bytes;
+    return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + sizeof(T) * i)));
+  }
+  // Stores the slots times 2^kShift.
+  template <int kShift>
+  HWY_INLINE void find(V x, std::uint32_t* to, V& off, V& from_last) const {
+    const auto low = hn::Set(d, static_cast<T>(even_.low)), scale = hn::Set(d, static_cast<T>(even_.scale));
+    const auto top = hn::Set(d, static_cast<T>(even_.top)), last = hn::Set(d, static_cast<T>(even_.top - 0.5));
+    const auto rounder = hn::Set(d, kRounder<T>);
+    using Bits = hn::TFromD<decltype(integers)>;
+    const auto first = hn::Set(integers, std::bit_cast<Bits>(kRounder<T>) - 1);  // between the rounded integer's bits and the slot
+    const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), hn::Set(d, T(-0.5))), top);
+    const auto shifted = hn::Add(real, rounder);
+    // -0.0 only where real() rounded to that for a sample below edge 0, which is within the tolerance (see Even).
+    const auto signed_off = hn::Sub(real, hn::Sub(shifted, rounder));
+    const auto slot =
+        hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<8 * sizeof(T) - 1>(hn::BitCast(integers, signed_off)));
+    const auto place = hn::BitCast(hn::RebindToUnsigned<decltype(integers)>(), hn::ShiftLeft<kShift>(slot));
+    if constexpr (sizeof(T) == 8) {
+      hn::StoreU(hn::TruncateTo(words, place), words, to);
+    } else {
+      hn::StoreU(place, words, to);
+    }
+    off = hn::Abs(signed_off);
+    from_last = hn::Abs(hn::Sub(real, last));
+  }
+  HWY_INLINE bool sure(V off, V from_last, V x) const {
+    const auto tolerance = hn::Set(d, static_cast<T>(even_.tolerance)), last = hn::Set(d, static_cast<T>(even_.last_tolerance));
+    return hn::AllTrue(d, hn::And(hn::And(hn::Ge(off, tolerance), hn::Ge(from_last, last)), hn::Eq(x, x)));
+  }
+
+ private:
+  const Even& even_;
+};
+#endif
+
 // The slots alone.
-void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+template <class T>
+HWY_INLINE void even_slots_of(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
   const Even& even = *plan.even();
-  const auto sample = [&](std::size_t i) {
-    float value;
-    std::memcpy(&value, from + 4 * i, sizeof value);
-    return value;
-  };
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> integers;
-  const hn::RebindToUnsigned<decltype(d)> words;
-  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
-  const auto low = hn::Set(d, static_cast<float>(even.low)), scale = hn::Set(d, static_cast<float>(even.scale));
-  const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
-  const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
-  const auto last = hn::Set(d, static_cast<float>(even.top - 0.5)), last_tolerance = hn::Set(d, static_cast<float>(even.last_tolerance));
-  const auto rounder = hn::Set(d, kRounder);
-  const auto first = hn::Set(integers, std::bit_cast<std::int32_t>(kRounder) - 1);
-  const std::size_t lanes = hn::Lanes(d);
+  const EvenVector<T> vector(even);
+  const std::size_t lanes = hn::Lanes(vector.d);
   for (; i + lanes <= count; i += lanes) {
-    const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * i)));
-    const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
-    const auto shifted = hn::Add(real, rounder);
-    const auto off = hn::Sub(real, hn::Sub(shifted, rounder));
-    const auto slot = hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<31>(hn::BitCast(integers, off)));
-    const auto sure = hn::And(hn::And(hn::Ge(hn::Abs(off), tolerance), hn::Ge(hn::Abs(hn::Sub(real, last)), last_tolerance)), hn::Eq(x, x));
-    if (HWY_LIKELY(hn::AllTrue(d, sure))) {
-      hn::StoreU(hn::BitCast(words, slot), words, slots + i);
-    } else {
-      for (std::size_t k = i; k < i + lanes; ++k) slots[k] = even_slot(sample(k), even, plan);
+    const auto x = vector.load(from, i);
+    auto off = x, from_last = x;
+    vector.template find<0>(x, slots + i, off, from_last);
+    if (HWY_UNLIKELY(!vector.sure(off, from_last, x))) {
+      for (std::size_t k = i; k < i + lanes; ++k) slots[k] = even_slot(load_at<T>(from, k), even, plan);
     }
   }
 #endif
-  for (; i < count; ++i) slots[i] = even_slot(sample(i), even, plan);
+  for (; i < count; ++i) slots[i] = even_slot(load_at<T>(from, i), even, plan);
+}
+
+void even_float_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots) {
+  if (plan.type() == DType::float64) return even_slots_of<double>(from, count, plan, slots);
+  even_slots_of<float>(from, count, plan, slots);
 }
 
 // A slot's copies are adjacent, and successive samples use them cyclically.
-template <std::size_t kCopies>
-void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* tables) {
+template <class T, std::size_t kCopies>
+HWY_INLINE void add_even_of(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* tables) {
   const Even& even = *plan.even();
-  const auto sample = [&](std::size_t i) {
-    float value;
-    std::memcpy(&value, from + 4 * i, sizeof value);
-    return value;
-  };
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> integers;
-  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
-  const auto low = hn::Set(d, static_cast<float>(even.low)), scale = hn::Set(d, static_cast<float>(even.scale));
-  const auto top = hn::Set(d, static_cast<float>(even.top)), bottom = hn::Set(d, -0.5f);
-  const auto tolerance = hn::Set(d, static_cast<float>(even.tolerance));
-  const auto last = hn::Set(d, static_cast<float>(even.top - 0.5)), last_tolerance = hn::Set(d, static_cast<float>(even.last_tolerance));
-  const auto rounder = hn::Set(d, kRounder);
-  const auto first =
-      hn::Set(integers, std::bit_cast<std::int32_t>(kRounder) - 1);  // the difference between the rounded integer's bits and the slot
+  const EvenVector<T> vector(even);
   constexpr int kShift = std::bit_width(kCopies) - 1;
-  constexpr std::size_t kVectors = 4;
-  const std::size_t lanes = hn::Lanes(d), block = kVectors * lanes;
+  constexpr std::size_t kVectors = sizeof(T);
+  const std::size_t lanes = hn::Lanes(vector.d), block = kVectors * lanes;
   // Samples are counted while the next block's slots are computed: loading single words right after a vector store would stall.
-  HWY_ALIGN std::int32_t buffers[2][kVectors * hn::MaxLanes(d)];
-  std::int32_t *places = buffers[0], *before = buffers[1];
-  const auto count_block = [&](const std::int32_t* from_places) HWY_ATTR {
+  HWY_ALIGN std::uint32_t buffers[2][kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
+  std::uint32_t *places = buffers[0], *before = buffers[1];
+  const auto count_block = [&](const std::uint32_t* from_places) HWY_ATTR {
     for (std::size_t k = 0; k < block; k += 8) {
-      for (std::size_t j = 0; j < 8; ++j) ++tables[static_cast<std::uint32_t>(from_places[k + j]) + j % kCopies];
+      for (std::size_t j = 0; j < 8; ++j) ++tables[from_places[k + j] + j % kCopies];
     }
   };
   for (; i + block <= count; i += block) {
-    auto nearest = bottom, nearest_last = bottom, total = hn::Zero(d);
-    for (std::size_t k = 0; k < kVectors; ++k) {
-      const auto x = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + 4 * (i + k * lanes))));
-      const auto real = hn::Min(hn::Max(hn::Mul(hn::Sub(x, low), scale), bottom), top);
-      const auto shifted = hn::Add(real, rounder);
-      // -0.0 only where real() rounded to that for a sample below edge 0, which is within the tolerance (see Even).
-      const auto off = hn::Sub(real, hn::Sub(shifted, rounder));
-      const auto slot = hn::Add(hn::Sub(hn::BitCast(integers, shifted), first), hn::ShiftRight<31>(hn::BitCast(integers, off)));
-      hn::Store(hn::ShiftLeft<kShift>(slot), integers, places + k * lanes);
-      const auto from_last = hn::Abs(hn::Sub(real, last));
-      nearest = k == 0 ? hn::Abs(off) : hn::Min(nearest, hn::Abs(off));
-      nearest_last = k == 0 ? from_last : hn::Min(nearest_last, from_last);
+    auto nearest = vector.load(from, i), nearest_last = nearest, total = nearest;
+    vector.template find<kShift>(nearest, places, nearest, nearest_last);
+    for (std::size_t k = 1; k < kVectors; ++k) {
+      const auto x = vector.load(from, i + k * lanes);
+      auto off = x, from_last = x;
+      vector.template find<kShift>(x, places + k * lanes, off, from_last);
+      nearest = hn::Min(nearest, off);
+      nearest_last = hn::Min(nearest_last, from_last);
       total = hn::Add(total, x);
     }
     // The rare cases are tested once for the block: is any sample near an edge, or NaN?
-    const auto sure = hn::And(hn::And(hn::Ge(nearest, tolerance), hn::Ge(nearest_last, last_tolerance)), hn::Eq(total, total));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, sure))) {
-      for (std::size_t k = 0; k < block; ++k) places[k] = static_cast<std::int32_t>(even_slot(sample(i + k), even, plan) << kShift);
+    if (HWY_UNLIKELY(!vector.sure(nearest, nearest_last, total))) {
+      for (std::size_t k = 0; k < block; ++k) places[k] = even_slot(load_at<T>(from, i + k), even, plan) << kShift;
     }
     if (i != 0) count_block(before);
     std::swap(places, before);
   }
   if (i != 0) count_block(before);
 #endif
-  for (; i < count; ++i) ++tables[even_slot(sample(i), even, plan) * kCopies];
+  for (; i < count; ++i) ++tables[even_slot(load_at<T>(from, i), even, plan) * kCopies];
+}
+
+template <class T>
+HWY_INLINE void add_even_copies(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables) {
+  if (copies == 8) return add_even_of<T, 8>(from, count, plan, tables);
+  if (copies == 2) return add_even_of<T, 2>(from, count, plan, tables);
+  add_even_of<T, 1>(from, count, plan, tables);
 }
 
 void add_even_floats(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables) {
-  if (copies == 8) return add_even<8>(from, count, plan, tables);
-  if (copies == 2) return add_even<2>(from, count, plan, tables);
-  add_even<1>(from, count, plan, tables);
+  if (plan.type() == DType::float64) return add_even_copies<double>(from, count, plan, copies, tables);
+  add_even_copies<float>(from, count, plan, copies, tables);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -36,7 +36,8 @@ constexpr std::uint64_t kSmallDataBytes = std::uint64_t{1} << 19;
 constexpr std::uint32_t kSmallDataGroupSize = 512;
 constexpr std::uint64_t kSmallDataLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
-constexpr std::uint32_t kDrawnBytes = 32;  // of local memory, for the tile numbers and the hot slots
+constexpr std::uint32_t kDrawnBytes = 32;      // of local memory, for the tile numbers and the hot slots
+constexpr std::uint32_t kCandidateBytes = 64;  // 2 CANDIDATES of counters.cl
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -84,7 +85,8 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
         problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
     if (configuration.hot) words += hot_words(problem.type());
   }
-  return kDrawnBytes + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
+  const std::uint32_t candidates = configuration.counters == Counters::global ? kCandidateBytes : 0;
+  return kDrawnBytes + candidates + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
 }
 
 Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Problem& problem, std::uint64_t samples,

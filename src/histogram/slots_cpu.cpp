@@ -16,7 +16,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-// Slots of elements one at a time: Even for doubles and integers, Trie for all types.
+// Slots of elements one at a time: Even for integers, Trie for all types.
 template <class Bits>
 class Slots {
  public:
@@ -46,21 +46,15 @@ class Slots {
     }
   }
 
+  // Of integers: those of floats are vectors' (histogram_cpu_loops.cpp).
   std::uint32_t even(Bits bits) const {
     const Even& guess = *plan_.even();
-    if (!floating()) return settle(real_of_key(key_of(bits), static_cast<Bits>(guess.first), static_cast<float>(guess.scale)), bits);
-    if (is_nan(bits)) return static_cast<std::uint32_t>(plan_.nan_slot());
-    return settle(real_of(std::bit_cast<Real>(bits), static_cast<Real>(guess.low), static_cast<Real>(guess.scale)), bits);
-  }
-
-  template <class R>
-  std::uint32_t settle(R real, Bits bits) const {
-    const Even& guess = *plan_.even();
-    const R bounded = std::clamp(real, R(-0.5), static_cast<R>(guess.top));
-    const auto edge = static_cast<std::uint32_t>(bounded + R(0.5));
-    const R off = bounded - static_cast<R>(edge);
-    const bool near_last = std::abs(bounded - static_cast<R>(guess.top - 0.5)) < static_cast<R>(guess.last_tolerance);
-    if (!(std::abs(off) < static_cast<R>(guess.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
+    const float real = real_of_key(key_of(bits), static_cast<Bits>(guess.first), static_cast<float>(guess.scale));
+    const float bounded = std::clamp(real, -0.5f, static_cast<float>(guess.top));
+    const auto edge = static_cast<std::uint32_t>(bounded + 0.5f);
+    const float off = bounded - static_cast<float>(edge);
+    const bool near_last = std::abs(bounded - static_cast<float>(guess.top - 0.5)) < static_cast<float>(guess.last_tolerance);
+    if (!(std::abs(off) < static_cast<float>(guess.tolerance)) && !near_last) return edge + (off >= 0 ? 1 : 0);
     return edge + (key_of(bits) >= plan_.thresholds()[edge] ? 1 : 0);
   }
 
@@ -98,6 +92,7 @@ SlotFinder::SlotFinder(const Plan& plan) : plan_(plan) {
 
 void SlotFinder::find(const std::byte* from, std::size_t count, std::uint32_t* slots) const {
   const Trie* const trie = trie_ ? &*trie_ : nullptr;
+  if (!is_integer(plan_.type()) && plan_.even()) return even_slots(from, count, plan_, slots);
   switch (size_of(plan_.type())) {
     case 1:
       for (std::size_t i = 0; i < count; ++i) slots[i] = plan_.pattern_slots()[static_cast<std::uint8_t>(from[i])];
@@ -106,7 +101,6 @@ void SlotFinder::find(const std::byte* from, std::size_t count, std::uint32_t* s
       for (std::size_t i = 0; i < count; ++i) slots[i] = plan_.pattern_slots()[load<std::uint16_t>(from + 2 * i)];
       return;
     case 4:
-      if (plan_.type() == DType::float32 && trie == nullptr) return even_slots(from, count, plan_, slots);
       return Slots<std::uint32_t>(plan_, trie).find(from, count, slots);
     default:
       return Slots<std::uint64_t>(plan_, trie).find(from, count, slots);

@@ -35,7 +35,7 @@ namespace {
 
 class NotingDevice final : public device::Forwarding {
  public:
-  using Forwarding::Forwarding;
+  explicit NotingDevice(Device& real) : Forwarding(real) { want_binaries(); }
 
   device::Binary compile(const std::string& source) override {
     device::Binary binary = Forwarding::compile(source);

@@ -29,6 +29,9 @@
 #endif
 #define V(x) ((VALUE)(x))
 
+// Arrays of the caller's may begin anywhere in their memory.
+#define REALS_AT(bytes, offset) ((GLOBAL const REAL*)((bytes) + (offset)))
+
 #if F == F_FORMULA
 // No operation of it can fail.
 FN REAL f_of(const REAL* a, const REAL* b F_TAKES) {

@@ -2,8 +2,8 @@
 #include <samesum/pairs.hpp>
 
 #include "core/array/array_blocks.hpp"
-#include "core/float_environment.hpp"
 #include "core/array/pack.hpp"
+#include "core/float_environment.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
@@ -104,7 +104,7 @@ class Packed {
   std::vector<double> copy_;
 };
 
-// The further inputs of a formula as all_pairs::Problem::of_y.
+// The inputs of the y as all_pairs::Problem::of_y.
 std::vector<double> gathered(const std::vector<FormulaInput>& inputs, const all_pairs::Problem& problem) {
   const std::size_t bytes = size_of(problem.type);
   std::vector<double> rows(problem.y_count * problem.extras * bytes / sizeof(double) + 1);
@@ -225,6 +225,15 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   return problem;
 }
 
+all_pairs::OwnProblem all_pairs::prepared(const Array& a, const Array& b, const PairsProblem& options, const DeviceInfo& info) {
+  OwnProblem own{checked(a, b, options), {}};
+  check_capabilities(info, options, own.problem);
+  own.problem.a = own.problem.b = nullptr;
+  if (own.problem.extras != 0) own.of_y = gathered(inputs_of_y(options), own.problem);
+  own.problem.of_y = own.of_y.data();
+  return own;
+}
+
 std::string_view name_of(PairFunction f) noexcept { return kFunctions[static_cast<std::size_t>(f)]; }
 std::string_view name_of(PairReduction reduction) noexcept { return kReductions[static_cast<std::size_t>(reduction)]; }
 std::string_view name_of(PairAccuracy accuracy) noexcept { return kAccuracies[static_cast<std::size_t>(accuracy)]; }
@@ -237,17 +246,11 @@ PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, co
   constexpr double kMost = 1e18;
   const double pairs_in_all = static_cast<double>(a.size()) * static_cast<double>(b.size());
   const Device device = device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMost)), options);
-  all_pairs::checked(a, b, wanted);
-  const Packed a_there(a), b_there(b), weights_there(wanted.weights.value_or(Array(nullptr, 0, a.type())));
-  PairsProblem packed = wanted;
-  if (wanted.weights) packed.weights = weights_there.view();
-  all_pairs::Problem problem = all_pairs::checked(a_there.view(), b_there.view(), packed);
-  std::vector<double> of_y;
-  if (problem.formula != nullptr) {
-    of_y = gathered(all_pairs::inputs_of_y(packed), problem);
-    problem.of_y = of_y.data();
-  }
-  check_capabilities(device.info(), wanted, problem);
+  all_pairs::OwnProblem own = all_pairs::prepared(a, b, wanted, device.info());
+  all_pairs::Problem& problem = own.problem;
+  const Packed a_there(a), b_there(b);
+  problem.a = a_there.view().data();
+  problem.b = b_there.view().data();
   const auto start = std::chrono::steady_clock::now();
   PairsResult result = problem.indices()                ? run<std::int64_t>(problem, device, options)
                        : problem.type == DType::float32 ? run<float>(problem, device, options)

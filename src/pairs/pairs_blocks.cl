@@ -161,8 +161,11 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b F_TAKES) {
 
 // Reduces a part of the y: to `sums` (and, where COMPENSATED, after all of them the compensations), or to the keys of the least values in
 // their place, with the index of the first y of their chunk in `places`.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* extras, ulong x_count,
-                                                      ulong y_count, ulong share, uint parts F_TAKES, GLOBAL REAL* sums, GLOBAL ulong* places) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const uchar* a_bytes, ulong a_offset, GLOBAL const uchar* b_bytes,
+                                                      ulong b_offset, GLOBAL const REAL* extras, ulong x_count, ulong y_count,
+                                                      ulong share, uint parts F_TAKES, GLOBAL REAL* sums, GLOBAL ulong* places) {
+  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
   LOCAL_VAR VECTOR tile[TILE * WIDTH / LANES];
   LOCAL REAL* const elements = (LOCAL REAL*)tile;
   const uint part = group_id() % parts;

@@ -4,9 +4,13 @@
 #define COLUMNS (GROUP >= 64 && GROUP % 32 == 0 ? 32 : GROUP)
 #define ROWS (GROUP / COLUMNS)
 
-KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* extras, ulong x_count,
-                                                ulong y_count, uint parts F_TAKES, GLOBAL const REAL* sums,
-                                                GLOBAL const ulong* places, GLOBAL REAL* c) {
+KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const uchar* a_bytes, ulong a_offset, GLOBAL const uchar* b_bytes, ulong b_offset,
+                                                GLOBAL const REAL* extras, ulong x_count, ulong y_count, uint parts F_TAKES,
+                                                GLOBAL const REAL* sums, GLOBAL const ulong* places, GLOBAL uchar* c_bytes,
+                                                ulong c_offset) {
+  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
+  GLOBAL REAL* const c = (GLOBAL REAL*)(c_bytes + c_offset);
   const uint column = local_id() % COLUMNS;
   const uint row = local_id() / COLUMNS;
   const ulong x = (ulong)group_id() * COLUMNS + column;

@@ -30,8 +30,11 @@ FN VALUE add_pair(VALUE sum, const VALUE* x, GLOBAL const REAL* y, REAL weight, 
 }
 
 // The x are stored by components, padded to whole blocks (`padded`): component d of x number i is a[d * padded + i].
-KERNEL FIXED_GROUP(1, 1) void pairs_vectors(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* weights, ulong padded,
-                                            ulong y_count, ulong share, uint parts, REAL factor, REAL softening, GLOBAL REAL* sums) {
+KERNEL FIXED_GROUP(1, 1) void pairs_vectors(GLOBAL const uchar* a_bytes, ulong a_offset, GLOBAL const uchar* b_bytes, ulong b_offset,
+                                            GLOBAL const REAL* weights, ulong padded, ulong y_count, ulong share, uint parts, REAL factor,
+                                            REAL softening, GLOBAL REAL* sums) {
+  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
   const uint part = group_id() % parts;
   const ulong first = (ulong)(group_id() / parts) * BLOCK;
   const ulong begin = part * share;

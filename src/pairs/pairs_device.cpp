@@ -109,9 +109,10 @@ std::string Configuration::text() const {
 DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configuration wanted)
     : device_(device), problem_(problem), wanted_(wanted) {
   const bool sum = problem.reduction == PairReduction::sum;
-  clean_ = problem.type == DType::float32 ? is_clean<float>(problem) : is_clean<double>(problem);
+  const bool from_host = problem.a != nullptr || problem.b != nullptr;
+  clean_ = from_host && (problem.type == DType::float32 ? is_clean<float>(problem) : is_clean<double>(problem));
   shape_ = sum && problem.accuracy == PairAccuracy::exact ? Shape::exact
-           : sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.formula == nullptr &&
+           : from_host && sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.formula == nullptr &&
                    problem.components <= 8 && wanted.group_size == 0
                ? Shape::vectors
                : Shape::blocks;
@@ -120,8 +121,8 @@ DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configu
   const char* const entries[] = {"pairs_blocks", "pairs_vectors", "pairs_exact"};
   kernel_ = device::build(device, text, entries[static_cast<int>(shape_)]);
   combine_ = device::build(device, text, shape_ == Shape::exact ? "pairs_exact_round" : "pairs_combine");
-  b_ = upload(problem.b, problem.y_count * problem.components * size_of(problem.type));
-  of_y_ = problem.extras != 0 ? upload(problem.of_y, problem.y_count * problem.extras * size_of(problem.type)) : b_;
+  if (problem.b != nullptr) b_ = upload(problem.b, problem.y_count * problem.components * size_of(problem.type));
+  if (problem.extras != 0) of_y_ = upload(problem.of_y, problem.y_count * problem.extras * size_of(problem.type));
 }
 
 void DevicePairs::configure(Configuration wanted) {
@@ -245,12 +246,12 @@ std::uint64_t DevicePairs::bytes_of_x() const noexcept {
 }
 
 // The number of parts of the y: balances the compute units, in units of the time that a group takes for one y.
-void DevicePairs::choose_parts(std::uint64_t x_count) {
+void DevicePairs::choose_parts(std::uint64_t x_count, std::uint64_t most_bytes) {
   constexpr double kGroupCost = 128;       // of starting and ending a group
   constexpr double kPartialCost = 2.5e-4;  // of passing a partial result to the combining kernel
   const std::uint64_t blocks = ceil_div(x_count, step());
   const std::uint64_t units = std::uint64_t{device_.info().compute_units} * (shape_ == Shape::exact ? 8 : 1);
-  const std::uint64_t room = std::max<std::uint64_t>(kMaxPartialBytes / (bytes_of_x() * x_count), 1);
+  const std::uint64_t room = std::max<std::uint64_t>(most_bytes / (bytes_of_x() * x_count), 1);
   const std::uint64_t most = std::clamp<std::uint64_t>(problem_.y_count / kMinShare, 1, std::min<std::uint64_t>(kMaxParts, room));
   std::uint64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
@@ -264,7 +265,7 @@ void DevicePairs::choose_parts(std::uint64_t x_count) {
       best = parts;
     }
   }
-  if (wanted_.parts != 0) best = wanted_.parts;
+  if (wanted_.parts != 0) best = std::min<std::uint64_t>(wanted_.parts, room);
   share_ = ceil_div(problem_.y_count, best);
   configuration_.parts = static_cast<std::uint32_t>(ceil_div(problem_.y_count, share_));
 }
@@ -293,20 +294,57 @@ void DevicePairs::load(std::uint64_t first, std::uint64_t count) {
   device_.write(a_, 0, from, a_bytes);
   if (x_count_ == padded) return;
   x_count_ = padded;
-  choose_parts(padded);
-  partials_ = device_.allocate(padded * configuration_.parts * bytes_of_x());
-  indices_ = problem_.indices() ? device_.allocate(padded * configuration_.parts * 8) : partials_;
+  choose_parts(padded, kMaxPartialBytes);
+  allocate_partials();
   c_ = device_.allocate(padded * 8);
 }
 
-void DevicePairs::launch() {
+// For x_count_ and the parts chosen for it.
+void DevicePairs::allocate_partials() {
+  const std::uint64_t count = x_count_ * configuration_.parts;
+  partials_ = device_.allocate(count * bytes_of_x());
+  indices_ = problem_.indices() ? device_.allocate(count * 8) : partials_;
+}
+
+void DevicePairs::prepare() {
+  constexpr std::uint64_t kFewX = 1 << 14;  // so that a plan for less does not launch for each of a few x
+  x_count_ = std::clamp<std::uint64_t>(problem_.x_count, 1, std::max<std::uint64_t>(kMaxPartialBytes / bytes_of_x(), 1));
+  problem_.y_count = std::max<std::uint64_t>(problem_.y_count, 1);
+  choose_parts(x_count_, kMaxPartialBytes);
+  if (x_count_ * configuration_.parts < kFewX) x_count_ = ceil_div(kFewX, configuration_.parts);
+  allocate_partials();
+  x_count_ = 0;
+}
+
+void DevicePairs::enqueue(const device::Place& a, std::uint64_t x_count, const device::Place& b, std::uint64_t y_count,
+                          const device::Place& c) {
+  const std::uint64_t room = partials_.bytes / bytes_of_x();  // x with one part
+  const std::uint64_t most = room < step() ? room : room / step() * step();
+  for (std::uint64_t first = 0; first < x_count; first += most) {
+    const std::uint64_t count = std::min(most, x_count - first);
+    if (x_count_ != count || problem_.y_count != y_count) {
+      x_count_ = count;
+      problem_.y_count = y_count;
+      choose_parts(count, partials_.bytes);
+    }
+    launch({a.memory, a.offset + first * problem_.components * size_of(problem_.type)}, b,
+           {c.memory, c.offset + first * result_bytes(problem_)});
+  }
+}
+
+void DevicePairs::launch() { launch({a_}, {b_}, {c_}); }
+
+void DevicePairs::launch(const device::Place& a, const device::Place& b, const device::Place& c) {
   const bool log2 = shape_ == Shape::blocks && problem_.reduction == PairReduction::sum && problem_.accuracy == PairAccuracy::fast &&
                     problem_.type == DType::float32;  // its gaussian is a power of 2
   const std::vector<device::Argument> parameters =
       problem_.formula != nullptr
           ? arguments_of(*problem_.formula)
           : std::vector{real(log2 ? problem_.factor * std::numbers::log2e : problem_.factor), real(problem_.softening)};
-  std::vector<device::Argument> arguments = {a_, b_, of_y_, x_count_, problem_.y_count, share_, configuration_.parts};
+  const device::Memory& of_y = problem_.extras != 0 ? of_y_ : b.memory;
+  const std::vector<device::Argument> operands = {a.memory, a.offset, b.memory, b.offset, of_y, x_count_, problem_.y_count};
+  std::vector<device::Argument> arguments = operands;
+  arguments.insert(arguments.end(), {share_, configuration_.parts});
   arguments.insert(arguments.end(), parameters.begin(), parameters.end());
   arguments.emplace_back(partials_);
   const std::uint64_t blocks = ceil_div(shape_ == Shape::exact ? x_count_ * configuration_.parts : x_count_, step());
@@ -316,14 +354,15 @@ void DevicePairs::launch() {
   device_.launch(kernel_, {static_cast<std::uint32_t>(groups), size}, arguments);
 
   if (shape_ == Shape::exact) {
-    const device::Argument rounding[] = {partials_, x_count_, configuration_.parts, c_};
+    const device::Argument rounding[] = {partials_, x_count_, configuration_.parts, c.memory, c.offset};
     device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, size)), size}, rounding);
     return;
   }
   const std::uint32_t columns = combine_size() >= 64 && combine_size() % 32 == 0 ? 32 : combine_size();  // as in pairs_combine.cl
-  std::vector<device::Argument> combining = {a_, b_, of_y_, x_count_, problem_.y_count, configuration_.parts};
+  std::vector<device::Argument> combining = operands;
+  combining.emplace_back(configuration_.parts);
   combining.insert(combining.end(), parameters.begin(), parameters.end());
-  combining.insert(combining.end(), {partials_, indices_, c_});
+  combining.insert(combining.end(), {partials_, indices_, c.memory, c.offset});
   device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
 }
 

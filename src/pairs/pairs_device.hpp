@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "pairs/problem.hpp"
 
 #include <cstdint>
@@ -25,7 +26,10 @@ struct Configuration {
   std::string text() const;
 };
 
-/// One problem, prepared, with B and what belongs to its y on the device. Requires that the device's mutex is held.
+/// One problem, prepared. Requires that the device's mutex is held.
+///
+/// With A and B in host memory, whose elements also choose the kernels, run(). Without (Problem::a and b are null) for arrays on the
+/// device, by enqueue(); what else belongs to the y is in host memory, and is brought to the device when this is made.
 class DevicePairs {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
@@ -33,6 +37,12 @@ class DevicePairs {
 
   /// The number of x in a piece should be a multiple of this.
   std::uint64_t step() const noexcept { return std::uint64_t{configuration_.group_size} * configuration_.items; }
+  /// Allocates for x_count and y_count of the problem: enqueue() allocates nothing afterwards, for any other numbers either.
+  void prepare();
+  /// Enqueues C of x_count vectors at `a` and y_count at `b`, at least one of each, contiguous and aligned to elements, to `c`, which
+  /// overlaps neither.
+  void enqueue(const device::Place& a, std::uint64_t x_count, const device::Place& b, std::uint64_t y_count, const device::Place& c);
+
   /// C of `count` x from `first` on.
   void run(std::uint64_t first, std::uint64_t count, Target c);
 
@@ -50,7 +60,9 @@ class DevicePairs {
   device::Source source() const;
   std::uint32_t combine_size() const noexcept;
   std::uint64_t bytes_of_x() const noexcept;  // of the partial result for an x, in one part
-  void choose_parts(std::uint64_t x_count);
+  void choose_parts(std::uint64_t x_count, std::uint64_t most_bytes);
+  void allocate_partials();
+  void launch(const device::Place& a, const device::Place& b, const device::Place& c);
   device::Memory upload(const void* data, std::uint64_t bytes);
   device::Argument real(double value) const;
 
@@ -61,7 +73,7 @@ class DevicePairs {
   bool clean_ = false;  // no f is NaN, nor -0.0 where the function never is
   device::Kernel kernel_, combine_;
   device::Memory a_, b_, of_y_, partials_, indices_, c_;
-  std::uint64_t x_count_ = 0;  // on the device
+  std::uint64_t x_count_ = 0;  // of a launch
   std::uint64_t share_ = 0;    // y of a part
 };
 

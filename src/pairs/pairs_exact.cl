@@ -17,8 +17,11 @@
 #define OTHER_SEEN 8  // values other than NaN and -0.0
 #define MOST_ADDITIONS 0x20000000  // between carry propagations: each changes a digit by less than 2^32
 
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL const REAL* extras, ulong x_count,
-                                                     ulong y_count, ulong share, uint parts F_TAKES, GLOBAL long* results) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const uchar* a_bytes, ulong a_offset, GLOBAL const uchar* b_bytes,
+                                                     ulong b_offset, GLOBAL const REAL* extras, ulong x_count, ulong y_count,
+                                                     ulong share, uint parts F_TAKES, GLOBAL long* results) {
+  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
   const ulong n = x_count * parts;
   const ulong id = global_id() < n ? global_id() : n - 1;
   const uint part = (uint)(id / x_count);
@@ -71,7 +74,9 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const REAL* a, GLOBA
   }
 }
 
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact_round(GLOBAL const long* results, ulong x_count, uint parts, GLOBAL REAL* c) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact_round(GLOBAL const long* results, ulong x_count, uint parts, GLOBAL uchar* c_bytes,
+                                                           ulong c_offset) {
+  GLOBAL REAL* const c = (GLOBAL REAL*)(c_bytes + c_offset);
   const ulong n = x_count * parts;
   const ulong x = global_id() < x_count ? global_id() : x_count - 1;
   long digits[EXACT_DIGITS];

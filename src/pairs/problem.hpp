@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace samesum::all_pairs {
 
@@ -41,6 +42,15 @@ struct Problem {
 /// The problem given by the arguments of pairs(); the views stay the caller's.
 /// @throws Error (usage) as pairs(), except for missing capabilities.
 Problem checked(const Array& a, const Array& b, const PairsProblem& options);
+
+/// A problem, and what belongs to its y beside B, to which it points, in host memory.
+struct OwnProblem {
+  Problem problem;
+  std::vector<double> of_y;
+};
+/// As checked(), with weights and further inputs brought to host memory from wherever they lie, for that device.
+/// @throws Error (usage) also where the device lacks what the answer needs.
+OwnProblem prepared(const Array& a, const Array& b, const PairsProblem& options, const DeviceInfo& info);
 
 /// The output: values of C for x from `first` on, of the problem's type, or int64 for argmin and argmax.
 struct Target {

@@ -44,6 +44,6 @@ class PlannedHistogram : public Planned {
 
 }  // namespace
 
-std::unique_ptr<Planned> make(const Request& request, const Bins& bins) { return std::make_unique<PlannedHistogram>(request, bins); }
+std::unique_ptr<Planned> make(const Request& request, const Bins& bins) { return make_locked<PlannedHistogram>(request, bins); }
 
 }  // namespace samesum::planning

@@ -2,6 +2,7 @@
 #include "plan/planned.hpp"
 
 #include "histogram/plan.hpp"
+#include "pairs/pairs_cpu.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
 #include "reduce/device/extremes_device.hpp"
@@ -38,9 +39,11 @@ class OnHost : public Planned {
   OnHost(const Request& request, const Operation& operation)
       : request_(request), operation_(operation), options_{.nan = request.nan, .device = request.device, .tuning = request.tuning} {
     find_sum_variant(request.device, request.tuning.variant);
+    if (const auto* wanted = std::get_if<PairsProblem>(&operation)) pairs_ = prepared_pairs(request, *wanted);
   }
 
   void enqueue(const Array& a, const Array* b, const device::Place* to) override {
+    if (pairs_) return enqueue_pairs(a, *b, to);
     const bool strided =
         request_.layout == Layout::strided || std::holds_alternative<ops::Dot>(operation_) || std::holds_alternative<Fields>(operation_);
     const auto checked = [&](const Array& array) {
@@ -64,6 +67,24 @@ class OnHost : public Planned {
   std::string configuration() const override { return fmt::format("threads={}", request_.tuning.threads); }
 
  private:
+  void enqueue_pairs(const Array& a, const Array& b, const device::Place* to) {
+    const PairOperands operands = pair_operands(request_, pairs_->problem, a, b);
+    all_pairs::Problem problem = pairs_->problem;
+    problem.a = device::on_host(a).data();
+    problem.b = device::on_host(b).data();
+    problem.x_count = operands.x_count;
+    problem.y_count = operands.y_count;
+    const auto run = [&]<class Value>(std::vector<Value> c) {
+      c.resize(problem.x_count);
+      if (!c.empty()) all_pairs::pairs_on_cpu(problem, {c.data()}, request_.tuning.threads);
+      if (to != nullptr) return write(to, c.data(), c.size() * sizeof(Value));
+      const std::lock_guard lock(mutex_);
+      found_ = PairsResult(std::move(c));
+    };
+    if (problem.indices()) return run(std::vector<std::int64_t>());
+    problem.type == DType::float32 ? run(std::vector<float>()) : run(std::vector<double>());
+  }
+
   void write(const device::Place* to, const void* record, std::uint64_t bytes) const {
     if (to != nullptr) request_.device.implementation().write(to->memory, to->offset, record, bytes);
   }
@@ -103,9 +124,12 @@ class OnHost : public Planned {
     return found;
   }
 
+  Result run(const PairsProblem&, View, View, const device::Place*) const { return PairsResult(); }  // by enqueue_pairs()
+
   Request request_;
   Operation operation_;
   Options options_;
+  std::optional<all_pairs::OwnProblem> pairs_;
   std::mutex mutex_;
   std::optional<Result> found_;
 };

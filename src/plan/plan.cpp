@@ -14,11 +14,15 @@
 namespace samesum {
 namespace planning {
 
-RecordKind record_of(const Operation& operation) {
-  if (std::holds_alternative<ops::Sum>(operation)) return {"a SumRecord", sizeof(SumRecord)};
-  if (std::holds_alternative<ops::Extrema>(operation)) return {"an ExtremaRecord", sizeof(ExtremaRecord)};
-  if (const auto* bins = std::get_if<Bins>(&operation)) return {"its counts", 8 * (bins->count() + 3)};
-  return {};
+std::optional<RecordKind> record_of(const Operation& operation, const Array& data) {
+  if (std::holds_alternative<ops::Sum>(operation)) return RecordKind{"a SumRecord", sizeof(SumRecord)};
+  if (std::holds_alternative<ops::Extrema>(operation)) return RecordKind{"an ExtremaRecord", sizeof(ExtremaRecord)};
+  if (const auto* bins = std::get_if<Bins>(&operation)) return RecordKind{"its counts", 8 * (bins->count() + 3)};
+  if (const auto* pairs = std::get_if<PairsProblem>(&operation)) {
+    const bool indices = pairs->reduction == PairReduction::argmin || pairs->reduction == PairReduction::argmax;
+    return RecordKind{"C", data.size() / pairs->components * (indices ? sizeof(std::int64_t) : size_of(data.type()))};
+  }
+  return std::nullopt;
 }
 
 void check_count(const Array& data, std::uint64_t most) {
@@ -35,7 +39,6 @@ struct Plan::State {
     const core::DefaultFloatEnvironment environment;
     const Device& device = request.device;
     if (device.info().has(Capability::kernels)) {
-      const device::Lock lock(device.implementation().mutex());
       work = std::visit([&](const auto& kind) { return planning::make(request, kind); }, operation);
     } else {
       work = planning::on_host(request, operation);
@@ -44,20 +47,21 @@ struct Plan::State {
 
   void enqueue(const Array& a, const Array* b, const device::Place* to) {
     const core::DefaultFloatEnvironment environment;
-    if ((b != nullptr) != std::holds_alternative<ops::Dot>(operation)) {
-      throw Error(ErrorKind::usage, b != nullptr ? "this plan's operation takes one array" : "a plan of a dot product takes two arrays");
+    const bool two = std::holds_alternative<ops::Dot>(operation) || std::holds_alternative<PairsProblem>(operation);
+    if ((b != nullptr) != two) {
+      throw Error(ErrorKind::usage, two ? "a plan of a dot product or of pairs takes two arrays" : "this plan's operation takes one array");
     }
     const std::optional<device::Lock> lock = locked();
     work->enqueue(a, b, to);
   }
 
-  device::Place place(const Buffer& to, std::uint64_t offset) const {
-    const planning::RecordKind record = planning::record_of(operation);
-    if (record.bytes == 0) {
+  device::Place place(const Array& data, const Buffer& to, std::uint64_t offset) const {
+    const std::optional<planning::RecordKind> record = planning::record_of(operation, data);
+    if (!record) {
       throw Error(ErrorKind::usage,
                   "this plan's operation leaves no record in device memory: enqueue it without a place, and ask for result()");
     }
-    return device::place_in(to, offset, record.name, record.bytes, request.device);
+    return device::place_in(to, offset, record->name, record->bytes, request.device);
   }
 
   // On the CPU no lock is needed: work runs concurrently.
@@ -77,11 +81,16 @@ Plan::Plan(const Device& device, Operation operation, DType type, std::uint64_t 
 void Plan::enqueue(const Array& data) { state_->enqueue(data, nullptr, nullptr); }
 
 void Plan::enqueue(const Array& data, const Buffer& to, std::uint64_t offset) {
-  const device::Place place = state_->place(to, offset);
+  const device::Place place = state_->place(data, to, offset);
   state_->enqueue(data, nullptr, &place);
 }
 
 void Plan::enqueue(const Array& a, const Array& b) { state_->enqueue(a, &b, nullptr); }
+
+void Plan::enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset) {
+  const device::Place place = state_->place(a, to, offset);
+  state_->enqueue(a, &b, &place);
+}
 
 Result Plan::result() const {
   const core::DefaultFloatEnvironment environment;

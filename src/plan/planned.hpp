@@ -2,13 +2,16 @@
 #pragma once
 
 #include "device/memory/run.hpp"
+#include "pairs/problem.hpp"
 
 #include <samesum/plan.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace samesum::planning {
 
@@ -36,19 +39,37 @@ class Planned {
 /// A plan that runs the operation on the CPU when it is enqueued.
 std::unique_ptr<Planned> on_host(const Request& request, const Operation& operation);
 
-/// A plan on a device that runs kernels.
+/// A plan on a device that runs kernels. Takes its mutex.
 std::unique_ptr<Planned> make(const Request& request, ops::Sum);
 std::unique_ptr<Planned> make(const Request& request, ops::Dot);
 std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrema);
 std::unique_ptr<Planned> make(const Request& request, const Fields& fields);
 std::unique_ptr<Planned> make(const Request& request, const Bins& bins);
+std::unique_ptr<Planned> make(const Request& request, const PairsProblem& pairs);
 
-/// The record that an operation writes: its name and its size in bytes; 0: none.
+template <class Work, class... Arguments>
+std::unique_ptr<Planned> make_locked(const Request& request, Arguments&&... arguments) {
+  const device::Lock lock(request.device.implementation().mutex());
+  return std::make_unique<Work>(request, std::forward<Arguments>(arguments)...);
+}
+
+/// The record that an operation on `data` writes: its name and its size in bytes.
 struct RecordKind {
   std::string_view name;
   std::size_t bytes = 0;
 };
-RecordKind record_of(const Operation& operation);
+/// No value for an operation without one.
+std::optional<RecordKind> record_of(const Operation& operation, const Array& data);
+
+/// A problem of pairs for arrays of about that size on the plan's device: all but A and B.
+all_pairs::OwnProblem prepared_pairs(const Request& request, const PairsProblem& pairs);
+/// A and B of a plan of pairs: as contiguous runs, of so many vectors.
+struct PairOperands {
+  device::Run a, b;
+  std::uint64_t x_count = 0, y_count = 0;
+};
+/// @throws Error (usage) as Plan::enqueue().
+PairOperands pair_operands(const Request& request, const all_pairs::Problem& problem, const Array& a, const Array& b);
 
 /// @throws Error (usage) where `data` has more elements than one launch takes.
 void check_count(const Array& data, std::uint64_t most);

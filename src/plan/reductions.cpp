@@ -99,15 +99,11 @@ class PlannedPass : public Planned {
 
 }  // namespace
 
-std::unique_ptr<Planned> make(const Request& request, ops::Sum) { return std::make_unique<PlannedSum>(request); }
+std::unique_ptr<Planned> make(const Request& request, ops::Sum) { return make_locked<PlannedSum>(request); }
 std::unique_ptr<Planned> make(const Request& request, ops::Dot) {
-  return std::make_unique<PlannedPass>(request, Fields{.extrema = false, .sum = false, .squares = true}, true);
+  return make_locked<PlannedPass>(request, Fields{.extrema = false, .sum = false, .squares = true}, true);
 }
-std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrema) {
-  return std::make_unique<PlannedExtrema>(request, extrema);
-}
-std::unique_ptr<Planned> make(const Request& request, const Fields& fields) {
-  return std::make_unique<PlannedPass>(request, fields, false);
-}
+std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrema) { return make_locked<PlannedExtrema>(request, extrema); }
+std::unique_ptr<Planned> make(const Request& request, const Fields& fields) { return make_locked<PlannedPass>(request, fields, false); }
 
 }  // namespace samesum::planning

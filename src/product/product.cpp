@@ -214,20 +214,23 @@ struct Product::State {
     const auto on_host = [&](std::uint64_t first, std::uint64_t count) {
       for_host_parts(run.part(first, count), given, [&](View piece) { append_floats(piece, tree, false); });
     };
-    const auto product = [&] {
-      const device::Lock lock(device.implementation().mutex());
-      return product_tree::DeviceProduct(device.implementation(), given, skip(), options.tuning);
-    };
-    product_tree::DeviceProduct tiles = product();
-    const std::uint64_t unit = std::uint64_t{1} << tiles.level();
+    device::Device& queue = device.implementation();
+    std::shared_ptr<product_tree::DeviceProduct> tiles;
+    {
+      const device::Lock lock(queue.mutex());
+      tiles = product_tree::take_product(queue, given, skip(), options.tuning);
+    }
+    const std::uint64_t unit = std::uint64_t{1} << tiles->level();
     const std::uint64_t head = std::min((unit - tree.size() % unit) % unit, run.count);
     const std::uint64_t whole = lies_in_loads(run.part(head, run.count - head), given) ? (run.count - head) / unit * unit : 0;
     on_host(0, head);
     if (whole != 0) {
-      const device::Lock lock(device.implementation().mutex());
-      product_tree::append_on_device(run.part(head, whole), device.implementation(), tiles, tree, report);
+      const device::Lock lock(queue.mutex());
+      product_tree::append_on_device(run.part(head, whole), queue, *tiles, tree, report);
     }
     on_host(head + whole, run.count - head - whole);
+    const device::Lock lock(queue.mutex());
+    queue.plans().give_back(product_tree::product_name(given, skip(), options.tuning), std::move(tiles));
   }
 
   void append_piece(View data) {
@@ -277,10 +280,12 @@ struct Product::State {
   void append_floats(View data, core::Tree<T>& tree, bool on_device) {
     using namespace product_tree;
     if (on_device) {
-      const std::lock_guard lock(device.implementation().mutex());
-      DeviceProduct product(device.implementation(), data.type(), skip(), options.tuning);
-      product_tree::append(data, skip(), product.level(), tree,
-                           [&](View whole) { append_on_device(whole, device.implementation(), product, tree, report); });
+      device::Device& queue = device.implementation();
+      const std::lock_guard lock(queue.mutex());
+      std::shared_ptr<DeviceProduct> product = take_product(queue, data.type(), skip(), options.tuning);
+      product_tree::append(data, skip(), product->level(), tree,
+                           [&](View whole) { append_on_device(whole, queue, *product, tree, report); });
+      queue.plans().give_back(product_name(data.type(), skip(), options.tuning), std::move(product));
     } else {
       on_cpu(data, [&](std::uint32_t threads) {
         product_tree::append(data, skip(), kBlockLevel, tree, [&](View whole) { append_blocks(whole, skip(), threads, tree); });

@@ -1,17 +1,18 @@
 // The product of an array whose elements may arrive in several pieces.
 #pragma once
 
+#include "core/tree.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
 #include "product/integer_product.hpp"
-#include "core/tree.hpp"
 
 #include <samesum/reduce.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,11 @@ class DeviceProduct {
   std::vector<Stage> stages_;
   std::size_t used_stages_ = 0;
 };
+
+/// The device's DeviceProduct of that kind for one call, which gives it back under this name (Device::plans()). Both require that the
+/// device's mutex is held.
+std::string product_name(DType type, bool skip, const Tuning& options);
+std::shared_ptr<DeviceProduct> take_product(device::Device& device, DType type, bool skip, const Tuning& options);
 
 /// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile.
 template <class T>

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <mutex>
 
 namespace samesum::product_tree {
@@ -162,6 +163,15 @@ void append_on_device(const device::Run& data, device::Device& device, DevicePro
   report.configuration = product.text();
 }
 
+std::string product_name(DType type, bool skip, const Tuning& options) {
+  return fmt::format("product {} {} {} {}", name_of(type), skip, options.group_size, options.groups);
+}
+
+std::shared_ptr<DeviceProduct> take_product(device::Device& device, DType type, bool skip, const Tuning& options) {
+  return device.plans().take_or<DeviceProduct>(product_name(type, skip, options),
+                                               [&] { return std::make_shared<DeviceProduct>(device, type, skip, options); });
+}
+
 template void DeviceProduct::collect<float>(Tree<float>&);
 template void DeviceProduct::collect<double>(Tree<double>&);
 template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, Report&);
@@ -171,16 +181,15 @@ template void append_on_device<double>(const device::Run&, device::Device&, Devi
 
 namespace {
 
-// The kernel of integers, and a record for each of its groups.
+// The kernel of integers, and a record for each of its groups. Kept for the next call of its kind.
 class IntegerKernel {
  public:
-  IntegerKernel(device::Device& device, DType type, const Tuning& tuning, std::uint64_t elements)
+  IntegerKernel(device::Device& device, DType type, const Tuning& tuning)
       : device_(device), group_size_(choose_group_size(device.info(), tuning.group_size)) {
     kernel_ = device::build(device, product_source(type, false, group_size_, 1), "product");
     tile_ = std::uint64_t{group_size_} * elements_per_load(type);
-    const std::uint32_t most = few_groups(device, kernel_, group_size_, tuning.groups);
-    groups_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(elements / tile_, 1, most));
-    records_.resize(2 * groups_);
+    most_groups_ = few_groups(device, kernel_, group_size_, tuning.groups);
+    records_.resize(2 * std::size_t{most_groups_});
     result_ = device.allocate(records_.size() * 8);
   }
 
@@ -188,13 +197,14 @@ class IntegerKernel {
   std::string text() const { return fmt::format("groups={} group_size={}", groups_, group_size_); }
 
   void launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count) {
+    groups_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count / tile_, 1, most_groups_));
     const device::Argument arguments[] = {memory, offset, count, result_};
     device_.launch(kernel_, {groups_, group_size_}, arguments);
   }
 
   // Waits, and multiplies `product` by what the last launch found; false, and nothing is done, where all digits are needed for that.
   bool collect(IntegerProduct& product) {
-    device_.read(result_, 0, records_.data(), records_.size() * 8);
+    device_.read(result_, 0, records_.data(), std::size_t{groups_} * 16);
     bool negative = false, zero = false, too_large = false;
     for (std::uint32_t i = 0; i < groups_; ++i) {
       zero |= (records_[2 * i] & 1) != 0;
@@ -211,12 +221,22 @@ class IntegerKernel {
  private:
   device::Device& device_;
   std::uint32_t group_size_;
-  std::uint32_t groups_ = 0;
+  std::uint32_t groups_ = 0, most_groups_ = 0;  // of the last launch
   std::uint64_t tile_ = 0;
   device::Kernel kernel_;
   device::Memory result_;
   std::vector<std::uint64_t> records_;
 };
+
+std::string integers_name(DType type, const Tuning& tuning) {
+  return fmt::format("integer product {} {} {}", name_of(type), tuning.group_size, tuning.groups);
+}
+
+// Requires that the device's mutex is held.
+std::shared_ptr<IntegerKernel> take_integers(device::Device& device, DType type, const Tuning& tuning) {
+  return device.plans().take_or<IntegerKernel>(integers_name(type, tuning),
+                                               [&] { return std::make_shared<IntegerKernel>(device, type, tuning); });
+}
 
 void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) {
   multiply(part, core::thread_count(part.bytes(), tuning.threads), product);
@@ -226,44 +246,48 @@ void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) 
 
 void multiply_on_device(View data, device::Device& device, const Tuning& tuning, IntegerProduct& product, Report& report) {
   const std::lock_guard lock(device.mutex());
-  IntegerKernel kernel(device, data.type(), tuning, data.size());
-  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), kernel.tile()), data.size());
+  std::shared_ptr<IntegerKernel> kernel = take_integers(device, data.type(), tuning);
+  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), kernel->tile()), data.size());
   const device::Memory memory = device.allocate(chunk * size_of(data.type()));
   for (std::uint64_t first = 0; first < data.size(); first += chunk) {
     const View part = data.part(first, std::min(chunk, data.size() - first));
     const device::Mark start = device.mark();
     device.write(memory, 0, part.data(), part.bytes());
     const device::Mark uploaded = device.mark();
-    kernel.launch(memory, 0, part.size());
+    kernel->launch(memory, 0, part.size());
     const device::Mark done = device.mark();
-    if (!kernel.collect(product)) multiply_on_host(part, tuning, product);
+    if (!kernel->collect(product)) multiply_on_host(part, tuning, product);
     report.upload_seconds += device.seconds_between(start, uploaded);
     report.seconds += device.seconds_between(uploaded, done);
   }
-  report.configuration = kernel.text();
+  report.configuration = kernel->text();
+  device.plans().give_back(integers_name(data.type(), tuning), std::move(kernel));
 }
 
 void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& tuning, IntegerProduct& product,
                         Report& report) {
-  const auto kernel = [&] {
-    const device::Lock lock(device.implementation().mutex());
-    return IntegerKernel(device.implementation(), type, tuning, data.count);
-  };
-  IntegerKernel found = kernel();
+  device::Device& queue = device.implementation();
+  std::shared_ptr<IntegerKernel> kernel;
+  {
+    const device::Lock lock(queue.mutex());
+    kernel = take_integers(queue, type, tuning);
+  }
   std::vector<std::byte> bytes;
   // Parts, as one that does not fit into 64 bits comes to the host.
-  const std::uint64_t most = chunk_elements(device.info(), type, found.tile());
+  const std::uint64_t most = chunk_elements(device.info(), type, kernel->tile());
   for (std::uint64_t first = 0; first < data.count; first += most) {
     const device::Run part = data.part(first, std::min(most, data.count - first));
     bool done = false;
     {
-      const device::Lock lock(device.implementation().mutex());
-      found.launch(part.memory, part.offset, part.count);
-      done = found.collect(product);
+      const device::Lock lock(queue.mutex());
+      kernel->launch(part.memory, part.offset, part.count);
+      done = kernel->collect(product);
     }
     if (!done) multiply_on_host(device::read_run(device, part, type, bytes), tuning, product);
   }
-  report.configuration = found.text();
+  report.configuration = kernel->text();
+  const device::Lock lock(queue.mutex());
+  queue.plans().give_back(integers_name(type, tuning), std::move(kernel));
 }
 
 }  // namespace samesum::product_tree

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -52,9 +51,8 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
   const std::uint64_t part = bytes / size_of(data.type());
   std::vector<Report> each(devices.size());
   std::atomic<std::uint64_t> next{0}, done{0};
-  std::mutex mutex;
-  Accumulator total;
-  std::exception_ptr failure;
+  std::vector<Accumulator> sums(devices.size());
+  std::vector<std::exception_ptr> failures(devices.size());
 
   // A device's own thread: it takes the next part until there is none, or another device has failed.
   const auto work = [&](std::size_t index) {
@@ -75,19 +73,21 @@ Accumulator accumulate(const Array& array, std::span<const Device> devices, cons
         done += report.bytes;
         if (index == 0 && options.progress) options.progress({done, data.bytes()});  // the calling thread
       }
-      const std::lock_guard lock(mutex);
-      total.merge(sum);
+      sums[index] = std::move(sum);
     } catch (...) {
       next = data.size();
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
+      failures[index] = std::current_exception();
     }
   };
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < devices.size(); ++i) threads.emplace_back(work, i);
   work(0);
   for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  Accumulator total;
+  for (const Accumulator& sum : sums) total.merge(sum);
   if (options.progress) options.progress({data.bytes(), data.bytes()});
   if (reports != nullptr) *reports = std::move(each);
   return total;

@@ -1,8 +1,8 @@
 // Scans: the public functions.
 #include "scan/scan.hpp"
 
-#include "core/float_environment.hpp"
 #include "core/array/pack.hpp"
+#include "core/float_environment.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "scan/place.hpp"
@@ -119,8 +119,7 @@ bool overlap(const Array& a, const Array& b) {
 
 // On the device, where that has kernels for it and all results are known there. Elements in host memory are uploaded.
 bool try_device(const Array& data, const Scan& what, const Layout& layout, const Device& device, const Options& options, const Array& to) {
-  if (what.operation != ScanOperation::sum || layout.outer != 1 || layout.inner != 1 || !layout.offsets.empty()) return false;
-  if (!data.contiguous() || !device_scans(data.type(), data.size(), device.info())) return false;
+  if (!data.contiguous() || !device_scans(what.operation, data.type(), data.size(), device.info())) return false;
   std::optional<Buffer> elements, results;
   if (!data.on_device()) {
     elements.emplace(device, data.bytes());
@@ -129,7 +128,7 @@ bool try_device(const Array& data, const Scan& what, const Layout& layout, const
   const Array from = elements ? Array(*elements, data.size(), data.type()) : data;
   if (!to.on_device()) results.emplace(device, to.bytes());
   const Array there = results ? Array(*results, to.size(), to.type()) : to;
-  if (!scan_on_device(from, what.float32, what.exclusive, options.nan, there)) return false;
+  if (!scan_on_device(from, what, layout, options.nan, there)) return false;
   if (results) results->read(const_cast<void*>(to.data()), to.bytes(), 0);
   return true;
 }

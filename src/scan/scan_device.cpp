@@ -1,4 +1,4 @@
-// Prefix sums on devices that run kernels: three launches of scan.cl.
+// Scans on devices that run kernels: launches of scan.cl, or of columns.cl along an axis that is not the last.
 #include "scan/scan_device.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes_device.hpp"
@@ -10,80 +10,197 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace samesum::prefix {
 namespace {
 
-constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16, kCpuItems = 4;
+constexpr std::uint32_t kGroupSize = 256, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
+constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
+
+bool is_extreme(ScanOperation operation) { return operation == ScanOperation::min || operation == ScanOperation::max; }
+bool sums_floats(const DeviceScan& scan) { return scan.operation == ScanOperation::sum && !is_integer(scan.type); }
+
+std::string_view kind_of(const DeviceScan& scan) {
+  if (is_extreme(scan.operation)) return "EXTREMES";
+  if (scan.operation == ScanOperation::count_nonzero) return "COUNTS";
+  if (is_integer(scan.type)) return size_of(scan.type) == 8 ? "LONG_SUMS" : "INTEGERS";
+  return scan.wide ? "WIDE_SUMS" : "SUMS";
+}
+
+// The bits of infinity.
+std::string_view infinite_of(DType type) {
+  switch (type) {
+    case DType::float16:
+      return "0x7c00";
+    case DType::bfloat16:
+      return "0x7f80";
+    case DType::float32:
+      return "0x7f800000u";
+    case DType::float64:
+      return "0x7ff0000000000000ul";
+    default:
+      return "0";
+  }
+}
+
+std::string_view bits_type(DType type) {
+  return type == DType::float32 ? "uint" : type == DType::float64 ? "ulong" : groups::element_name(type);
+}
 
 // Kernels and memory of a call, for the next one.
 struct Scratch {
-  Scratch(device::Device& device, const device::Source& source)
-      : totals(device::build(device, source, "scan_totals")),
-        before(device::build(device, source, "scan_before")),
-        prefixes(device::build(device, source, "scan_prefixes")),
-        words(device.allocate(16)),
-        sums(device.allocate(16)) {}
-  device::Kernel totals, before, prefixes;
-  device::Memory words, sums;
+  explicit Scratch(device::Device& device) : words(device.allocate(16)), totals(words), starts(words), started(words), offsets(words) {}
+  device::Memory words, totals, starts, started, offsets;
+};
+
+class Launcher {
+ public:
+  Launcher(device::Device& device, const DeviceScan& scan, Scratch& scratch)
+      : device_(device), scan_(scan), source_(scan_source(scan)), scratch_(scratch) {}
+
+  // Whether all results are known.
+  bool run(const Array& data, const Layout& layout, const Array& to) {
+    const std::uint32_t known = 0;
+    device_.write(scratch_.words, 0, &known, sizeof known);
+    scan_.columns ? columns(data, layout, to) : tiles(data, layout, to);
+    std::uint32_t unknown = 0;
+    device_.read(scratch_.words, 0, &unknown, sizeof unknown);
+    return unknown == 0;
+  }
+
+ private:
+  void reserve(device::Memory& memory, std::uint64_t bytes) {
+    if (memory.bytes < bytes) memory = device_.allocate(bytes);
+  }
+  void launch(std::string_view kernel, std::uint64_t groups, std::initializer_list<device::Argument> arguments) {
+    device_.launch(device::build(device_, source_, kernel), {static_cast<std::uint32_t>(groups), scan_.group_size},
+                   std::span(arguments.begin(), arguments.size()));
+  }
+  // Of a kernel with an item for each of `count`.
+  void launch_items(std::string_view kernel, std::uint64_t count, std::initializer_list<device::Argument> arguments) {
+    launch(kernel, (count + scan_.group_size - 1) / scan_.group_size, arguments);
+  }
+
+  void mark_starts(const Layout& layout, std::uint64_t size, std::uint64_t words) {
+    reserve(scratch_.starts, 4 * words);
+    const std::uint64_t row = layout.offsets.empty() ? layout.extent : ~std::uint64_t{0} / 2;  // far beyond: a start at 0 alone
+    launch_items("scan_rows", std::min<std::uint64_t>(words, 1 << 16), {scratch_.starts, words, row});
+    if (layout.offsets.empty()) return;
+    reserve(scratch_.offsets, layout.offsets.size_bytes());
+    device_.write(scratch_.offsets, 0, layout.offsets.data(), layout.offsets.size_bytes());
+    const std::uint64_t count = layout.offsets.size();
+    launch_items("scan_offsets", std::min<std::uint64_t>(count, 1 << 16), {scratch_.starts, scratch_.offsets, count, size});
+  }
+
+  void tiles(const Array& data, const Layout& layout, const Array& to) {
+    const std::uint64_t size = data.size(), tile = std::uint64_t{scan_.group_size} * scan_.items, tiles = (size + tile - 1) / tile;
+    reserve(scratch_.totals, prefix_bytes(scan_) * tiles);
+    if (scan_.segments) {
+      reserve(scratch_.started, 4 * tiles);
+      mark_starts(layout, size, tiles * tile / 32 + 1);
+    }
+    const device::Memory& from = data.buffer().state().memory;
+    const std::uint64_t offset = data.offset() / size_of(data.type()), shift = layout.exclusive ? 1 : 0;
+    launch("scan_totals", tiles, {from, offset, size, tiles, scratch_.totals, scratch_.starts, scratch_.started});
+    launch("scan_before", 1, {tiles, scratch_.totals, scratch_.started});
+    launch("scan_prefixes", tiles,
+           {from, offset, size, tiles, scratch_.totals, to.buffer().state().memory, to.offset() / size_of(to.type()), shift, scratch_.words,
+            scratch_.starts});
+  }
+
+  void columns(const Array& data, const Layout& layout, const Array& to) {
+    const std::uint64_t lines = layout.outer * layout.inner, offset = data.offset() / size_of(data.type());
+    const std::uint64_t wanted = std::max<std::uint64_t>(kPieces / lines, 1), most = (layout.extent + kLeastRows - 1) / kLeastRows;
+    const std::uint64_t rows = (layout.extent + std::min(wanted, most) - 1) / std::min(wanted, most);
+    const std::uint64_t pieces = (layout.extent + rows - 1) / rows;
+    const device::Memory& from = data.buffer().state().memory;
+    if (pieces > 1) {
+      reserve(scratch_.totals, prefix_bytes(scan_) * lines * pieces);
+      launch_items("column_totals", lines * pieces, {from, offset, lines, layout.extent, layout.inner, rows, pieces, scratch_.totals});
+      launch_items("columns_before", lines, {lines, pieces, scratch_.totals});
+    }
+    launch_items("column_prefixes", lines * pieces,
+                 {from, offset, lines, layout.extent, layout.inner, rows, pieces, scratch_.totals, to.buffer().state().memory,
+                  to.offset() / size_of(to.type()), std::uint32_t{layout.exclusive ? 1u : 0u}, scratch_.words});
+  }
+
+  device::Device& device_;
+  DeviceScan scan_;
+  device::Source source_;
+  Scratch& scratch_;
 };
 
 }  // namespace
 
-bool device_scans(DType type, std::uint64_t size, const DeviceInfo& info) {
-  if (!info.has(Capability::kernels)) return false;
-  if (is_integer(type)) return size_of(type) <= 4 && size >> 31 == 0;
-  return (type == DType::float32 || type == DType::float64) && info.has(Capability::fp64);
+bool device_scans(ScanOperation operation, DType type, std::uint64_t size, const DeviceInfo& info) {
+  if (!info.has(Capability::kernels) || operation == ScanOperation::product) return false;
+  if (operation != ScanOperation::sum) return info.has(Capability::fp64) || type != DType::float64;
+  if (is_integer(type)) return size_of(type) == 8 || size >> 31 == 0;
+  return info.has(Capability::fp64);
+}
+
+std::uint64_t prefix_bytes(const DeviceScan& scan) {
+  if (sums_floats(scan)) return scan.wide ? 64 : 32;
+  return 16;
 }
 
 device::Source scan_source(const DeviceScan& scan) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  const bool integers = is_integer(scan.type), narrow = !integers && scan.float32;
+  const bool floats = !is_integer(scan.type), extreme = is_extreme(scan.operation), sums = sums_floats(scan), narrow = sums && scan.float32;
+  const std::string element(extreme ? bits_type(scan.type) : groups::element_name(scan.type));
+  const bool half = scan.type == DType::float16 || scan.type == DType::bfloat16;
+  std::string result = extreme ? element : scan.operation == ScanOperation::count_nonzero || !is_signed(scan.type) ? "ulong" : "long";
+  if (sums) result = narrow ? "float" : "double";
+  std::string number = "(x)";
+  if (half && !extreme) number = scan.type == DType::float16 ? "half_to_float(x)" : "as_float((uint)(x) << 16)";
+  const bool words = size_of(scan.type) <= 4 && (extreme || narrow);
   std::vector<std::string_view> files;
-  if (!integers) files.emplace_back("groups/expansion.h");
-  files.emplace_back("scan/scan.cl");
+  if (sums) files.emplace_back("groups/expansion.h");
+  if (scan.wide) files.emplace_back("scan/wide_expansion.h");
+  files.emplace_back("scan/prefix.h");
+  files.emplace_back(scan.columns ? "scan/columns.cl" : "scan/scan.cl");
   return {std::move(files),
           {{"REAL", "double"},
-           {"ELEMENT", std::string(groups::element_name(scan.type))},
-           {"INTEGERS", flag(integers)},
-           {"RESULT", integers ? (is_signed(scan.type) ? "long" : "ulong") : (narrow ? "float" : "double")},
+           {"KIND", std::string(kind_of(scan))},
+           {"ELEMENT", element},
+           {"NUMBER", half && !extreme ? "float" : element},
+           {"NUMBER_OF(x)", number},
+           {"SIGNED", flag(!floats && is_signed(scan.type))},
+           {"RESULT", result},
            {"NARROW", flag(narrow)},
-           {"FLOATS", flag(scan.type == DType::float32)},
-           {"WORD", size_of(scan.type) == 8 || integers || !narrow ? "ulong" : "uint"},
-           {"SKIP", flag(scan.skip && !integers)},
+           {"SINGLE", flag(floats && scan.type != DType::float64)},
+           {"INFINITE", std::string(infinite_of(scan.type))},
+           {"LEAST", flag(scan.operation == ScanOperation::min)},
+           {"WORD", words ? "uint" : "ulong"},
+           {"SKIP", flag(scan.skip && floats)},
+           {"SEGMENTS", flag(scan.segments)},
            {"GROUP_SIZE", std::to_string(scan.group_size)},
            {"ITEMS", std::to_string(scan.items)}}};
 }
 
-bool scan_on_device(const Array& data, bool float32, bool exclusive, NanPolicy nan, const Array& to) {
+bool scan_on_device(const Array& data, const Scan& what, const Layout& layout, NanPolicy nan, const Array& to) {
   device::Device& device = data.buffer().device().implementation();
   const DeviceInfo& info = device.info();
-  DeviceScan scan{.type = data.type(), .float32 = float32, .skip = nan == NanPolicy::skip};
-  scan.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
-  if (info.is_cpu) scan.items = kCpuItems;
+  DeviceScan scan{.operation = what.operation, .type = data.type(), .float32 = what.float32, .skip = nan == NanPolicy::skip};
+  scan.columns = layout.inner > 1;
+  const bool segments = layout.outer > 1 || layout.offsets.size() > 1;
   const device::Lock lock(device.mutex());
-  const std::string name = fmt::format("scan {} {} {}", name_of(scan.type), scan.float32, scan.skip);
-  auto scratch = device.plans().take<Scratch>(name);
-  if (!scratch) scratch = std::make_shared<Scratch>(device, scan_source(scan));
-  const std::uint64_t size = data.size(), tile = std::uint64_t{scan.group_size} * scan.items, tiles = (size + tile - 1) / tile;
-  constexpr std::uint64_t kSumBytes = 32;
-  if (scratch->sums.bytes < kSumBytes * tiles) scratch->sums = device.allocate(kSumBytes * tiles);
-  const std::uint32_t known = 0;
-  device.write(scratch->words, 0, &known, sizeof known);
-  const device::Memory& from = data.buffer().state().memory;
-  const std::uint64_t offset = data.offset() / size_of(data.type());
-  const auto launch = [&](const device::Kernel& kernel, std::uint64_t groups, std::initializer_list<device::Argument> arguments) {
-    device.launch(kernel, {static_cast<std::uint32_t>(groups), scan.group_size}, std::span(arguments.begin(), arguments.size()));
-  };
-  launch(scratch->totals, tiles, {from, offset, size, tiles, scratch->sums});
-  launch(scratch->before, 1, {tiles, scratch->sums});
-  launch(scratch->prefixes, tiles,
-         {from, offset, size, tiles, scratch->sums, to.buffer().state().memory, to.offset() / size_of(to.type()),
-          std::uint64_t{exclusive ? 1u : 0u}, scratch->words});
-  std::uint32_t unknown = 0;
-  device.read(scratch->words, 0, &unknown, sizeof unknown);
-  device.plans().give_back(name, std::move(scratch));
-  return unknown == 0;
+  constexpr std::string_view kName = "scan";
+  auto scratch = device.plans().take<Scratch>(kName);
+  if (!scratch) scratch = std::make_shared<Scratch>(device);
+  bool known = false;
+  for (const bool wide : {false, true}) {
+    if (wide && !sums_floats(scan)) break;
+    scan.wide = wide;
+    scan.segments = !scan.columns && (segments || wide);  // of wide sums one program is enough
+    scan.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
+    scan.items = info.is_cpu ? kCpuItems : wide ? kWideItems : kItems;
+    known = Launcher(device, scan, *scratch).run(data, layout, to);
+    if (known) break;
+  }
+  device.plans().give_back(std::string(kName), std::move(scratch));
+  return known;
 }
 
 }  // namespace samesum::prefix

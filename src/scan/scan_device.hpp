@@ -1,31 +1,41 @@
-// Prefix sums on devices that run kernels (scan.cl).
+// Scans on devices that run kernels (scan.cl, columns.cl).
 #pragma once
 
 #include "device/kernels/program.hpp"
+#include "scan/lines.hpp"
 
 #include <samesum/array.hpp>
 #include <samesum/options.hpp>
+#include <samesum/scan.hpp>
 
 #include <cstdint>
 
 namespace samesum::prefix {
 
 struct DeviceScan {
+  ScanOperation operation = ScanOperation::sum;
   DType type = DType::float64;  ///< of the elements
-  bool float32 = false;         ///< results of floats
+  bool float32 = false;         ///< results of sums of floats
   bool skip = false;            ///< NaNs
+  bool wide = false;            ///< sums of floats that span more, with infinities and NaNs
+  bool segments = false;        ///< scans that begin anew
+  bool columns = false;         ///< along an axis that is not the last
   std::uint32_t group_size = 256;
-  std::uint32_t items = 16;  ///< elements of a work-item, at most 16
+  std::uint32_t items = 16;  ///< elements of a work-item, a power of two up to 16; with `wide` 8
 };
 
-/// Whether there are kernels for it: sums of float32 and float64, and of integers of up to 32 bits, fewer than 2^31.
-bool device_scans(DType type, std::uint64_t size, const DeviceInfo& info);
+/// Whether there are kernels for it: all but products, of all types, of integers that are narrower than 64 bits fewer than 2^31.
+bool device_scans(ScanOperation operation, DType type, std::uint64_t size, const DeviceInfo& info);
 
-/// Kernels "scan_totals", "scan_before" and "scan_prefixes".
+/// Bytes of what a kernel keeps for each tile, at most.
+std::uint64_t prefix_bytes(const DeviceScan& scan);
+
+/// Kernels "scan_totals", "scan_before" and "scan_prefixes", and for segments "scan_rows" and "scan_offsets"; of columns "column_totals",
+/// "columns_before" and "column_prefixes".
 device::Source scan_source(const DeviceScan& scan);
 
-/// Sums of the prefixes of `data`, which lies on a device without gaps, into memory of that device. False where one of them cannot be
-/// computed in this way: then the results are none.
-bool scan_on_device(const Array& data, bool float32, bool exclusive, NanPolicy nan, const Array& to);
+/// The results of a scan of `data`, which lies on a device without gaps, into memory of that device. False where one of them is not known
+/// there: then the results are none.
+bool scan_on_device(const Array& data, const Scan& what, const Layout& layout, NanPolicy nan, const Array& to);
 
 }  // namespace samesum::prefix

@@ -42,6 +42,7 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define EXACT_SUM_KERNEL extern "C" __global__
 #define EXACT_SUM_FN [[maybe_unused]] static __device__ __forceinline__
+#define EXACT_SUM_SELDOM [[maybe_unused]] static __device__ __noinline__  // takes no registers from what is called often
 #define EXACT_SUM_GLOBAL
 #define EXACT_SUM_LOCAL
 #define EXACT_SUM_LOCAL_VAR __shared__
@@ -51,7 +52,6 @@ typedef unsigned long long exact_ulong;
 EXACT_SUM_FN exact_uint exact_clz64(exact_ulong x) { return (exact_uint)__clzll((exact_long)x); }
 EXACT_SUM_FN exact_ulong exact_bits(double x) { return (exact_ulong)__double_as_longlong(x); }
 EXACT_SUM_FN double exact_double(exact_ulong x) { return __longlong_as_double((exact_long)x); }
-EXACT_SUM_FN exact_uint exact_bits32(float x) { return __float_as_uint(x); }
 EXACT_SUM_FN float exact_float(exact_uint x) { return __uint_as_float(x); }
 EXACT_SUM_FN exact_uint exact_sum_item(void) { return threadIdx.x; }
 EXACT_SUM_FN exact_uint exact_sum_items(void) { return blockDim.x; }
@@ -66,6 +66,7 @@ EXACT_SUM_FN exact_ulong exact_sum_atomic_add(exact_ulong* p, exact_ulong x) { r
 #endif
 #define EXACT_SUM_KERNEL __kernel
 #define EXACT_SUM_FN static inline __attribute__((always_inline))
+#define EXACT_SUM_SELDOM static inline __attribute__((always_inline))
 #define EXACT_SUM_GLOBAL __global
 #define EXACT_SUM_LOCAL __local
 #define EXACT_SUM_LOCAL_VAR __local
@@ -75,7 +76,6 @@ typedef ulong exact_ulong;
 EXACT_SUM_FN exact_uint exact_clz64(exact_ulong x) { return (exact_uint)clz(x); }
 EXACT_SUM_FN exact_ulong exact_bits(double x) { return as_ulong(x); }
 EXACT_SUM_FN double exact_double(exact_ulong x) { return as_double(x); }
-EXACT_SUM_FN exact_uint exact_bits32(float x) { return as_uint(x); }
 EXACT_SUM_FN float exact_float(exact_uint x) { return as_float(x); }
 EXACT_SUM_FN exact_uint exact_sum_item(void) { return (exact_uint)get_local_id(0); }
 EXACT_SUM_FN exact_uint exact_sum_items(void) { return (exact_uint)get_local_size(0); }
@@ -207,37 +207,55 @@ EXACT_SUM_FN ExactExpansion exact_expansion_zero(void) {
 }
 
 // The error of sum = a + b.
-EXACT_SUM_FN double error_of_sum(double a, double b, double sum) {
+EXACT_SUM_FN double exact_error_of_sum(double a, double b, double sum) {
   const double of_b = sum - a;
   return (a - (sum - of_b)) + (b - of_b);
 }
 
+// Whether sum = a + b has no error: the difference to the greater one is exact, so that it tells.
+EXACT_SUM_FN exact_uint exact_adds_exactly(double a, double b, double sum) { return sum - a == b && sum - b == a; }
+
 EXACT_SUM_FN ExactExpansion exact_expansion_add(ExactExpansion x, double value) {
   const double s = x.s + value;
-  const double first = error_of_sum(x.s, value, s);
+  const double first = exact_error_of_sum(x.s, value, s);
   const double e = x.e + first;
-  const double second = error_of_sum(x.e, first, e);
-  const double f = x.f + second;
-  const double third = error_of_sum(x.f, second, f);
   x.s = s;
+  if (!exact_adds_exactly(x.e, first, e)) {  // seldom
+    const double second = exact_error_of_sum(x.e, first, e);
+    const double f = x.f + second;
+    x.inexact |= !exact_adds_exactly(x.f, second, f);
+    x.f = f;
+  }
   x.e = e;
-  x.f = f;
-  x.inexact |= !(third == 0);
   return x;
 }
 
 // With two terms only: enough for float32 numbers added up as doubles, as exact_long as they span no more than 2^50.
 EXACT_SUM_FN ExactExpansion exact_expansion_add_short(ExactExpansion x, double value) {
   const double s = x.s + value;
-  const double first = error_of_sum(x.s, value, s);
+  const double first = exact_error_of_sum(x.s, value, s);
   const double e = x.e + first;
-  x.inexact |= !(error_of_sum(x.e, first, e) == 0);
+  x.inexact |= !exact_adds_exactly(x.e, first, e);
   x.s = s;
   x.e = e;
   return x;
 }
 
 EXACT_SUM_FN ExactExpansion exact_expansion_merge(ExactExpansion x, ExactExpansion y) {
+  // Most sums are of one number or of two.
+  const double s = x.s + y.s;
+  if (y.f == 0 && y.inexact == 0) {
+    if (y.e == 0 && exact_adds_exactly(x.s, y.s, s)) {
+      x.s = s;
+      return x;
+    }
+    const double both = x.e + y.e, error = exact_error_of_sum(x.s, y.s, s), e = both + error;
+    if (exact_adds_exactly(x.e, y.e, both) && exact_adds_exactly(both, error, e)) {
+      x.s = s;
+      x.e = e;
+      return x;
+    }
+  }
   x = exact_expansion_add(x, y.s);
   if (y.e != 0) x = exact_expansion_add(x, y.e);  // not a zero, which would turn -0.0 into +0.0
   if (y.f != 0) x = exact_expansion_add(x, y.f);
@@ -248,12 +266,12 @@ EXACT_SUM_FN ExactExpansion exact_expansion_merge(ExactExpansion x, ExactExpansi
 // The same sum with s the nearest number to it, or the second nearest at a tie.
 EXACT_SUM_FN ExactExpansion exact_expansion_normalized(ExactExpansion x) {
   if (x.e == 0 && x.f == 0) return x;
-  const double s = x.s + x.e, t = error_of_sum(x.s, x.e, s);
-  const double u = t + x.f, f = error_of_sum(t, x.f, u);
-  const double v = error_of_sum(s, u, s + u);
+  const double s = x.s + x.e, t = exact_error_of_sum(x.s, x.e, s);
+  const double u = t + x.f, f = exact_error_of_sum(t, x.f, u);
+  const double v = exact_error_of_sum(s, u, s + u);
   x.s = s + u;
   x.e = v + f;
-  x.f = error_of_sum(v, f, x.e);
+  x.f = exact_error_of_sum(v, f, x.e);
   return x;
 }
 
@@ -265,13 +283,23 @@ EXACT_SUM_FN ExactExpansion exact_expansion_rounded(ExactExpansion x) {
   x.inexact |= !(x.s - x.s == 0);
   return x;
 }
+
+// The nearest float, ties to even, to a number below 2^127 and a rest of at most half a place of it. Only where the number lies in the middle
+// between two floats does the rest decide.
+EXACT_SUM_FN float nearest_float(double s, double rest) {
+  const float nearest = (float)s;
+  const double apart = s - (double)nearest, beyond = (double)nearest + 2 * apart;
+  const float other = (float)beyond;  // the float on the other side, where s is in the middle
+  return rest != 0 && apart != 0 && (double)other == beyond && (rest > 0) == (apart > 0) ? other : nearest;
+}
+EXACT_SUM_FN float exact_expansion_to_float(ExactExpansion normalized) { return nearest_float(normalized.s, normalized.e != 0 ? normalized.e : normalized.f); }
 // --- end of what tools/write-device-headers.py writes -------------------------------------------------------------------------------------
 // clang-format on
 
 // --- a number to words in global memory -------------------------------------------------------------------------------------------------
 
 // Adds x to a sum's words, from any work-item of any launch, with any others at the same time.
-EXACT_SUM_FN void exact_sum_deposit(double x, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
+EXACT_SUM_SELDOM void exact_sum_deposit(double x, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   EXACT_SUM_GLOBAL exact_ulong* const kinds = words + EXACT_SUM_DIGITS(format);
   const exact_ulong bits = exact_bits(x);
   const exact_uint field = (exact_uint)(bits >> 52) & 0x7ffu;
@@ -317,8 +345,9 @@ EXACT_SUM_FN ExactSum exact_sum_begin(void) {
   return sum;
 }
 
-// The sum with x; what would round in registers, infinities and NaNs too, goes to the words.
-EXACT_SUM_FN ExactSum exact_sum_add(ExactSum sum, double x, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
+// The sum with x; what would round in registers, infinities and NaNs too, goes to the words. As it may write there, compilers load nothing
+// ahead of it: load several elements before adding the first.
+EXACT_SUM_SELDOM ExactSum exact_sum_add_anything(ExactSum sum, double x, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   const ExactExpansion terms = exact_expansion_add(sum.terms, x);
   if (terms.inexact == 0 && terms.s - terms.s == 0) {
     sum.terms = terms;
@@ -327,6 +356,19 @@ EXACT_SUM_FN ExactSum exact_sum_add(ExactSum sum, double x, EXACT_SUM_GLOBAL exa
     exact_sum_deposit(x, words, format);
     sum.left = 1;
   }
+  return sum;
+}
+EXACT_SUM_FN ExactSum exact_sum_add(ExactSum sum, double x, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
+  const double s = sum.terms.s + x;
+  if (format == EXACT_SUM_FLOAT32) {  // one double holds most sums of floats
+    if (!exact_adds_exactly(sum.terms.s, x, s)) return exact_sum_add_anything(sum, x, words, format);
+  } else {
+    const double error = exact_error_of_sum(sum.terms.s, x, s), e = sum.terms.e + error;
+    if (!exact_adds_exactly(sum.terms.e, error, e)) return exact_sum_add_anything(sum, x, words, format);
+    sum.terms.e = e;
+  }
+  sum.terms.s = s;
+  sum.any = 1;
   return sum;
 }
 
@@ -372,16 +414,14 @@ EXACT_SUM_FN ExactSum exact_sum_from_scratch(EXACT_SUM_LOCAL const double* scrat
 }
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-// The sum of a warp's sums, to its first lane. Where all are single doubles, as most are, only those are moved.
-EXACT_SUM_FN ExactSum exact_sum_warp(ExactSum sum, exact_ulong* words, int format) {
-  for (exact_uint distance = 16; distance != 0; distance /= 2) {
+// The sum of a warp's sums from lanes under 2 `distance`, to its first lane.
+EXACT_SUM_SELDOM ExactSum exact_sum_warp_of_anything(ExactSum sum, exact_uint distance, exact_ulong* words, int format) {
+#pragma unroll 1
+  for (; distance != 0; distance /= 2) {
     ExactSum other;
     other.terms.s = __shfl_down_sync(0xffffffffu, sum.terms.s, distance);
-    other.terms.e = other.terms.f = 0;
-    if (__any_sync(0xffffffffu, sum.terms.e != 0 || sum.terms.f != 0)) {
-      other.terms.e = __shfl_down_sync(0xffffffffu, sum.terms.e, distance);
-      other.terms.f = __shfl_down_sync(0xffffffffu, sum.terms.f, distance);
-    }
+    other.terms.e = __shfl_down_sync(0xffffffffu, sum.terms.e, distance);
+    other.terms.f = __shfl_down_sync(0xffffffffu, sum.terms.f, distance);
     const exact_uint flags = __shfl_down_sync(0xffffffffu, sum.any + 2 * sum.left, distance);
     other.terms.inexact = 0;
     other.any = flags & 1u;
@@ -389,6 +429,32 @@ EXACT_SUM_FN ExactSum exact_sum_warp(ExactSum sum, exact_ulong* words, int forma
     if ((exact_sum_item() & 31u) < distance) sum = exact_sum_merge(sum, other, words, format);
   }
   return sum;
+}
+
+// The sum of a warp's sums, to its first lane; what the others get is of no use. While all are sums of one double or of two that round
+// nothing, as most are, only those are moved and added.
+EXACT_SUM_FN ExactSum exact_sum_warp(ExactSum sum, exact_ulong* words, int format) {
+  exact_uint distance = 16;
+  if (__all_sync(0xffffffffu, sum.left == 0 && sum.terms.f == 0)) {
+    sum.any = __any_sync(0xffffffffu, sum.any != 0) != 0;  // a sum of no number is -0.0, which changes none
+    if (__all_sync(0xffffffffu, sum.terms.e == 0)) {
+#pragma unroll
+      for (; distance != 0; distance /= 2) {
+        const double other = __shfl_down_sync(0xffffffffu, sum.terms.s, distance), s = sum.terms.s + other;
+        if (!__all_sync(0xffffffffu, exact_adds_exactly(sum.terms.s, other, s))) break;
+        sum.terms.s = s;
+      }
+    }
+    for (; distance != 0; distance /= 2) {
+      const double other = __shfl_down_sync(0xffffffffu, sum.terms.s, distance), s = sum.terms.s + other;
+      const double other_e = __shfl_down_sync(0xffffffffu, sum.terms.e, distance), both = sum.terms.e + other_e;
+      const double error = exact_error_of_sum(sum.terms.s, other, s), e = both + error;
+      if (!__all_sync(0xffffffffu, exact_adds_exactly(sum.terms.e, other_e, both) && exact_adds_exactly(both, error, e))) break;
+      sum.terms.s = s;
+      sum.terms.e = e;
+    }
+  }
+  return distance == 0 ? sum : exact_sum_warp_of_anything(sum, distance, words, format);
 }
 #endif
 
@@ -429,7 +495,7 @@ EXACT_SUM_FN ExactSum exact_sum_group(ExactSum sum, EXACT_SUM_LOCAL double* scra
 
 // Reads words to digits, normalized, as a magnitude. Returns its sign, and what the result is if no number: EXACT_FINITE and so on. Words
 // are read as atomics read them, past caches that are not kept coherent.
-EXACT_SUM_FN int exact_sum_magnitude(EXACT_SUM_GLOBAL exact_ulong* words, int format, exact_long* digits, int* special) {
+EXACT_SUM_SELDOM int exact_sum_magnitude(EXACT_SUM_GLOBAL exact_ulong* words, int format, exact_long* digits, int* special) {
   const int first = EXACT_SUM_FIRST(format), count = EXACT_SUM_DIGITS(format);
   for (int i = 0; i < EXACT_DIGITS; ++i) digits[i] = 0;
   for (int i = 0; i < count; ++i) digits[first + i] = (exact_long)exact_sum_atomic_add(&words[i], 0);
@@ -444,14 +510,14 @@ EXACT_SUM_FN int exact_sum_magnitude(EXACT_SUM_GLOBAL exact_ulong* words, int fo
 // The sum in the words, rounded to the nearest double or float, ties to even; NaN and infinities as IEEE 754 adds them; -0.0 where only
 // that was added, +0.0 where nothing was. By one work-item, behind all additions: in a later launch, behind a grid barrier, or behind
 // exact_sum_group() where only this group adds to them.
-EXACT_SUM_FN double exact_sum_round_float64(EXACT_SUM_GLOBAL exact_ulong* words, int format) {
+EXACT_SUM_SELDOM double exact_sum_round_float64(EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   exact_long digits[EXACT_DIGITS];
   int special;
   const int negative = exact_sum_magnitude(words, format, digits, &special);
   if (special != EXACT_FINITE) return exact_double(exact_special_float64(special));
   return exact_double((exact_ulong)negative << 63 | exact_round_float64(digits, EXACT_SUM_FIRST(format), EXACT_DIGITS - 1));
 }
-EXACT_SUM_FN float exact_sum_round_float32(EXACT_SUM_GLOBAL exact_ulong* words, int format) {
+EXACT_SUM_SELDOM float exact_sum_round_float32(EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   exact_long digits[EXACT_DIGITS];
   int special;
   const int negative = exact_sum_magnitude(words, format, digits, &special);
@@ -472,12 +538,8 @@ EXACT_SUM_FN double exact_sum_finish_float64(ExactSum sum, EXACT_SUM_GLOBAL exac
 EXACT_SUM_FN float exact_sum_finish_float32(ExactSum sum, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   if (sum.left == 0) {
     if (sum.any == 0) return 0;
-    // Both ends of an interval about the sum: s is the nearest double, e + f less than its last place.
     const ExactExpansion nearest = exact_expansion_normalized(sum.terms);
-    const double size = nearest.s < 0 ? -nearest.s : nearest.s;
-    const double reach = nearest.e == 0 && nearest.f == 0 ? 0 : size * 0x1p-51;
-    const float low = (float)(nearest.s - reach), high = (float)(nearest.s + reach);
-    if (exact_bits32(low) == exact_bits32(high) && size < 0x1p120) return low;
+    if ((nearest.s < 0 ? -nearest.s : nearest.s) < 0x1p127) return exact_expansion_to_float(nearest);
   }
   exact_sum_deposit_sum(sum, words, format);
   return exact_sum_round_float32(words, format);

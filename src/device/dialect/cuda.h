@@ -61,6 +61,7 @@ FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_ticket_global32(uint* p) { return atomicInc(p, 0x7fffffff); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
 FN uint atomic_max_global32(uint* p, uint v) { return atomicMax(p, v); }
+FN uint atomic_or_global32(uint* p, uint v) { return atomicOr(p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
 #if __CUDA_ARCH__ >= 700
 FN ulong atomic_load_global64(const ulong* p) {
@@ -137,6 +138,7 @@ FN float as_float(uint x) { return __uint_as_float(x); }
 FN ulong as_ulong(double x) { return (ulong)__double_as_longlong(x); }
 FN double as_double(ulong x) { return __longlong_as_double((long)x); }
 
+FN uint count_bits32(uint x) { return (uint)__popc((int)x); }
 FN uint clz32(uint x) { return (uint)__clz((int)x); }
 // The index of the lowest set bit; x is not zero.
 FN uint lowest_bit(uint x) { return 31 - (uint)__clz((int)(x & (0 - x))); }

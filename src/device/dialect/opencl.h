@@ -47,6 +47,7 @@ FN uint atomic_exchange_local32(LOCAL uint* p, uint v) { return atomic_xchg((vol
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
 FN uint atomic_max_global32(GLOBAL uint* p, uint v) { return atomic_max((volatile GLOBAL uint*)p, v); }
+FN uint atomic_or_global32(GLOBAL uint* p, uint v) { return atomic_or((volatile GLOBAL uint*)p, v); }
 FN uint atomic_ticket_global32(GLOBAL uint* p) { return atomic_inc((volatile GLOBAL uint*)p); }
 FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) {
   return atomic_cmpxchg((volatile GLOBAL uint*)p, expected, desired);
@@ -107,6 +108,7 @@ FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
 // The float16 with these bits.
 FN float half_to_float(ushort bits) { return vload_half(0, (const half*)&bits); }
 
+FN uint count_bits32(uint x) { return popcount(x); }
 FN uint clz32(uint x) { return clz(x); }
 // The index of the lowest set bit; x is not zero.
 FN uint lowest_bit(uint x) { return 31 - clz(x & (0 - x)); }

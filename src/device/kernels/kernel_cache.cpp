@@ -145,6 +145,8 @@ std::string hash_of(std::initializer_list<std::string_view> fields) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+bool may_cache() { return !folder().empty(); }
+
 std::optional<Binary> find_cached(const std::string& key) {
   const File in = open_private(folder());
   if (!in.is_open()) return std::nullopt;

@@ -12,6 +12,9 @@
 
 namespace samesum::device {
 
+/// Whether there may be a cache: it is not disabled.
+bool may_cache();
+
 /// The entry under `key` (of hash_of()), if there is an undamaged one.
 std::optional<Binary> find_cached(const std::string& key);
 

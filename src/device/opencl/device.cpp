@@ -1,6 +1,7 @@
 // An open OpenCL device: a context, an in-order queue, and the programs loaded into it.
 #include "device/in_driver.hpp"
 #include "device/kernels/hash.hpp"
+#include "device/kernels/kernel_cache.hpp"
 #include "device/memory/room.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
@@ -169,6 +170,12 @@ class OpenClDevice final : public Device {
     const ProgramPtr program(created, release_program);
     Binary result;
     result.log = make_executable(program, source);
+    if (!binaries_ && !may_cache()) {
+      // PoCL compiles all kernels of a program a second time for its binary, for groups of any size.
+      result.bytes = source;
+      programs_[hash_of({result.bytes})] = program;
+      return result;
+    }
 
     // One device, so one binary.
     std::size_t bytes = 0;
@@ -181,6 +188,8 @@ class OpenClDevice final : public Device {
     programs_[hash_of({result.bytes})] = program;
     return result;
   }
+
+  void want_binaries() override { binaries_ = true; }
 
   Kernel load(const Binary& binary, const std::string& name) override {
     auto loaded = std::make_shared<LoadedKernel>();
@@ -357,7 +366,7 @@ class OpenClDevice final : public Device {
     }
   }
 
-  // One program for all kernels of a binary.
+  // One program for all kernels of a binary, or of a source where there is none.
   ProgramPtr program_of(const Binary& binary) {
     ProgramPtr& known = programs_[hash_of({binary.bytes})];
     if (known != nullptr) return known;
@@ -391,6 +400,7 @@ class OpenClDevice final : public Device {
   bool timed_ = false;
   bool own_queue_ = true;
   Staging staging_;
+  bool binaries_ = false;                       // are wanted even where there is no disk cache
   std::map<std::string, ProgramPtr> programs_;  // by hash of their binaries
 };
 

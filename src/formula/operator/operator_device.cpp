@@ -51,14 +51,20 @@ std::string result_of(const Program& program, std::size_t k) { return program.re
 
 device::Source tree_source(const Program& leaf, std::span<const DType> inputs, const std::vector<bool>& whole, const Program& combine,
                            std::span<const Scalar> types, const TreeShape& shape) {
-  std::string members, parameters, values, operands, pair, state, leaf_values, results, roots;
+  std::string members, parameters, values, operands, pair, state, loads, leaf_values, results, roots;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const std::string_view name = stored_name(inputs[k]);
     members += fmt::format("  GLOBAL const uchar* a{0};\n  long s{0};\n", k);
     parameters += fmt::format("GLOBAL const uchar* a{0}, ulong o{0}, long s{0}, ", k);
     values += fmt::format("a{0} + o{0}, s{0}, ", k);
-    const std::string place = whole[k] ? fmt::format("((GLOBAL const {}*)l.a{})[at]", name, k)
-                                       : fmt::format("*(GLOBAL const {}*)(l.a{} + (long)at * l.s{})", name, k, k);
+    if (whole[k]) {
+      loads += fmt::format(
+          "  union {{\n    uint4 loads[sizeof({0}) * EACH / 16];\n    {0} elements[EACH];\n  }} x{1};\n#pragma unroll\n"
+          "  for (uint k = 0; k < sizeof({0}) * EACH / 16; ++k) x{1}.loads[k] = ((GLOBAL const uint4*)((GLOBAL const {0}*)l.a{1} + first))[k];\n",
+          name, k);
+    }
+    const std::string place =
+        whole[k] ? fmt::format("x{}.elements[k]", k) : fmt::format("*(GLOBAL const {}*)(l.a{} + (long)at * l.s{})", name, k, k);
     operands += loaded(inputs[k], place) + ", ";
   }
   if (leaf.uses_index) operands += "(long)(l.index + at), ";
@@ -92,13 +98,13 @@ device::Source tree_source(const Program& leaf, std::span<const DType> inputs, c
   const std::string text = fmt::format(
       "{}{}typedef struct {{\n{}}} STATE;\ntypedef struct {{\n{}  ulong index;\n}} LEAVES;\n"
       "#define TREE_PARAMETERS {}ulong index\n#define LEAVES_VALUE {{{}index}}\n"
-      "FN void load_leaves(STATE* states, LEAVES l, ulong first, uint* error) {{\n#pragma unroll\n  for (int k = 0; k < EACH; ++k) {{\n"
+      "FN void load_leaves(STATE* states, LEAVES l, ulong first, uint* error) {{\n{}#pragma unroll\n  for (int k = 0; k < EACH; ++k) {{\n"
       "    const ulong at = first + k;\n    const leaf_result value = leaf({}error);\n{}  }}\n}}\n"
       "FN STATE combine_states(LEAVES l, STATE a, STATE b, uint* error) {{\n  const combine_result value = combine({}error);\n  STATE "
       "r;\n{}"
       "  return r;\n}}\n"
       "FN void write_root(LEAVES l, ulong tile, STATE root) {{\n{}}}\n",
-      print(leaf, "leaf"), print(combine, "combine"), state, members, parameters, values, operands, leaf_values, pair, results, roots);
+      print(leaf, "leaf"), print(combine, "combine"), state, members, parameters, values, loads, operands, leaf_values, pair, results, roots);
   return {std::move(files),
           {{"GROUP_SIZE", std::to_string(shape.group_size)}, {"LOADS", std::to_string(shape.loads)}, {"EACH", std::to_string(shape.each)}},
           text,
@@ -125,7 +131,9 @@ Tiles reduce_tiles(const Bound& bound, const Program& leaf, std::span<const Valu
   std::vector<device::Argument> arguments;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const device::Run run = runs[k].part(first, tiles * shape.tile());
-    whole.push_back(run.stride == static_cast<std::int64_t>(size_of(types[k])));
+    const std::uint64_t size = size_of(types[k]);
+    whole.push_back(run.stride == static_cast<std::int64_t>(size) && shape.each * size % 16 == 0 &&
+                    (device.misalignment(run.memory) + run.offset) % 16 == 0);
     arguments.emplace_back(run.memory);
     arguments.emplace_back(run.offset);
     arguments.emplace_back(run.stride);

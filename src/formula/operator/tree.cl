@@ -8,11 +8,40 @@
 
 #define NODES (LOADS * GROUP_SIZE)
 #define TILE (NODES * EACH)
+#if SAMESUM_SUBGROUPS && GROUP_SIZE % 32 == 0
+#define LANES SUBGROUP
+#else
+#define LANES 1
+#endif
+
+#if LANES > 1
+typedef union {
+  STATE state;
+  uint words[sizeof(STATE) / 4];
+} STATE_WORDS;
+
+// The root of `count` lanes' nodes, a power of two up to LANES, to the first of them. All lanes of the sub-group call it; an operation is
+// applied to the tree's nodes alone, as others might fail.
+FN STATE root_of_lanes(LEAVES leaves, STATE node, uint count, uint* error) {
+  const uint lane = local_id() & (LANES - 1);
+  for (uint apart = 1; apart < count; apart *= 2) {
+    STATE_WORDS own, other;
+    own.state = node;
+#pragma unroll
+    for (uint i = 0; i < sizeof(STATE) / 4; ++i) other.words[i] = subgroup_shuffle(own.words[i], (lane + apart) & (LANES - 1));
+    if ((lane & (2 * apart - 1)) == 0 && lane < count) node = combine_states(leaves, node, other.state, error);
+  }
+  return node;
+}
+#endif
 
 // `failed` is set where an operation failed.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void tree(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
   LOCAL_VAR STATE nodes[NODES];
+#if LANES > 1
+  LOCAL_VAR STATE roots[GROUP_SIZE / LANES];
+#endif
   const LEAVES leaves = LEAVES_VALUE;
   uint error = 0;
   after_launches();
@@ -32,9 +61,29 @@ void tree(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
       }
       node[k] = leaf[k * EACH];
     }
+#if LANES == 1
     barrier_local();
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) nodes[k * GROUP_SIZE + local_id()] = node[k];
+#if LANES > 1
+    // Each work-item has LOADS nodes that follow one another, then each sub-group those of its lanes, then one of them those of all.
+    barrier_local();
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) node[k] = nodes[local_id() * LOADS + k];
+#pragma unroll
+    for (int apart = 1; apart < LOADS; apart *= 2) {
+#pragma unroll
+      for (int k = 0; k < LOADS; k += 2 * apart) node[k] = combine_states(leaves, node[k], node[k + apart], &error);
+    }
+    node[0] = root_of_lanes(leaves, node[0], LANES, &error);
+    if (local_id() % LANES == 0) roots[local_id() / LANES] = node[0];
+    barrier_local();
+    if (local_id() < LANES) {
+      const STATE root = root_of_lanes(leaves, roots[local_id() % (GROUP_SIZE / LANES)], GROUP_SIZE / LANES, &error);
+      if (local_id() == 0) write_root(leaves, tile, root);
+    }
+#else
     // Each level in two steps, as the same nodes are read and written.
     for (uint count = NODES / 2; count > 0; count /= 2) {
       barrier_local();
@@ -51,6 +100,7 @@ void tree(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
       }
     }
     if (local_id() == 0) write_root(leaves, tile, nodes[0]);
+#endif
   }
   if (error != 0) atomic_max_global32(failed, 1);
 }

@@ -63,4 +63,12 @@ void DevicePlan::add_typed(std::vector<device::Argument>& arguments) const {
                                      static_cast<Key>(trie_.span), flip, low, scale, top, tolerance, last_tolerance});
 }
 
+groups::Indexing index_of_samples(const DevicePlan& plan) {
+  device::Source source = plan.source("histogram/nd/index_of_sample.h", {});
+  std::erase_if(source.defines, [](const auto& define) { return define.first == "GROUP_SIZE"; });
+  groups::Indexing indexing{std::move(source.files), std::move(source.defines), {}};
+  plan.add_to(indexing.arguments);
+  return indexing;
+}
+
 }  // namespace samesum::binning

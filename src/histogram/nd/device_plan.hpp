@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
+#include "groups/index/group_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
 
@@ -38,5 +39,8 @@ class DevicePlan {
   Trie trie_;
   device::Memory thresholds_, words_;
 };
+
+/// The slots of samples as indices of their weights; valid as long as `plan` is.
+groups::Indexing index_of_samples(const DevicePlan& plan);
 
 }  // namespace samesum::binning

@@ -2,10 +2,11 @@
 #include <samesum/error.hpp>
 #include <samesum/weighted_histogram.hpp>
 
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "device/memory/run.hpp"
+#include "groups/index/group_device.hpp"
+#include "groups/index/scatter.hpp"
 #include "histogram/nd/along_axis.hpp"
 #include "histogram/nd/cells.hpp"
 #include "histogram/nd/cells_device.hpp"
@@ -15,49 +16,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace samesum {
 namespace {
 
-constexpr std::uint64_t kPart = std::uint64_t{1} << 22;  // samples, so that their cells stay in bounded memory
+// Samples that are added at once: those of sources are in memory then, and each thread has a table of its own for so long.
+constexpr std::uint64_t kPart = std::uint64_t{1} << 22, kPartInMemory = std::uint64_t{1} << 24;
 
 void require_axis(std::size_t axis, std::size_t rank) {
   if (axis < rank) return;
   throw Error(ErrorKind::usage, fmt::format("there is no axis {}: the histogram has {}, numbered from 0", axis, rank));
-}
-
-// Adds a part; `cells` is scratch memory.
-void add_part(const binning::Samples::Part& part, std::uint32_t wanted, std::vector<std::uint32_t>& cells, GroupSums& sums) {
-  const std::uint64_t size = part.size();
-  cells.resize(std::max<std::uint64_t>(cells.size(), size));
-  const std::uint32_t threads = core::thread_count(size * 4 * part.columns.size(), wanted);
-  core::for_chunks(size, threads, std::uint64_t{1} << 16, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
-    binning::for_cells(part, first, count, [&](std::uint64_t at, std::size_t some, const std::uint32_t* found) {
-      std::copy(found, found + some, cells.begin() + static_cast<std::ptrdiff_t>(at));
-    });
-  });
-  sums.add(part.extra[0], Array(cells.data(), size, DType::uint32));
-}
-
-// Adds all of `samples`, and tells of it.
-void add_all(binning::Samples samples, const Options& options, GroupSums& sums) {
-  const auto start = std::chrono::steady_clock::now();
-  core::ProgressParts progress(options, samples.resident_bytes());
-  std::vector<std::uint32_t> cells;
-  std::uint64_t bytes = 0;
-  binning::Samples::Part part;
-  while (samples.next(kPart, part)) {
-    add_part(part, options.tuning.threads, cells, sums);
-    std::uint64_t part_bytes = part.extra[0].bytes();
-    for (const View& column : part.columns) part_bytes += column.bytes();
-    bytes += part_bytes;
-    progress.add(part_bytes);
-  }
-  if (options.report == nullptr) return;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  *options.report = {"cpu", "", "", bytes, 0, seconds};
 }
 
 // Of the results for all cells, those in bins.
@@ -72,6 +45,39 @@ Values inside(const Values& all, const std::vector<Bins>& axes, const std::vecto
   return result;
 }
 
+// GroupSums::add() of weights and what finds their cells.
+using Add = std::function<void(const Array& weights, const groups::FindGroups& find, std::uint64_t bytes_each)>;
+
+// Cells are found as groups, batch by batch.
+void add_part(const binning::Samples::Part& part, const Add& add) {
+  std::uint64_t bytes_each = 0;
+  for (const View& column : part.columns) bytes_each += size_of(column.type());
+  const auto find = [&](std::uint64_t first, std::size_t count, std::uint64_t* groups) {
+    binning::for_cells(part, first, count, [&](std::uint64_t at, std::size_t some, const std::uint32_t* cells) {
+      std::copy(cells, cells + some, groups + (at - first));
+    });
+  };
+  add(part.extra[0], find, bytes_each);
+}
+
+// Adds all of `samples`, and tells of it.
+void add_all(binning::Samples samples, std::uint64_t most, const Options& options, const Add& add) {
+  const auto start = std::chrono::steady_clock::now();
+  core::ProgressParts progress(options, samples.resident_bytes());
+  std::uint64_t bytes = 0;
+  binning::Samples::Part part;
+  while (samples.next(most, part)) {
+    add_part(part, add);
+    std::uint64_t part_bytes = part.extra[0].bytes();
+    for (const View& column : part.columns) part_bytes += column.bytes();
+    bytes += part_bytes;
+    progress.add(part_bytes);
+  }
+  if (options.report == nullptr) return;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  *options.report = {"cpu", "", "", bytes, 0, seconds};
+}
+
 }  // namespace
 
 WeightedHistogram::WeightedHistogram(std::vector<Bins> axes, bool squares)
@@ -83,7 +89,10 @@ void WeightedHistogram::add(const std::vector<Array>& coordinates, const Array& 
   all.push_back(weights);
   binning::Samples::require_alike(all, axes_, coordinates.size());
   const bool there = std::ranges::any_of(all, [](const Array& array) { return array.on_device(); });
-  if (!there) return add_all(binning::Samples(coordinates, axes_, {weights}), options, sums_);
+  const auto add_found = [&](const Array& values, const groups::FindGroups& find, std::uint64_t bytes_each) {
+    sums_.add(values, find, bytes_each, options.tuning.threads);
+  };
+  if (!there) return add_all(binning::Samples(coordinates, axes_, {weights}), kPartInMemory, options, add_found);
   for (const Array& array : all) {
     if (!array.on_device() || &array.buffer().device().implementation() != &all[0].buffer().device().implementation()) {
       throw Error(ErrorKind::usage, "coordinates and weights lie in different places: bring all of them to host memory or to one device");
@@ -94,11 +103,27 @@ void WeightedHistogram::add(const std::vector<Array>& coordinates, const Array& 
     for (Array& array : all) array = device::on_host(array);
     return add({all.begin(), all.end() - 1}, all.back(), options);
   }
+  if (all[0].size() == 0) return;
+  const bool there_too = sums_.can_add(device, weights.type());
+  if (there_too && add_in_one(all, device)) return;
   binning::DeviceColumns columns(all, axes_);
   const std::vector<DType> types = columns.types();
+  const std::span<const DType> of_axes = std::span(types).first(axes_.size());
+  if (there_too) {
+    std::optional<binning::DeviceCells> finder;
+    for (;;) {
+      const std::span<const device::Run> runs = columns.next();
+      if (runs.empty()) return;
+      {
+        const device::Lock lock(device.implementation().mutex());
+        if (!finder) finder.emplace(device.implementation(), axes_, of_axes);
+        finder->find(runs.first(axes_.size()));
+      }
+      sums_.add(runs.back(), types.back(), {finder->cells(), runs.back().count, 4}, DType::uint32, device, nullptr);
+    }
+  }
   std::vector<std::vector<std::byte>> copies(all.size());
-  const binning::CellFinder finder(axes_, std::span(types).first(axes_.size()));
-  std::vector<std::uint32_t> cells;
+  const binning::CellFinder finder(axes_, of_axes);
   for (;;) {
     const std::span<const device::Run> runs = columns.next();
     if (runs.empty()) break;
@@ -106,13 +131,34 @@ void WeightedHistogram::add(const std::vector<Array>& coordinates, const Array& 
     for (std::size_t i = 0; i < runs.size(); ++i) {
       (i < axes_.size() ? part.columns : part.extra).push_back(device::read_run(device, runs[i], types[i], copies[i]));
     }
-    add_part(part, options.tuning.threads, cells, sums_);
+    add_part(part, add_found);
   }
+}
+
+// Over one axis, of arrays that are runs: the kernel that adds the weights finds the bins, too.
+bool WeightedHistogram::add_in_one(const std::vector<Array>& all, const Device& device) {
+  if (axes_.size() != 1 || axes_[0].formula() != nullptr) return false;
+  const std::optional<device::Run> samples = device::single_run(all[0], core::Order::index),
+                                   weights = device::single_run(all[1], core::Order::index);
+  if (!samples || !weights || samples->offset % size_of(all[0].type()) != 0 || weights->offset % size_of(all[1].type()) != 0) return false;
+  const binning::Plan plan(axes_[0], all[0].type());
+  std::optional<binning::DevicePlan> there;
+  groups::Indexing indexing;
+  {
+    const device::Lock lock(device.implementation().mutex());
+    there.emplace(device.implementation(), plan);
+    indexing = binning::index_of_samples(*there);
+  }
+  sums_.add(*weights, all[1].type(), *samples, all[0].type(), device, &indexing);
+  return true;
 }
 
 void WeightedHistogram::add(const std::vector<Source*>& coordinates, Source& weights, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  add_all(binning::Samples(coordinates, axes_, {&weights}), options, sums_);
+  add_all(binning::Samples(coordinates, axes_, {&weights}), kPart, options,
+          [&](const Array& values, const groups::FindGroups& find, std::uint64_t bytes_each) {
+            sums_.add(values, find, bytes_each, options.tuning.threads);
+          });
 }
 
 std::vector<std::uint64_t> WeightedHistogram::shape() const {

@@ -286,8 +286,9 @@ void TextReader::parse_records(TextBlock& block) const {
       if (index >= column_of_.size() && !all && !block.quotes) break;
       at = read_field(next, end, delimiter_, field);
       if (!field.closed) {
+        const bool no_quote = field.text.data() + field.text.size() == end;
         return fail(field.text.data() - 1, fmt::format("the quoted field '{}' {}", printable(field.text),
-                                                       at == end ? "is not closed" : "goes on after its closing quote"));
+                                                       no_quote ? "is not closed" : "goes on after its closing quote"));
       }
       if (index >= column_of_.size()) {
         if (all) return fail(next, fmt::format("a line of over {}, in a table of so many columns", counted_fields(column_of_.size())));

@@ -1,9 +1,10 @@
-#include "groups/scatter.hpp"
+#include "groups/index/scatter.hpp"
 
 #include "core/array/array_blocks.hpp"
 #include "core/chunks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
+#include "groups/index/fixed_sums.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/statistics.hpp>
@@ -15,12 +16,13 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace samesum::groups {
@@ -50,13 +52,19 @@ void convert(const std::byte* from, std::int64_t stride, std::size_t count, To* 
   }
 }
 
-// Elements and their groups, side by side. A negative index becomes one beyond all groups.
+// Elements and their groups, side by side: as indices, of which a negative one becomes one beyond all groups, or as a function of the
+// elements' numbers, the first of which is `number`.
 struct Pairs {
   View values, indices;
+  const FindGroups* find = nullptr;
+  std::uint64_t number = 0, bytes_each = size_of(indices.type());
 
   std::uint64_t size() const noexcept { return values.size(); }
-  Pairs part(std::uint64_t first, std::uint64_t count) const noexcept { return {values.part(first, count), indices.part(first, count)}; }
+  Pairs part(std::uint64_t first, std::uint64_t count) const noexcept {
+    return {values.part(first, count), find != nullptr ? indices : indices.part(first, count), find, number + first, bytes_each};
+  }
   void load_groups(std::uint64_t first, std::size_t count, std::uint64_t* to) const {
+    if (find != nullptr) return (*find)(number + first, count, to);
     const auto* const from = static_cast<const std::byte*>(indices.data()) + static_cast<std::int64_t>(first) * indices.stride();
     core::visit(indices.type(), [&](auto element) {
       using Index = decltype(element);
@@ -83,7 +91,9 @@ void for_batches(const Pairs& pairs, std::uint64_t groups, std::uint64_t& outsid
     pairs.load_groups(done, count, indices);
     pairs.load_values(done, count, numbers);
     std::uint64_t beyond = 0;
-    for (std::size_t i = 0; i < count; ++i) beyond += indices[i] >= groups;
+    if (pairs.find == nullptr) {
+      for (std::size_t i = 0; i < count; ++i) beyond += indices[i] >= groups;
+    }
     if (beyond != 0) {
       outside += beyond;
       std::size_t kept = 0;
@@ -164,27 +174,78 @@ void for_pairs(const Array& values, const Array& indices, const Body& body) {
   }
 }
 
+// Adds batches to groups [first, first + count) of a table: as integers, where there are many elements and this is a way to what is wanted.
+// `narrow`: elements have 24 bits, or 32.
+template <class Number>
+class Adder {
+ public:
+  Adder(Table& to, bool narrow, std::uint64_t elements, std::uint64_t first, std::uint64_t count) : to_(to) {
+    if (!std::is_same_v<Number, double> || to.has_extrema() || elements < 4 * count) return;
+    if (!narrow && !to.has_squares()) sums_.template emplace<FixedSums<true, false>>(to, first, count);
+    if (!narrow && to.has_squares()) sums_.template emplace<FixedSums<true, true>>(to, first, count);
+    if (narrow && !to.has_squares()) sums_.template emplace<FixedSums<false, false>>(to, first, count);
+    if (narrow && to.has_squares()) sums_.template emplace<FixedSums<false, true>>(to, first, count);
+  }
+  void add(const Number* numbers, const std::uint64_t* groups, std::size_t count) {
+    if constexpr (std::is_same_v<Number, double>) {
+      std::visit(
+          [&](auto& sums) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(sums)>, std::monostate>) {
+              to_.add(numbers, groups, count);
+            } else {
+              sums.add(numbers, groups, count);
+            }
+          },
+          sums_);
+    } else {
+      to_.add(numbers, groups, count);
+    }
+  }
+  void finish() {
+    std::visit(
+        [](auto& sums) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(sums)>, std::monostate>) sums.flush();
+        },
+        sums_);
+  }
+
+ private:
+  Table& to_;
+  std::variant<std::monostate, FixedSums<true, false>, FixedSums<true, true>, FixedSums<false, false>, FixedSums<false, true>> sums_;
+};
+
+bool is_narrow(const Pairs& pairs) { return size_of(pairs.values.type()) <= 4; }
+
 // Each thread adds to a table of its own; these are merged into `to`, by all threads.
 template <class Number>
 void add_with_tables(Table& to, const Pairs& pairs, std::uint32_t threads, std::uint64_t& outside) {
-  std::vector<std::optional<Table>> tables(threads);
+  struct Own {
+    Own(const Table& like, bool narrow, std::uint64_t elements)
+        : table(like.groups(), like.has_squares(), like.has_extrema()), adder(table, narrow, elements, 0, like.groups()) {}
+    Table table;
+    Adder<Number> adder;
+  };
+  std::vector<std::unique_ptr<Own>> tables(threads);
   std::vector<std::uint64_t> left_out(threads, 0);
-  const std::uint64_t chunk =
-      core::chunk_size(pairs.values.bytes() + pairs.indices.bytes(), size_of(pairs.values.type()) + size_of(pairs.indices.type()), threads);
+  const std::uint64_t each = size_of(pairs.values.type()) + pairs.bytes_each, chunk = core::chunk_size(pairs.size() * each, each, threads);
   core::for_chunks(pairs.size(), threads, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
-    std::optional<Table>& table = tables[task];
-    if (!table) table.emplace(to.groups(), to.has_squares(), to.has_extrema());
+    std::unique_ptr<Own>& own = tables[task];
+    if (!own) own = std::make_unique<Own>(to, is_narrow(pairs), pairs.size() / threads);
     std::uint64_t unused = kNone;
-    for_batches<Number>(pairs.part(first, count), to.groups(), left_out[task], unused,
-                        [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) { table->add(numbers, groups, size); });
+    for_batches<Number>(
+        pairs.part(first, count), to.groups(), left_out[task], unused,
+        [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) { own->adder.add(numbers, groups, size); });
+  });
+  core::for_chunks(threads, threads, 1, [&](std::uint32_t, std::uint64_t i, std::uint64_t) {
+    if (tables[i]) tables[i]->adder.finish();
   });
   outside += std::accumulate(left_out.begin(), left_out.end(), std::uint64_t{0});
   const std::uint64_t range = std::uint64_t{1} << to.range_bits();
   constexpr std::uint64_t kMany = 1024;  // to merge
   core::for_chunks(to.groups(), to.groups() > kMany ? threads : 1, range, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
-    for (const std::optional<Table>& table : tables) {
-      if (!table) continue;
-      for (std::uint64_t group = first; group < first + count; ++group) to.merge(group, *table, group);
+    for (const std::unique_ptr<Own>& own : tables) {
+      if (!own) continue;
+      for (std::uint64_t group = first; group < first + count; ++group) to.merge(group, own->table, group);
     }
   });
 }
@@ -232,7 +293,10 @@ class Sorter {
       });
     });
     core::for_chunks(ranges, threads_, 1, [&](std::uint32_t, std::uint64_t range, std::uint64_t) {
-      to_.add(numbers_.data() + begins[range], groups_.data() + begins[range], begins[range + 1] - begins[range]);
+      const std::uint64_t elements = begins[range + 1] - begins[range], first = range << bits;
+      Adder<Number> adder(to_, is_narrow(pairs), elements, first, std::min(std::uint64_t{1} << bits, to_.groups() - first));
+      adder.add(numbers_.data() + begins[range], groups_.data() + begins[range], elements);
+      adder.finish();
     });
     outside += std::accumulate(left_out.begin(), left_out.end(), std::uint64_t{0});
   }
@@ -257,8 +321,10 @@ void add_pairs(Table& to, const Pairs& pairs, std::uint32_t threads, std::uint64
     return;
   }
   std::uint64_t unused = kNone;
+  Adder<Number> adder(to, is_narrow(pairs), pairs.size(), 0, to.groups());
   for_batches<Number>(pairs, to.groups(), outside, unused,
-                      [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) { to.add(numbers, groups, size); });
+                      [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) { adder.add(numbers, groups, size); });
+  adder.finish();
 }
 
 // Groups of neighbouring elements: each by one thread, but for long ones, which all threads add up one after the other.
@@ -301,7 +367,7 @@ std::string shown(std::uint64_t bits, DType type) {
 
 }  // namespace
 
-void scatter(Table& to, const Array& values, const Array& indices, const GroupOptions& options, std::uint64_t& outside) {
+void require_pairs(const Array& values, const Array& indices) {
   if (!std::ranges::equal(values.shape(), indices.shape())) {
     throw Error(ErrorKind::usage, fmt::format("values of shape ({}) and indices of shape ({}): each value needs one index",
                                               fmt::join(values.shape(), ", "), fmt::join(indices.shape(), ", ")));
@@ -309,7 +375,19 @@ void scatter(Table& to, const Array& values, const Array& indices, const GroupOp
   if (!is_integer(indices.type())) {
     throw Error(ErrorKind::usage, fmt::format("groups are numbered by integers, and these indices are {}", name_of(indices.type())));
   }
-  if (values.size() == 0) return;
+}
+
+bool on_one_device(const Array& values, const Array& indices) {
+  return values.on_device() && indices.on_device() &&
+         &values.buffer().device().implementation() == &indices.buffer().device().implementation();
+}
+
+void refuse_index(std::uint64_t place, std::uint64_t index, DType type, std::uint64_t groups) {
+  const std::string there = groups == 1 ? "is one group, 0" : fmt::format("are {} groups, numbered from 0", groups);
+  throw Error(ErrorKind::usage, fmt::format("element {} has the index {}, and there {}", place, shown(index, type), there));
+}
+
+void scatter(Table& to, const Array& values, const Array& indices, const GroupOptions& options, std::uint64_t& outside) {
   if (values.on_device()) return scatter(to, copied_to_host(values).array(), indices, options, outside);
   if (indices.on_device()) return scatter(to, values, copied_to_host(indices).array(), options, outside);
 
@@ -320,9 +398,7 @@ void scatter(Table& to, const Array& values, const Array& indices, const GroupOp
       if (const std::uint64_t place = first_outside(pairs, to.groups(), threads); place != kNone) {
         std::uint64_t group = 0;
         pairs.load_groups(place, 1, &group);
-        const std::string there = to.groups() == 1 ? "is one group, 0" : fmt::format("are {} groups, numbered from 0", to.groups());
-        throw Error(ErrorKind::usage,
-                    fmt::format("element {} has the index {}, and there {}", before + place, shown(group, indices.type()), there));
+        refuse_index(before + place, group, indices.type(), to.groups());
       }
       before += pairs.size();
     });
@@ -332,16 +408,25 @@ void scatter(Table& to, const Array& values, const Array& indices, const GroupOp
   });
 }
 
-bool add_segments(Table& to, const Array& values, const Array& offsets, std::uint32_t threads) {
+void scatter(Table& to, const Array& values, const FindGroups& find, std::uint64_t bytes_each, std::uint32_t threads) {
+  const std::uint32_t used = core::thread_count(values.bytes() + values.size() * bytes_each, threads);
+  std::uint64_t number = 0, outside = 0;
+  core::for_blocks(values, core::Order::index, [&](View block) {
+    const Pairs pairs{block, View(nullptr, 0, DType::uint32), &find, number, bytes_each};
+    core::visit(values.type(), [&](auto element) { add_pairs<NumberOf<decltype(element)>>(to, pairs, used, outside); });
+    number += block.size();
+  });
+}
+
+std::vector<std::uint64_t> checked_offsets(const Array& values, const Array& offsets, std::uint64_t groups) {
   if (values.rank() != 1 || offsets.rank() != 1) throw Error(ErrorKind::usage, "segments are parts of one axis, and so are their offsets");
-  if (offsets.size() != to.groups() + 1) {
-    throw Error(ErrorKind::usage, fmt::format("{} offsets for {} groups: there is one more than groups", offsets.size(), to.groups()));
+  if (offsets.size() != groups + 1) {
+    throw Error(ErrorKind::usage, fmt::format("{} offsets for {} groups: there is one more than groups", offsets.size(), groups));
   }
   if (!is_integer(offsets.type())) {
     throw Error(ErrorKind::usage, fmt::format("offsets are integers, and these are {}", name_of(offsets.type())));
   }
-  if (values.on_device()) return add_segments(to, copied_to_host(values).array(), offsets, threads);
-  if (offsets.on_device()) return add_segments(to, values, copied_to_host(offsets).array(), threads);
+  if (offsets.on_device()) return checked_offsets(values, copied_to_host(offsets).array(), groups);
   std::vector<std::uint64_t> places(offsets.size());
   Pairs{offsets, offsets}.load_groups(0, places.size(), places.data());
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -351,10 +436,13 @@ bool add_segments(Table& to, const Array& values, const Array& offsets, std::uin
     }
     if (!offset.empty()) throw Error(ErrorKind::usage, fmt::format("offset {} is {}, less than the one before it", i, offset));
   }
-  if (places.front() == places.back()) return false;
+  return places;
+}
+
+void add_segments(Table& to, const Array& values, std::span<const std::uint64_t> offsets, std::uint32_t threads) {
+  if (values.on_device()) return add_segments(to, copied_to_host(values).array(), offsets, threads);
   const std::uint32_t used = core::thread_count(values.bytes(), threads);
-  core::visit(values.type(), [&](auto element) { add_parts<NumberOf<decltype(element)>>(to, values, places, used); });
-  return true;
+  core::visit(values.type(), [&](auto element) { add_parts<NumberOf<decltype(element)>>(to, values, offsets, used); });
 }
 
 }  // namespace samesum::groups

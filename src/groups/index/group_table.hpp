@@ -103,6 +103,15 @@ class Table {
   /// Elements that were added up elsewhere, with the fields that this table has.
   void merge(std::uint64_t group, const Statistics& all);
 
+  /// All of a group that has no elements yet, as sum() and squares() gave it: in doubles where these hold it.
+  void assign(std::uint64_t group, const Accumulator& sum, const ProductAccumulator* squares);
+  // The same in pieces: elements of which so many are special, and whether any is a finite number other than -0.0; then numbers that they add
+  // up to, and their squares, as value * 2^exponent. These are multiples of the least double, and of its square.
+  void merge_counts(std::uint64_t group, std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities,
+                    std::uint64_t negative_infinities, bool others);
+  void merge_sum(std::uint64_t group, std::int64_t value, int exponent);
+  void merge_squares(std::uint64_t group, std::int64_t value, int exponent);
+
   std::uint64_t count(std::uint64_t group) const noexcept { return sums_[group].count; }
   std::uint64_t nans(std::uint64_t group) const noexcept;
   /// The rounded sum, or the mean, where the doubles tell it.
@@ -120,6 +129,9 @@ class Table {
     Bound min{std::numeric_limits<double>::infinity(), 0}, max{-std::numeric_limits<double>::infinity(), 0};
   };
   const Extrema& extrema(std::uint64_t group) const noexcept { return extrema_[group]; }
+  void assign_extrema(std::uint64_t group, const Extrema& extrema) noexcept { extrema_[group] = extrema; }
+  /// Whether some numbers of this kind, which `type()` of sums follows, can have these extrema.
+  static bool are_extrema(const Extrema& extrema, Kind kind) noexcept;
 
  private:
   struct Sum : Terms3 {
@@ -136,6 +148,7 @@ class Table {
   Spilled& spill(std::uint64_t group) { return spilled_[group >> range_bits_][group]; }
   void spill_sum(double value, std::uint64_t group);
   void spill_square(double value, std::uint64_t group);
+  Accumulator& spilled_sum(std::uint64_t group);
   ProductAccumulator& spilled_squares(std::uint64_t group);
 
   void add_to_sum(double value, std::uint64_t group) {

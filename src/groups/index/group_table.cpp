@@ -1,6 +1,7 @@
-#include "groups/group_table.hpp"
+#include "groups/index/group_table.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace samesum::groups {
@@ -32,6 +33,37 @@ void move_to(Sum& sum, Terms3& terms, double value) {
   add(terms.f);
   terms.s = value;
   terms.e = terms.f = 0;
+}
+
+// The sum as three doubles, each the rest rounded; nothing where these do not hold it.
+template <class Sum>
+std::optional<Terms3> terms_of(Sum rest) {
+  const auto is_zero = [&rest] { return std::ranges::all_of(rest.canonical_digits(), [](std::int64_t digit) { return digit == 0; }); };
+  Terms3 terms;
+  for (double* term : {&terms.s, &terms.e, &terms.f}) {
+    *term = rest.round();
+    if (!std::isfinite(*term)) return std::nullopt;
+    if (*term == 0) break;  // or less than any double, as squares may be
+    if constexpr (requires { rest.add_finite(-*term); }) {
+      rest.add_finite(-*term);
+    } else {
+      add_finite(rest, -*term);
+    }
+  }
+  return is_zero() ? std::optional(terms) : std::nullopt;
+}
+
+// The digits alone, of an accumulator without elements.
+template <class Sum>
+Sum digits_of(const Sum& sum) {
+  Sum digits;
+  const auto all = sum.canonical_digits();
+  if constexpr (requires { digits.add_digits(all); }) {
+    digits.add_digits(all);
+  } else {
+    for (int i = 0; i < Sum::kDigits; ++i) digits.add_scaled(all[static_cast<std::size_t>(i)], 32 * i);
+  }
+  return digits;
 }
 
 // Up to 512 ranges of groups: enough for all threads, and each of a large table stays in a second-level cache.
@@ -103,9 +135,14 @@ void Table::spill_sum(double value, std::uint64_t group) {
   } else if (std::isinf(value)) {
     ++(value > 0 ? to.positive_infinities : to.negative_infinities);
   } else {
-    if (!to.sum) to.sum = std::make_unique<Accumulator>();
-    move_to(*to.sum, sums_[group], value);
+    move_to(spilled_sum(group), sums_[group], value);
   }
+}
+
+Accumulator& Table::spilled_sum(std::uint64_t group) {
+  Spilled& to = spill(group);
+  if (!to.sum) to.sum = std::make_unique<Accumulator>();
+  return *to.sum;
 }
 
 ProductAccumulator& Table::spilled_squares(std::uint64_t group) {
@@ -198,6 +235,96 @@ void Table::merge(std::uint64_t group, const Statistics& all) {
     for (int i = 0; i < ProductAccumulator::kDigits; ++i) squares.add_scaled(digits[static_cast<std::size_t>(i)], 32 * i);
   }
   if (has_extrema_ && contents.min) widen(bound(contents.min->value), bound(contents.max->value), group);
+}
+
+void Table::assign(std::uint64_t group, const Accumulator& sum, const ProductAccumulator* squares) {
+  if (sum.count() == 0) return;
+  sums_[group].count = sum.count();
+  if (sum.nan_count() + sum.positive_infinities() + sum.negative_infinities() != 0) {
+    Spilled& to = spill(group);
+    to.nans = sum.nan_count();
+    to.positive_infinities = sum.positive_infinities();
+    to.negative_infinities = sum.negative_infinities();
+  }
+  const double rounded = sum.round(NanPolicy::skip);
+  const bool negative_zeros = (rounded == 0 && std::signbit(rounded)) || sum.count() == sum.nan_count();
+  if (!negative_zeros) {
+    const Accumulator digits = digits_of(sum);
+    if (const std::optional<Terms3> terms = terms_of(digits)) {
+      static_cast<Terms3&>(sums_[group]) = *terms;
+    } else {
+      spill(group).sum = std::make_unique<Accumulator>(digits);
+    }
+  }
+  if (!has_squares_ || squares == nullptr) return;
+  const ProductAccumulator digits = digits_of(*squares);
+  if (const std::optional<Terms3> terms = terms_of(digits)) {
+    squares_[group] = *terms;
+  } else {
+    spilled_squares(group) = digits;
+  }
+}
+
+bool Table::are_extrema(const Extrema& extrema, Kind kind) noexcept {
+  const auto is_bound = [kind](const Bound& x) {
+    if (kind == Kind::floats) return x.low == 0 && !std::isnan(x.high);
+    const bool is_signed = kind == Kind::integers;
+    if (kind == Kind::none || !(x.high >= (is_signed ? -0x1p63 : 0) && x.high <= (is_signed ? 0x1p63 : 0x1p64)) || x.low > 4096 ||
+        x.low < -4096)
+      return false;
+    const Wide value = static_cast<Wide>(x.high) + x.low;
+    if (is_signed) {
+      const auto number = static_cast<std::int64_t>(value);
+      return number == value && bound(number).high == x.high && !(number == 0 && std::signbit(x.high));
+    }
+    const auto number = static_cast<std::uint64_t>(value);
+    return static_cast<Wide>(number) == value && bound(number).high == x.high && !(number == 0 && std::signbit(x.high));
+  };
+  return is_bound(extrema.min) && is_bound(extrema.max) && !less(extrema.max, extrema.min);
+}
+
+void Table::merge_counts(std::uint64_t group, std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities,
+                         std::uint64_t negative_infinities, bool others) {
+  sums_[group].count += count;
+  if (others) add_to_sum(0.0, group);
+  if (nans + positive_infinities + negative_infinities == 0) return;
+  Spilled& to = spill(group);
+  to.nans += nans;
+  to.positive_infinities += positive_infinities;
+  to.negative_infinities += negative_infinities;
+}
+
+void Table::merge_sum(std::uint64_t group, std::int64_t value, int exponent) {
+  if (value == 0) return;
+  constexpr int kLeast = -1074, kSafe = 900;  // from which doubles are sure to have room
+  if (exponent < kLeast) {
+    value >>= kLeast - exponent;
+    exponent = kLeast;
+  }
+  if (exponent > kSafe) {
+    spilled_sum(group).add_scaled(value, exponent - kLeast);
+    return;
+  }
+  for (const std::int64_t part : {value >> 32 << 32, value & 0xffffffff}) {
+    if (part != 0) add_to_sum(std::ldexp(static_cast<double>(part), exponent), group);
+  }
+}
+
+void Table::merge_squares(std::uint64_t group, std::int64_t value, int exponent) {
+  if (value == 0) return;
+  constexpr int kLeast = -2 * 1074, kMost = 4190 - ProductAccumulator::kUnit;
+  if (exponent < kLeast) {
+    value >>= kLeast - exponent;
+    exponent = kLeast;
+  }
+  if (exponent < -1074 || exponent > 900) {
+    const int above = std::max(exponent - kMost, 0);  // such digits have few bits
+    spilled_squares(group).add_scaled(value * (std::int64_t{1} << above), exponent - above + ProductAccumulator::kUnit);
+    return;
+  }
+  for (const std::int64_t part : {value >> 32 << 32, value & 0xffffffff}) {
+    if (part != 0) add_to_squares(std::ldexp(static_cast<double>(part), exponent), group);
+  }
 }
 
 std::uint64_t Table::nans(std::uint64_t group) const noexcept {

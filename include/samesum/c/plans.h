@@ -1,0 +1,58 @@
+/* The C interface: plans. samesum.h includes it. */
+#ifndef SAMESUM_C_PLANS_H
+#define SAMESUM_C_PLANS_H
+
+#include <samesum/c/histograms.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- plans: an operation on arrays of one type, prepared once and enqueued any number of times ------------------------------------- */
+
+typedef struct samesum_plan samesum_plan;
+
+typedef enum samesum_operation SAMESUM_C_ENUM {
+  SAMESUM_PLAN_SUM,       /* its record in device memory: samesum_sum_record */
+  SAMESUM_PLAN_DOT,       /* of two arrays; no record */
+  SAMESUM_PLAN_EXTREMA,   /* its record: samesum_extrema_record */
+  SAMESUM_PLAN_STATISTICS /* as samesum_statistics_collect(); no record */
+} samesum_operation;
+
+typedef struct samesum_sum_record {
+  double value;      /* rounded once */
+  int64_t integer;   /* of integers: the sum, or its bits where they are unsigned */
+  float value32;     /* rounded once to float32 */
+  uint32_t overflow; /* of integers: 1 where the sum needs more than 64 bits */
+} samesum_sum_record;
+
+typedef struct samesum_extrema_record {
+  uint64_t min;       /* the element, in the first bytes */
+  uint64_t min_index; /* all ones: there is none */
+  uint64_t max, max_index;
+  uint64_t first_nan, nan_count;
+} samesum_extrema_record;
+
+/* For arrays of about `size` elements on `device`; `strided`: also for those that are not contiguous. Compiles and allocates here, so that
+ * enqueueing does neither. */
+SAMESUM_C_API samesum_status samesum_plan_new(samesum_device* device, samesum_operation operation, samesum_type type, uint64_t size,
+                                              int strided, const samesum_options* options, samesum_plan** plan);
+/* Its record: bins + 3 counts as uint64, of the elements below all bins, in each bin, above all, and of NaNs. */
+SAMESUM_C_API samesum_status samesum_plan_new_histogram(samesum_device* device, const samesum_bins* bins, samesum_type type, uint64_t size,
+                                                        const samesum_options* options, samesum_plan** plan);
+/* `b`: the second array of a dot product, else NULL. Does not wait. `record`: where in device memory the record goes, of which there are
+ * `record_bytes`; NULL: nowhere, ask for the result. */
+SAMESUM_C_API samesum_status samesum_plan_enqueue(samesum_plan* plan, const samesum_array* a, const samesum_array* b, void* record,
+                                                  uint64_t record_bytes);
+/* The result of the latest enqueue(), for which it waits. A handle is the caller's. */
+SAMESUM_C_API samesum_status samesum_plan_sum(const samesum_plan* plan, samesum_accumulator** result);
+SAMESUM_C_API samesum_status samesum_plan_dot(const samesum_plan* plan, double* result);
+SAMESUM_C_API samesum_status samesum_plan_statistics(const samesum_plan* plan, samesum_statistics** result); /* of extrema too */
+SAMESUM_C_API samesum_status samesum_plan_histogram(const samesum_plan* plan, samesum_histogram** result);
+SAMESUM_C_API void samesum_plan_free(samesum_plan* plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

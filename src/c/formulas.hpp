@@ -1,0 +1,21 @@
+// Formulas of the C interface: their inputs, and operators.
+#pragma once
+
+#include "c/handles.hpp"
+
+#include <samesum/formula.hpp>
+#include <samesum/operator.hpp>
+
+#include <vector>
+
+namespace samesum::c {
+
+/// What a formula takes by name: arrays, and single numbers.
+struct Inputs {
+  std::vector<FormulaInput> arrays;
+  std::vector<FormulaParameter> parameters;
+};
+Inputs inputs_of(const samesum_input* inputs, std::size_t count);
+Operator operator_of(const samesum_operator* given);
+
+}  // namespace samesum::c

@@ -1,0 +1,412 @@
+// Exact sums into groups by index, in integers alone: the order of additions does not matter.
+//
+// A sum is a row of digits of radix 2^DIGIT_BITS, each a signed word of 64 bits with room for 2^28 additions of one digit: an element changes two
+// of them at most (of 64-bit numbers three), by atomic additions that propagate nothing. carry_digits() makes room again. Digit d of group g is
+// planes[d * groups + g]; its weight is 2^(DIGIT_BITS * d - phase) times the least number of the elements' type. The phase is chosen so that most
+// elements lie in one digit, or else in two neighbours, the pair. The pair's sums are kept in local memory, of all groups or of those that are
+// frequent, and added to the planes at the end.
+//
+// Behind the digits there are four planes that count NaNs, infinities of both signs, and -0.0; with COUNTS one that counts elements; with SQUARES
+// the digits of the sums of squares.
+//
+// Defined by the host: VALUE, the type in which elements lie (of floats their bits); FLOATS, 32 (of 16-bit ones as well), 64, or 0 for integers;
+// FLOAT_BITS(x), where FLOATS is 32, the bits of one as a float; SIGNED, of integers; VALUE_BITS, of mantissas or integers; INDEX, the type of
+// indices; SEGMENTS, whether there are offsets in place of indices; COUNTS; SQUARES; GROUP_SIZE; ITEMS, elements that a work-item loads at once.
+//
+// A file ahead of this one may say how an index follows from an INDEX: INDEX_OF(x), by the parameters INDEX_PARAMETERS and INDEX_SETUP, a statement.
+#ifndef INDEX_OF
+#define INDEX_OF(x) ((ulong)(x))
+#define INDEX_PARAMETERS
+#define INDEX_SETUP
+#endif
+
+#define PAIR_BITS (2 * DIGIT_BITS)
+#define NO_GROUP 0xffffffffu
+#define LANE_MASK (SUBGROUP - 1)
+
+#define NUMBER_FINITE 0
+#define NUMBER_NAN 1
+#define NUMBER_POSITIVE_INFINITY 2
+#define NUMBER_NEGATIVE_INFINITY 3
+#define NUMBER_NEGATIVE_ZERO 4
+
+// mantissa * 2^place in units of the type's least number.
+typedef struct {
+  ulong mantissa;
+  uint place;
+  uint negative;
+  uint kind;
+} NUMBER;
+
+FN NUMBER number_of(VALUE x) {
+  NUMBER number;
+#if FLOATS == 32
+  const uint bits = FLOAT_BITS(x);
+  const uint field = bits >> 23 & 0xffu, fraction = bits & 0x7fffffu;
+  number.mantissa = field != 0 ? fraction | 0x800000u : fraction;
+  number.negative = bits >> 31;
+  number.kind = field == 0xffu ? (fraction != 0 ? NUMBER_NAN : NUMBER_POSITIVE_INFINITY + number.negative)
+                               : (bits == 0x80000000u ? NUMBER_NEGATIVE_ZERO : NUMBER_FINITE);
+  number.place = field != 0 ? field - 1 : 0;
+#elif FLOATS == 64
+  const uint field = (uint)(x >> 52) & 0x7ffu;
+  const ulong fraction = x & ((1UL << 52) - 1);
+  number.mantissa = field != 0 ? fraction | 1UL << 52 : fraction;
+  number.negative = (uint)(x >> 63);
+  number.kind = field == 0x7ffu ? (fraction != 0 ? NUMBER_NAN : NUMBER_POSITIVE_INFINITY + number.negative)
+                                : (x == 1UL << 63 ? NUMBER_NEGATIVE_ZERO : NUMBER_FINITE);
+  number.place = field != 0 ? field - 1 : 0;
+#else
+  number.negative = SIGNED && (long)x < 0;
+  number.mantissa = number.negative ? 0 - (ulong)(long)x : (ulong)x;
+  number.kind = NUMBER_FINITE;
+  number.place = 0;
+#endif
+  return number;
+}
+
+// What a work-item adds to a group.
+typedef struct {
+  long low, high;  // of the pair
+  uint counted;    // elements; without COUNTS those that are finite and not -0.0
+#if SQUARES
+  long square_low, square_high;
+#endif
+} SHARE;
+
+FN SHARE share_zero(void) {
+  SHARE share;
+  share.low = share.high = 0;
+  share.counted = 0;
+#if SQUARES
+  share.square_low = share.square_high = 0;
+#endif
+  return share;
+}
+FN SHARE share_merge(SHARE a, SHARE b) {
+  a.low += b.low;
+  a.high += b.high;
+  a.counted += b.counted;
+#if SQUARES
+  a.square_low += b.square_low;
+  a.square_high += b.square_high;
+#endif
+  return a;
+}
+
+FN void add_word(GLOBAL ulong* word, long value) {
+  if (value != 0) atomic_add_global64(word, (ulong)value);
+}
+
+// Adds mantissa * 2^place to the digits of a group, and notes which are used.
+FN void add_digits(GLOBAL ulong* digits, ulong groups, uint rows, GLOBAL uint* used, ulong mantissa, uint place, uint negative) {
+  const uint digit = place / DIGIT_BITS, shift = place - digit * DIGIT_BITS;
+  const ulong rest = mantissa >> (DIGIT_BITS - shift);
+  const long parts[3] = {(long)((mantissa << shift) & DIGIT_MASK), (long)(rest & DIGIT_MASK), (long)(rest >> DIGIT_BITS)};
+#pragma unroll
+  for (uint i = 0; i < 3; ++i) {
+    if (parts[i] == 0) continue;
+    atomic_add_global64(digits + (digit + i) * groups, (ulong)(negative ? -parts[i] : parts[i]));
+    if (used[0] < digit + i + 1) atomic_max_global32(&used[0], digit + i + 1);
+    if (used[1] < rows - (digit + i)) atomic_max_global32(&used[1], rows - (digit + i));
+  }
+}
+
+// Adds mantissa * 2^place, of so many bits, to the pair's sums where it lies there, else to the group's digits.
+FN void add_scaled(long* low, long* high, uint pair, GLOBAL ulong* digits, ulong groups, uint rows, GLOBAL uint* used, ulong mantissa, uint place,
+                   uint negative, int bits) {
+  const int at = (int)place - (int)(DIGIT_BITS * pair);
+  if (at < 0 || at > PAIR_BITS - bits) {
+    if (mantissa != 0) add_digits(digits, groups, rows, used, mantissa, place, negative);
+    return;
+  }
+  const long above = (long)(at >= DIGIT_BITS ? mantissa << (at - DIGIT_BITS) : mantissa >> (DIGIT_BITS - at));
+  const long below = (long)(at >= DIGIT_BITS ? 0 : (mantissa << at) & DIGIT_MASK);
+  *high += negative ? -above : above;
+  *low += negative ? -below : below;
+}
+
+// Where sums go.
+typedef struct {
+  GLOBAL ulong* planes;
+  GLOBAL uint* others;  // without COUNTS: a bit for each group, whether it has a finite element other than -0.0
+  GLOBAL uint* words;
+  ulong groups;
+  uint rows, phase, pair;  // of digits
+  uint square_rows, square_phase, square_pair;
+} SUMS;
+
+#define COUNT_ROW(sums) ((sums)->rows + 4)
+#define SQUARE_ROW(sums) ((sums)->rows + 4 + COUNTS)
+
+FN SHARE share_of(const SUMS* sums, VALUE x, uint group) {
+  SHARE share = share_zero();
+  if (group == NO_GROUP) return share;
+  const NUMBER number = number_of(x);
+  share.counted = COUNTS || number.kind == NUMBER_FINITE;
+  if (number.kind != NUMBER_FINITE) {
+    atomic_add_global64(sums->planes + (sums->rows + number.kind - 1) * sums->groups + group, 1);
+    return share;
+  }
+  add_scaled(&share.low, &share.high, sums->pair, sums->planes + group, sums->groups, sums->rows, sums->words + TOP, number.mantissa,
+             number.place + sums->phase, number.negative, VALUE_BITS);
+#if SQUARES
+  GLOBAL ulong* const squares = sums->planes + SQUARE_ROW(sums) * sums->groups + group;
+  const uint place = 2 * number.place + sums->square_phase;
+#if VALUE_BITS <= 32
+  add_scaled(&share.square_low, &share.square_high, sums->square_pair, squares, sums->groups, sums->square_rows, sums->words + TOP + 2,
+             number.mantissa * number.mantissa, place, 0, 2 * VALUE_BITS);
+#else
+  const ulong above = number.mantissa >> 32, below = number.mantissa & 0xffffffffu;
+  add_digits(squares, sums->groups, sums->square_rows, sums->words + TOP + 2, above * above, place + 64, 0);
+  add_digits(squares, sums->groups, sums->square_rows, sums->words + TOP + 2, above * below, place + 33, 0);
+  add_digits(squares, sums->groups, sums->square_rows, sums->words + TOP + 2, below * below, place, 0);
+#endif
+#endif
+  return share;
+}
+
+// A share to the planes.
+FN void deposit_global(const SUMS* sums, SHARE share, uint group) {
+  GLOBAL ulong* const at = sums->planes + group;
+  add_word(at + sums->pair * sums->groups, share.low);
+  add_word(at + (sums->pair + 1) * sums->groups, share.high);
+#if COUNTS
+  add_word(at + COUNT_ROW(sums) * sums->groups, (long)share.counted);
+#else
+  const uint bit = 1u << (group & 31u);
+  if (share.counted != 0 && (sums->others[group >> 5] & bit) == 0) atomic_or_global32(&sums->others[group >> 5], bit);
+#endif
+#if SQUARES
+  add_word(at + (SQUARE_ROW(sums) + sums->square_pair) * sums->groups, share.square_low);
+  add_word(at + (SQUARE_ROW(sums) + sums->square_pair + 1) * sums->groups, share.square_high);
+#endif
+}
+
+// Sums of the pair in local memory: 64-bit words as two of 32 bits, apart from each other. The lower one's old value tells the carry.
+FN void add_local(LOCAL uint* lower, LOCAL uint* upper, long value) {
+  const uint low = (uint)value;
+  uint high = (uint)((ulong)value >> 32);
+  if (low != 0) high += (uint)(atomic_add_local32(lower, low) + low) < low;
+  if (high != 0) atomic_add_local32(upper, high);
+}
+FN long local_sum(LOCAL const uint* slot, uint lower, uint slots) { return (long)((ulong)slot[(lower + 1) * slots] << 32 | slot[lower * slots]); }
+
+#define LOCAL_COUNT 4
+#define LOCAL_SQUARES 5
+#define LOCAL_ROWS (5 + 4 * SQUARES)  // of words of local memory; one more has the slots' groups
+
+FN void deposit_local(LOCAL uint* slot, uint slots, SHARE share) {
+  add_local(slot, slot + slots, share.low);
+  add_local(slot + 2 * slots, slot + 3 * slots, share.high);
+#if COUNTS
+  if (share.counted != 0) atomic_add_local32(slot + LOCAL_COUNT * slots, share.counted);
+#else
+  if (share.counted != 0 && slot[LOCAL_COUNT * slots] == 0) atomic_exchange_local32(slot + LOCAL_COUNT * slots, 1);
+#endif
+#if SQUARES
+  add_local(slot + LOCAL_SQUARES * slots, slot + (LOCAL_SQUARES + 1) * slots, share.square_low);
+  add_local(slot + (LOCAL_SQUARES + 2) * slots, slot + (LOCAL_SQUARES + 3) * slots, share.square_high);
+#endif
+}
+
+FN SHARE share_in(LOCAL const uint* slot, uint slots) {
+  SHARE share;
+  share.low = local_sum(slot, 0, slots);
+  share.high = local_sum(slot, 2, slots);
+  share.counted = slot[LOCAL_COUNT * slots];
+#if SQUARES
+  share.square_low = local_sum(slot, LOCAL_SQUARES, slots);
+  share.square_high = local_sum(slot, LOCAL_SQUARES + 2, slots);
+#endif
+  return share;
+}
+
+// The slot of a group that is among the frequent ones (D. Knuth, The Art of Computer Programming 3, 6.4).
+FN uint frequent_slot(uint group, uint slots) { return (uint)(((ulong)(group * 0x9e3779b1u) * slots) >> 32); }
+
+// Local memory: `slots` sums; the groups they are of, unless `copies` is not 0: then each group has so many.
+FN void deposit(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group) {
+  if (group == NO_GROUP) return;
+  uint slot = group * copies + (local_id() & (copies - 1));
+  if (copies == 0) {
+    slot = frequent_slot(group, slots);
+    if (memory[LOCAL_ROWS * slots + slot] != group) return deposit_global(sums, share, group);
+  }
+  deposit_local(memory + slot, slots, share);
+}
+
+#if SAMESUM_SUBGROUPS
+// Neighbours with one group add their shares up, where there are many such: the first of each run gets them, the others are left without a group.
+FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group) {
+  const uint lane = local_id() & LANE_MASK;
+  const uint before = subgroup_shuffle(group, (lane - 1) & LANE_MASK);
+  const uint heads = subgroup_ballot(lane == 0 || before != group);
+  if (count_bits32(heads) <= SUBGROUP / 2) {
+    const uint later = lane == LANE_MASK ? 0 : heads & (~0u << (lane + 1));
+    const uint end = later != 0 ? lowest_bit(later) : SUBGROUP;
+    for (uint distance = 1; distance < SUBGROUP; distance *= 2) {
+      const uint from = lane + distance;
+      SHARE other;
+      other.low = subgroup_shuffle64(share.low, from & LANE_MASK);
+      other.high = subgroup_shuffle64(share.high, from & LANE_MASK);
+      other.counted = subgroup_shuffle(share.counted, from & LANE_MASK);
+#if SQUARES
+      other.square_low = subgroup_shuffle64(share.square_low, from & LANE_MASK);
+      other.square_high = subgroup_shuffle64(share.square_high, from & LANE_MASK);
+#endif
+      if (from < end) share = share_merge(share, other);
+    }
+    if ((heads >> lane & 1) == 0) group = NO_GROUP;
+  }
+  deposit(sums, memory, slots, copies, share, group);
+}
+#else
+#define deposit_together deposit
+#endif
+
+#if SEGMENTS
+// The number of the offsets from `first` to `last` (excluded) that are not above `place`, plus `first`.
+FN uint offsets_up_to(GLOBAL const ulong* offsets, uint first, uint last, ulong place) {
+  while (first < last) {
+    const uint middle = first + (last - first) / 2;
+    if (offsets[middle] <= place) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first;
+}
+#endif
+
+// Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. `first_element` is the place of
+// the first for segments.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
+                   ulong count, ulong chunk, ulong first_element, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,
+                   uint rows, uint phase, uint pair, uint square_rows, uint square_phase, uint square_pair, uint slots,
+                   uint copies INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
+  INDEX_SETUP
+  DYNLOCAL(memory);
+  SUMS sums;
+  sums.planes = planes;
+  sums.others = others;
+  sums.words = words;
+  sums.groups = groups;
+  sums.rows = rows;
+  sums.phase = phase;
+  sums.pair = pair;
+  sums.square_rows = square_rows;
+  sums.square_phase = square_phase;
+  sums.square_pair = square_pair;
+  const uint id = local_id();
+  const ulong begin = group_id() * chunk;
+  const ulong end = count - begin < chunk ? count : begin + chunk;
+  for (uint i = id; i < LOCAL_ROWS * slots; i += GROUP_SIZE) memory[i] = 0;
+  LOCAL uint* const tags = memory + LOCAL_ROWS * slots;
+  if (copies == 0) {
+    for (uint i = id; i < slots; i += GROUP_SIZE) tags[i] = NO_GROUP;
+  }
+  barrier_local();
+#if !SEGMENTS
+  // A sample of the elements: of the groups that share a slot the one that is frequent is likely to come last.
+  if (copies == 0) {
+    for (uint i = id; i < slots; i += GROUP_SIZE) {
+      const ulong sample = begin + (end - begin) / slots * i;
+      const ulong group = sample < end ? INDEX_OF(indices[(long)index_from + (long)sample * index_stride]) : groups;
+      if (group < groups) atomic_exchange_local32(&tags[frequent_slot((uint)group, slots)], (uint)group);
+    }
+  }
+  barrier_local();
+#endif
+  uint outside = 0;
+  ulong first_outside = count;
+  SHARE held = share_zero();
+  uint held_group = NO_GROUP;
+  for (ulong tile = begin; tile < end; tile += ITEMS * GROUP_SIZE) {
+    VALUE x[ITEMS];
+    uint group[ITEMS];
+#if SEGMENTS
+    const ulong final = (end - tile < ITEMS * GROUP_SIZE ? end : tile + ITEMS * GROUP_SIZE) - 1;
+    const uint offsets = (uint)groups + 1;
+    const uint lowest = offsets_up_to(indices, 0, offsets, first_element + tile);
+    const uint highest = offsets_up_to(indices, lowest, offsets, first_element + final);
+#endif
+#pragma unroll
+    for (uint k = 0; k < ITEMS; ++k) {
+      const ulong i = tile + k * GROUP_SIZE + id;
+      x[k] = i < end ? values[(long)from + (long)i * stride] : (VALUE)0;
+      group[k] = NO_GROUP;
+      if (i >= end) continue;
+#if SEGMENTS
+      const uint begun = offsets_up_to(indices, lowest, highest, first_element + i);
+      if (begun != 0 && begun <= groups) group[k] = begun - 1;
+#else
+      const ulong index = INDEX_OF(indices[(long)index_from + (long)i * index_stride]);
+      if (index < groups) {
+        group[k] = (uint)index;
+      } else {
+        ++outside;
+        first_outside = i < first_outside ? i : first_outside;
+      }
+#endif
+    }
+    // What belongs to one group stays with the work-item as long as the group does: of sorted indices and of segments.
+    uint same = 1;
+#pragma unroll
+    for (uint k = 1; k < ITEMS; ++k) same &= group[k] == group[0];
+    uint stays = same & (uint)(group[0] == held_group);
+#if SAMESUM_SUBGROUPS
+    same = subgroup_ballot((int)same) == ~0u;
+    stays = subgroup_ballot((int)stays) == ~0u;
+#endif
+    if (same) {
+      if (!stays) {
+        deposit_together(&sums, memory, slots, copies, held, held_group);
+        held = share_zero();
+        held_group = group[0];
+      }
+#pragma unroll
+      for (uint k = 0; k < ITEMS; ++k) held = share_merge(held, share_of(&sums, x[k], group[0]));
+    } else {
+#pragma unroll
+      for (uint k = 0; k < ITEMS; ++k) deposit_together(&sums, memory, slots, copies, share_of(&sums, x[k], group[k]), group[k]);
+    }
+  }
+  deposit_together(&sums, memory, slots, copies, held, held_group);
+  if (outside != 0) {
+    atomic_add_global32(&words[OUTSIDE], outside);
+    atomic_max_global32(&words[FIRST_OUTSIDE], (uint)(count - first_outside));
+  }
+  barrier_local();
+  // Of a group with several slots their sum.
+  const uint each = copies != 0 ? copies : 1;
+  for (uint slot = id * each; slot < slots; slot += GROUP_SIZE * each) {
+    SHARE share = share_zero();
+    for (uint copy = 0; copy < each; ++copy) share = share_merge(share, share_in(memory + slot + copy, slots));
+    const uint group = copies != 0 ? slot / copies : tags[slot];
+    if (group < groups) deposit_global(&sums, share, group);
+  }
+}
+
+// The highest bit of a sample of the elements, every `apart`-th.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void greatest_bit(GLOBAL const VALUE* values, ulong from, long stride, ulong count, ulong apart, GLOBAL uint* words) {
+  uint greatest = 0;
+  for (ulong i = global_id() * apart; i < count; i += global_size() * apart) {
+    const NUMBER number = number_of(values[(long)from + (long)i * stride]);
+    if (number.kind == NUMBER_FINITE && number.mantissa != 0) greatest = max_u32(greatest, number.place + VALUE_BITS);
+  }
+  if (greatest != 0) atomic_max_global32(&words[GREATEST], greatest);
+}
+
+// The first element whose index is outside, as sums_by_index() tells it.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void first_outside(GLOBAL const INDEX* indices, ulong from, long stride, ulong count, ulong groups, GLOBAL uint* words) {
+  for (ulong i = global_id(); i < count; i += global_size()) {
+    if ((ulong)indices[(long)from + (long)i * stride] < groups) continue;
+    atomic_max_global32(&words[FIRST_OUTSIDE], (uint)(count - i));
+    return;
+  }
+}

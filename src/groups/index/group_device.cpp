@@ -1,0 +1,483 @@
+#include "groups/index/group_device.hpp"
+
+#include "core/chunks.hpp"
+#include "device/memory/buffer.hpp"
+#include "groups/axes_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace samesum::groups {
+namespace {
+
+constexpr std::uint32_t kDigitBits = 34, kPlace = 30;         // of by_index.cl; where in its digit the greatest element has its highest bit
+constexpr std::uint64_t kAdditions = std::uint64_t{1} << 28;  // for which a digit has room
+constexpr std::uint64_t kLooked = std::uint64_t{1} << 24;     // elements of which a later sample is worth its time
+constexpr std::uint32_t kGroupSize = 512, kCpuGroupSize = 16;
+constexpr std::uint64_t kLocalBytes = 100 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
+constexpr std::uint32_t kSpecials = 4;  // planes behind the digits
+constexpr std::string_view kRoom = "sums by index";  // the plan that keeps memory
+constexpr std::uint64_t kMostKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
+constexpr std::uint32_t kWords = 8;  // OUTSIDE and so on, of by_index.cl
+enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit };
+
+// Types whose numbers are added in the same way.
+DType number_kind(DType type) {
+  if (is_integer(type)) return size_of(type) == 8 ? DType::int64 : DType::int32;
+  return type == DType::float64 ? DType::float64 : DType::float32;
+}
+
+// Digits for all numbers of a kind, at any phase; and for their squares.
+std::uint32_t digits_of(DType kind) { return is_integer(kind) ? 3 : kind == DType::float64 ? 63 : 10; }
+std::uint32_t square_digits_of(DType kind) {
+  if (is_integer(kind)) return kind == DType::int64 ? 5 : 3;
+  return kind == DType::float64 ? 125 : 18;
+}
+
+int mantissa_bits(DType kind) { return is_integer(kind) ? 8 * static_cast<int>(size_of(kind)) : kind == DType::float64 ? 53 : 24; }
+// The exponent of the least number.
+int unit_of(DType kind) { return is_integer(kind) ? 0 : kind == DType::float64 ? -1074 : -149; }
+// Of 1.0 the highest bit, in such units, plus one.
+std::uint32_t one_of(DType kind) { return static_cast<std::uint32_t>(1 - unit_of(kind)); }
+
+std::uint32_t group_size_on(const DeviceInfo& info) {
+  return std::bit_floor(std::max(1u, std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize)));
+}
+
+}  // namespace
+
+device::Source index_sums_source(const IndexSums& what, const Indexing* indexing) {
+  const DType kind = number_kind(what.type);
+  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  const std::string element = what.type == DType::float32   ? "uint"
+                              : what.type == DType::float64 ? "ulong"
+                                                            : std::string(element_name(what.type));
+  const std::string bits = what.type == DType::float16    ? "as_uint(half_to_float(x))"
+                           : what.type == DType::bfloat16 ? "((uint)(x) << 16)"
+                                                          : "(x)";
+  device::Source source{{"groups/index/digits.h"},
+                        {{"VALUE", element},
+                         {"FLOATS", is_integer(kind)         ? "0"
+                                    : kind == DType::float64 ? "64"
+                                                             : "32"},
+                         {"FLOAT_BITS(x)", bits},
+                         {"SIGNED", flag(is_signed(what.type))},
+                         {"VALUE_BITS", std::to_string(mantissa_bits(kind))},
+                         {"INDEX", indexing != nullptr ? "Sample"
+                                   : what.segments     ? "ulong"
+                                                       : std::string(element_name(what.index))},
+                         {"SEGMENTS", flag(what.segments)},
+                         {"COUNTS", flag(what.counts)},
+                         {"SQUARES", flag(what.squares)},
+                         {"GROUP_SIZE", std::to_string(what.group_size)},
+                         {"ITEMS", std::to_string(what.items)}}};
+  if (indexing != nullptr) {
+    source.files.insert(source.files.end(), indexing->files.begin(), indexing->files.end());
+    source.defines.insert(source.defines.end(), indexing->defines.begin(), indexing->defines.end());
+  }
+  source.files.emplace_back("groups/index/by_index.cl");
+  return source;
+}
+
+device::Source digits_source(const IndexSums& what) {
+  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  return {{"exact/exact.h", "groups/index/digits.h", "groups/index/digits.cl"},
+          {{"FLOATS", flag(!is_integer(what.type))}, {"COUNTS", flag(what.counts)}, {"GROUP_SIZE", std::to_string(what.group_size)}}};
+}
+
+// The elements of an array on a device as runs, part by part in the order of their indices.
+class DeviceTable::Parts {
+ public:
+  explicit Parts(const Array& data) : size_(size_of(data.type())), run_(device::single_run(data, core::Order::index)) {
+    if (run_ && run_->offset % size_ != 0) run_.reset();
+    if (!run_) gather_.emplace(data, core::Order::index);
+  }
+  std::uint64_t most() const noexcept { return run_ ? kAdditions : (std::uint64_t{1} << 26) / size_; }
+  device::Run part(std::uint64_t first, std::uint64_t count, const device::Lock& lock) {
+    return run_ ? run_->part(first, count) : gather_->part(first, count, lock);
+  }
+
+ private:
+  std::uint64_t size_;
+  std::optional<device::Run> run_;
+  std::optional<device::Gather> gather_;
+};
+
+std::unique_ptr<DeviceTable> DeviceTable::make(const samesum::Device& device, std::uint64_t groups, DType type, bool squares, bool counts) {
+  const DeviceInfo& info = device.info();
+  if (!info.has(Capability::kernels) || !info.has(Capability::int64_atomics) || groups == 0 || groups >= UINT32_MAX) return nullptr;
+  const DType kind = number_kind(type);
+  const std::uint64_t rows = digits_of(kind) + (squares ? square_digits_of(kind) : 0) + kSpecials + (counts ? 1 : 0);
+  if (8 * groups * rows > std::min(info.max_allocation_bytes, info.memory_bytes / 4)) return nullptr;
+  return std::unique_ptr<DeviceTable>(new DeviceTable(device, groups, kind, squares, counts));
+}
+
+DeviceTable::DeviceTable(const samesum::Device& device, std::uint64_t groups, DType kind, bool squares, bool counts)
+    : handle_(device), device_(handle_.implementation()), groups_(groups), squares_(squares), counts_(counts), kind_(kind) {
+  sums_.rows = digits_of(kind);
+  products_.rows = squares ? square_digits_of(kind) : 0;
+  rows_ = sums_.rows + kSpecials + (counts ? 1 : 0) + products_.rows;
+  digits_source_ = digits_source(kernels_for(kind, DType::int32, false));
+  other_words_ = counts ? 1 : (groups + 63) / 64;
+  const device::Lock lock(device_.mutex());
+  if (const auto room = device_.plans().take<Room>(kRoom)) {
+    if (room->planes.bytes >= 8 * groups * rows_ && room->others.bytes >= 8 * other_words_) {
+      planes_ = room->planes;
+      others_ = room->others;
+      words_ = room->words;
+      return;
+    }
+  }
+  planes_ = device_.allocate(8 * groups * rows_);
+  others_ = device_.allocate(std::max<std::uint64_t>(8 * other_words_, kLeastOthers));
+  words_ = device_.allocate(4 * kWords);
+}
+
+// Memory that is not large is kept for the next table.
+DeviceTable::~DeviceTable() {
+  if (planes_.bytes > kMostKept || !device_.mutex().try_lock()) return;
+  device_.plans().give_back(std::string(kRoom), std::make_shared<Room>(Room{planes_, others_, words_}));
+  device_.mutex().unlock();
+}
+
+bool DeviceTable::takes(const samesum::Device& device, DType type) const {
+  return &device.implementation() == &device_ && number_kind(type) == kind_;
+}
+
+IndexSums DeviceTable::kernels_for(DType type, DType index, bool segments) const {
+  const DeviceInfo& info = device_.info();
+  return {type, index, segments, counts_, squares_, group_size_on(info), info.is_cpu ? 1u : size_of(type) == 8 ? 4u : 8u};
+}
+
+std::uint64_t DeviceTable::room() const noexcept {
+  // A square of 64 bits is added as three numbers.
+  const std::uint64_t most = squares_ && size_of(kind_) == 8 ? kAdditions / 4 : kAdditions;
+  return most - pending_;
+}
+
+DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool segments) const {
+  const DeviceInfo& info = device_.info();
+  Geometry shape;
+  shape.group_size = group_size_on(info);
+  const std::uint64_t slot_bytes = 4 * (squares_ ? 10 : 6);
+  // NVIDIA's OpenCL launches no kernel that takes all of the 48 KiB that it reports.
+  const std::uint64_t room = device_.launch_local_bytes(), usable = room - std::min(room / 8, kReservedBytes);
+  const std::uint64_t budget = std::min(usable, info.is_cpu ? kCpuLocalBytes : kLocalBytes);
+  const std::uint64_t most = std::max<std::uint64_t>(budget / slot_bytes, 1);
+  if (segments) {
+    shape.slots = 1;  // of no use: the elements of a group are neighbours
+  } else if (groups_ <= most) {
+    // Several sums of each group where there are few groups, so that neighbouring work-items do not wait for each other.
+    constexpr std::uint64_t kSlots = 1024, kCopies = 32;
+    const std::uint64_t copies = info.is_cpu ? 1 : std::min(kSlots, most) / groups_;
+    shape.copies = static_cast<std::uint32_t>(std::bit_floor(std::clamp<std::uint64_t>(copies, 1, kCopies)));
+    shape.slots = static_cast<std::uint32_t>(groups_) * shape.copies;
+  } else {
+    shape.slots = static_cast<std::uint32_t>(most);
+  }
+  shape.local_bytes = static_cast<std::uint32_t>((slot_bytes * shape.slots + 15) / 16 * 16);
+  const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, segments).items;
+  const std::uint64_t tiles = (count + tile - 1) / tile;
+  const std::uint64_t resident = info.is_cpu ? 1 : std::clamp<std::uint64_t>(2 * kLocalBytes / shape.local_bytes, 1, 4);
+  const std::uint64_t groups = std::clamp<std::uint64_t>(info.compute_units * resident, 1, tiles);
+  shape.chunk = (tiles + groups - 1) / groups * tile;
+  shape.groups = static_cast<std::uint32_t>((count + shape.chunk - 1) / shape.chunk);
+  return shape;
+}
+
+// Launches a kernel whose work-items stride over `count`.
+void DeviceTable::walk(const device::Kernel& kernel, std::uint64_t count, std::span<const device::Argument> arguments) {
+  const DeviceInfo& info = device_.info();
+  const std::uint32_t size = group_size_on(info);
+  const std::uint64_t most = std::uint64_t{info.compute_units} * (info.is_cpu ? 4 : 8);
+  const std::uint64_t groups = std::clamp<std::uint64_t>((count + size - 1) / size, 1, most);
+  device_.launch(kernel, {static_cast<std::uint32_t>(groups), size}, arguments);
+}
+
+void DeviceTable::clear() {
+  const device::Kernel kernel = device::build(device_, digits_source_, "clear_words");
+  const std::uint64_t words = groups_ * rows_, bits = other_words_;
+  const device::Argument planes[] = {planes_, words}, others[] = {others_, bits};
+  walk(kernel, words, planes);
+  walk(kernel, bits, others);
+  const std::array<std::uint32_t, kWords> zeros{};
+  device_.write(words_, 0, zeros.data(), sizeof zeros);
+  launched_ = false;
+  fresh_ = cleared_ = true;
+  pending_ = 0;
+  for (Digits* digits : {&sums_, &products_}) {
+    digits->lowest = ~0u;
+    digits->highest = 0;
+  }
+}
+
+// Chooses the pair for elements of which `greatest` is the highest bit's number, and the phase where none is chosen yet.
+std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh) {
+  if (fresh) phase = static_cast<std::uint32_t>((kDigitBits + kPlace - greatest % kDigitBits) % kDigitBits);
+  const std::uint64_t digit = (greatest + phase) / kDigitBits;
+  pair = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(digit, 1, rows - 1) - 1);
+  lowest = std::min(lowest, pair);
+  highest = std::max(highest, pair + 1);
+  return pair;
+}
+
+// Clears the table where it is new, and looks where the elements lie.
+void DeviceTable::prepare(const device::Source& source, const device::Run& values, DType type) {
+  if (!cleared_) clear();
+  if (is_integer(kind_)) {
+    sums_.lowest = products_.lowest = 0;
+    sums_.highest = products_.highest = 1;
+    return;
+  }
+  if (!fresh_ && values.count < kLooked) return;  // to look would take longer
+  constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
+  const auto element = static_cast<std::int64_t>(size_of(type));
+  const std::uint64_t apart = std::max<std::uint64_t>(values.count / kSample, 1);
+  const device::Argument arguments[] = {values.memory, values.offset / size_of(type), values.stride / element, values.count, apart, words_};
+  walk(device::build(device_, source, "greatest_bit"), values.count / apart, arguments);
+  std::uint32_t greatest = 0;
+  device_.read(words_, 4 * kGreatest, &greatest, sizeof greatest);
+  const std::uint32_t none = 0;
+  device_.write(words_, 4 * kGreatest, &none, sizeof none);
+  if (greatest == 0) greatest = one_of(kind_);
+  sums_.place_pair(greatest - 1, fresh_);
+  if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_);
+}
+
+void DeviceTable::launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
+                         std::uint64_t first, const Indexing* indexing) {
+  const Geometry shape = geometry(values.count, what.segments);
+  const std::uint64_t element = size_of(what.type), index = what.segments ? 8 : size_of(what.index);
+  std::vector<device::Argument> arguments = {values.memory,
+                                             values.offset / element,
+                                             values.stride / static_cast<std::int64_t>(element),
+                                             indices.memory,
+                                             indices.offset / index,
+                                             indices.stride / static_cast<std::int64_t>(index),
+                                             values.count,
+                                             shape.chunk,
+                                             first,
+                                             groups_,
+                                             planes_,
+                                             others_,
+                                             words_,
+                                             sums_.rows,
+                                             sums_.phase,
+                                             sums_.pair,
+                                             products_.rows,
+                                             products_.phase,
+                                             products_.pair,
+                                             shape.slots,
+                                             shape.copies};
+  if (indexing != nullptr) arguments.insert(arguments.end(), indexing->arguments.begin(), indexing->arguments.end());
+  device_.launch(device::build(device_, source, "sums_by_index"),
+                 {.groups = shape.groups, .group_size = shape.group_size, .local_bytes = shape.local_bytes}, arguments);
+  fresh_ = false;
+  launched_ = true;
+  pending_ += values.count;
+}
+
+// What launches noted since this was asked for.
+DeviceTable::Outside DeviceTable::collect() {
+  if (!std::exchange(launched_, false)) return {};
+  std::array<std::uint32_t, kWords> words{};
+  device_.read(words_, 0, words.data(), sizeof words);
+  if (words == std::array<std::uint32_t, kWords>{}) return {};
+  const auto note = [](Digits& digits, std::uint32_t top, std::uint32_t bottom) {
+    if (top == 0) return;
+    digits.highest = std::max(digits.highest, top - 1);
+    digits.lowest = std::min(digits.lowest, digits.rows - bottom);
+  };
+  note(sums_, words[kTop], words[kBottom]);
+  note(products_, words[kSquareTop], words[kSquareBottom]);
+  const std::array<std::uint32_t, kWords> zeros{};
+  device_.write(words_, 0, zeros.data(), sizeof zeros);
+  return {words[kOutside], words[kFirstOutside], 0};
+}
+
+void DeviceTable::add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Indexing* indexing) {
+  const device::Lock lock(device_.mutex());
+  const IndexSums what = kernels_for(type, index_type, false);
+  const device::Source source = index_sums_source(what, indexing);
+  for (std::uint64_t first = 0; first < values.count;) {
+    if (room() < (values.count - first) / 2) propagate();
+    const std::uint64_t count = std::min(room(), values.count - first);
+    if (count == 0) {
+      propagate();
+      continue;
+    }
+    const device::Run part = values.part(first, count);
+    prepare(source, part, type);
+    launch(what, source, part, indices.part(first, count), 0, indexing);
+    first += count;
+  }
+}
+
+DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices, bool ignore_outside) {
+  Parts elements(values), places(indices);
+  const IndexSums what = kernels_for(values.type(), indices.type(), false);
+  const device::Source source = index_sums_source(what, nullptr);
+  const device::Lock lock(device_.mutex());
+  const std::uint64_t most = std::min(elements.most(), places.most()), size = values.size();
+  const auto outside_at = [&](std::uint64_t first) {
+    Outside outside{1, first, 0};
+    const device::Run run = places.part(first, 1, lock);
+    std::uint64_t bits = 0;
+    device_.read(run.memory, run.offset, &bits, size_of(indices.type()));
+    const int spare = 64 - 8 * static_cast<int>(size_of(indices.type()));
+    outside.index = bits << spare >> spare;
+    if (is_signed(indices.type())) outside.index = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << spare) >> spare);
+    return outside;
+  };
+  // What was added before cannot be told from what is added now: so indices are looked at first.
+  if (!ignore_outside && !fresh_) {
+    collect();
+    const device::Kernel kernel = device::build(device_, source, "first_outside");
+    const auto bytes = static_cast<std::int64_t>(size_of(indices.type()));
+    for (std::uint64_t first = 0; first < size; first += most) {
+      const std::uint64_t count = std::min(most, size - first);
+      const device::Run run = places.part(first, count, lock);
+      const device::Argument arguments[] = {run.memory, run.offset / size_of(indices.type()), run.stride / bytes, count, groups_, words_};
+      walk(kernel, count, arguments);
+      std::uint32_t found = 0;
+      device_.read(words_, 4 * kFirstOutside, &found, sizeof found);
+      if (found == 0) continue;
+      const std::uint32_t none = 0;
+      device_.write(words_, 4 * kFirstOutside, &none, sizeof none);
+      return outside_at(first + count - found);
+    }
+  }
+  const bool undo = !ignore_outside && fresh_;
+  Outside all;
+  for (std::uint64_t first = 0; first < size;) {
+    if (room() < std::min(most, size - first) / 2) propagate();
+    const std::uint64_t count = std::min({most, room(), size - first});
+    const device::Run run = elements.part(first, count, lock);
+    prepare(source, run, values.type());
+    launch(what, source, run, places.part(first, count, lock), first, nullptr);
+    if (const Outside found = collect(); found.count != 0) {
+      if (undo) {
+        clear();
+        return outside_at(first + count - found.first);
+      }
+      all.count += found.count;
+    }
+    first += count;
+  }
+  return all;
+}
+
+void DeviceTable::add_segments(const Array& values, std::span<const std::uint64_t> offsets) {
+  Parts elements(values);
+  const IndexSums what = kernels_for(values.type(), DType::uint64, true);
+  const device::Source source = index_sums_source(what, nullptr);
+  const device::Lock lock(device_.mutex());
+  const device::Memory there = device_.allocate(offsets.size_bytes());
+  device_.write(there, 0, offsets.data(), offsets.size_bytes());
+  const device::Run run{there, offsets.size(), 8, 0};
+  for (std::uint64_t first = offsets.front(); first < offsets.back();) {
+    if (room() == 0) propagate();
+    const std::uint64_t count = std::min({elements.most(), room(), offsets.back() - first});
+    const device::Run part = elements.part(first, count, lock);
+    prepare(source, part, values.type());
+    launch(what, source, part, run, first, nullptr);
+    first += count;
+  }
+}
+
+void DeviceTable::propagate() {
+  collect();
+  if (pending_ == 0) return;
+  const device::Kernel kernel = device::build(device_, digits_source_, "carry_digits");
+  const auto carry = [&](const Digits& of, std::uint64_t row) {
+    const device::Argument arguments[] = {planes_, row * groups_, groups_, of.lowest, of.last()};
+    walk(kernel, groups_, arguments);
+  };
+  carry(sums_, 0);
+  if (squares_) carry(products_, sums_.rows + kSpecials + (counts_ ? 1 : 0));
+  pending_ = 0;
+}
+
+bool DeviceTable::round(NanPolicy nan, bool is_signed, void* to, const Array* there) {
+  if (fresh_ || (there != nullptr && &there->buffer().device().implementation() != &device_)) return false;
+  const device::Lock lock(device_.mutex());
+  propagate();
+  const device::Memory results = there != nullptr ? there->buffer().state().memory : device_.allocate(8 * groups_);
+  const int unit = unit_of(kind_) + 1074 - static_cast<int>(sums_.phase);
+  const device::Argument arguments[] = {planes_,
+                                        groups_,
+                                        others_,
+                                        words_,
+                                        sums_.rows,
+                                        sums_.lowest,
+                                        sums_.last(),
+                                        std::int32_t{unit},
+                                        std::int32_t{nan == NanPolicy::skip},
+                                        std::int32_t{is_signed},
+                                        results,
+                                        there != nullptr ? there->offset() / 8 : 0};
+  walk(device::build(device_, digits_source_, "round_sums"), groups_, arguments);
+  std::uint32_t unfit = 0;
+  device_.read(words_, 4 * kUnfit, &unfit, sizeof unfit);
+  const std::uint32_t none = 0;
+  if (unfit != 0) device_.write(words_, 4 * kUnfit, &none, sizeof none);
+  if (unfit == 0 && there == nullptr) device_.read(results, 0, to, 8 * groups_);
+  return unfit == 0;
+}
+
+void DeviceTable::merge_into(Table& to, std::uint32_t threads) {
+  if (fresh_) return;
+  const device::Lock lock(device_.mutex());
+  propagate();
+  const std::uint32_t specials = sums_.rows, squares = specials + kSpecials + (counts_ ? 1 : 0);
+  // Rows of planes that matter, of some groups at a time.
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t d = sums_.lowest; d <= sums_.last(); ++d) rows.push_back(d);
+  const std::size_t kinds = rows.size();
+  for (std::uint32_t i = 0; i < kSpecials + (counts_ ? 1 : 0); ++i) rows.push_back(specials + i);
+  const std::size_t products = rows.size();
+  if (squares_) {
+    for (std::uint32_t d = products_.lowest; d <= products_.last(); ++d) rows.push_back(squares + d);
+  }
+  const std::uint64_t range = std::uint64_t{1} << to.range_bits();
+  const std::uint64_t block = std::max(range, (std::uint64_t{1} << 16) / range * range);
+  std::vector<std::uint64_t> words(rows.size() * std::min(block, groups_)), others;
+  for (std::uint64_t first = 0; first < groups_; first += block) {
+    const std::uint64_t count = std::min(block, groups_ - first);
+    for (std::size_t i = 0; i < rows.size(); ++i) device_.read(planes_, 8 * (rows[i] * groups_ + first), &words[i * count], 8 * count);
+    const std::uint64_t first_bits = first / 64;
+    if (!counts_) {
+      others.resize((first + count + 63) / 64 - first_bits);
+      device_.read(others_, 8 * first_bits, others.data(), 8 * others.size());
+    }
+    const auto merge = [&](std::uint64_t i) {
+      const std::uint64_t group = first + i;
+      const auto word = [&](std::size_t row) { return words[row * count + i]; };
+      const std::uint64_t nans = word(kinds), positive = word(kinds + 1), negative = word(kinds + 2), zeros = word(kinds + 3);
+      const std::uint64_t special = nans + positive + negative + zeros;
+      const std::uint64_t finite = counts_ ? word(kinds + kSpecials) - special : others[group / 64 - first_bits] >> group % 64 & 1;
+      if (special + finite == 0) return;
+      to.merge_counts(group, special + finite, nans, positive, negative, finite != 0);
+      const int unit = unit_of(kind_) - static_cast<int>(sums_.phase);
+      for (std::size_t row = 0; row < kinds; ++row) {
+        to.merge_sum(group, static_cast<std::int64_t>(word(row)), unit + static_cast<int>(kDigitBits * rows[row]));
+      }
+      const int square_unit = 2 * unit_of(kind_) - static_cast<int>(products_.phase);
+      for (std::size_t row = products; row < rows.size(); ++row) {
+        to.merge_squares(group, static_cast<std::int64_t>(word(row)), square_unit + static_cast<int>(kDigitBits * (rows[row] - squares)));
+      }
+    };
+    core::for_chunks(count, count * rows.size() > (1u << 16) ? threads : 1, range,
+                     [&](std::uint32_t, std::uint64_t begin, std::uint64_t size) {
+                       for (std::uint64_t i = begin; i < begin + size; ++i) merge(i);
+                     });
+  }
+}
+
+}  // namespace samesum::groups

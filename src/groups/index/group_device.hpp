@@ -1,0 +1,118 @@
+// A table of exact sums in a device's memory (by_index.cl).
+#pragma once
+
+#include "device/device.hpp"
+#include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
+#include "groups/index/group_table.hpp"
+
+#include <samesum/array.hpp>
+#include <samesum/device.hpp>
+#include <samesum/types.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace samesum::groups {
+
+/// What the kernels of by_index.cl are compiled for.
+struct IndexSums {
+  DType type = DType::float32, index = DType::int32;
+  bool segments = false;  ///< offsets of 64 bits in place of indices
+  bool counts = true, squares = false;
+  std::uint32_t group_size = 512, items = 8;
+};
+/// How kernels find the index of an element: as a function of a sample (INDEX_OF of by_index.cl, in one of the files), of the type `Sample`.
+struct Indexing {
+  std::vector<std::string_view> files;
+  std::vector<std::pair<std::string, std::string>> defines;
+  std::vector<device::Argument> arguments;
+};
+/// Kernels "sums_by_index", "greatest_bit", "first_outside". Without `indexing` indices are given.
+device::Source index_sums_source(const IndexSums& what, const Indexing* indexing = nullptr);
+/// Kernels "clear_words", "carry_digits", "round_sums".
+device::Source digits_source(const IndexSums& what);
+
+/// Sums of elements, and their squares and counts where these are wanted, in integers: so they do not depend on the order of additions.
+/// Functions take the device's mutex.
+class DeviceTable {
+ public:
+  /// None where the device cannot add into so many groups: without kernels or 64-bit atomics, or with too little memory.
+  static std::unique_ptr<DeviceTable> make(const samesum::Device& device, std::uint64_t groups, DType type, bool squares, bool counts);
+  ~DeviceTable();
+  DeviceTable(const DeviceTable&) = delete;
+  DeviceTable& operator=(const DeviceTable&) = delete;
+
+  /// Whether elements of this type on this device can be added.
+  bool takes(const samesum::Device& device, DType type) const;
+
+  /// Elements whose index is not below the number of groups; the first of them, and its index.
+  struct Outside {
+    std::uint64_t count = 0, first = 0, index = 0;
+  };
+  /// Adds elements; both arrays lie on the device, and are equally long. Unless those outside are ignored, nothing is added where there
+  /// are any.
+  Outside add(const Array& values, const Array& indices, bool ignore_outside);
+  /// The same of runs, whose indices are below the number of groups, or samples of this type, with which `indexing` does the same.
+  void add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Indexing* indexing);
+  /// Adds the elements from each offset to the next to a group. Offsets are right.
+  void add_segments(const Array& values, std::span<const std::uint64_t> offsets);
+
+  /// The rounded sums, float64 or 64-bit integers: to host memory, or to neighbouring elements on a device. False where that is another
+  /// device, and where a sum does not fit.
+  bool round(NanPolicy nan, bool is_signed, void* to, const Array* there);
+
+  /// Adds all to a table in host memory.
+  void merge_into(Table& to, std::uint32_t threads);
+
+ private:
+  // Digits of a sum, or of a sum of squares.
+  struct Digits {
+    std::uint32_t rows = 0, phase = 0, pair = 0;
+    std::uint32_t lowest = ~0u, highest = 0;  // that are used
+    std::uint32_t last() const noexcept { return highest + 1 < rows ? highest + 1 : rows - 1; }
+    std::uint32_t place_pair(std::uint64_t greatest, bool fresh);
+  };
+  struct Geometry {
+    std::uint32_t group_size = 1, groups = 1, slots = 1, copies = 0, local_bytes = 0;
+    std::uint64_t chunk = 1;
+  };
+  class Parts;
+  struct Room {
+    device::Memory planes, others, words;
+  };
+
+  DeviceTable(const samesum::Device& device, std::uint64_t groups, DType type, bool squares, bool counts);
+
+  IndexSums kernels_for(DType type, DType index, bool segments) const;
+  Geometry geometry(std::uint64_t count, bool segments) const;
+  void prepare(const device::Source& source, const device::Run& values, DType type);
+  std::uint64_t room() const noexcept;
+  // Adds up to room() elements.
+  void launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
+              std::uint64_t first, const Indexing* indexing);
+  Outside collect();
+  void walk(const device::Kernel& kernel, std::uint64_t count, std::span<const device::Argument> arguments);
+  void clear();
+  void propagate();
+
+  samesum::Device handle_;
+  device::Device& device_;
+  std::uint64_t groups_;
+  bool squares_, counts_;
+  DType kind_;  // of the numbers: float32, float64, int32, int64
+  Digits sums_, products_;
+  std::uint64_t rows_;
+  std::uint64_t other_words_;
+  device::Memory planes_, others_, words_;
+  device::Source digits_source_;
+  bool fresh_ = true, cleared_ = false, launched_ = false;
+  std::uint64_t pending_ = 0;  // elements since carries were propagated
+};
+
+}  // namespace samesum::groups
