@@ -6,12 +6,15 @@ SAMESUM := $(BUILD)/cli/samesum
 
 help:
 	@echo 'make demo    sum real data in float32, in two orders and exactly, on every device of this machine'
-	@echo 'make test    build and run all tests; the last line counts them (PRESET=ci, asan, tsan: other builds)'
+	@echo 'make test    build and run the tests; the last line counts them (PRESET=ci, asan, tsan: other builds)'
+	@echo 'make test-all  with the slow ones: poorer devices, queues of a caller, every layout; what .ci/run does'
 	@echo 'make bench   what the memory can give, and the ladder of sums'
 	@echo 'make peers   samesum beside other sums: bench/peers/README.md'
+	@echo 'make docs    the documents as a site: build/docs/site/index.html'
 	@echo 'make format  clang-format on every source file'
+	@echo 'make python  the Python package in build/PRESET/python; from then on make test tests it'
+	@echo 'make wheel   the same as a wheel under build/dist (PYTHON=python3.12: for another Python)'
 	@echo 'make dist    a relocatable archive under build/dist'
-	@echo 'make wheel   the Python package under build/dist'
 	@echo 'make clean   remove build/'
 
 packages:
@@ -33,11 +36,12 @@ demo: program
 	@tools/demo.sh $(SAMESUM) data/egm96_geoid.npy
 
 # NVRTC is used where tools/get-nvrtc.sh has put it; each run starts without old counts.
-test: all
+test: SELECTION := -LE slow
+test test-all: all
 	@echo '== Running the tests of $(BUILD)'
 	@rm -f $(BUILD)/tests/results/*.xml $(BUILD)/ctest.xml
 	@export VIRTUAL_ENV="$${VIRTUAL_ENV:-$(CURDIR)/build/venv}"; \
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --output-junit $(CURDIR)/$(BUILD)/ctest.xml; tools/count-tests.py $(BUILD)
+	ctest --test-dir $(BUILD) $(SELECTION) -j $(JOBS) --output-on-failure --output-junit $(CURDIR)/$(BUILD)/ctest.xml; tools/count-tests.py $(BUILD)
 
 bench: program
 	$(SAMESUM) bench ceiling
@@ -48,6 +52,19 @@ peers: packages
 	@cmake --build --preset peers --target samesum_peers
 	build/peers/bench/peers/samesum_peers
 
+DOCS_TOOLS := build/docs/tools
+
+$(DOCS_TOOLS)/ready:
+	@echo '== Fetching MkDocs from PyPI into $(DOCS_TOOLS)'
+	@python3 -m venv $(DOCS_TOOLS)
+	@$(DOCS_TOOLS)/bin/pip install --quiet --disable-pip-version-check 'mkdocs==1.6.*' 'mkdocs-material==9.*'
+	@touch $@
+
+docs: program $(DOCS_TOOLS)/ready
+	@tools/make-docs.py $(SAMESUM)
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_TOOLS)/bin/mkdocs build --strict
+	@echo '== build/docs/site/index.html'
+
 format:
 	@command -v clang-format >/dev/null || { echo 'clang-format is not there: apt-get install clang-format' >&2; exit 1; }
 	clang-format -i $$(git ls-files '*.cpp' '*.hpp')
@@ -55,12 +72,27 @@ format:
 dist: all
 	@tools/dist.sh $(BUILD) build/dist
 
-wheel: $(BUILD)/build.ninja
-	@cmake --build --preset $(PRESET) --target samesum_core_shared
+PYTHON ?= python3
+PYTHON_TOOLS := build/python-$(PYTHON)
+
+$(PYTHON_TOOLS)/ready:
+	@echo '== Fetching nanobind and numpy from PyPI into $(PYTHON_TOOLS)'
+	@$(PYTHON) -m venv $(PYTHON_TOOLS)
+	@$(PYTHON_TOOLS)/bin/pip install --quiet --disable-pip-version-check nanobind numpy
+	@touch $@
+
+python-tools: $(PYTHON_TOOLS)/ready
+
+python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
+	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
+	@cmake --build --preset $(PRESET) --target samesum_python
+
+wheel: python
+	@cmake --build --preset $(PRESET) --target samesum_program
 	@tools/wheel.py $(BUILD) build/dist
 
 clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test bench peers format dist wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format dist python-tools python wheel clean

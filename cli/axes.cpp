@@ -52,10 +52,15 @@ Number number_at(const Values& values, std::uint64_t i) {
 
 void AxesOptions::check() const {
   if (!tile.empty() && !axes.empty()) throw Error(ErrorKind::usage, "--axis and --tile cannot be used together");
+  segments.check();
+  if (segments.wanted() && (!tile.empty() || !axes.empty())) {
+    throw Error(ErrorKind::usage, fmt::format("--axis and --tile cannot be used together with {}", segments.option()));
+  }
+  if (segments.wanted() && keep) throw Error(ErrorKind::usage, fmt::format("--keepdims goes with --axis, not with {}", segments.option()));
   if (!tile.empty() && keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis, not with --tile");
   if (wanted()) return;
   if (keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis");
-  if (!out.empty()) throw Error(ErrorKind::usage, "--out goes with --axis or --tile: one number is printed");
+  if (!out.empty()) throw Error(ErrorKind::usage, "--out goes with --axis, --tile, --offsets or --lengths: one number is printed");
 }
 
 std::vector<std::uint64_t> parse_extents(const std::string& text, std::string_view option) {
@@ -79,12 +84,18 @@ void add_axes(CLI::App& command, AxesOptions& options) {
       ->type_name("N");
   command.add_option("--tile", options.tile, "of each tile of this size, along the last axes: 16x16")->type_name("HxW");
   command.add_flag("--keepdims", options.keep, "--axis: the result keeps them, with extent 1");
-  command.add_option("-o,--out", options.out, "--axis, --tile: .npy to write; else the values are printed")->type_name("FILE");
+  add_segments(command, options);
+}
+
+void add_segments(CLI::App& command, AxesOptions& options) {
+  add_options(command, options.segments);
+  command.add_option("-o,--out", options.out, "of these: .npy to write; else the values are printed")->type_name("FILE");
 }
 
 int run_along_axes(Output& out, const Input& input, const std::string& device_name, std::string_view statistic, const AxesOptions& axes,
                    const ResultOptions& result, const Tuning& tuning) {
-  const std::string option = axes.tile.empty() ? "--axis" : "--tile";
+  const bool by_segment = axes.segments.wanted();
+  const std::string option(by_segment ? axes.segments.option() : axes.tile.empty() ? "--axis" : "--tile");
   const auto refuse = [&](const std::string& why, const std::string& other) {
     throw Error(ErrorKind::usage, fmt::format("{}: leave out one of {} and {}", why, other, option));
   };
@@ -94,22 +105,35 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
   if (!input.nodata.empty()) refuse("--nodata leaves elements out of their array", "--nodata");
   if (!input.map.empty()) refuse("--map gives one number after the other, without axes", "--map");
   const Tile tile(axes.tile.empty() ? std::vector<std::uint64_t>{} : parse_extents(axes.tile, "--tile"));
-  const OutputFile target(axes.out, input.files);
+  std::vector<std::string> read = input.files;
+  if (by_segment) {
+    read.push_back(axes.segments.lengths.empty() ? axes.segments.offsets : axes.segments.lengths);
+    if (device_name != "auto" && device_name != "cpu") refuse("segments are added up on the CPU", "--device");
+    if (read[0] == read[1] && (read[0] == "-" || read[0].empty())) {
+      throw Error(ErrorKind::usage, "standard input cannot be both the numbers and their segments");
+    }
+  }
+  const OutputFile target(axes.out, read);
   if (target.wanted() && (result.plain || result.csv || result.json)) {
     throw Error(ErrorKind::usage,
                 "--plain, --csv and --json say how values are printed, and with --out they are not: leave one of them out");
   }
-  const Elements elements(input.files.front(), input.options());
+  InputOptions how = input.options();
+  how.text.in_order = true;
+  const Elements elements(input.files.front(), how);
   const std::vector<std::uint64_t> shape = elements.shape();
-  const Device device = choose_device(device_name, elements.view().bytes());
+  const Device device = choose_device(by_segment ? "cpu" : device_name, elements.view().bytes());
   Axes along(axes.axes);
   if (axes.keep) along = along.kept();
   const auto start = std::chrono::steady_clock::now();
   const Array data = elements.view().reshaped(Shape(shape));
-  const AxisReduction reduction = reduction_named(statistic);
   const Options options = {.nan = result.nan_policy(), .device = device, .tuning = tuning};
-  const Values values =
-      axes.tile.empty() ? axis_reduction(data, reduction, along, options) : tile_reduction(data, reduction, tile, options);
+  const auto reduced = [&] {
+    if (by_segment) return segment_reduction(elements.view(), statistic, axes.segments, options.nan, tuning);
+    const AxisReduction reduction = reduction_named(statistic);
+    return axes.tile.empty() ? axis_reduction(data, reduction, along, options) : tile_reduction(data, reduction, tile, options);
+  };
+  const Values values = reduced();
   elements.check_unchanged();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -119,7 +143,9 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
   } else if (result.json) {
     Json object;
     object["statistic"] = statistic;
-    if (axes.tile.empty()) {
+    if (by_segment) {
+      object["segments"] = values.size();
+    } else if (axes.tile.empty()) {
       object["axis"] = axes.axes;
     } else {
       object["tile"] = tile.extents();
@@ -138,7 +164,9 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
     }
   }
   if (result.verbose || (target.wanted() && out.terminal())) {
-    const std::string what = axes.tile.empty() ? fmt::format("along axis {}", fmt::join(axes.axes, ", ")) : "by tiles of " + axes.tile;
+    const std::string what = by_segment          ? "by segment"
+                             : axes.tile.empty() ? fmt::format("along axis {}", fmt::join(axes.axes, ", "))
+                                                 : "by tiles of " + axes.tile;
     out.note(fmt::format("{} of {} of shape ({}) {}: {} of shape ({}), {}, {}", statistic, shown_name(input.files.front()),
                          fmt::join(shape, ", "), what, name_of(values.type()), fmt::join(values.shape(), ", "), device.info().selector,
                          duration(seconds)));

@@ -296,20 +296,23 @@ Device choose_for_bench(const std::string& selector) {
 
 void add_bench(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "How fast: the variants of what there is, and the device itself");
-  command->require_subcommand(1);
+  command->require_subcommand(0, 1);
   command->footer(R"(Examples:
   samesum bench sum                    # the variants of the sum, side by side
   samesum bench ceiling                # bandwidth, multiply-adds, latency
   samesum bench barrier                # ways to wait for all work-groups
   samesum bench histogram              # the variants of the histogram
   samesum bench pairs                  # sums over all pairs
-  samesum bench reduce                 # extremes, statistics, dot, product)");
+  samesum bench reduce                 # extremes, statistics, dot, product
+  samesum bench --report report.html   # all of them as charts, on one page
+  samesum bench --report sum.html --only sum --quick)");
   add_bench_sum(*command, action);
   add_bench_ceiling(*command, action);
   add_bench_barrier(*command, action);
   add_bench_pairs(*command, action);
   add_bench_histogram(*command, action);
   add_bench_reduce(*command, action);
+  add_bench_report(*command, action);
 }
 
 }  // namespace samesum::cli

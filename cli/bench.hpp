@@ -51,5 +51,6 @@ void add_bench_barrier(CLI::App& parent, Action& action);
 void add_bench_histogram(CLI::App& parent, Action& action);
 void add_bench_pairs(CLI::App& parent, Action& action);
 void add_bench_reduce(CLI::App& parent, Action& action);
+void add_bench_report(CLI::App& bench, Action& action);  ///< options of `bench` itself
 
 }  // namespace samesum::cli

@@ -1,5 +1,6 @@
 // samesum bench barrier
 #include "bench.hpp"
+#include "bench_output.hpp"
 #include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
@@ -110,10 +111,6 @@ class BarrierPrinter {
   std::size_t sums_ = 0, shapes_ = 0, discovery_ = 0;
 };
 
-Json json_of(const bench::Statistics& figure) {
-  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
-}
-
 Json json_of(const std::vector<bench::BarrierRow>& rows) {
   Json list = Json::array();
   for (const bench::BarrierRow& row : rows) {
@@ -123,7 +120,7 @@ Json json_of(const std::vector<bench::BarrierRow>& rows) {
                    {"barriers", row.barriers},
                    {"verdict", bench::name_of(row.verdict)},
                    {"reason", row.reason}};
-    if (row.seconds.runs != 0) object["seconds_per_barrier"] = json_of(row.seconds);
+    if (row.seconds.runs != 0) object["seconds_per_barrier"] = figure_json(row.seconds);
     if (row.total_seconds > 0) object["seconds_of_run"] = row.total_seconds;
     if (row.without_seconds > 0) object["seconds_without_barriers"] = row.without_seconds;
     list.push_back(std::move(object));
@@ -143,9 +140,9 @@ Json json_of(const bench::BarrierLadder& ladder) {
     object["discovery"].push_back({{"launched", row.launched},
                                    {"found", row.found},
                                    {"known", row.known != 0 ? Json(row.known) : Json(nullptr)},
-                                   {"first_seconds", json_of(row.first)},
-                                   {"next_seconds", json_of(row.next)},
-                                   {"plain_seconds", json_of(row.plain)}});
+                                   {"first_seconds", figure_json(row.first)},
+                                   {"next_seconds", figure_json(row.next)},
+                                   {"plain_seconds", figure_json(row.plain)}});
   }
   return object;
 }

@@ -1,5 +1,6 @@
 // samesum bench histogram
 #include "bench.hpp"
+#include "bench_output.hpp"
 #include "kernel_process.hpp"
 #include "number.hpp"
 #include "output.hpp"
@@ -32,7 +33,7 @@ struct HistogramBench {
 };
 
 // Whether a row is as expected: counting without atomics is expected to be wrong.
-bool sound(const bench::HistogramLadderRow& row) {
+bool row_sound(const bench::HistogramLadderRow& row) {
   if (row.verdict == bench::Verdict::failed) return false;
   return row.verdict != bench::Verdict::wrong || row.name == "racy";
 }
@@ -61,7 +62,7 @@ class HistogramPrinter {
     for (; printed_ < ladder.rungs.size(); ++printed_) {
       const bench::HistogramLadderRow& row = ladder.rungs[printed_];
       const bool timed = row.seconds.runs != 0;
-      const Style style = row.verdict == bench::Verdict::right ? Style::good : sound(row) ? Style::dim : Style::bad;
+      const Style style = row.verdict == bench::Verdict::right ? Style::good : row_sound(row) ? Style::dim : Style::bad;
       std::string check(bench::name_of(row.verdict));
       if (!row.reason.empty()) check += ": " + row.reason;
       table.add({{row.name, row.name == "best" ? Style::bold : Style::plain},
@@ -94,10 +95,6 @@ class HistogramPrinter {
   std::size_t printed_ = 0;
 };
 
-Json json_of(const bench::Statistics& figure) {
-  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
-}
-
 Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
   Json object = {{"data", kind}, {"size", ladder.size}};
   for (const bench::ReadRate& ceiling : ladder.ceilings) {
@@ -112,9 +109,9 @@ Json json_of(const bench::HistogramLadder& ladder, const std::string& kind) {
                 {"reason", row.reason},
                 {"configuration", row.configuration}};
     if (row.seconds.runs != 0) {
-      one["seconds"] = json_of(row.seconds);
+      one["seconds"] = figure_json(row.seconds);
       one["samples_per_second"] = row.samples_per_second;
-      one["ceiling_fraction"] = json_of(row.ceiling_fraction);
+      one["ceiling_fraction"] = figure_json(row.ceiling_fraction);
       one["speedup"] = row.speedup;
     }
     object["variants"].push_back(std::move(one));
@@ -175,7 +172,7 @@ int run(Output& out, HistogramBench options) {
     if (!options.json) options.ladder.measured = [&](const bench::HistogramLadder& so_far) { printer.print(so_far); };
     const std::vector<std::uint8_t> data = data_of(kind, size, options);
     const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);
-    all_sound = all_sound && std::ranges::all_of(ladder.rungs, sound);
+    all_sound = all_sound && std::ranges::all_of(ladder.rungs, row_sound);
     if (options.json) {
       object["data"].push_back(json_of(ladder, kind));
     } else {

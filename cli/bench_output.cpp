@@ -52,14 +52,10 @@ void add_rounds(Table& table, const bench::LadderRow& row) {
   }
 }
 
-Json json_of(const bench::Statistics& figure) {
-  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
-}
-
 Json json_of(const bench::ReadRate& read) {
   return {{"where", read.where},
           {"bytes", read.bytes},
-          {"seconds", json_of(read.seconds)},
+          {"seconds", figure_json(read.seconds)},
           {"bytes_per_second", read.bytes_per_second},
           {"configuration", read.configuration}};
 }
@@ -76,16 +72,16 @@ Json json_of(const bench::LadderRow& row) {
   Number(row.value, DType::float64).add_to(object["result"]);
   object["error"] = row.error;  // nlohmann writes null where it is not finite
   object["bound"] = row.bound;
-  object["seconds"] = json_of(row.seconds);
+  object["seconds"] = figure_json(row.seconds);
   object["bytes_per_second"] = row.bytes_per_second;
-  object["ceiling_fraction"] = json_of(row.ceiling_fraction);
+  object["ceiling_fraction"] = figure_json(row.ceiling_fraction);
   object["speedup"] = row.speedup;
   for (const bench::Round& round : row.rounds) {
     object["rounds"].push_back({{"rows", round.rows},
                                 {"columns", round.columns},
                                 {"result_rows", round.result_rows},
                                 {"result_columns", round.result_columns},
-                                {"seconds", json_of(round.seconds)}});
+                                {"seconds", figure_json(round.seconds)}});
   }
   return object;
 }
@@ -93,6 +89,10 @@ Json json_of(const bench::LadderRow& row) {
 Json identity(const DeviceInfo& device) { return {{"selector", device.selector}, {"name", device.name}, {"driver", device.driver}}; }
 
 }  // namespace
+
+Json figure_json(const bench::Statistics& figure) {
+  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
+}
 
 LadderPrinter::LadderPrinter(Output& out, std::string data, const std::vector<std::string>& rungs)
     : out_(out), data_(std::move(data)), widths_{std::max(widest(rungs), kName), kWhere, 8, 6, 6, 10, 7, 20, 0} {}
@@ -204,13 +204,13 @@ Json json_of(const bench::Ceiling& ceiling) {
   for (const bench::ArithmeticRate& rate : ceiling.arithmetic) {
     object["arithmetic"].push_back({{"where", rate.where},
                                     {"dtype", name_of(rate.type)},
-                                    {"seconds", json_of(rate.seconds)},
+                                    {"seconds", figure_json(rate.seconds)},
                                     {"operations_per_second", rate.operations_per_second},
                                     {"configuration", rate.configuration}});
   }
   object["latencies"] = Json::array();
   for (const bench::Latency& latency : ceiling.latencies)
-    object["latencies"].push_back({{"what", latency.what}, {"seconds", json_of(latency.seconds)}});
+    object["latencies"].push_back({{"what", latency.what}, {"seconds", figure_json(latency.seconds)}});
   return object;
 }
 

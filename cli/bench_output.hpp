@@ -38,6 +38,7 @@ class CeilingPrinter {
   std::size_t reads_ = 0, arithmetic_ = 0, latencies_ = 0;
 };
 
+Json figure_json(const bench::Statistics& figure);
 Json json_of(const bench::Ladder& ladder, const std::string& data);
 Json json_of(const bench::Ceiling& ceiling);
 

@@ -1,5 +1,6 @@
 // samesum bench reduce
 #include "bench.hpp"
+#include "bench_output.hpp"
 #include "elements.hpp"
 #include "kernel_process.hpp"
 #include "number.hpp"
@@ -104,10 +105,6 @@ class ReducePrinter {
   std::size_t printed_ = 0;
 };
 
-Json json_of(const bench::Statistics& figure) {
-  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
-}
-
 Json json_of(const bench::ReduceBench& result, const std::string& data) {
   Json object;
   object["device"] = {{"selector", result.device.selector}, {"name", result.device.name}, {"driver", result.device.driver}};
@@ -117,7 +114,7 @@ Json json_of(const bench::ReduceBench& result, const std::string& data) {
   object["ceilings"] = Json::array();
   for (const bench::ReadRate& ceiling : result.ceilings) {
     object["ceilings"].push_back(
-        {{"where", ceiling.where}, {"bytes_per_second", ceiling.bytes_per_second}, {"seconds", json_of(ceiling.seconds)}});
+        {{"where", ceiling.where}, {"bytes_per_second", ceiling.bytes_per_second}, {"seconds", figure_json(ceiling.seconds)}});
   }
   object["operations"] = Json::array();
   for (const bench::ReduceBenchRow& row : result.rows) {
@@ -128,16 +125,16 @@ Json json_of(const bench::ReduceBench& result, const std::string& data) {
     entry["reason"] = row.reason;
     entry["configuration"] = row.configuration;
     if (row.seconds.runs != 0) {
-      entry["seconds"] = json_of(row.seconds);
+      entry["seconds"] = figure_json(row.seconds);
       entry["bytes_per_second"] = row.bytes_per_second;
-      entry["ceiling_fraction"] = json_of(row.ceiling_fraction);
+      entry["ceiling_fraction"] = figure_json(row.ceiling_fraction);
     }
     for (const bench::Round& round : row.rounds) {
       entry["rounds"].push_back({{"rows", round.rows},
                                  {"columns", round.columns},
                                  {"result_rows", round.result_rows},
                                  {"result_columns", round.result_columns},
-                                 {"seconds", json_of(round.seconds)}});
+                                 {"seconds", figure_json(round.seconds)}});
     }
     object["operations"].push_back(entry);
   }

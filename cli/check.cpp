@@ -26,7 +26,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::string file, pattern, size, ladder = "max", identity;
   std::uint32_t seconds = 60;
   std::uint32_t group = 0, bins = 0;
@@ -116,7 +116,7 @@ std::vector<std::string> findings_in(std::string_view text) {
   return findings;
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const CheckOptions& options) {
   const UserKernel kernel = load_user_kernel(options.file);
   const std::string pattern = pattern_of(kernel, options.pattern);
   const std::string library = find_oclgrind();
@@ -165,7 +165,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckOptions>();
   CLI::App* command = program.add_subcommand("check", "A kernel of your own in Oclgrind: wild accesses and data races");
   command->add_option("FILE", options->file, "the kernel, as for 'samesum bench PATTERN --kernel'")->required();
   command->add_option("--pattern", options->pattern, "sum, reduce, histogram, pairs, barrier; by default what its name says")

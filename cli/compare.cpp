@@ -17,7 +17,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   Input input;
   std::string device = "all";
   ResultOptions result;
@@ -63,7 +63,7 @@ std::string deviation(const Number& plain, const Number& exact) {
   return exact.value() == 0 ? amount : fmt::format("{} ({:.2g}%)", amount, std::abs(off / exact.value()) * 100);
 }
 
-void print_text(Output& out, const Options& options, const Elements& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
+void print_text(Output& out, const CompareOptions& options, const Elements& file, const PlainSums& plain, const std::vector<DeviceSum>& results) {
   const auto answer = std::ranges::find_if(results, [](const DeviceSum& result) { return result.failure.empty(); });
   out.print("{}: {}\n", out.bold(shown_name(options.input.files.front())),
             counted(file.view().size(), file.format() == "text" ? "number" : fmt::format("{} element", name_of(file.type()))));
@@ -82,7 +82,7 @@ void print_text(Output& out, const Options& options, const Elements& file, const
   print_devices(out, options.result, results);
 }
 
-void print_csv(Output& out, const Options& options, const PlainSums& plain, const std::vector<DeviceSum>& results) {
+void print_csv(Output& out, const CompareOptions& options, const PlainSums& plain, const std::vector<DeviceSum>& results) {
   out.print("method,where,value,bits\n");
   const auto line = [&](const char* method, const std::string& where, const Number& value) {
     out.print("{},{},{},{}\n", method, csv_field(where), options.result.text(value), value.bits());
@@ -94,7 +94,7 @@ void print_csv(Output& out, const Options& options, const PlainSums& plain, cons
   }
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const CompareOptions& options) {
   options.result.check();
   const std::string& name = options.input.files.front();
   std::unique_ptr<Source> source = options.input.open(name);
@@ -137,7 +137,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   CLI::App* command = program.add_subcommand("compare", "Plain sums in two orders beside the exact sum from every device");
   options->input.in_order = true;
   add_files(*command, options->input, "a .npy file, text, raw numbers; none, or -: standard input")->expected(1)->option_text(" ");

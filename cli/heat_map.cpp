@@ -129,19 +129,19 @@ void draw_heat_map(Output& out, const HeatMapText& text, const HistogramNd& hist
 }
 
 std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, bool logarithmic) {
-  constexpr double kWidth = 800, kHeight = 560, kFrom = 86, kTo = 680, kTop = 60, kFloor = 490, kBar = 706, kBarWidth = 18;
+  constexpr double kMapWidth = 800, kMapHeight = 560, kMapFrom = 86, kMapTo = 680, kMapTop = 60, kMapFloor = 490, kBar = 706, kBarWidth = 18;
   const Cells cells(histogram, kMaxColumns, kMaxRows, logarithmic);
-  const double wide = (kTo - kFrom) / static_cast<double>(cells.x().count()),
-               high = (kFloor - kTop) / static_cast<double>(cells.y().count());
+  const double wide = (kMapTo - kMapFrom) / static_cast<double>(cells.x().count()),
+               high = (kMapFloor - kMapTop) / static_cast<double>(cells.y().count());
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
       "font-size=\"13\" fill=\"#222\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
       "<text x=\"{2}\" y=\"26\" font-size=\"16\">{3}</text>\n<text x=\"{2}\" y=\"45\" font-size=\"12\" fill=\"#666\">{4}</text>\n",
-      kWidth, kHeight, kFrom, svg_text(text.title), svg_text(summary_of(histogram), 200));
+      kMapWidth, kMapHeight, kMapFrom, svg_text(text.title), svg_text(summary_of(histogram), 200));
   const auto hex = [](std::array<std::uint8_t, 3> c) { return fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]); };
   svg += "<g shape-rendering=\"crispEdges\">\n";
   for (std::uint64_t row = 0; row < cells.y().count(); ++row) {
-    const double bottom = kFloor - high * static_cast<double>(row);
+    const double bottom = kMapFloor - high * static_cast<double>(row);
     // Neighbours of one colour are one rectangle.
     for (std::uint64_t column = 0; column < cells.x().count();) {
       const auto colour = [&](std::uint64_t at) {
@@ -153,36 +153,36 @@ std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, 
       const std::string fill = hex(colour(first));
       if (fill == "#ffffff") continue;
       svg += fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"/>\n",
-                         kFrom + wide * static_cast<double>(first), bottom - high, wide * static_cast<double>(column - first), high, fill);
+                         kMapFrom + wide * static_cast<double>(first), bottom - high, wide * static_cast<double>(column - first), high, fill);
     }
   }
   constexpr int kSteps = 64;  // of the scale of colours
   for (int i = 0; i < kSteps; ++i) {
-    const double each = (kFloor - kTop) / kSteps;
-    svg += fmt::format("<rect x=\"{}\" y=\"{:.2f}\" width=\"{}\" height=\"{:.2f}\" fill=\"{}\"/>\n", kBar, kFloor - each * (i + 1),
+    const double each = (kMapFloor - kMapTop) / kSteps;
+    svg += fmt::format("<rect x=\"{}\" y=\"{:.2f}\" width=\"{}\" height=\"{:.2f}\" fill=\"{}\"/>\n", kBar, kMapFloor - each * (i + 1),
                        kBarWidth, each + 0.3, hex(colour_of((i + 0.5) / kSteps)));
   }
   svg += "</g>\n";
-  svg += fmt::format("<path d=\"M{0} {1}H{2}V{3}H{0}Z M{4} {1}h{5}V{3}h-{5}Z\" fill=\"none\" stroke=\"#222\"/>\n", kFrom, kTop, kTo, kFloor,
+  svg += fmt::format("<path d=\"M{0} {1}H{2}V{3}H{0}Z M{4} {1}h{5}V{3}h-{5}Z\" fill=\"none\" stroke=\"#222\"/>\n", kMapFrom, kMapTop, kMapTo, kMapFloor,
                      kBar, kBarWidth);
-  svg += fmt::format("<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\">0</text>\n", kBar + kBarWidth + 6, kTop + 9,
-                     short_number(static_cast<double>(cells.greatest())), kFloor);
+  svg += fmt::format("<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\">0</text>\n", kBar + kBarWidth + 6, kMapTop + 9,
+                     short_number(static_cast<double>(cells.greatest())), kMapFloor);
   const Labels across = labels_at(cells.x(), 8), up = labels_at(cells.y(), 8);
   for (std::size_t i = 0; i < across.edges.size(); ++i) {
-    const double at = kFrom + wide * static_cast<double>(across.edges[i]);
+    const double at = kMapFrom + wide * static_cast<double>(across.edges[i]);
     svg += fmt::format("<path d=\"M{0:.1f} {1}v6\" stroke=\"#222\"/><text x=\"{0:.1f}\" y=\"{2}\" text-anchor=\"middle\">{3}</text>\n", at,
-                       kFloor, kFloor + 21, svg_text(across.texts[i]));
+                       kMapFloor, kMapFloor + 21, svg_text(across.texts[i]));
   }
   for (std::size_t i = 0; i < up.edges.size(); ++i) {
-    const double at = kFloor - high * static_cast<double>(up.edges[i]);
-    svg += fmt::format("<path d=\"M{0} {1:.1f}h-6\" stroke=\"#222\"/><text x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n", kFrom,
-                       at, kFrom - 9, at + 4.5, svg_text(up.texts[i]));
+    const double at = kMapFloor - high * static_cast<double>(up.edges[i]);
+    svg += fmt::format("<path d=\"M{0} {1:.1f}h-6\" stroke=\"#222\"/><text x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n", kMapFrom,
+                       at, kMapFrom - 9, at + 4.5, svg_text(up.texts[i]));
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (kFrom + kTo) / 2, kHeight - 20, svg_text(text.x));
-  svg += fmt::format("<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", (kTop + kFloor) / 2,
+  svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (kMapFrom + kMapTo) / 2, kMapHeight - 20, svg_text(text.x));
+  svg += fmt::format("<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", (kMapTop + kMapFloor) / 2,
                      svg_text(text.y));
-  svg += fmt::format("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">samples{}</text>\n</svg>\n", kWidth - 16,
-                     (kTop + kFloor) / 2, logarithmic ? " (logarithmic)" : "");
+  svg += fmt::format("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">samples{}</text>\n</svg>\n", kMapWidth - 16,
+                     (kMapTop + kMapFloor) / 2, logarithmic ? " (logarithmic)" : "");
   return svg;
 }
 

@@ -25,8 +25,6 @@
 namespace samesum::cli {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
-
 // The file name after the '@' of --edges; empty if there is none.
 std::string edges_file(const std::string& edges) { return edges.starts_with('@') ? edges.substr(1) : ""; }
 
@@ -242,6 +240,34 @@ int run_numbers(Output& out, const HistOptions& options) {
   return kExitOk;
 }
 
+// --part, --checkpoint, --partial.
+int run_in_parts(Output& out, const HistOptions& options) {
+  if (options.weighted() || !options.compare.empty() || !options.tile.empty() || !options.tiles.empty() || options.by_channel ||
+      options.alpha || options.page != 0 || options.selection.wanted() || options.letters != 0 || options.characters ||
+      !options.plot.empty()) {
+    refuse(
+        "--part, --checkpoint and --partial are for one histogram of numbers: leave out --weights, --compare, --plot and what is for "
+        "images and texts");
+  }
+  require_one_input(options.input);
+  const std::string& file = options.input.files.front();
+  const std::optional<DType> type = is_stream(file) ? std::nullopt : options.input.open(file)->type();
+  const Bins bins = make_bins(options, type, []() -> std::optional<Range> {
+    refuse("each part needs the same bins, whatever its elements: give --range or --edges");
+  });
+  std::vector<std::byte> form = Histogram(bins).serialize();
+  PartWork work;
+  work.command = "hist";
+  work.how = {{"bins", bins.count()}, {"edges", fmt::format("{:016x}", hash_of(form))}};
+  if (bins.formula() != nullptr) work.how["formula"] = {bins.formula()->formula.to_string(), options.input.parameters};
+  work.print = {{"log", options.log}};
+  work.reduce = [&](std::span<const Array> arrays, const Device& device) -> PartialResult {
+    Histogram counts = histogram(arrays.front(), bins, {.device = device, .tuning = options.tuning});
+    return bins.formula() == nullptr ? counts : Histogram::deserialize(counts.serialize());  // by its edges, as the others' come from files
+  };
+  return run_part(out, options.input, options.device, options.part, options.result, work);
+}
+
 int run_image(Output& out, const HistOptions& options, const std::string& path) try {
   return run_hist_image(out, options, path, shown_name(options.input.files.front()));
 } catch (const Error& error) {
@@ -258,6 +284,7 @@ int run(Output& out, const HistOptions& options) {
     refuse("--param and --repro are for the formulas of --bin and --map, and there is none");
   }
   check_bins(options, "--");
+  if (options.part.wanted() || !options.result.partial.empty()) return run_in_parts(out, options);
   if (!options.bin.empty() && options.characters) {
     HistOptions bytes = options;
     bytes.input.dtype = "uint8";
@@ -334,7 +361,8 @@ void add_hist(CLI::App& program, Action& action) {
   add_weights(*command, *options);
   command->add_flag("--log", options->log, "draw logarithmic bars");
   command->add_option("--plot", options->plot, "draw into an SVG file; - is standard output")->type_name("OUT.svg");
-  add_options(*command, options->result, kJson | kCsv | kVerbose);
+  add_options(*command, options->result, kJson | kCsv | kVerbose | kPartial);
+  add_part(*command, options->part);
   refuse_option(*command, "--plain", "a count means little without its bin: --csv has both");
   refuse_option(*command, "--float32", "counts are whole numbers, and edges are compared exactly");
   const CLI::Validator number = whole_number(1, 1u << 16);
@@ -353,6 +381,7 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv
   samesum hist --total --column 2 *.csv # one histogram of several files
+  samesum hist --range 0 1 --part 1/2 --partial 1.part x.npy # half; see 'merge'
   samesum hist a.npy --weights v.npy --bins 10 # exact sums of weights
   samesum hist a.npy --compare b.npy    # earth mover's distance and others
 

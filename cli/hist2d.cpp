@@ -18,15 +18,13 @@
 namespace samesum::cli {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
-
 // The bins of one axis are those of `hist` with the same options.
-struct Options {
+struct Hist2dOptions {
   HistOptions common;
   std::array<HistOptions, 2> axes;
 };
 
-constexpr std::array<const char*, 2> kNames = {"x", "y"};
+constexpr std::array<const char*, 2> kAxisNames = {"x", "y"};
 
 // One of the two inputs: a file, or a column of the one file.
 struct Coordinate {
@@ -89,13 +87,13 @@ void print_csv(Output& out, const HistogramNd& histogram) {
   }
 }
 
-void print_json(Output& out, const Options& options, const HistogramNd& histogram, const Report& report) {
+void print_json(Output& out, const Hist2dOptions& options, const HistogramNd& histogram, const Report& report) {
   Json object;
   object["files"] = options.common.input.files;
   for (std::size_t i = 0; i < 2; ++i) {
     const Bins& bins = histogram.axes()[i];
     const HistogramNd::Outside outside = histogram.outside(i);
-    object[kNames[i]] = {{"kind", bins.kind()},    {"bins", bins.count()}, {"edges", bins.edges()},
+    object[kAxisNames[i]] = {{"kind", bins.kind()},    {"bins", bins.count()}, {"edges", bins.edges()},
                          {"under", outside.under}, {"over", outside.over}, {"nan", outside.nan}};
   }
   object["total"] = histogram.total();
@@ -112,7 +110,7 @@ void print_json(Output& out, const Options& options, const HistogramNd& histogra
   out.print("{}\n", to_text(object));
 }
 
-int run(Output& out, Options options) {
+int run(Output& out, Hist2dOptions options) {
   HistOptions& common = options.common;
   common.result.check();
   const Format format = format_of(common.plot);
@@ -125,7 +123,7 @@ int run(Output& out, Options options) {
     HistOptions& axis = options.axes[i];
     axis.input = common.input;
     if (axis.bins == 0) axis.bins = axis.each_value || !axis.edges.empty() ? 0 : common.bins;
-    check_bins(axis, fmt::format("--{}-", kNames[i]));
+    check_bins(axis, fmt::format("--{}-", kAxisNames[i]));
     if (common.weighted()) continue;
     TwoPasses& input = inputs.emplace_back(coordinates[i].input);
     axes.push_back(make_bins(axis, input.source().type(), [&] { return input.range(); }));
@@ -159,7 +157,7 @@ int run(Output& out, Options options) {
 }  // namespace
 
 void add_hist2d(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<Hist2dOptions>();
   HistOptions& common = options->common;
   CLI::App* command = program.add_subcommand("hist2d", "A histogram over two axes: every count right");
   add_files(*command, common.input, "two files of as many numbers, X and Y; or one table, with --column X,Y");
@@ -167,8 +165,8 @@ void add_hist2d(CLI::App& program, Action& action) {
   command->add_option("--bins", common.bins, "bins of each axis (default 64)")->transform(range)->option_text("N");
   for (std::size_t i = 0; i < 2; ++i) {
     HistOptions& axis = options->axes[i];
-    const std::string prefix = fmt::format("--{}-", kNames[i]);
-    const auto of = [&](const std::string& what) { return fmt::format("{}: {}", kNames[i], what); };
+    const std::string prefix = fmt::format("--{}-", kAxisNames[i]);
+    const auto of = [&](const std::string& what) { return fmt::format("{}: {}", kAxisNames[i], what); };
     command->add_option(prefix + "bins", axis.bins, of("bins of one width"))->transform(range)->option_text("N");
     command->add_option(prefix + "range", axis.range, of("where bins begin and end"))->expected(2)->option_text("LOW HIGH");
     command->add_option(prefix + "edges", axis.edges, of("the bounds of all bins: 0,1,10 or @FILE"))->option_text("EDGES");

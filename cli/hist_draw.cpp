@@ -14,8 +14,8 @@
 namespace samesum::cli {
 namespace {
 
-constexpr std::size_t kMaxLines = 40;  // for bins with one line each
-constexpr std::size_t kHeight = 12;    // of columns, in lines
+constexpr std::size_t kMaxBars = 40;  // for bins with one line each
+constexpr std::size_t kColumnHeight = 12;    // of columns, in lines
 constexpr std::array<const char*, 9> kAcross = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 constexpr std::array<const char*, 9> kUp = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
@@ -58,17 +58,17 @@ void draw_columns(Output& out, const Histogram& histogram, bool logarithmic, std
   const std::size_t room = width > scale_width + 12 ? width - scale_width - 2 : 10;
   bars = bars_of(histogram, room);
   const std::uint64_t greatest = greatest_of(bars);
-  for (std::size_t line = kHeight; line-- > 0;) {
+  for (std::size_t line = kColumnHeight; line-- > 0;) {
     std::string text;
     for (const std::uint64_t bar : bars) {
-      const std::size_t length = eighths(bar, greatest, kHeight, logarithmic);
+      const std::size_t length = eighths(bar, greatest, kColumnHeight, logarithmic);
       text += kUp[std::clamp<std::size_t>(length, 8 * line, 8 * line + 8) - 8 * line];
     }
     out.print("{:>{}} {}{}\n",
-              line + 1 == kHeight ? grouped(greatest)
+              line + 1 == kColumnHeight ? grouped(greatest)
               : line == 0         ? "0"
                                   : "",
-              scale_width, line + 1 == kHeight ? "┤" : "│", text);
+              scale_width, line + 1 == kColumnHeight ? "┤" : "│", text);
   }
   std::string axis;
   for (std::size_t i = 0; i < bars.size(); ++i) axis += "─";
@@ -117,7 +117,7 @@ void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width
   for (const Series& series : chart.series) {
     const Histogram& histogram = series.histogram;
     if (!series.name.empty()) out.print("{}\n", out.bold(series.name));
-    if (histogram.bins().count() <= kMaxLines) {
+    if (histogram.bins().count() <= kMaxBars) {
       std::vector<std::string> labels;
       const auto edges = histogram.bins().edges();
       for (std::size_t i = 0; i < histogram.bins().count(); ++i) {

@@ -4,6 +4,7 @@
 #include "hist_output.hpp"
 #include "image_input.hpp"
 #include "input.hpp"
+#include "part.hpp"
 #include "result.hpp"
 
 #include <samesum/histogram.hpp>
@@ -33,6 +34,7 @@ struct HistOptions {
   std::uint32_t letters = 0;
   bool characters = false;
   ResultOptions result;
+  PartOptions part;
   std::string plot;
   std::string compare;        ///< another file
   std::string weights;        ///< a file with a weight for each number,

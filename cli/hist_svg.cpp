@@ -19,10 +19,10 @@ constexpr std::size_t kMaxSteps = 2048;  // of an outline: more are not visible
 
 // The colour that a name stands for; the default is blue.
 std::string colour_of(const std::string& name) {
-  static const std::map<std::string, std::string> kColours = {
+  static const std::map<std::string, std::string> kNamed = {
       {"red", "#d62728"}, {"green", "#2ca02c"}, {"blue", "#1f5fd0"}, {"grey", "#555555"}, {"alpha", "#9467bd"}};
-  const auto found = kColours.find(name);
-  return found != kColours.end() ? found->second : "#2b6ca3";
+  const auto found = kNamed.find(name);
+  return found != kNamed.end() ? found->second : "#2b6ca3";
 }
 
 // About five round numbers from 0 (or low) to high.

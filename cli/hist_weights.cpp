@@ -29,7 +29,7 @@ Cell cell_of(const Statistics& found, const ResultOptions& result) {
 }
 
 // The edges of a place of an axis, as in the other CSVs: under, the bins, over, NaN.
-std::string bounds_of(const Bins& bins, std::uint64_t place) {
+std::string edges_text(const Bins& bins, std::uint64_t place) {
   const auto edges = bins.edges();
   if (place == 0) return fmt::format("-inf,{}", edges.front());
   if (place == bins.count() + 1) return fmt::format("{},inf", edges.back());
@@ -63,7 +63,7 @@ void print_csv(Output& out, const WeightedHistogram& histogram, const ResultOpti
     std::string line;
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
       indices.push_back(index_of(histogram.axes()[axis], at[axis]));
-      line += bounds_of(histogram.axes()[axis], at[axis]) + ",";
+      line += edges_text(histogram.axes()[axis], at[axis]) + ",";
     }
     const Cell cell = cell_of(histogram.statistics(indices), result);
     out.print("{}{},{},{},{},{}\n", line, cell.count, cell.sum, cell.squares, cell.mean, cell.variance);

@@ -22,7 +22,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct KernelOptions {
   std::string pattern, variant, device = "auto", assembly, dtype = "float32", size, file, of;
   InspectOptions inspect;
 };
@@ -91,7 +91,7 @@ Assembly assembly_of(const std::vector<KernelListing>& listings) {
   return all;
 }
 
-int run(Output& out, Options options) {
+int run(Output& out, KernelOptions options) {
   // The drivers' caches would give no build log the second time. No device has been opened yet.
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   setenv("POCL_KERNEL_CACHE", "0", 1);
@@ -138,7 +138,7 @@ int run(Output& out, Options options) {
 }  // namespace
 
 void add_kernel(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<KernelOptions>();
   CLI::App* command = program.add_subcommand("kernel", "A kernel's source as compiled, the compiler's log, the machine code");
   command->add_option("PATTERN", options->pattern, "sum, histogram, pairs ...; without it all are listed");
   command->add_option("VARIANT", options->variant, "as in 'samesum bench'; without it they are listed");

@@ -42,7 +42,7 @@ std::string styled(std::string_view text) {
   return result;
 }
 
-[[noreturn]] void fail(int code) {
+[[noreturn]] void no_output(int code) {
   if (code == EPIPE) throw BrokenPipe();
   throw Error(ErrorKind::usage, "standard output: cannot be written: " + std::generic_category().message(code));
 }
@@ -62,7 +62,7 @@ void Output::note(std::string_view line) {
 void Output::flush() {
   const std::string text = colour_ ? styled(text_) : printable(text_);
   text_.clear();
-  if (const int code = write_all(STDOUT_FILENO, text); code != 0) fail(code);
+  if (const int code = write_all(STDOUT_FILENO, text); code != 0) no_output(code);
   const std::string notes = printable(notes_);
   notes_.clear();
   write_all(STDERR_FILENO, notes);
@@ -73,7 +73,7 @@ void Output::write_bytes(std::initializer_list<std::span<const std::byte>> parts
   taken_ = true;
   colour_ = false;
   for (const std::span<const std::byte> part : parts) {
-    if (const int code = write_all(STDOUT_FILENO, part); code != 0) fail(code);
+    if (const int code = write_all(STDOUT_FILENO, part); code != 0) no_output(code);
   }
 }
 

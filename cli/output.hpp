@@ -36,6 +36,9 @@ class Output {
   /// gone.
   void flush();
 
+  /// The output so far, instead of writing it.
+  std::string take() { return std::exchange(text_, {}); }
+
   /// Writes a file's bytes unchanged to standard output. All other output, before or after, goes to standard error.
   void write_bytes(std::initializer_list<std::span<const std::byte>> parts);
 

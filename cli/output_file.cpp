@@ -20,15 +20,16 @@
 #include <system_error>
 
 namespace samesum::cli {
+
+void fail(const std::string& path, std::string_view what) { throw Error(ErrorKind::usage, fmt::format("{}: {}", path, what)); }
+
+void fail(const std::string& path, std::string_view what, int code) {
+  fail(path, fmt::format("{}: {}", what, std::generic_category().message(code)));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const std::string& path, std::string_view what) { throw Error(ErrorKind::usage, fmt::format("{}: {}", path, what)); }
-
-[[noreturn]] void fail(const std::string& path, std::string_view what, int code) {
-  fail(path, fmt::format("{}: {}", what, std::generic_category().message(code)));
-}
 
 // The temporary file being written, which a signal handler removes.
 std::atomic<const char*> unfinished = nullptr;

@@ -15,6 +15,10 @@ namespace samesum::cli {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
+/// Throws an Error of kind usage: "path: what", with the message of errno's `code`.
+[[noreturn]] void fail(const std::string& path, std::string_view what);
+[[noreturn]] void fail(const std::string& path, std::string_view what, int code);
+
 /// An output file. Constructed before the work begins, so that an unwritable name is reported at once.
 class OutputFile {
  public:

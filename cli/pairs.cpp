@@ -23,9 +23,7 @@
 namespace samesum::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-struct Options {
+struct PairsOptions {
   std::string a, b, weights, formula, out;
   std::vector<std::string> parameters, of_y;
   std::string f = "product", reduction = "sum", accuracy = "fast";
@@ -45,9 +43,9 @@ std::uint64_t components_of(const Elements& file) {
 }
 
 // "42% of 1.1e+12 pairs, 12.3 s left", for work that takes long enough.
-void tell(double fraction, double pairs, Clock::time_point start) {
+void tell(double fraction, double pairs, std::chrono::steady_clock::time_point start) {
   constexpr double kLong = 1;
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const double left = seconds * (1 - fraction) / fraction;
   if (seconds + left > kLong)
     StatusLine::show(fmt::format("{:.0f}% of {:.2g} pairs, about {} left", 100 * fraction, pairs, duration(left)));
@@ -57,9 +55,9 @@ std::uint64_t count_of(const Elements& file, std::uint64_t components) { return 
 
 // Calls take(first, values) with the results of one block of A at a time, to bound memory.
 template <class Take>
-void in_blocks(const Elements& a, const Elements& b, const Device& device, const Options& options, const Take& take) {
+void in_blocks(const Elements& a, const Elements& b, const Device& device, const PairsOptions& options, const Take& take) {
   constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const std::uint64_t components = options.pairs.components, x = count_of(a, components);
   const double pairs_in_all = static_cast<double>(x) * static_cast<double>(count_of(b, components));
   const StatusLine progress;
@@ -97,7 +95,7 @@ void for_each_value(std::uint64_t first, const PairsResult& result, const Body& 
       result);
 }
 
-int run(Output& out, Options options) {
+int run(Output& out, PairsOptions options) {
   options.result.check();
   if (options.formula.empty()) {
     options.pairs.f = parse_pair_function(options.f);
@@ -145,7 +143,7 @@ int run(Output& out, Options options) {
   const double pairs_in_all = static_cast<double>(x) * static_cast<double>(y);
   // The device is chosen by work instead of bytes: a GPU computes a pair in at most the time in which the CPU reads a byte.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const std::string f = options.formula.empty() ? options.f : options.pairs.formula->to_string();
   Json values = Json::array();
   if (target.wanted()) {
@@ -172,7 +170,7 @@ int run(Output& out, Options options) {
     });
     check_unchanged();
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.result.json) {
     Json object = {{"f", f},
                    {"reduction", options.reduction},
@@ -202,7 +200,7 @@ int run(Output& out, Options options) {
 }  // namespace
 
 void add_pairs(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PairsOptions>();
   CLI::App* command = program.add_subcommand("pairs", "For each vector of A a sum, or the nearest, over all of B");
   command->add_option("A", options->a, ".npy, float32 or float64, of shape (X,) or (X, D)")->required();
   command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();

@@ -16,7 +16,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct ProductOptions {
   Input input;
   std::string device = "auto", nodata;
   Tuning tuning;
@@ -25,14 +25,14 @@ struct Options {
 };
 
 // The product of one input; for integers with --exact also its digits.
-struct Found {
+struct FoundProduct {
   std::string name;
   std::optional<Number> number;
   std::string digits;
   std::uint64_t count = 0, missing = 0;
   double seconds = 0;
 
-  std::string text(const Options& options) const { return number ? options.result.text(*number) : digits; }
+  std::string text(const ProductOptions& options) const { return number ? options.result.text(*number) : digits; }
 };
 
 // Appends a chunk; in parts where the filter is active, as it copies what it changes.
@@ -43,11 +43,11 @@ void append_in_parts(Array chunk, NodataFilter& filter, Product& product) {
   }
 }
 
-Found product_of(const NamedSource& input, const Device& device, const Options& options) {
+FoundProduct product_of(const NamedSource& input, const Device& device, const ProductOptions& options) {
   const std::unique_ptr<Source> source = input.open();
   NodataFilter filter(options.nodata, !source->type());
   Product product({.nan = options.result.nan_policy(), .device = device, .tuning = options.tuning}, source->type());
-  Found found{input.name, std::nullopt, {}, 0, 0, 0};
+  FoundProduct found{input.name, std::nullopt, {}, 0, 0, 0};
   try {
     while (const std::optional<Array> chunk = source->next()) {
       append_in_parts(*chunk, filter, product);
@@ -68,7 +68,7 @@ Found product_of(const NamedSource& input, const Device& device, const Options& 
   return found;
 }
 
-Json json_of(const Found& found) {
+Json json_of(const FoundProduct& found) {
   Json object;
   object["file"] = found.name;
   object["count"] = found.count;
@@ -82,20 +82,20 @@ Json json_of(const Found& found) {
   return object;
 }
 
-void print(Output& out, const std::vector<Found>& all, const Options& options, const std::string& device) {
+void print(Output& out, const std::vector<FoundProduct>& all, const ProductOptions& options, const std::string& device) {
   const ResultOptions& result = options.result;
   if (result.csv) {
     out.print("file,product,bits,count,missing\n");
-    for (const Found& found : all) {
+    for (const FoundProduct& found : all) {
       out.print("{},{},{},{},{}\n", csv_field(found.name), found.text(options), found.number ? found.number->bits() : "", found.count,
                 found.missing);
     }
   } else {
-    for (const Found& found : all) {
+    for (const FoundProduct& found : all) {
       out.print("{}{}\n", found.text(options), all.size() > 1 && !result.plain ? "\t" + shown_name(found.name) : "");
     }
   }
-  for (const Found& found : all) {
+  for (const FoundProduct& found : all) {
     const std::string name = shown_name(found.name);
     if (result.verbose)
       out.note(fmt::format("{}: product of {}, {}, {}", name, counted(found.count, "number"), duration(found.seconds), device));
@@ -104,12 +104,12 @@ void print(Output& out, const std::vector<Found>& all, const Options& options, c
   }
 }
 
-int run(Output& out, Options options) {
+int run(Output& out, ProductOptions options) {
   options.result.check();
   if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
   options.input.in_order = true;
   const Device device = choose_device(options.device, options.input.resident_bytes());
-  std::vector<Found> all;
+  std::vector<FoundProduct> all;
   for (const NamedSource& source : options.input.sources()) all.push_back(product_of(source, device, options));
   if (!options.result.json) {
     print(out, all, options, device.info().selector);
@@ -119,7 +119,7 @@ int run(Output& out, Options options) {
   object["device"] = device.info().selector;
   object["nan_policy"] = options.result.nan;
   object["files"] = Json::array();
-  for (const Found& found : all) object["files"].push_back(json_of(found));
+  for (const FoundProduct& found : all) object["files"].push_back(json_of(found));
   out.print("{}\n", to_text(object));
   return kExitOk;
 }
@@ -127,7 +127,7 @@ int run(Output& out, Options options) {
 }  // namespace
 
 void add_product(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProductOptions>();
   CLI::App* command = program.add_subcommand("prod", "The product: of integers exact, of others by a fixed tree");
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);

@@ -21,14 +21,14 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct QuantileOptions {
   Input input;
   std::vector<std::string> wanted;  ///< as the user wrote them
   std::string method = "linear";
   ResultOptions result;
 };
 
-struct Found {
+struct FoundQuantiles {
   std::string name;
   Quantiles quantiles;
   std::string reason;  ///< why there are none
@@ -72,8 +72,8 @@ class Watched final : public Source {
 };
 
 // `type`: of all elements, if they have one type.
-Found find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const Options& options) {
-  Found found{input.name, {}, {}, 0, 0};
+FoundQuantiles find(const NamedSource& input, std::optional<DType> type, const std::vector<double>& q, const QuantileOptions& options) {
+  FoundQuantiles found{input.name, {}, {}, 0, 0};
   const auto start = std::chrono::steady_clock::now();
   const QuantileRule rule{parse_quantile_method(options.method), options.result.float32};
   const samesum::Options how{.nan = options.result.nan_policy(), .tuning = {.threads = options.input.threads}};
@@ -87,12 +87,12 @@ Found find(const NamedSource& input, std::optional<DType> type, const std::vecto
   return found;
 }
 
-void print_json(Output& out, const std::vector<Found>& all, const Options& options) {
+void print_json(Output& out, const std::vector<FoundQuantiles>& all, const QuantileOptions& options) {
   Json object;
   object["method"] = options.method;
   object["nan_policy"] = options.result.nan;
   object["files"] = Json::array();
-  for (const Found& found : all) {
+  for (const FoundQuantiles& found : all) {
     Json file = {{"file", found.name}};
     if (found.reason.empty()) {
       file["count"] = found.quantiles.count;
@@ -115,9 +115,9 @@ void print_json(Output& out, const std::vector<Found>& all, const Options& optio
   out.print("{}\n", to_text(object));
 }
 
-void print_csv(Output& out, const std::vector<Found>& all, const Options& options) {
+void print_csv(Output& out, const std::vector<FoundQuantiles>& all, const QuantileOptions& options) {
   out.print("file,q,value,bits,count,nan,missing\n");
-  for (const Found& found : all) {
+  for (const FoundQuantiles& found : all) {
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
       const Number number(found.quantiles.values[i]);
       out.print("{},{},{},{},{},{},{}\n", csv_field(found.name), options.wanted[i], options.result.text(number), number.bits(),
@@ -127,9 +127,9 @@ void print_csv(Output& out, const std::vector<Found>& all, const Options& option
 }
 
 // A line for each quantile of each file: labels and the value; with --plain only the value.
-void print(Output& out, const std::vector<Found>& all, const Options& options) {
+void print(Output& out, const std::vector<FoundQuantiles>& all, const QuantileOptions& options) {
   const bool plain = options.result.plain;
-  for (const Found& found : all) {
+  for (const FoundQuantiles& found : all) {
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
       const std::string label = options.wanted.size() > 1 && !plain ? options.wanted[i] + "\t" : "";
       out.print("{}{}{}\n", label, options.result.text(Number(found.quantiles.values[i])),
@@ -138,8 +138,8 @@ void print(Output& out, const std::vector<Found>& all, const Options& options) {
   }
 }
 
-void print_notes(Output& out, const std::vector<Found>& all, const Options& options) {
-  for (const Found& found : all) {
+void print_notes(Output& out, const std::vector<FoundQuantiles>& all, const QuantileOptions& options) {
+  for (const FoundQuantiles& found : all) {
     const std::string name = shown_name(found.name);
     const std::uint64_t nans = found.quantiles.nan_count;
     const bool skipped = options.result.nan_policy() == NanPolicy::skip;
@@ -156,7 +156,7 @@ void print_notes(Output& out, const std::vector<Found>& all, const Options& opti
   }
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const QuantileOptions& options) {
   options.result.check();
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
@@ -173,13 +173,13 @@ int run(Output& out, const Options& options) {
     types = {same ? types.front() : std::nullopt};
     inputs = {as_one(std::move(inputs))};
   }
-  std::vector<Found> all;
+  std::vector<FoundQuantiles> all;
   for (std::size_t i = 0; i < inputs.size(); ++i) all.push_back(find(inputs[i], types[i], q, options));
   if (options.result.json) {
     print_json(out, all, options);
     return kExitOk;
   }
-  for (const Found& found : all) {
+  for (const FoundQuantiles& found : all) {
     if (!found.reason.empty()) throw Error(ErrorKind::no_answer, fmt::format("{}: {}", shown_name(found.name), found.reason));
   }
   if (options.result.csv) {
@@ -192,7 +192,7 @@ int run(Output& out, const Options& options) {
 }
 
 CLI::App* add_command(CLI::App& program, Action& action, const char* name, const char* description,
-                      const std::shared_ptr<Options>& options) {
+                      const std::shared_ptr<QuantileOptions>& options) {
   CLI::App* command = program.add_subcommand(name, description);
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
@@ -215,7 +215,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
 }  // namespace
 
 void add_quantile(CLI::App& program, Action& action) {
-  const auto quantile = std::make_shared<Options>();
+  const auto quantile = std::make_shared<QuantileOptions>();
   CLI::App* command = add_command(program, action, "quantile", "Exact quantiles, of any type, in bounded memory", quantile);
   command->add_option("-q,--quantile", quantile->wanted, "from 0 to 1; several: 0.1,0.5,0.9 or -q again")
       ->required()
@@ -234,7 +234,7 @@ the nearer one (of two the one with the even index), midpoint the middle of both
 Integers stay integers where the exact value is one. All quantiles are found in
 the same passes over a file, by the CPU; what comes through a pipe goes through
 a temporary file (in TMPDIR) where it has more than 16 MiB.)");
-  const auto median = std::make_shared<Options>();
+  const auto median = std::make_shared<QuantileOptions>();
   median->wanted = {"0.5"};
   add_command(program, action, "median", "The exact median, of any type, in bounded memory", median)->footer(R"(Examples:
   samesum median x.npy

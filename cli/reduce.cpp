@@ -23,7 +23,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct ReduceOptions {
   Input input;
   std::string device = "auto", combine, finish;
   std::vector<std::string> identity;
@@ -39,7 +39,7 @@ Array on_device(const Array& data, const Device& device) {
   return {buffer, data.size(), data.type()};
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const ReduceOptions& options) {
   options.result.check();
   const FormulaMath math = options.input.reproducible ? FormulaMath::fixed : FormulaMath::native;
   Operator op{Formula(options.combine, math), {}, options.input.formula_parameters()};
@@ -109,7 +109,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_reduce(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReduceOptions>();
   CLI::App* command = program.add_subcommand("reduce", "A reduction by an operator of your own, as a formula of a and b");
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
   command->add_option("--combine", options->combine, "the operator: 'gcd(a, b)', 'a*b % 1000003', '(a[0] + b[0], ...)'")

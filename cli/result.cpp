@@ -105,7 +105,7 @@ void add_options(CLI::App& command, ResultOptions& options, unsigned wanted) {
   flag(kHex, "--hex", options.hex, "print hexadecimal floats, as C's %a");
   flag(kVerbose, "-v,--verbose", options.verbose, "also tell how it was done");
   if ((wanted & kPartial) != 0) {
-    command.add_option("--partial", options.partial, "also write the unrounded sum, for 'merge'")->type_name("OUT");
+    command.add_option("--partial", options.partial, "also write the unrounded result, for 'merge'")->type_name("OUT");
   }
 }
 

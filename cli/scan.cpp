@@ -6,6 +6,7 @@
 #include "output_file.hpp"
 #include "printable.hpp"
 #include "result.hpp"
+#include "segments.hpp"
 #include "usage.hpp"
 
 #include <samesum/array_file.hpp>
@@ -26,10 +27,11 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct ScanOptions {
   Input input;
   std::string device = "auto", operation = "sum", combine, out;
   std::optional<std::int64_t> axis;
+  SegmentsOptions segments;
   std::optional<std::string> identity;
   bool exclusive = false;
   ResultOptions result;
@@ -47,7 +49,7 @@ ScanOperation operation_named(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("--op is sum, prod, min, max or count, not '{}'; a formula goes to --combine", name));
 }
 
-Number number_at(const Values& values, std::uint64_t i) {
+Number scanned_number(const Values& values, std::uint64_t i) {
   switch (values.type()) {
     case DType::float64:
       return {values.as<double>()[i], DType::float64};
@@ -62,7 +64,7 @@ Number number_at(const Values& values, std::uint64_t i) {
   }
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const ScanOptions& options) {
   options.result.check();
   if (options.input.files.size() != 1) throw Error(ErrorKind::usage, "a scan takes one file: its results stand beside its elements");
   const bool has_operator = !options.combine.empty();
@@ -73,6 +75,15 @@ int run(Output& out, const Options& options) {
   Scan what{.exclusive = options.exclusive, .float32 = options.result.float32, .axis = options.axis};
   what.operation = operation_named(options.operation);
   if (what.float32 && what.operation != ScanOperation::sum) throw Error(ErrorKind::usage, "--float32 rounds sums: leave out --op");
+  options.segments.check();
+  if (options.axis && options.segments.wanted()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("a scan goes along an axis or by segment: leave out --axis or {}", options.segments.option()));
+  }
+  if (options.segments.wanted()) {
+    const By division = division_by(options.segments);
+    what.offsets.assign(division.offsets().begin(), division.offsets().end());
+  }
   const OutputFile target(options.out, options.input.files);
   if (target.wanted() && (options.result.plain || options.result.csv || options.result.json)) {
     throw Error(ErrorKind::usage,
@@ -106,12 +117,12 @@ int run(Output& out, const Options& options) {
     object["shape"] = values.shape();
     object["type"] = name_of(values.type());
     object["values"] = Json::array();
-    for (std::uint64_t i = 0; i < values.size(); ++i) number_at(values, i).add_to(object["values"].emplace_back());
+    for (std::uint64_t i = 0; i < values.size(); ++i) scanned_number(values, i).add_to(object["values"].emplace_back());
     out.print("{}\n", to_text(object));
   } else {
     if (options.result.csv) out.print("index,{}\n", has_operator ? "value" : options.operation);
     for (std::uint64_t i = 0; i < values.size(); ++i) {
-      const std::string text = options.result.text(number_at(values, i));
+      const std::string text = options.result.text(scanned_number(values, i));
       options.result.csv ? out.print("{},{}\n", i, text) : out.print("{}\n", text);
     }
   }
@@ -125,7 +136,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_scan(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ScanOptions>();
   CLI::App* command = program.add_subcommand("scan", "The sum of every prefix, each exact and rounded once; other scans");
   add_files(*command, options->input, "a .npy file, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
@@ -134,6 +145,7 @@ void add_scan(CLI::App& program, Action& action) {
   command->add_option("--identity", options->identity, "--combine --exclusive: what the scan begins with")->type_name("NUMBER");
   command->add_flag("--exclusive", options->exclusive, "of the elements before each one, without it");
   command->add_option("--axis", options->axis, "along this axis of an array; -1 is the last; else over all, in C order")->type_name("N");
+  add_options(*command, options->segments);
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   command->add_option("--threads", options->input.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
@@ -143,6 +155,7 @@ void add_scan(CLI::App& program, Action& action) {
   seq 100 | samesum scan -             # a line for each number
   samesum scan --exclusive x.npy -o y.npy # of what comes before
   samesum scan --axis 0 x.npy -o y.npy # down each column of a matrix
+  samesum scan --offsets o.npy x.npy   # anew in each segment
   samesum scan --op max x.npy -o y.npy # the greatest so far
   samesum scan --combine 'gcd(a, b)' n.npy
 

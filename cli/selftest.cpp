@@ -11,7 +11,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct SelftestOptions {
   std::string device = "all";
   bool json = false;
 };
@@ -39,7 +39,7 @@ void print_text(Output& out, const SelftestResult& result) {
   for (const std::string& failure : result.failures) out.print("           {}\n", failure);
 }
 
-int run(Output& out, const Options& options) {
+int run(Output& out, const SelftestOptions& options) {
   std::string lines;
   std::size_t failed = 0;
   for (const DeviceInfo& info : chosen(options.device)) {
@@ -64,7 +64,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_selftest(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SelftestOptions>();
   CLI::App* command = program.add_subcommand("selftest", "Hard cases on every device: are the bits right?");
   command->add_option("--device", options->device, "all (default), or a single one")->type_name("DEVICE");
   command->add_flag("--json", options->json, "print a line of JSON for each device");

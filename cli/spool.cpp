@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kMaxInMemory = std::uint64_t{16} << 20;
 
-[[noreturn]] void fail(const std::string& folder, std::string_view hint) {
+[[noreturn]] void no_temporary_file(const std::string& folder, std::string_view hint) {
   const int code = errno;
   throw Error(ErrorKind::usage, fmt::format("a temporary file in {} cannot be written: {} (TMPDIR names another folder{})", folder,
                                             std::generic_category().message(code), hint));
@@ -36,7 +36,7 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
     for (std::uint64_t done = 0; done < bytes; done += chunk_.size()) {
       chunk_.resize(std::min(kChunkBytes, bytes - done));
       std::memcpy(chunk_.data(), from + done, chunk_.size());
-      if (std::fwrite(chunk_.data(), 1, chunk_.size(), file_.get()) != chunk_.size()) fail(folder, hint);
+      if (std::fwrite(chunk_.data(), 1, chunk_.size(), file_.get()) != chunk_.size()) no_temporary_file(folder, hint);
     }
   };
   while (const std::optional<Array> view = source.next()) {
@@ -44,10 +44,10 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
     if (file_ == nullptr && memory_.size() + view->bytes() > kMaxInMemory) {
       std::string path = folder + "/samesum-XXXXXX";
       const int descriptor = mkstemp(path.data());
-      if (descriptor < 0) fail(folder, hint);
+      if (descriptor < 0) no_temporary_file(folder, hint);
       unlink(path.c_str());
       file_.reset(fdopen(descriptor, "w+b"));
-      if (file_ == nullptr) fail(folder, hint);
+      if (file_ == nullptr) no_temporary_file(folder, hint);
       put(memory_.data(), memory_.size());
       memory_ = {};
     }
@@ -63,7 +63,7 @@ Spool::Spool(Source& source, std::string_view hint) : format_(source.format()), 
   }
   missing_ = source.missing();
   part_ = source.part();
-  if (file_ != nullptr && std::fflush(file_.get()) != 0) fail(folder, hint);
+  if (file_ != nullptr && std::fflush(file_.get()) != 0) no_temporary_file(folder, hint);
   rewind();
 }
 

@@ -49,7 +49,7 @@ std::vector<std::byte> start_of_pipe() {
   return start;
 }
 
-[[noreturn]] void fail(int code) {
+[[noreturn]] void not_kept(int code) {
   throw Error(ErrorKind::usage,
               fmt::format("standard input: cannot be kept in memory: {}; give the image as a file", std::generic_category().message(code)));
 }
@@ -71,14 +71,14 @@ std::string image_from_standard_input() {
     close(copy);
     return "";
   }
-  if (lseek(copy, 0, SEEK_SET) != 0) fail(errno);
+  if (lseek(copy, 0, SEEK_SET) != 0) not_kept(errno);
   std::vector<std::byte> block(std::size_t{1} << 16);
   for (;;) {
     const ssize_t size = read(STDIN_FILENO, block.data(), block.size());
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) fail(errno);
+    if (size < 0) not_kept(errno);
     if (size == 0) return path;
-    if (const int code = write_all(copy, std::span(block).first(static_cast<std::size_t>(size))); code != 0) fail(code);
+    if (const int code = write_all(copy, std::span(block).first(static_cast<std::size_t>(size))); code != 0) not_kept(code);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "input.hpp"
 #include "number.hpp"
 #include "output.hpp"
+#include "part.hpp"
 #include "result.hpp"
 
 #include <samesum/device.hpp>
@@ -25,6 +26,7 @@ struct StatisticsOptions {
   std::string nodata;
   ResultOptions result;
   AxesOptions axes;
+  PartOptions part;
   Fields fields;
   Tuning tuning;
 
@@ -67,6 +69,14 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
                 const StatisticsOptions& options);
 /// Prints for a terminal, a pipe or --csv; returns the exit code.
 int print_text(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options);
+
+/// Prints the statistics of elements that lie in one array, of which the options name some.
+int print_statistics(Output& out, const std::string& name, const Statistics& all, const StatisticsOptions& options);
+/// The usual statistics, and others that were collected.
+std::vector<std::string> names_of(const Statistics& all);
+/// Prints a dot product. `integers`: of integers; `is_signed_type`: of a signed type.
+int print_dot(Output& out, const ProductAccumulator& sum, bool integers, bool is_signed_type, const ResultOptions& result,
+              const std::string& device = "");
 
 /// Prints the sums of several columns, by the options of `sum`.
 int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result);

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "image_input.hpp"
 #include "nodata.hpp"
+#include "part.hpp"
 #include "partial.hpp"
 #include "statistics.hpp"
 #include "summing.hpp"
@@ -16,13 +17,14 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct SumOptions {
   Input input;
   std::string device = "auto";
   bool split = false;
   Tuning sum;
   ResultOptions result;
   AxesOptions axes;
+  PartOptions part;
   ImageSelection selection;
 
   bool of_image() const { return input.files.size() == 1 && input.dtype.empty() && input.map.empty() && is_image(input.files.front()); }
@@ -39,7 +41,7 @@ struct Options {
   }
 };
 
-int print_all(Output& out, const Options& options, const std::vector<NamedSource>& sources, const PartialTarget& partial) {
+int print_all(Output& out, const SumOptions& options, const std::vector<NamedSource>& sources, const PartialTarget& partial) {
   const std::vector<DeviceSum> results = sum_everywhere(sources, options.sum);
   const bool agree = all_agree(results);
   if ((options.result.plain || options.result.csv) && !agree) {
@@ -65,9 +67,25 @@ int print_all(Output& out, const Options& options, const std::vector<NamedSource
   return agree ? kExitOk : kExitNoAnswer;
 }
 
-int run(Output& out, const Options& options) {
+int run_in_parts(Output& out, const SumOptions& options) {
+  if (options.split || means_all(options.device) || options.axes.wanted() || !options.input.keys.empty() || options.of_image() ||
+      options.selection.wanted()) {
+    throw Error(
+        ErrorKind::usage,
+        "--part and --checkpoint are for the sum of all elements on one device: leave out --split, --device all, --axis, --by and images");
+  }
+  PartWork work;
+  work.command = "sum";
+  work.reduce = [&](std::span<const Array> arrays, const Device& device) -> PartialResult {
+    return accumulate(arrays.front(), {.device = device, .tuning = options.sum});
+  };
+  return run_part(out, options.input, options.device, options.part, options.result, work);
+}
+
+int run(Output& out, const SumOptions& options) {
   options.result.check();
   options.axes.check();
+  if (options.part.wanted()) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || options.axes.wanted()) {
@@ -124,7 +142,7 @@ int run(Output& out, const Options& options) {
 }  // namespace
 
 void add_sum(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SumOptions>();
   options->input.tables = Tables::columns;
   CLI::App* command = program.add_subcommand("sum", "The exact sum of the numbers in files, rounded once");
   add_files(*command, options->input, ".npy files, text, raw numbers; none, or -: standard input");
@@ -135,6 +153,7 @@ void add_sum(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default), all ...")->type_name("DEVICE");
   command->add_flag("--split", options->split, "share the work out over all devices of --device all, or cuda:0,cuda:1");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
+  add_part(*command, options->part);
   add_axes(*command, options->axes);
   add_selection(*command, options->selection);
   add_by(*command, options->input);
@@ -158,9 +177,12 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --device all --split x.npy # on every device a part of it
   samesum sum --nan skip x.npy         # as if no NaN were there
   samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
+  samesum sum --part 1/2 --partial 1.part x.npy # half of x.npy; see 'merge'
+  samesum sum --checkpoint x.state x.npy # again after a crash: it goes on
   samesum sum --axis 0 x.npy -o y.npy  # of each column of a matrix
   samesum sum photo.png --region 20x10+4+5 # of each channel of an image
   samesum sum --tile 16x16 image.npy -o y.npy # of each tile
+  samesum sum --offsets o.npy x.npy    # of x[o[i]] ... x[o[i+1] - 1], each i
   samesum sum --column price --by city,year sales.csv # for each of the groups
 
 What begins as a .npy file is one; with --dtype the rest is raw; else it is text,

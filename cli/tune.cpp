@@ -17,7 +17,7 @@
 namespace samesum::cli {
 namespace {
 
-struct Options {
+struct TuneCommand {
   std::string device = "auto";
   std::vector<std::string> types, sizes;
   TuneOptions tune;
@@ -123,7 +123,7 @@ Json json_of(const TuneResult& result) {
   return object;
 }
 
-int run(Output& out, Options options) {
+int run(Output& out, TuneCommand options) {
   const Device device = choose_for_bench(options.device);
   if (options.show) return show(out, device.info(), options.json);
   if (options.reset) {
@@ -156,7 +156,7 @@ int run(Output& out, Options options) {
 }  // namespace
 
 void add_tune(CLI::App& program, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TuneCommand>();
   CLI::App* command = program.add_subcommand("tune", "Find the fastest shapes of kernels for this device");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--operation", options->tune.operations, "sum, dot, extrema (default: all)")->take_all()->option_text("NAME");

@@ -163,9 +163,9 @@ std::string describe_mistake(const CLI::App& program, const CLI::ParseError& err
     const std::string option = unknown->substr(0, unknown->find('='));
     const std::string meant = guess(option, options_of(*command));
     message = fmt::format("no option '{}'{}{}", option, meant.empty() ? "" : ".", meant);
-  } else if (!commands.empty() && rest.empty()) {
+  } else if (command->get_require_subcommand_min() > 0 && rest.empty()) {
     message = "which command? " + known;
-  } else if (!commands.empty()) {
+  } else if (!commands.empty() && !rest.empty()) {
     const std::string meant = guess(rest.front(), commands);
     message = fmt::format("no command '{}'.{}", rest.front(), meant.empty() ? " " + known : meant);
   } else if (!rest.empty()) {
@@ -213,5 +213,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   };
   return CLI::Validator(check, "");
 }
+
+void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
 }  // namespace samesum::cli

@@ -25,6 +25,9 @@ std::string describe_mistake(const CLI::App& program, const CLI::ParseError& err
 /// Parses a count: "1000000", "1e6", "2^28", "64M" (K, M and G are powers of 1024). False for anything else, and beyond 2^63.
 bool parse_count(const std::string& text, std::uint64_t& count);
 
+/// Throws an Error of kind usage.
+[[noreturn]] void refuse(const std::string& message);
+
 /// For Option::transform: an integer, written as in parse_count.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 

@@ -21,7 +21,12 @@ for entry in xml.parse(build / "ctest.xml").getroot().iter("testcase"):
         reasons[f"{entry.get('name')}: not run by ctest"] += not_run
         passed += not entry_failed and not not_run
         continue
-    root = xml.parse(cases).getroot()
+    try:
+        root = xml.parse(cases).getroot()
+    except xml.ParseError as error:
+        print(f"failed: {entry.get('name')}: {cases} cannot be read: {error}")
+        failed += 1
+        continue
     total = int(root.get("tests")) - int(root.get("disabled"))
     failures = int(root.get("failures")) + int(root.get("errors"))
     skips = 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""wheel.py BUILD_DIRECTORY TARGET_DIRECTORY: packs the Python package with the shared library, and those that it needs, as a wheel for any
-Python of 3.9 or newer: the package calls the library by its C interface, so it has no compiled code of its own."""
+"""wheel.py BUILD_DIRECTORY TARGET_DIRECTORY: packs the Python package as built there, the program, and the shared libraries that they need,
+as a wheel: for Python 3.12 and newer where the module keeps to the limited API, else for the version that it is built for."""
 import base64
 import hashlib
 import os
@@ -38,16 +38,22 @@ def main():
     version = re.search(r'SAMESUM_VERSION "(.*)"', (ROOT / "include/samesum/version.hpp").read_text())[1]
     with tempfile.TemporaryDirectory() as folder:
         stage = pathlib.Path(folder)
-        shutil.copytree(ROOT / "python/samesum", stage / "samesum", ignore=shutil.ignore_patterns("__pycache__"))
-        libraries = stage / "samesum" / "lib"
+        package = stage / "samesum"
+        shutil.copytree(build / "python/samesum", package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(build / "cli/samesum", package / "samesum")
+        libraries = package / "lib"
         libraries.mkdir()
-        own = build / "lib" / "libsamesum.so.0"
-        for name, path in [("libsamesum.so.0", own), *needed(own)]:
+        module = next(package.glob("_core*.so"))
+        own = [module, package / "samesum"]
+        for name, path in sorted({pair for file in own for pair in needed(file)}):
             shutil.copy(path, libraries / name, follow_symlinks=True)
             os.chmod(libraries / name, 0o755)
-            subprocess.run(["strip", "--strip-unneeded", libraries / name], check=True)
-            subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", libraries / name], check=True)
-        tag = "py3-none-manylinux_%d_%d_x86_64" % glibc(libraries.iterdir())
+        bundled = list(libraries.iterdir())
+        for path in own + bundled:
+            subprocess.run(["strip", "--strip-unneeded", path], check=True)
+            subprocess.run(["patchelf", "--set-rpath", "$ORIGIN" if path in bundled else "$ORIGIN/lib", path], check=True)
+        python = re.search(r"cpython-(\d+)", module.name)
+        tag = ("cp" + python[1] + "-cp" + python[1] if python else "cp312-abi3") + "-manylinux_%d_%d_x86_64" % glibc(own + bundled)
         info = stage / f"samesum-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"""Metadata-Version: 2.1

@@ -17,7 +17,7 @@ NAMES = {"FN": "EXACT_SUM_FN", "ulong": "exact_ulong", "long": "exact_long", "ui
 def renamed(text):
     text = re.sub(r"\bLOCAL (const )?", r"\1", text)  # digits are a work-item's own here
     text = re.sub(r"\b(%s)\b" % "|".join(NAMES), lambda match: NAMES[match[0]], text)
-    text = re.sub(r"\bexpansion_", "exact_expansion_", text)
+    text = re.sub(r"\b(expansion_|error_of_sum|adds_exactly)", r"exact_\1", text)
     return text.replace("0xffffffffL", "(exact_long)0xffffffffu")
 
 

@@ -41,10 +41,12 @@ __global__ __launch_bounds__(kThreads) void exact_sums(const T* x, unsigned repe
   constexpr int kFormat = sizeof(T) == 4 ? EXACT_SUM_FLOAT32 : EXACT_SUM_FLOAT64;
   __shared__ double scratch[EXACT_SUM_SCRATCH(kThreads)];
   exact_ulong* const own = words + blockIdx.x * std::size_t{EXACT_SUM_WORDS(kFormat)};
+  T elements[kItems];  // loaded before the first is added, as additions may write to memory
+#pragma unroll
+  for (unsigned k = 0; k < kItems; ++k) elements[k] = x[(blockIdx.x * std::size_t{kItems} + k) * kThreads + threadIdx.x];
   ExactSum sum = exact_sum_begin();
 #pragma unroll
-  for (unsigned k = 0; k < kItems; ++k)
-    sum = exact_sum_add(sum, x[(blockIdx.x * std::size_t{kItems} + k) * kThreads + threadIdx.x], own, kFormat);
+  for (unsigned k = 0; k < kItems; ++k) sum = exact_sum_add(sum, elements[k], own, kFormat);
   for (unsigned repeat = 0; repeat < repeats; ++repeat) {
     const ExactSum all = exact_sum_group(sum, scratch, own, kFormat);
     if (threadIdx.x == 0)

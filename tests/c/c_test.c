@@ -1,26 +1,5 @@
 /* The C interface from C11: results, errors, handles, and callbacks. Exits with the number of failures. */
-#include <samesum/samesum.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failures = 0;
-
-#define CHECK(condition)                                                                     \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, samesum_message()); \
-      ++failures;                                                                            \
-    }                                                                                        \
-  } while (0)
-#define OK(call) CHECK((call) == SAMESUM_OK)
-
-static samesum_array doubles(const double* data, const uint64_t* size) {
-  const samesum_array array = {.data = data, .type = SAMESUM_FLOAT64, .rank = 1, .shape = size};
-  return array;
-}
+#include "check.h"
 
 static void reductions(void) {
   const double x[] = {1, 1e100, 3, -1e100, 0};
@@ -34,7 +13,7 @@ static void reductions(void) {
   OK(samesum_dot(&array, &array, NULL, &number));
   CHECK(number == 2e200);
   OK(samesum_norm(&array, NULL, &number));
-  CHECK(fabs(number - 1.4142135623730951e100) < 2e84);  /* a unit in the last place */
+  CHECK(fabs(number - 1.4142135623730951e100) < 2e84); /* a unit in the last place */
   OK(samesum_quantile(&array, 0.5, NULL, &number));
   CHECK(number == 1);
   samesum_extremum extremum;

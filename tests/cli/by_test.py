@@ -9,6 +9,7 @@ import math
 import random
 import unittest
 
+from support.informative import informative
 from support.program import Case, bits
 
 
@@ -42,6 +43,7 @@ class By(Case):
         self.assertEqual(lines[0], ["city", "year", "price"])
         expected = self.groups(lambda row: row[:2], 2)
         self.assertEqual([tuple(line[:2]) for line in lines[1:]], list(expected))
+        informative([float(line[2]) for line in lines[1:]])
         for line in lines[1:]:
             self.assertEqual(float(line[2]), float(sum(map(fractions.Fraction, expected[tuple(line[:2])]))))
 

@@ -11,6 +11,7 @@ import subprocess
 import time
 import unittest
 
+from support.informative import informative
 from support.program import PROGRAM, Case, bits, header, npy
 
 
@@ -18,7 +19,7 @@ class Sum(Case):
     def test_the_value(self):
         random.seed(1)
         values = [random.uniform(-1, 1) * 10 ** random.randint(-30, 30) for _ in range(1000)]
-        right = math.fsum(values)
+        right = informative(math.fsum(values))
         self.array("x.npy", values)
         self.assertEqual(self.plain("sum", "x.npy"), repr(right))
         self.assertEqual(float.fromhex(self.plain("sum", "x.npy", "--hex")), right)
@@ -87,7 +88,7 @@ class Sum(Case):
         values = [random.gauss(0, 1) * 2.0 ** random.randint(-80, 80) for _ in range(5000)]
         self.array("x.npy", values)
         for options in (["--threads", "1"], ["--threads", "3"], ["--device", "cpu"], ["--variant", "auto"]):
-            self.assertEqual(self.plain("sum", "x.npy", *options), repr(math.fsum(values)))
+            self.assertEqual(self.plain("sum", "x.npy", *options), repr(informative(math.fsum(values))))
 
     def test_raw(self):
         self.write("x.bin", struct.pack("<3f", 1, 2, 3.5))
@@ -112,7 +113,7 @@ class Text(Case):
         values = [random.gauss(0, 1) * 10 ** random.randint(-300, 300) for _ in range(3000)]
         text = "".join(repr(value) + random.choice("\n \t,") for value in values)
         self.write("x.txt", text.encode())
-        self.assertEqual(self.plain("sum", "x.txt"), repr(math.fsum(values)))
+        self.assertEqual(self.plain("sum", "x.txt"), repr(informative(math.fsum(values))))
         self.assertEqual(self.plain("sum", "-", input=text.encode()), repr(math.fsum(values)))
         self.assertEqual(self.plain("sum", "--device", "all", "-", input=text.encode()), repr(math.fsum(values)))
         self.assertEqual(self.json("compare", "-", input=text.encode())["devices"][0]["value"], math.fsum(values))
@@ -328,7 +329,7 @@ class Devices(Case):
         self.array("x.npy", values)
         for devices in "all", "cpu", "cpu,cpu", ",".join(device["selector"] for device in self.json("devices")["devices"]):
             found = self.json("sum", "x.npy", "--split", "--device", devices)
-            self.assertEqual(found["bits"], bits(math.fsum(values)))
+            self.assertEqual(found["bits"], bits(informative(math.fsum(values))))
             self.assertEqual(found["device"].count(","), len(found["device"].split(",")) - 1)
         self.refuse("sum", "x.npy", "--device", "cpu,cpu")
         self.refuse("sum", "x.npy", "--split", "--device", "cpu,none")

@@ -1,7 +1,7 @@
 """The examples in README, docs/ and --help work: every command is run, every C++ snippet is compiled and run.
 
 In README and docs/*.md each block of code stands between ``` and has a language: cpp, opencl (the `source` of the next cpp block), sh, console
-(`$ command`, and what it prints), or text for what is neither. Commands run with inputs of these names that are made here, and `bench` with
+(`$ command`, and what it prints), python (run by tests/python), or text for what is none of these. Commands run with inputs of these names that are made here, and `bench` with
 few data; what cannot be run stands in NOT_RUN, with the reason.
 """
 import gzip
@@ -32,6 +32,7 @@ NOT_RUN = {
     "samesum selftest --json >> report.txt": "likewise",
     "mpicxx -std=c++20 sum.cpp -lsamesum": "the example is built and run by the test example_mpi_sum",
     "mpirun -n 8 ./a.out": "likewise",
+    "mpirun -n 8 samesum-mpi sum big.npy": "the program is run by the test mpi_program",
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["check"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
@@ -91,6 +92,8 @@ class Commands(Case):
         for name in ("masses.npy", "w.npy"):
             numpy.save(self.path(name), generator.random(30))
         numpy.save(self.path("counts.npy"), generator.integers(0, 1000, 300))
+        numpy.save(self.path("o.npy"), [0, 10, 10, 300])
+        numpy.save(self.path("lengths.npy"), [10, 0, 290])
         for name in ("dump.raw", "a.raw", "b.raw"):
             self.write(name, generator.random(1000).tobytes())
         numpy.savez(self.path("arrays.npz"), x=generator.random(10))
@@ -142,6 +145,8 @@ class Commands(Case):
         words = command
         on_kernels = "--device cuda" in words or "--device opencl" in words
         words = re.sub(r"--device (cuda|opencl)\S*", f"--device {self.device}", words)
+        if "--report" in words:
+            words = re.sub(r" --only \S+", "", words) + " --only barrier --device cpu" + ("" if "--quick" in words else " --quick")
         measured = re.search(r"samesum bench (\w+)", words)
         if measured:
             pattern = measured[1]

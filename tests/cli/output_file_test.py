@@ -10,6 +10,7 @@ import time
 import unittest
 import zipfile
 
+from support.informative import informative
 from support.program import PROGRAM, Case
 
 
@@ -21,7 +22,7 @@ class Partial(Case):
         for i, values in enumerate(self.parts):
             self.array("%d.npy" % i, values)
             self.succeed("sum", "%d.npy" % i, "--partial", "%d.sum" % i)
-        self.right = math.fsum(value for values in self.parts for value in values)
+        self.right = informative(math.fsum(value for values in self.parts for value in values))
 
     def test_merge(self):
         self.assertEqual(self.plain("merge", "0.sum", "1.sum", "2.sum"), repr(self.right))

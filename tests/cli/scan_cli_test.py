@@ -3,6 +3,7 @@ import struct
 import unittest
 from fractions import Fraction
 
+from support.informative import informative
 from support.program import Case, header, npy
 
 try:
@@ -35,6 +36,12 @@ class Scans(Case):
         self.assertEqual(self.succeed("scan", "-", input=b"1 2 3\n4\n").split(), ["1", "3", "6", "10"])
         self.assertEqual(self.succeed("scan", "--op", "prod", "-", input=b"1 2 3\n4\n").split(), ["1", "2", "6", "24"])
         self.assertEqual(self.succeed("scan", "--op", "count", "-", input=b"0 7 0 1").split(), ["0", "1", "1", "2"])
+        offsets, lengths = self.write("o.txt", b"0 2 2 5"), self.write("l.txt", b"2 0 3")
+        for option, name in (("--offsets", offsets), ("--lengths", lengths)):
+            self.assertEqual(self.succeed("scan", option, name, "-", input=b"1 2 3 4 5").split(), ["1", "3", "3", "7", "12"])
+            self.assertEqual(self.succeed("scan", option, name, "--exclusive", "-", input=b"1 2 3 4 5").split(), ["0", "1", "0", "3", "7"])
+        self.assertIn("l.txt", self.refuse("scan", "--offsets", lengths, "-", input=b"1 2 3 4 5"))
+        self.assertIn("beyond", self.refuse("scan", "--offsets", offsets, "-", input=b"1 2 3"))
         self.assertEqual(self.succeed("scan", "--nan", "skip", "-", input=b"1 nan 2").split(), ["1", "1", "3"])
         self.assertEqual(self.succeed("scan", "--float32", "-", input=b"16777216 1 1").split(), ["16777216", "16777216", "16777218"])
 
@@ -49,7 +56,7 @@ class Scans(Case):
                 self.succeed("scan", "--axis", str(axis), file, "-o", "y.npy")
                 y = numpy.load(self.path("y.npy"))
                 self.assertEqual(y.dtype, numpy.int64)
-                numpy.testing.assert_array_equal(y, x.cumsum(axis=axis))
+                numpy.testing.assert_array_equal(y, informative(x.cumsum(axis=axis)))
             self.succeed("scan", file, "-o", "y.npy")
             numpy.testing.assert_array_equal(numpy.load(self.path("y.npy")), x.cumsum().reshape(x.shape))
             self.succeed("scan", "--op", "max", "--axis", "1", file, "-o", "y.npy")
@@ -65,6 +72,8 @@ class Scans(Case):
         _, file = self.numbers()
         self.assertIn("there is no axis 1", self.refuse("scan", "--axis", "1", file))
         self.assertIn("one file", self.refuse("scan", file, file))
+        self.assertIn("leave out --axis", self.refuse("scan", "--axis", "0", "--offsets", file, file))
+        self.assertIn("say the same", self.refuse("scan", "--lengths", file, "--offsets", file, file))
         self.assertIn("--op is sum", self.refuse("scan", "--op", "mean", file))
         self.assertIn("--combine", self.refuse("scan", "--op", "max", "--combine", "a + b", file))
         self.assertIn("--identity goes with --combine", self.refuse("scan", "--identity", "0", file))

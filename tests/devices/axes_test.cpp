@@ -1,6 +1,7 @@
 // Reductions along axes on every device: the bits of the same reduction of each result's elements alone.
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
+#include "support/guarded.hpp"
 #include "support/informative.hpp"
 
 #include <samesum/axes.hpp>
@@ -17,6 +18,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -293,6 +295,36 @@ TEST(AxesTest, ResultsInTheCallersMemory) {
   EXPECT_EQ(kept.shape(), (std::vector<std::uint64_t>{1, 9}));
   EXPECT_TRUE(std::ranges::equal(kept.as<double>(), expected.as<double>()));
   EXPECT_EQ(kept.array().rank(), 2u);
+}
+
+// Rows whose elements span so many exponents that they are added one by one, of as many columns as whole vectors have; a page follows that
+// nobody may read.
+template <class Real>
+void check_end(std::uint64_t rows, std::uint64_t columns) {
+  std::vector<Real> values(rows * columns);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::ldexp(Real(1 + i % 7), i % 3 == 0 ? 40 : -20);
+  const Array ordinary(values.data(), {rows, columns}, sizeof(Real) == 4 ? DType::float32 : DType::float64);
+  const test::Guarded guarded{std::span<const Real>(values)};
+  const Array last(guarded.values().data(), {rows, columns}, ordinary.type());
+  const Device cpu = Device::open("cpu");
+  for (const std::int64_t axis : {0, 1}) {
+    const Values found = sum(last, Axes{axis}, {.device = cpu});
+    const std::vector<Array> groups = groups_of(ordinary, Axes{axis});
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const double expected = accumulate(groups[i], {.device = cpu}).round();
+      ASSERT_TRUE(test::informative(expected));
+      ASSERT_EQ(found.as<double>()[i], expected) << rows << " x " << columns << ", axis " << axis << ", result " << i;
+    }
+  }
+}
+
+TEST(AxesTest, NothingIsReadBehindTheArray) {
+  for (const std::uint64_t columns : {4u, 8u, 16u, 32u, 64u, 128u}) {
+    for (const std::uint64_t rows : {1u, 3u, 65u}) {
+      check_end<float>(rows, columns);
+      check_end<double>(rows, columns);
+    }
+  }
 }
 
 std::string error_of(const std::function<void()>& call) {

@@ -1,5 +1,6 @@
 // Histograms over several axes against a loop over all samples, and against histograms over one axis.
 #include "support/histograms.hpp"
+#include "support/informative.hpp"
 
 #include <samesum/histogram_distance.hpp>
 #include <samesum/histogram_nd.hpp>
@@ -96,6 +97,7 @@ TEST(HistogramNd, ManySamplesOnSeveralThreadsAndAnyStrides) {
     }
   }
   const HistogramNd right(axes, cells);
+  ASSERT_TRUE(test::informative_counts(right.counts()));
   for (const Device& device : test::devices()) {
     EXPECT_EQ(histogram_nd({x_matrix, y_matrix}, axes, {.device = device}), right) << device.info().selector;
   }
@@ -118,6 +120,7 @@ TEST(HistogramNd, ArraysInADevicesMemory) {
   const std::vector<Bins> axes = {Bins::even(0, 1, 20), Bins::logarithmic(1, 40, 6)};
   const std::vector<Bins> by_formula = {Bins::by_formula(Formula("x*4"), 3), Bins::by_formula(Formula("x % 7"), 6)};
   const HistogramNd right = histogram_nd({x_of(x), y_of(y)}, axes), values = histogram_nd({x_of(x), y_of(y)}, by_formula);
+  ASSERT_TRUE(test::informative_counts(right.counts()) && test::informative_counts(values.counts()));
   EXPECT_EQ(values.projection(1), histogram(y, by_formula[1]));
   for (const Device& device : test::devices()) {
     const Buffer x_there(device, 4 * x.size()), y_there(device, 2 * y.size());

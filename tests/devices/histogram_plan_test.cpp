@@ -2,8 +2,11 @@
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
 
+#include "device/device.hpp"
+#include "histogram/histogram_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
+#include "support/informative.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,6 +78,36 @@ TEST_P(HistogramPlans, CountWhatHistogramCounts) {
         }
       }
     }
+  }
+}
+
+// Groups draw tiles where each has more than two of them. How many were drawn is known to the host, which does not ask for it between the
+// launches that count to the same bins.
+TEST(HistogramLaunches, FollowEachOtherWithoutBeingCleared) {
+  const Bins bins = Bins::even(0, 10, 10);
+  const binning::Plan plan(bins, DType::int32);
+  for (const Device& opened : devices()) {
+    if (!opened.info().has(Capability::kernels)) continue;
+    device::Device& device = opened.implementation();
+    const device::Lock lock(device.mutex());
+    binning::DeviceHistogram counted(device, {&plan}, std::uint64_t{1} << 20, 64);
+    const binning::Configuration& shape = counted.configuration();
+    const std::uint64_t share = std::uint64_t{shape.group_size} * shape.loads * shape.steps * 4, bound = 2 * std::uint64_t{shape.groups};
+    std::vector<std::int32_t> values((bound + 3) * share + 1);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i * i % 13 % 10);
+    const device::Memory memory = device.allocate(4 * values.size());
+    device.write(memory, 0, values.data(), 4 * values.size());
+    std::vector<std::uint64_t> expected(10);
+    counted.clear();
+    for (const std::uint64_t shares : {bound, bound + 1, bound - 1, bound, bound + 3, bound + 1}) {
+      counted.launch(memory, shares * share + 1);
+      for (std::uint64_t i = 0; i < shares * share + 1; ++i) ++expected[static_cast<std::size_t>(values[i])];
+    }
+    const Histogram found = counted.result(bins);
+    ASSERT_TRUE(test::informative_counts(expected));
+    EXPECT_EQ(std::vector(found.counts().begin(), found.counts().end()), expected)
+        << opened.info().selector << ", " << shape.text() << ", " << values.size() << " samples";
+    EXPECT_EQ(found.under() + found.over() + found.nan_count(), 0u);
   }
 }
 

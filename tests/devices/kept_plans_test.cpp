@@ -98,5 +98,43 @@ TEST(KeptPlans, OfHistogramsMakeNothingTwice) {
   EXPECT_EQ(listing->launches, launches + 1) << "the counters were cleared by the launch before";
 }
 
+TEST(KeptPlans, OfProductsMakeNothingTwice) {
+  for (const DType type : {DType::float32, DType::float64, DType::int32}) {
+    const auto listing = std::make_shared<test::ListingDevice>();
+    const Device device(listing);
+    const std::uint64_t size = 1 << 17;
+    const Buffer buffer(device, size * size_of(type));
+    product(Array(buffer, size, type));
+    const int compilations = listing->compilations, loads = listing->loads, allocations = listing->allocations,
+              launches = listing->launches;
+    for (const std::uint64_t count : {size, size / 2, std::uint64_t{3}}) product(Array(buffer, count, type));
+    EXPECT_GT(listing->launches, launches) << name_of(type);
+    EXPECT_EQ(listing->compilations, compilations) << name_of(type);
+    EXPECT_EQ(listing->loads, loads) << name_of(type);
+    EXPECT_EQ(listing->allocations, allocations) << name_of(type);
+  }
+}
+
+TEST(KeptPlans, OfProductsHaveTheBitsOfFreshOnes) {
+  std::vector<double> values(70'003);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<double>(i * 7919 % 1001) * 0x1p-52 * (i % 2 == 0 ? 1 : -1);
+  std::vector<std::int64_t> integers(5000, 1);
+  for (const std::size_t i : {3, 1500, 4999}) integers[i] = -static_cast<std::int64_t>(1000 + i);
+  const Device cpu = Device::open("cpu");
+  for (const Device& device : open_devices("all", 0)) {
+    const Buffer buffer(device, 8 * values.size()), whole(device, 8 * integers.size());
+    buffer.write(values.data(), buffer.bytes());
+    whole.write(integers.data(), whole.bytes());
+    for (const std::uint64_t size : {70'003, 1, 33'000, 70'003, 0}) {
+      const std::span<const double> part = std::span(values).first(size);
+      EXPECT_EQ(product(Array(buffer, size, DType::float64)), product(part, {.device = cpu})) << device.info().selector << ", " << size;
+    }
+    for (const std::uint64_t size : {5000, 1600, 2, 5000}) {
+      const std::span<const std::int64_t> part = std::span(integers).first(size);
+      EXPECT_EQ(product(Array(whole, size, DType::int64)), product(part, {.device = cpu})) << device.info().selector << ", " << size;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace samesum

@@ -96,8 +96,16 @@ TEST_P(Textbook, SumsEveryShapeWithEveryGroupSize) {
   for (const Device& device : kernel_devices()) {
     for (const std::uint32_t group_size : {0u, 1u, 7u, 100u, device.info().max_group_size}) {
       if (group_size == 1 && GetParam() == "tree_passes") continue;
-      if (reduction::why_no_textbook(GetParam(), device.info(), DType::float32).empty())
+      if (!reduction::why_no_textbook(GetParam(), device.info(), DType::float32).empty()) continue;
+      try {
         check_textbook<float>(GetParam(), device, {group_size});
+      } catch (const Error& error) {  // a kernel may take smaller groups than the device, as its registers allow
+        ASSERT_EQ(group_size, device.info().max_group_size) << error.what();
+        const std::string text = error.what(), limit = "this kernel takes 1 to ";
+        const std::size_t at = text.find(limit);
+        ASSERT_NE(at, std::string::npos) << text;
+        check_textbook<float>(GetParam(), device, {static_cast<std::uint32_t>(std::stoul(text.substr(at + limit.size())))});
+      }
     }
     if (reduction::why_no_textbook(GetParam(), device.info(), DType::float64).empty()) {
       check_textbook<double>(GetParam(), device, {});

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -88,6 +89,23 @@ TEST(MapSource, ShapesAndSources) {
   const std::vector<double> none;
   EXPECT_EQ(accumulate(*map("x + 1", {{"x", none}})), accumulate(none));
   EXPECT_EQ(map("x + 1", {{"x", matrix}})->shape(), (std::vector<std::uint64_t>{12, 5}));
+}
+
+TEST(MapSource, HalfPrecision) {
+  std::vector<std::uint16_t> words(3000);
+  Accumulator expected;
+  for (std::size_t k = 0; k < words.size(); ++k) {  // bfloat16 is the upper half of a float32
+    words[k] = static_cast<std::uint16_t>(0x3c00 + k % 1024 + (k % 3 == 0 ? 0x8000 : 0));
+    expected.add(2 * static_cast<double>(std::bit_cast<float>(std::uint32_t{words[k]} << 16)));
+  }
+  ASSERT_TRUE(test::informative(expected));
+  const Array x(words.data(), words.size(), DType::bfloat16);
+  for (const Device& device : test::devices()) {
+    EXPECT_EQ(accumulate(*map("2*x", {{"x", x}}), {.device = device}), expected) << device.info().selector;
+    const Buffer buffer(device, x.bytes());
+    buffer.write(words.data(), x.bytes());
+    EXPECT_EQ(accumulate(*map("2*x", {{"x", Array(buffer, words.size(), DType::bfloat16)}}), {}), expected) << device.info().selector;
+  }
 }
 
 std::string error_of(const std::function<void()>& call) {

@@ -84,6 +84,29 @@ TEST(OperatorTest, IntegersThatDoNotCommute) {
   }
 }
 
+// Rows of a wider matrix: no tiles of neighbouring elements, and too many for the host alone.
+TEST(OperatorTest, RowsOfAMatrix) {
+  const auto combine = [](std::int64_t a, std::int64_t b) { return (a * 3 + b * b + 7) % 1000003; };
+  const Operator op{Formula("(a*3 + b*b + 7) % 1000003")};
+  const std::vector<std::int32_t> x = random_integers(50 * 107, 0, 1000002);
+  std::vector<std::int64_t> leaves;
+  for (std::size_t i = 0; i < 50; ++i) leaves.insert(leaves.end(), x.begin() + 107 * i + 3, x.begin() + 107 * i + 103);
+  const std::int64_t expected = tree(leaves, 0, leaves.size(), combine);
+  const std::vector<double> numbers(leaves.begin(), leaves.end());
+  const double halved = tree(numbers, 0, numbers.size(), [](double a, double b) { return a * 0.5 + b; });
+  ASSERT_TRUE(std::isfinite(halved) && halved != 0);
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    const Array rows = data.reshaped({50, 107}).slice(1, 3, 100);
+    EXPECT_EQ(reduce(rows, op, options), (std::vector<Value>{{expected, DType::int64}}));
+    // Of two components, of which the second alone is converted.
+    const Operator pairs{Formula("(a[0] + b[0], float64(a[1])*0.5 + b[1])")};
+    const std::vector<Value> found = reduce(Formula("(int64(x), float32(x))"), {{"x", rows}}, {}, pairs, options);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0], (Value{std::accumulate(leaves.begin(), leaves.end(), std::int64_t{0}), DType::int64}));
+    EXPECT_EQ(found[1], (Value{halved, DType::float64}));
+  });
+}
+
 TEST(OperatorTest, FloatsHaveTheBitsOfTheTree) {
   for (const std::size_t size : sizes()) {
     SCOPED_TRACE(size);

@@ -5,10 +5,14 @@
 #include "reduce/cpu/sum_cpu_bins.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "selftest/cases.hpp"
+#include "support/devices.hpp"
 #include "support/informative.hpp"
 #include "support/oracle.hpp"
+#include "support/process.hpp"
 #include "support/repeated.hpp"
 
+#include <samesum/buffer.hpp>
+#include <samesum/device.hpp>
 #include <samesum/sum.hpp>
 
 #include <gtest/gtest.h>
@@ -77,6 +81,31 @@ TEST(SumLimits, ABinIsEmptiedInTime) {
     }
   }
   fill_one_bin(kRoom, std::numeric_limits<double>::max() / 0x1p20);
+}
+
+// A group's bins of 32 bits take 2^15 pieces of 16 bits before they are collected: here each piece of each element is as great as it can
+// be, and the elements before the first load of 16 bytes come on top.
+TEST(SumLimits, BinsOfAGroupAreCollectedInTime) {
+  if (test::on_own_queues()) GTEST_SKIP() << "masks are for devices that are opened by their name";
+  constexpr std::uint32_t kGroupSize = 16;
+  constexpr std::uint64_t kCount = 5 * 8192 * std::uint64_t{kGroupSize} + 77;
+  for (const char* const mask : {"fp64", ""}) {  // without, and with sums in registers
+    const test::ScopedVariable masked("SAMESUM_MASK", mask);
+    for (const DeviceInfo& info : list_devices().devices) {
+      if (!info.has(Capability::kernels)) continue;
+      const Device device = Device::open(info.selector);
+      const Buffer buffer(device, (kCount + 1) * sizeof(float));
+      for (const float element : {std::nextafter(8.0F, 0.0F), -std::nextafter(0x1p-4F, 0.0F)}) {  // digits from the lowest bit on
+        const std::vector<float> values(kCount + 1, element);
+        buffer.write(values.data(), values.size() * sizeof(float));
+        Accumulator one;
+        one.add(element);
+        const Array array(buffer, kCount, DType::float32, sizeof(float));
+        const Accumulator found = accumulate(array, {.device = device, .tuning = {.group_size = kGroupSize, .groups = 1}});
+        ASSERT_EQ(found, times(one, kCount)) << info.selector << " without '" << mask << "'";
+      }
+    }
+  }
 }
 
 // The sum of 2^31 of the greatest 32-bit integers, on one thread, nearly fills 64 bits.

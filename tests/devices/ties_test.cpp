@@ -81,6 +81,26 @@ TEST(Ties, OfExtremesGoToTheLowestIndexInAnyOrder) {
   }
 }
 
+// A sum, squares and extremes of float32 are found in one go, block by block; only blocks with a new extreme are looked at again. The least
+// stands at each place of the third block, the greatest in the fourth one.
+TEST(Ties, ExtremesOfABlockAreFoundWhereverTheyStand) {
+  constexpr std::size_t kBlock = statistics::kProductBlock;
+  for (std::size_t place = 0; place < kBlock; ++place) {
+    std::vector<float> values(4 * kBlock);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<float>(i * 37 % 1000) / 1024;
+    const std::size_t least = 2 * kBlock + place, greatest = 3 * kBlock + (place + kBlock / 2 + 5) % kBlock;
+    values[least] = 0.5F;
+    values[greatest] = 3;
+    statistics::Partial partial(DType::float32, {true, true, true, false});
+    partial.add(std::span<const float>(values), 0, values.size());
+    Statistics::Contents contents;
+    statistics::Extremes extremes;
+    partial.finish(contents, extremes);
+    ASSERT_EQ(extremes.min_index, least);
+    ASSERT_EQ(extremes.max_index, greatest);
+  }
+}
+
 // The last bin is closed: where its edge is the greatest integer of the type, no sample is above it.
 template <class T>
 void check_last_edge(DType type) {

@@ -1,5 +1,6 @@
 // Reductions and histograms of tiles against those of each tile's elements alone.
 #include "support/histograms.hpp"
+#include "support/informative.hpp"
 
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
@@ -55,6 +56,7 @@ TEST(Tiles, ReductionsHaveTheBitsOfEachTileAlone) {
       const Values where = tile_reduction(data, AxisReduction::argmax, {height, width}, options);
       const std::uint64_t across = (columns + width - 1) / width, down = (rows + height - 1) / height;
       ASSERT_EQ(sums.shape(), (std::vector<std::uint64_t>{down, across}));
+      ASSERT_TRUE(test::informative(sums.as<double>()));
       for (std::uint64_t i = 0; i < down; ++i) {
         for (std::uint64_t k = 0; k < across; ++k) {
           const Array tile = tile_at(data, height, width, i, k);
@@ -145,6 +147,7 @@ TEST(Tiles, ManyOnSeveralThreads) {
   const Array data(image.data(), {1000, 1300}, DType::uint8);
   const Bins bins = Bins::each_value(DType::uint8);
   const TileHistograms one = tile_histograms(data, bins, {16, 16}, {.device = Device::open("cpu"), .tuning = {.threads = 1}});
+  ASSERT_TRUE(test::informative_counts(one.histogram(0).counts()));
   EXPECT_EQ(tile_histograms(data, bins, {16, 16}, {.device = Device::open("cpu"), .tuning = {.threads = 4}}), one);
   for (const Device& device : test::devices()) EXPECT_EQ(tile_histograms(data, bins, {16, 16}, {.device = device}), one);
   const TileHistograms large = tile_histograms(data, bins, {300, 431}, {.device = Device::open("cpu"), .tuning = {.threads = 3}});

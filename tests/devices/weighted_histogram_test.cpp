@@ -1,5 +1,6 @@
 // Weights in bins against the exact sum of each bin's own weights.
 #include "support/histograms.hpp"
+#include "support/informative.hpp"
 
 #include <samesum/map_source.hpp>
 #include <samesum/reduce.hpp>
@@ -66,6 +67,9 @@ TEST(WeightedHistogram, EveryCellIsTheExactSumOfItsOwnWeights) {
         if (i < 0 || k < 0) continue;
         const auto at = static_cast<std::size_t>(4 * i + k);
         ASSERT_GT(own.size(), 1u);
+        if (!special) {
+          ASSERT_TRUE(test::informative(accumulate(own)) && test::informative(variance(own, 1)));
+        }
         EXPECT_TRUE(same_bits(sums.as<double>()[at], accumulate(own).round()));
         EXPECT_TRUE(same_bits(squares.as<double>()[at], squared_norm(own)));
         EXPECT_TRUE(same_bits(means.as<double>()[at], mean(own)));

@@ -102,6 +102,25 @@ TEST(ExactSumHeader, SumsOnTheHostAreCorrectlyRounded) {
   }
 }
 
+// Sums in the middle between two floats, or as near to it as a third of a double's last place and far less: the rest decides, not the even one.
+TEST(ExactSumHeader, FloatsNearMiddlesAreCorrectlyRounded) {
+  std::uint64_t state = 1;
+  for (int i = 0; i < 20000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const float low = std::bit_cast<float>(static_cast<std::uint32_t>(state >> 32) & 0xff7fffffu);  // below 2^127, denormals too
+    const double middle = (static_cast<double>(low) + std::nextafter(low, i % 2 == 0 ? INFINITY : -INFINITY)) / 2;
+    const int exponent = std::ilogb(middle) - 54 - i % 100;
+    for (const double rest : {0.0, std::ldexp(1.0, exponent), -std::ldexp(1.0, exponent)}) {
+      const std::vector<double> x{rest / 3, middle, rest};
+      std::vector<exact_ulong> words(EXACT_SUM_WORDS(EXACT_SUM_FLOAT64));
+      ExactSum sum = exact_sum_begin();
+      for (const double value : x) sum = exact_sum_add(sum, value, words.data(), EXACT_SUM_FLOAT64);
+      expect_bits(exact_sum_finish_float32(sum, words.data(), EXACT_SUM_FLOAT64), test::gmp_oracle(x, NanPolicy::propagate));
+      if (HasFailure()) FAIL() << middle << " and " << rest;
+    }
+  }
+}
+
 const std::string& header() {
   static const std::string text(device::kernel_file("samesum/device/exact_sum.h"));
   return text;

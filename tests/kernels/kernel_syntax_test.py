@@ -8,6 +8,11 @@ import unittest
 PROGRAM = os.environ.get("SAMESUM_PROGRAM", "samesum")
 CLANG = next((path for path in map(shutil.which, ["clang-15", "clang", "clang-16", "clang-14"]) if path), None)
 
+# Kernels whose last group reads what the others have written: the entry, and what orders it. The moments' groups draw their tiles before,
+# by tickets that order nothing.
+LAST_GROUPS = {("sum", "single_pass"): ("single_pass", ["fence", "ticket", "fence"]),
+               ("reduce", "stats"): ("statistics", ["ticket", "ordered ticket", "fence"])}
+
 
 def run(*arguments, **options):
     return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False, text=True, **options)
@@ -50,6 +55,8 @@ class Syntax(unittest.TestCase):
                     result = check(source)
                     self.assertEqual(result.returncode, 0, result.stderr)
                     checked += 1
+                    if tuple(kind) in LAST_GROUPS and "#define SAMESUM_DEVICE_FENCE 1" in source:
+                        self.check_last_group(source, *LAST_GROUPS[tuple(kind)])
         self.assertGreater(checked, 15)
 
     def test_orders_of_memory(self):
@@ -63,6 +70,18 @@ class Syntax(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertRegex(shown.stdout, r"call .*atomic_work_item_fence\w*\(i32 (noundef )?2, i32 (noundef )?4, i32 (noundef )?2\)")
         self.assertRegex(shown.stdout, r"call .*atomic_fetch_add_explicit\w*\(.*, i32 (noundef )?1, i32 (noundef )?4, i32 (noundef )?2\)")
+
+    def check_last_group(self, source, entry, expected):
+        """What groups have written is read by the last of them, found by a ticket: it is ordered before the ticket that each draws, and after
+        the last one's, for all work-items of that group."""
+        steps = {"fence": r"@\w*atomic_work_item_fence\w*\(i32 (?:noundef )?2, i32 (?:noundef )?4, i32 (?:noundef )?2\)",
+                 "ordered ticket": r"@\w*atomic_fetch_add_explicit\w*\(.*, i32 (?:noundef )?1, i32 (?:noundef )?4, i32 (?:noundef )?2\)",
+                 "ticket": r"@\w*atomic_add\w*\(i32 addrspace\(1\)\*.*, i32 (?:noundef )?1\)"}
+        code = run(CLANG, "-x", "cl", "-cl-std=CL3.0", "-Xclang", "-finclude-default-header", "-D__OPENCL_VERSION__=300", "--target=spir64",
+                   "-O1", "-S", "-emit-llvm", "-o", "-", "-", input=source)
+        self.assertEqual(code.returncode, 0, code.stderr)
+        body = re.search(r"^define [^\n]*@%s\(.*?^}" % entry, code.stdout, re.M | re.S).group()
+        self.assertEqual([name for line in body.splitlines() for name, pattern in steps.items() if re.search(pattern, line)], expected)
 
     def test_that_it_finds_errors(self):
         self.assertEqual(check("__kernel void k(__global float* x) { x[0] = 1; }").returncode, 0)

@@ -20,6 +20,8 @@ TEST_P(WindowOfProducts, OfTiesIsRight) { WindowProducts(GetParam()).check_ties(
 struct SmallProducts : testing::TestWithParam<WindowKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, SmallProducts, testing::ValuesIn(rows_where<WindowKernel>(is_fine)), RowName());
 TEST_P(SmallProducts, AreRight) { WindowProducts(GetParam()).check_small_products(); }
+TEST_P(SmallProducts, BesideGreatOnesAreRight) { WindowProducts(GetParam()).check_great_and_small(); }
+TEST_P(SmallProducts, AreRightToTheLastBit) { WindowProducts(GetParam()).check_last_bits(); }
 
 struct GreatProducts : testing::TestWithParam<WindowKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, GreatProducts, testing::ValuesIn(rows_where<WindowKernel>(is_dot)), RowName());

@@ -3,10 +3,12 @@
 #include <samesum/mpi.hpp>
 
 #include "selftest/cases.hpp"
+#include "support/informative.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -33,18 +35,20 @@ Array part_of(const Array& whole, int distribution, hard::Random& random) {
   return whole.slice(0, cuts[mine], cuts[mine + 1] - cuts[mine]);
 }
 
+// Each case with 100 elements, and some with none or one; the distributions in turns. Ranks that share a core wait for each other at every
+// call, so that the calls are few.
 template <class Check>
 void for_all_cases(DType type, const Check& check) {
   hard::Random random(7);
+  int distribution = 0;
   for (const hard::Case& one : hard::cases()) {
-    for (const std::uint64_t size : {0, 1, 1000}) {
+    for (const std::uint64_t size : {100, 1, 0}) {
+      if (size < 100 && distribution > 8) continue;
       const auto data = hard::make(one, type, size);
       const Array whole(data.view().data(), {size}, type);
-      for (int distribution = 0; distribution < 3; ++distribution) {
-        SCOPED_TRACE(std::string(one.name) + " of " + std::to_string(size) + ", distribution " + std::to_string(distribution));
-        check(whole, part_of(whole, distribution, random));
-        if (testing::Test::HasFailure()) return;
-      }
+      SCOPED_TRACE(std::string(one.name) + " of " + std::to_string(size) + ", distribution " + std::to_string(distribution % 3));
+      check(whole, part_of(whole, distribution++ % 3, random));
+      if (testing::Test::HasFailure()) return;
     }
   }
 }
@@ -100,19 +104,67 @@ TEST(MpiTest, ProductsAreThoseOfTheFixedTree) {
   EXPECT_THROW(mpi::product(integers, kWorld), Error);
 }
 
+// Sums of ordinary numbers, which take few words; of any numbers, which take all; and of integers, zeros and NaNs.
 TEST(MpiTest, ManySumsAtOnce) {
   hard::Random random(11);
-  std::vector<Accumulator> parts(257), wholes(257);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto data = hard::make(hard::cases()[i % hard::cases().size()], DType::float64, 100);
-    const Array whole(data.view().data(), {100}, DType::float64);
-    wholes[i] = accumulate(whole);
-    parts[i] = accumulate(part_of(whole, 1, random));
+  const auto merged = [&](const std::vector<Array>& arrays) {
+    std::vector<Accumulator> parts, wholes;
+    for (const Array& whole : arrays) {
+      wholes.push_back(accumulate(whole));
+      parts.push_back(accumulate(part_of(whole, 1, random)));
+    }
+    mpi::all_reduce(parts, kWorld);
+    EXPECT_EQ(parts, wholes);
+    for (std::size_t i = 0; i < arrays.size(); ++i) EXPECT_EQ(mpi::accumulate(part_of(arrays[i], 1, random), kWorld), wholes[i]) << i;
+  };
+  std::vector<double> ordinary(1000);
+  for (std::size_t i = 0; i < ordinary.size(); ++i) ordinary[i] = (i % 3 == 0 ? -1.0 : 0.7) / static_cast<double>(i + 1);
+  std::vector<Array> arrays;
+  for (std::size_t i = 0; i < 100; ++i) arrays.push_back(Array(ordinary).part(7 * i, 7));
+  merged(arrays);
+  const std::vector<double> zeros(9, -0.0), nans(9, std::numeric_limits<double>::quiet_NaN()), tiny(9, 5e-324), great(9, 1e308);
+  const std::vector<std::int32_t> integers{-1, 2, -3};
+  for (const Array& one : {Array(zeros), Array(nans), Array(integers), Array(tiny), Array(great)}) {
+    merged({one});
+    arrays.push_back(one);
+    merged(arrays);
   }
-  mpi::all_reduce(parts, kWorld);
-  EXPECT_EQ(parts, wholes);
-  std::vector<Accumulator> none;
-  mpi::all_reduce(none, kWorld);
+  merged({});
+}
+
+// Results with many sums, which are merged as bytes.
+TEST(MpiTest, GroupsAndHistogramsOverSeveralAxes) {
+  std::vector<double> x(90), y(90);
+  std::vector<std::uint32_t> groups(90);
+  hard::Random random(13);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(static_cast<double>(random.bits(53)) - 0x1p52, static_cast<int>(random.below(300)) - 200);
+    y[i] = static_cast<double>(random.below(10));
+    groups[i] = static_cast<std::uint32_t>(random.below(5));
+  }
+  const std::vector<Bins> axes{Bins::between({-1, 0, 1e9}), Bins::even(2, 8, 3)};
+  const auto grouped = [&](const Array& values, const Array& indices) {
+    GroupSums sums(5, {.squares = true, .extrema = true, .ignore_outside = false, .threads = 1});
+    sums.add(values, indices);
+    return sums;
+  };
+  const auto weighted = [&](const Array& a, const Array& b) {
+    WeightedHistogram histogram(axes);
+    histogram.add({a, b}, a);
+    return histogram;
+  };
+  for (int distribution = 0; distribution < 3; ++distribution) {
+    const std::uint64_t seed = random.bits();
+    const auto mine = [&](const Array& whole) {
+      hard::Random same(seed);
+      return part_of(whole, distribution, same);
+    };
+    EXPECT_EQ(mpi::all_reduce(grouped(mine(x), mine(groups)), kWorld), grouped(x, groups));
+    EXPECT_EQ(mpi::all_reduce(histogram_nd({mine(x), mine(y)}, axes), kWorld), histogram_nd({x, y}, axes));
+    EXPECT_EQ(mpi::all_reduce(weighted(mine(x), mine(y)), kWorld), weighted(x, y));
+  }
+  if (ranks() == 1) return;
+  EXPECT_THROW(mpi::all_reduce(GroupSums(rank() == 0 ? 1 : 2), kWorld), Error) << "different numbers of groups";
 }
 
 TEST(MpiTest, WithoutWaiting) {
@@ -121,12 +173,15 @@ TEST(MpiTest, WithoutWaiting) {
   hard::Random random(5);
   const Array part = part_of(x, 0, random);
   auto sum = mpi::start_all_reduce(accumulate(part), kWorld);
-  auto histogram_of_all = mpi::start_all_reduce(histogram(part, Bins::even(0, 100, 10)), kWorld);
+  auto histogram_of_all = mpi::start_all_reduce(histogram(part, Bins::even(0, 100, 7)), kWorld);
   auto moments = mpi::start_all_reduce(collect(part, {.extrema = false, .sum = true, .squares = true}), kWorld);
+  auto extremes = mpi::start_all_reduce(collect(part), kWorld);
+  EXPECT_EQ(extremes.wait(), collect(x));
+  EXPECT_TRUE(test::informative(accumulate(x)) && test::informative_counts(histogram(x, Bins::even(0, 100, 7)).counts()));
   EXPECT_EQ(moments.wait(), collect(x, {.extrema = false, .sum = true, .squares = true}));
   EXPECT_EQ(sum.wait(), accumulate(x));
   EXPECT_TRUE(sum.is_ready());
-  EXPECT_EQ(histogram_of_all.wait(), histogram(x, Bins::even(0, 100, 10)));
+  EXPECT_EQ(histogram_of_all.wait(), histogram(x, Bins::even(0, 100, 7)));
   static_cast<void>(mpi::start_all_reduce(accumulate(part), kWorld));  // the destructor waits
 }
 
@@ -158,7 +213,8 @@ TEST(MpiTest, ARankThatFailsIsNamedByTheOthers) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (samesum::rank() != 0) {
-    unsetenv("GTEST_OUTPUT");  // one file, of rank 0
+    // Only rank 0 writes the file of results. GoogleTest has read GTEST_OUTPUT before main(), so the environment is too late.
+    testing::GTEST_FLAG(output) = "";
     std::freopen("/dev/null", "w", stdout);
   }
   testing::InitGoogleTest(&argc, argv);

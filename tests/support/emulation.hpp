@@ -25,6 +25,8 @@ namespace samesum::dialect {
 #define LOCAL
 #define LOCAL_VAR static thread_local  // a group has a thread to itself while it runs
 #define FIXED_GROUP(size, groups)
+#define DYNLOCAL_PARAMETER(name)
+#define DYNLOCAL(name) LOCAL_VAR uint name[1 << 14]
 
 FN uint local_id() { return emulation().item(); }
 FN uint group_id() { return emulation().group(); }
@@ -42,6 +44,8 @@ FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }  // a group's fibers share a thread
+FN uint atomic_exchange_local32(uint* p, uint v) { return std::exchange(*p, v); }
+FN void atomic_or_global32(uint* p, uint v) { std::atomic_ref(*p).fetch_or(v, std::memory_order_relaxed); }
 FN Late<uint> atomic_add_global32(uint* p, uint v) { return {p, v}; }
 FN Late<ulong> atomic_add_global64(ulong* p, ulong v) { return {p, v}; }
 FN void atomic_merge_global64(ulong* p, ulong v) { Late<ulong>(p, v); }
@@ -95,6 +99,7 @@ FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
 FN double as_double(ulong x) { return std::bit_cast<double>(x); }
 FN float half_to_float(std::uint16_t bits) { return core::Float16{bits}; }
+FN uint count_bits32(uint x) { return static_cast<uint>(std::popcount(x)); }
 FN uint clz32(uint x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint clz64(ulong x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint lowest_bit(uint x) { return static_cast<uint>(std::countr_zero(x)); }

@@ -6,9 +6,10 @@
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "formula/map/map_device.hpp"
-#include "formula/operator/operator_device.hpp"
 #include "formula/map/term.hpp"
+#include "formula/operator/operator_device.hpp"
 #include "groups/axes_device.hpp"
+#include "groups/index/group_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
 #include "histogram/nd/tiles.hpp"
@@ -78,6 +79,10 @@ void build_cells(device::Device& device) {
       const binning::DevicePlan on_device(device, plan);
       device::build(device, binning::DeviceCells::source(on_device), "histogram_cells");
       device::build(device, binning::tiles_source(on_device, type != DType::int32), "histogram_tiles");
+      const groups::Indexing indexing = binning::index_of_samples(on_device);
+      if (device.info().has(Capability::int64_atomics)) {
+        device::build(device, groups::index_sums_source({.type = DType::float32, .index = type}, &indexing), "sums_by_index");
+      }
       if (plan.by_value()) break;
     }
   }
@@ -136,13 +141,23 @@ bool stands_for_others(DType type) { return type == DType::float32 || type == DT
 
 // A source is compiled whole, whichever of its kernels is asked for.
 void build_scans(device::Device& device, bool rest) {
+  const auto build = [&](prefix::DeviceScan scan) {
+    if (scan.wide) {
+      scan.items = 8;
+      scan.segments = !scan.columns;
+    }
+    device::build(device, prefix::scan_source(scan), scan.columns ? "column_prefixes" : "scan_prefixes");
+  };
   for (const DType type : kDTypes) {
-    if (!prefix::device_scans(type, 1, device.info()) || (!rest && !stands_for_others(type))) continue;
-    for (const bool narrow : {false, true}) {
-      for (const bool skip : {false, true}) {
-        if ((skip || narrow) && is_integer(type)) continue;
-        device::build(device, prefix::scan_source({.type = type, .float32 = narrow, .skip = skip}), "scan_prefixes");
-      }
+    if (!prefix::device_scans(ScanOperation::sum, type, 1, device.info()) || (!rest && !stands_for_others(type))) continue;
+    for (const bool segments : {false, true}) build({.type = type, .segments = segments});
+    build({.operation = ScanOperation::min, .type = type});
+    build({.operation = ScanOperation::count_nonzero, .type = type, .skip = true, .segments = true});
+    if (is_integer(type)) continue;
+    for (const bool wide : {false, true}) {
+      build({.type = type, .float32 = true, .wide = wide});
+      build({.type = type, .skip = true, .wide = wide});
+      build({.type = type, .wide = wide, .columns = true});
     }
   }
 }
@@ -155,6 +170,19 @@ void build_axes(device::Device& device, bool rest) {
       if (skip && is_integer(type)) continue;
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
     }
+  }
+}
+
+void build_sums_by_index(device::Device& device, bool rest) {
+  if (!device.info().has(Capability::int64_atomics)) return;
+  for (const DType type : kDTypes) {
+    if (!rest && !stands_for_others(type)) continue;
+    const bool all = stands_for_others(type);
+    for (const bool counts : {false, true}) device::build(device, groups::digits_source({.type = type, .counts = counts}), "round_sums");
+    device::build(device, groups::index_sums_source({.type = type, .index = DType::int64, .squares = all}), "sums_by_index");
+    if (!all || !rest) continue;
+    device::build(device, groups::index_sums_source({.type = type, .index = DType::uint16, .counts = false}), "sums_by_index");
+    device::build(device, groups::index_sums_source({.type = type, .segments = true, .counts = false}), "sums_by_index");
   }
 }
 
@@ -208,6 +236,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   device::check_conformance(device);
   build_gathers(device);
   build_axes(device, rest);
+  build_sums_by_index(device, rest);
   build_scans(device, rest);
   build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");

@@ -25,7 +25,7 @@ class ListingDevice final : public device::Device {
     cached_ = false;
   }
 
-  int compilations = 0, loads = 0, allocations = 0, launches = 0;
+  int compilations = 0, loads = 0, allocations = 0, launches = 0, waits = 0;
   std::vector<std::string> texts;  // of all compilations
 
   device::Memory allocate(std::uint64_t bytes) override {
@@ -36,6 +36,7 @@ class ListingDevice final : public device::Device {
     std::memcpy(static_cast<char*>(to.handle.get()) + offset, from, bytes);
   }
   void read(const device::Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
+    ++waits;
     std::memcpy(to, static_cast<const char*>(from.handle.get()) + offset, bytes);
   }
   device::Language language() const override { return device::Language::cuda; }
@@ -53,7 +54,7 @@ class ListingDevice final : public device::Device {
   std::optional<std::uint32_t> resident_groups(const device::Kernel&, std::uint32_t) override { return 264; }
   device::Mark mark() override { return {}; }
   double seconds_between(const device::Mark&, const device::Mark&) override { return 0; }
-  void finish() override {}
+  void finish() override { ++waits; }
 };
 
 }  // namespace samesum::test

@@ -140,6 +140,59 @@ Histogram random_part(hard::Random& random) {
   return {bins_of_parts(), slots};
 }
 
+const std::vector<Bins>& axes_of_parts() {
+  static const std::vector<Bins> axes{Bins::between({-1, 0.5}), Bins::between({0, 1, 1e300})};
+  return axes;
+}
+
+template <>
+HistogramNd random_part(hard::Random& random) {
+  HistogramNd result(axes_of_parts());
+  std::vector<std::uint64_t> cells(result.cells().size());
+  for (std::uint64_t& cell : cells) cell = random.bits(1 + static_cast<int>(random.below(36)));
+  return {axes_of_parts(), cells};
+}
+
+template <>
+GroupSums random_part(hard::Random& random) {
+  GroupSums sums(kGroupsOfParts, kOptionsOfParts);
+  const std::uint64_t kind = random.below(8), terms = random.below(20);
+  const auto add = [&](const auto& values) {
+    std::vector<std::uint32_t> groups(values.size());
+    for (std::uint32_t& group : groups) group = static_cast<std::uint32_t>(random.below(kGroupsOfParts + 1));
+    sums.add(values, groups);
+  };
+  if (kind == 0) {
+    add(ugly_integers<std::int64_t>(random, terms));
+  } else if (kind == 1) {
+    add(ugly_integers<std::uint64_t>(random, terms));
+  } else if (kind == 2) {
+    add(std::vector<double>(terms, -0.0));
+  } else if (kind == 3) {
+    std::vector<double> values(terms);
+    for (double& value : values) value = static_cast<double>(random.below(1000)) / 7;
+    add(values);
+  } else {
+    add(ugly_doubles(random, terms));
+  }
+  return sums;
+}
+
+template <>
+WeightedHistogram random_part(hard::Random& random) {
+  static const Device cpu = Device::open("cpu");
+  WeightedHistogram result(axes_of_parts());
+  const std::uint64_t terms = random.below(20);
+  const std::vector<double> x = ugly_doubles(random, terms), y = ugly_doubles(random, terms);
+  const Options alone{.device = cpu, .tuning = {.threads = 1}};
+  if (random.below(4) == 0) {
+    result.add({x, y}, ugly_integers<std::int64_t>(random, terms), alone);
+  } else {
+    result.add({x, y}, ugly_doubles(random, terms), alone);
+  }
+  return result;
+}
+
 std::vector<std::byte> forged(std::vector<std::byte> bytes, std::size_t offset, std::initializer_list<int> values) {
   for (const int value : values) bytes.at(offset++) = static_cast<std::byte>(value);
   if (bytes.size() < 8) return bytes;

@@ -129,6 +129,53 @@ class WindowProducts {
     }
   }
 
+  /// Products up to the greatest for which sums are fixed-point numbers, and others so much smaller that their rests might have bits below
+  /// the last word. Factors have few bits, so that products are exact.
+  void check_great_and_small() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(8);
+    int fixed = 0;
+    for (int top = 460; top <= 484; ++top) {
+      for (const int apart : {25, 27}) {
+        std::vector<std::uint64_t> patterns(3 * kernel_.tile + 5);
+        for (std::size_t i = 0; i < patterns.size(); ++i) {
+          patterns[i] = format.encode(random.bits(16) << 1 | 1 << 17 | 1, top - 17 - (i % 7 == 3 ? apart : 0)) |
+                        (random.bits(1) != 0 ? format.sign() : 0);
+        }
+        const hard::Data data(patterns, kernel_.type);
+        state_ = {};
+        for (int launch = 0; launch < 3; ++launch) {  // the first finds out which power is needed
+          check_launch(data.view(), data.view(), NanPolicy::propagate, fmt::format("up to 2^{}, {} less, launch {}", top, apart, launch));
+          if (testing::Test::HasFatalFailure()) return;
+          fixed += std::exchange(fixed_, false);
+        }
+      }
+    }
+    EXPECT_GT(fixed, 0);
+  }
+
+  /// Products of the factors with the most bits, so far below the greatest that their last bit is that of the last word, or the one below.
+  void check_last_bits() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    int fixed = 0;
+    for (int below = 36; below <= 64; ++below) {
+      std::vector<std::uint64_t> a(kernel_.tile + 5, format.power(0)), b = a;
+      const int half = below / 2;
+      for (std::size_t i = 2; i < a.size(); i += 3) {
+        a[i] = format.encode((std::uint64_t{1} << 53) - 1, -53 - half);
+        b[i] = squares_ ? a[i] : format.encode((std::uint64_t{1} << 53) - 1, -53 - (below - half)) | (i % 2 != 0 ? format.sign() : 0);
+      }
+      const hard::Data left(a, kernel_.type), right(b, kernel_.type);
+      state_ = {};
+      for (int launch = 0; launch < 3; ++launch) {
+        check_launch(left.view(), right.view(), NanPolicy::propagate, fmt::format("2^-{}, launch {}", below, launch));
+        if (testing::Test::HasFatalFailure()) return;
+        fixed += std::exchange(fixed_, false);
+      }
+    }
+    EXPECT_GT(fixed, 0);
+  }
+
   /// Sums at the midpoint of two doubles or floats, decided by one product far below, with anything between.
   void check_ties() {
     const hard::Format format = hard::format_of(kernel_.type);

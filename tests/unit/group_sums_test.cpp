@@ -1,4 +1,7 @@
 // Exact sums into groups: the bits of sum() of each group's elements alone, whatever the order, the threads and the parts.
+#include "core/simd.hpp"
+#include "support/informative.hpp"
+
 #include <samesum/by.hpp>
 #include <samesum/error.hpp>
 #include <samesum/group_sums.hpp>
@@ -113,6 +116,9 @@ TEST(GroupSums, HaveTheBitsOfEachGroupsElementsAlone) {
         for (std::uint32_t& group : groups) group = static_cast<std::uint32_t>(random() % count / (1 + random() % 3));  // not alike
         GroupSums sums(count, kAll);
         sums.add(values, groups);
+        if (data == Data::plain && size == 20'000) {
+          ASSERT_TRUE(test::informative(sums.sums().as<double>()));
+        }
         expect_like_parts(sums, values, groups);
       }
     }
@@ -138,6 +144,66 @@ TEST(GroupSums, OfIntegersAndFloat32) {
   check(std::int64_t{}, 9);
   check(std::uint64_t{}, 9);
   check(float{}, 0);
+}
+
+// The words that elements are split into (split.hpp), at the boundaries: the greatest number of a unit that fits and the next, the last bit
+// of the lower word and the one behind it, and what has no words, as one element in a block of good ones.
+TEST(GroupSums, InEveryInstructionSet) {
+  const std::vector<double> odd = {0x1p3 - 0x1p-33,
+                                   0x1p3,
+                                   -0x1p3,
+                                   std::nextafter(0x1p3, 0),
+                                   1 + 0x1p-52,
+                                   0x1p-69,
+                                   -0x1p-69,
+                                   0x1p-70,
+                                   0x1.8p-34,
+                                   0x1p-33,
+                                   0x1.8p-33,
+                                   0.0,
+                                   -0.0,
+                                   0x1p-1074,
+                                   kInf,
+                                   -kInf,
+                                   kNan,
+                                   1e300,
+                                   -0.5 - 0x1p-40,
+                                   0x1.fffffffffffffp-1};
+  std::mt19937_64 random(5);
+  const simd::Level best = simd::detect();
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level < best) continue;
+    simd::restrict_to(level);
+    SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
+    std::vector<double> values;
+    std::vector<std::uint32_t> groups;
+    for (const double one : odd) {
+      const std::size_t place = random() % 64;
+      for (std::size_t i = 0; i < 64; ++i) {
+        const double unit = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63;  // below 1, which decides on the units
+        values.push_back(i == place ? one : unit);
+        groups.push_back(static_cast<std::uint32_t>(random() % 5));
+      }
+    }
+    const std::vector<float> narrow(values.begin(), values.end());
+    for (const bool squares : {false, true}) {
+      GroupSums wide(5, {.squares = squares, .threads = 1}), short_ones(5, {.squares = squares, .threads = 1});
+      wide.add(values, groups);
+      short_ones.add(narrow, groups);
+      const auto parts = divided(values, groups, 5);
+      const auto narrow_parts = divided(narrow, groups, 5);
+      for (std::uint32_t group = 0; group < 5; ++group) {
+        const Statistics all = collect(parts[group], {false, true, squares, false}),
+                         few = collect(narrow_parts[group], {false, true, squares, false});
+        ASSERT_EQ(wide.sum(group), all.sum());
+        ASSERT_EQ(short_ones.sum(group), few.sum());
+        if (!squares) continue;
+        ASSERT_EQ(wide.statistics(group).squares(), all.squares());
+        ASSERT_EQ(short_ones.statistics(group).squares(), few.squares());
+      }
+    }
+    simd::restrict_to(best);
+  }
 }
 
 TEST(GroupSums, DoNotDependOnThreadsOrderOrParts) {

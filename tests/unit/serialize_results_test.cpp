@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace samesum {
@@ -32,6 +33,7 @@ concept Mergeable = requires(Result result, const Result& other, const Bytes& by
   { other.words()[0] } -> std::convertible_to<std::int64_t>;
 };
 static_assert(Mergeable<Accumulator> && Mergeable<ProductAccumulator> && Mergeable<Statistics> && Mergeable<Histogram>);
+static_assert(Mergeable<HistogramNd> && Mergeable<GroupSums> && Mergeable<WeightedHistogram>);
 
 std::string hex(const Bytes& bytes) {
   std::string text;
@@ -63,12 +65,13 @@ std::string refusal(const Bytes& bytes) {
 
 template <class Result>
 struct Serialized : testing::Test {};
-using Results = testing::Types<Accumulator, ProductAccumulator, Statistics, Histogram>;
+using Results = testing::Types<Accumulator, ProductAccumulator, Statistics, Histogram, HistogramNd, GroupSums, WeightedHistogram>;
 TYPED_TEST_SUITE(Serialized, Results);
 
 TYPED_TEST(Serialized, ComesBackEqual) {
   EXPECT_EQ(TypeParam::deserialize(test::nothing<TypeParam>().serialize()), test::nothing<TypeParam>());
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  constexpr bool kMany = std::is_same_v<TypeParam, GroupSums> || std::is_same_v<TypeParam, WeightedHistogram>;
+  for (std::uint64_t seed = 0; seed < (kMany ? 200 : 2000); ++seed) {
     hard::Random random(seed);
     auto result = test::random_part<TypeParam>(random);
     const auto more = test::random_part<TypeParam>(random);
@@ -85,7 +88,7 @@ TYPED_TEST(Serialized, ComesBackEqual) {
 }
 
 TYPED_TEST(Serialized, EveryDamagedBitAndEveryLengthIsRefused) {
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
     hard::Random random(seed);
     const Bytes good = test::random_part<TypeParam>(random).serialize();
     for (std::size_t i = 0; i < good.size(); ++i) {
@@ -264,6 +267,58 @@ TEST(SerializedResults, InfinitiesAndIntegersAtTheEndsComeBack) {
     const Statistics found = collect(array);
     EXPECT_EQ(Statistics::deserialize(found.serialize()), found) << name_of(array.type());
   }
+}
+
+// Sums that doubles hold, and others; what is added later, extrema and integers included.
+TEST(SerializedResults, GroupsGoOnAfterwards) {
+  const GroupOptions all{.squares = true, .extrema = true, .ignore_outside = false, .threads = 1};
+  const std::vector<double> floats{1e300, 1e-300, 1, -1e300, kInfinity, kNan, -0.0, 5e-324, 0.1, -0.1};
+  const std::vector<std::uint32_t> groups{0, 0, 0, 0, 1, 2, 3, 4, 5, 5};
+  const std::vector<std::int64_t> integers{
+      std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), 3, -7, 0, 1, 2, 3, 4, 5};
+  for (const Array& values : {Array(floats), Array(integers)}) {
+    GroupSums sums(7, all);
+    sums.add(values, groups);
+    GroupSums back = GroupSums::deserialize(sums.serialize());
+    EXPECT_EQ(back, sums);
+    sums.add(values, groups);
+    back.add(values, groups);
+    EXPECT_EQ(back, sums);
+    EXPECT_EQ(back.serialize(), sums.serialize());
+    if (values.type() == DType::float64) {
+      EXPECT_EQ(back.minima(NanPolicy::skip).as<double>()[0], -1e300);
+    } else {
+      EXPECT_EQ(std::get<std::int64_t>(back.min(0).number), std::numeric_limits<std::int64_t>::min());
+    }
+  }
+}
+
+TEST(SerializedResults, ForgedGroupsAreRefused) {
+  const std::string contradiction = "damaged set of group sums: it contradicts itself";
+  GroupSums sums(2, {.squares = true, .extrema = true, .ignore_outside = false, .threads = 1});
+  sums.add(1.5, 0);
+  const Bytes good = sums.serialize();
+  const auto refused = [&](std::size_t offset, std::initializer_list<int> bytes) {
+    return refusal<GroupSums>(test::forged(good, offset, bytes));
+  };
+  ASSERT_EQ(refused(0, {}), "accepted");
+  EXPECT_EQ(refused(10, {2}), contradiction) << "no squares";
+  EXPECT_EQ(refused(10, {11}), contradiction) << "an unknown flag";
+  EXPECT_EQ(refused(12, {4}), contradiction) << "elements of no kind";
+  EXPECT_NE(refused(12, {2}), "accepted") << "elements of another kind";
+  EXPECT_EQ(refused(16, {3}), contradiction) << "fewer groups than are told";
+  EXPECT_EQ(refused(16, {1}), contradiction) << "more groups than are told";
+  EXPECT_EQ(refused(16, {255, 255, 255, 255, 255}), contradiction) << "too many groups";
+  EXPECT_EQ(refused(32, {255, 255, 255, 255, 255}).substr(0, 23), "truncated set of group ");
+  EXPECT_EQ(refused(40, {255, 255}), contradiction) << "a sum beyond the end";
+  const std::size_t extrema = good.size() - 8 - 2 - 32;
+  EXPECT_EQ(refused(extrema + 8, {1}), contradiction) << "a double and an integer";
+  EXPECT_EQ(refused(extrema + 7, {0x40}), contradiction) << "a minimum above the maximum";
+  const HistogramNd histogram(test::axes_of_parts());
+  const Bytes cells = histogram.serialize();
+  EXPECT_EQ(refusal<HistogramNd>(test::forged(cells, 12, {1})), "damaged histogram over several axes: it contradicts itself");
+  EXPECT_EQ(refusal<HistogramNd>(test::forged(cells, 24, {255, 255, 255, 255, 255, 255, 255, 255})),
+            "damaged histogram over several axes: it contradicts itself");
 }
 
 TEST(SerializedResults, ForgedHistogramsAreRefused) {

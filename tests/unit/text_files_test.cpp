@@ -103,6 +103,31 @@ TEST_F(TextFiles, SayWhereTheyAreWrong) {
             std::string::npos);
 }
 
+// What stands between a name's closing quote and the next separator is no column of its own, however long it is.
+TEST_F(TextFiles, HeadersMayGoOnAfterAQuote) {
+  InputOptions options;
+  options.text.columns = {"b"};
+  for (const std::string after : {"", "x", "xy", "x y z", "x\"y\""}) {
+    write("\"a\"" + after + ",b,c\n1,20,300\n4,50,600\n");
+    EXPECT_EQ(sum(options).round(), 70) << after;
+  }
+}
+
+// Wherever the line ends.
+TEST_F(TextFiles, NumbersDoNotGoOnAfterAQuote) {
+  InputOptions options;
+  options.text.columns = {"b"};
+  for (const std::string line_end : {"", "\n", "\n5,6\n"}) {
+    for (const std::string after : {"xyz", "x\"", " x"}) {
+      EXPECT_EQ(refused("a,b\n1,2\n3,\"5\"" + after + line_end, options), "3:3: the quoted field '5' goes on after its closing quote");
+    }
+    write("a,b\n1,2\n3,\"5\" " + line_end);
+    EXPECT_EQ(sum(options).round(), line_end.size() > 1 ? 13 : 7);
+  }
+  EXPECT_EQ(refused("a,b\n1,2\n3,\"5", options), "3:3: the quoted field '5' is not closed");
+  EXPECT_EQ(refused("a,b\n1,2\n3,\"5\"\"\n", options), "3:3: the quoted field '5\"\"?' is not closed");
+}
+
 TEST_F(TextFiles, HaveFewWaysToBeOpened) {
   InputOptions options;
   options.raw = RawType{DType::float64, false};
@@ -134,6 +159,11 @@ TEST_F(TextFiles, HaveExtremesToTheLastBit) {
   found = collected("7,,18446744073709551615,18446744073709551614,3");
   EXPECT_EQ(found.max(), (Extremum{{std::uint64_t{18446744073709551615u}, DType::uint64}, 2}));
   EXPECT_EQ(found.min().index, 4u);
+  for (const std::uint64_t great : {std::uint64_t{18446744073709551614u}, std::uint64_t{9223372036854775808u}}) {
+    found = collected("4 " + std::to_string(great) + " 3 5");
+    EXPECT_EQ(found.max(), (Extremum{{great, DType::uint64}, 1}));
+    EXPECT_EQ(found.min(), (Extremum{{std::int64_t{3}, DType::int64}, 2}));
+  }
   found = collected("NA 2.5 1 -0 0 NA nan");
   EXPECT_EQ(found.min(NanPolicy::skip), (Extremum{{-0.0, DType::float64}, 3}));
   EXPECT_EQ(found.min().index, 6u);

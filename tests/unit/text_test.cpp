@@ -144,6 +144,9 @@ TEST(Text, CountsWhatIsMissing) {
   EXPECT_EQ(read_in_blocks(",1,\n", {}, 100).missing, 2u);
   EXPECT_EQ(read_in_blocks("1 NA 2 NA", {}, 100).missing, 2u);
   EXPECT_EQ(read_in_blocks("1, ,2,", {}, 100).missing, 2u);
+  for (std::size_t bytes = 4; bytes < 20; ++bytes) {  // wherever a block ends: among the blanks too
+    EXPECT_EQ(read_in_blocks("1, \t  ,2,   3  ,  \n", {}, bytes).missing, 2u) << bytes;
+  }
   TextOptions options;
   options.missing = {"-9999", "null"};
   const test::TextResult result = read_in_blocks("1 -9999 null NA 2 -9999.0", options, 100);

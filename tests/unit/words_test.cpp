@@ -2,6 +2,7 @@
 #include "support/parts.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/sum_message.hpp>
 
 #include <gtest/gtest.h>
 
@@ -37,6 +38,19 @@ Histogram from(const Words& words) {
   return Histogram::from_words(test::bins_of_parts(), words);
 }
 
+template <>
+HistogramNd from(const Words& words) {
+  return HistogramNd::from_words(test::axes_of_parts(), words);
+}
+template <>
+GroupSums from(const Words& words) {
+  return GroupSums::from_words(test::kGroupsOfParts, test::kOptionsOfParts, words);
+}
+template <>
+WeightedHistogram from(const Words& words) {
+  return WeightedHistogram::from_words(test::axes_of_parts(), words);
+}
+
 // The operation of MPI_SUM.
 void add(Words& to, const Words& words) { std::ranges::transform(to, words, to.begin(), std::plus<>()); }
 
@@ -63,7 +77,8 @@ void expect_equal_rounded(const Statistics& a, const Statistics& b) {
   expect_equal_rounded(a.contents().sum, b.contents().sum);
   expect_equal_rounded(a.contents().squares, b.contents().squares);
 }
-void expect_equal_rounded(const Histogram&, const Histogram&) {}
+template <class Result>
+void expect_equal_rounded(const Result&, const Result&) {}
 
 template <class Action>
 std::string refusal(ErrorKind kind, const Action& action) {
@@ -78,12 +93,15 @@ std::string refusal(ErrorKind kind, const Action& action) {
 
 template <class Result>
 struct WordsOf : testing::Test {};
-using Results = testing::Types<Accumulator, ProductAccumulator, Statistics, Histogram>;
+using Results = testing::Types<Accumulator, ProductAccumulator, Statistics, Histogram, HistogramNd, GroupSums, WeightedHistogram>;
+// Their parts are many sums.
+template <class Result>
+constexpr bool kMany = std::is_same_v<Result, GroupSums> || std::is_same_v<Result, WeightedHistogram>;
 TYPED_TEST_SUITE(WordsOf, Results);
 
 TYPED_TEST(WordsOf, RandomPartsAddUpToThoseOfTheWhole) {
   for (const std::size_t parts : {1, 2, 3, 5, 1000}) {
-    for (std::uint64_t seed = 0; seed < (parts < 10 ? 400 : 3); ++seed) {
+    for (std::uint64_t seed = 0; seed < (parts > 10 ? kMany<TypeParam> ? 1 : 3 : kMany<TypeParam> ? 40 : 400); ++seed) {
       hard::Random random(seed * 2000 + parts);
       TypeParam merged = without_extrema(test::random_part<TypeParam>(random));
       Words sum = words_of(merged);
@@ -103,7 +121,7 @@ TYPED_TEST(WordsOf, RandomPartsAddUpToThoseOfTheWhole) {
 // The same part 2^20 times.
 TYPED_TEST(WordsOf, AMillionPartsHaveRoom) {
   constexpr std::int64_t kParts = std::int64_t{1} << 20;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < (kMany<TypeParam> ? 20 : 200); ++seed) {
     hard::Random random(seed);
     TypeParam merged = without_extrema(test::random_part<TypeParam>(random));
     Words sum = words_of(merged);
@@ -133,7 +151,7 @@ TYPED_TEST(WordsOf, WhatIsNoSumOfWordsIsRefused) {
   const Words good = words_of(without_extrema(part));
   const std::size_t sign = std::is_same_v<TypeParam, Accumulator> ? Accumulator::kDigits - 1u : ProductAccumulator::kDigits - 1u;
   for (std::size_t i = 0; i < good.size(); ++i) {
-    if (std::is_same_v<TypeParam, Statistics>) break;  // made of the others: some words are ignored beside others
+    if (std::is_same_v<TypeParam, Statistics> || kMany<TypeParam>) break;  // made of the others: some words are ignored beside others
     for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
       if (i == sign && bad == -1) continue;
       Words words = good;
@@ -180,6 +198,70 @@ TEST(Words, CountsOfMoreThan64BitsEndInAnError) {
   EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Histogram>(counts); }).find("2^64 - 1"), std::string::npos);
   counts.pop_back();
   EXPECT_NE(refusal(ErrorKind::usage, [&] { from<Histogram>(counts); }).find("24 words; here are 23"), std::string::npos);
+}
+
+// The words of many sums that some of them use, and those of one that is sent without asking.
+TEST(Words, MessagesOfSumsAddUpToThoseOfTheWhole) {
+  EXPECT_EQ(SumMessage::ordinary().words(), SumMessage::kOrdinaryWords);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    hard::Random random(seed);
+    const std::size_t count = random.below(6), parts = 1 + random.below(4);
+    const bool ordinary = seed % 3 == 0, near = seed % 3 == 1;
+    std::vector<std::vector<Accumulator>> all(parts, std::vector<Accumulator>(count));
+    std::vector<Accumulator> merged(count);
+    SumMessage::Needs needs{};
+    for (std::vector<Accumulator>& part : all) {
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!ordinary && !near) part[i] = test::random_part<Accumulator>(random);
+        const double unit = ordinary ? 0x1p-178 : 0x1p60;
+        for (std::uint64_t terms = ordinary || near ? random.below(9) : 0; terms > 0; --terms) {
+          part[i].add((static_cast<double>(random.bits(53)) - 0x1p52) * unit *
+                      (near ? 1 : std::ldexp(1.0, static_cast<int>(random.below(320)))));
+        }
+        merged[i].merge(part[i]);
+      }
+      const SumMessage::Needs mine = SumMessage::needs(part);
+      for (std::size_t k = 0; k < needs.size(); ++k) needs[k] |= mine[k];
+    }
+    const SumMessage message = ordinary && seed % 2 == 0 ? SumMessage::ordinary() : SumMessage(needs);
+    ASSERT_TRUE(message.holds(needs)) << seed;
+    if (near) {
+      ASSERT_LE(message.words(), 9u) << seed;
+    }
+    Words sum(message.words() * count);
+    for (const std::vector<Accumulator>& part : all) {
+      Words words(sum.size());
+      message.write(part, words);
+      add(sum, words);
+    }
+    for (std::vector<Accumulator>& part : all) {
+      message.read(sum, part);
+      ASSERT_EQ(part, merged) << seed;
+    }
+  }
+}
+
+TEST(Words, MessagesThatAreNoSumsOfWordsAreRefused) {
+  std::vector<Accumulator> sums(2);
+  sums[0].add(1.5);
+  sums[1].add(-3.0);
+  const SumMessage message(SumMessage::needs(sums));
+  Words good(message.words() * 2);
+  message.write(sums, good);
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    Words words = good;
+    words[i] = std::numeric_limits<std::int64_t>::max();
+    EXPECT_NE(refusal(ErrorKind::usage, [&] { message.read(words, sums); }).find("no sum of words"), std::string::npos) << i;
+  }
+  const Accumulator great = [] {
+    Accumulator sum;
+    sum.add(1e300);
+    return sum;
+  }();
+  sums = {great};
+  EXPECT_FALSE(SumMessage::ordinary().holds(SumMessage::needs(sums)));
+  sums = {Accumulator()};
+  EXPECT_TRUE(SumMessage::ordinary().holds(SumMessage::needs(sums)));
 }
 
 TEST(Words, ExtremesHaveNone) {

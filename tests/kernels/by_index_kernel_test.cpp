@@ -1,0 +1,189 @@
+// by_index.cl and digits.cl with sub-groups, as they are on GPUs, run on the host.
+#include "support/emulation.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/types.hpp>
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define SAMESUM_SUBGROUPS 1
+#define GROUP_SIZE 64
+#define ITEMS 2
+#define SIGNED 0
+#define FLOAT_BITS(x) (x)
+
+namespace samesum::dialect::by_key {
+#define FLOATS 32
+#define VALUE uint
+#define VALUE_BITS 24
+#define INDEX int
+#define SEGMENTS 0
+#define COUNTS 1
+#define SQUARES 1
+// clang-format off: the order matters
+#include "exact/exact.h"
+#include "groups/index/digits.h"
+#include "groups/index/by_index.cl"
+#include "groups/index/digits.cl"
+// clang-format on
+}  // namespace samesum::dialect::by_key
+#undef FLOATS
+#undef VALUE
+#undef VALUE_BITS
+#undef INDEX
+#undef SEGMENTS
+#undef COUNTS
+#undef SQUARES
+
+namespace samesum::dialect::by_segment {
+#define FLOATS 64
+#define VALUE ulong
+#define VALUE_BITS 53
+#define INDEX ulong
+#define SEGMENTS 1
+#define COUNTS 0
+#define SQUARES 0
+#include "exact/exact.h"
+#include "groups/index/by_index.cl"
+#include "groups/index/digits.cl"
+}  // namespace samesum::dialect::by_segment
+#pragma GCC diagnostic pop
+
+namespace samesum {
+namespace {
+
+using dialect::emulation;
+using dialect::uint;
+using dialect::ulong;
+
+constexpr int kDigit = 34;
+
+// Numbers that cancel, of all exponents but `near` each other, with denormals, zeros and, where asked for, NaNs and infinities.
+double number(bool wide, bool near, bool special, std::mt19937_64& random) {
+  const double unit = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63;
+  if (special && random() % 100 == 0)
+    return random() % 2 == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (random() % 20 == 0) return -0.0;
+  if (near) return unit;
+  return std::ldexp(unit, static_cast<int>(random() % (wide ? 2096 : 276)) - (wide ? 1073 : 148));
+}
+
+struct Planes {
+  Planes(std::uint64_t groups_, uint rows) : groups(groups_), words(groups_ * rows), others(groups_ / 32 + 1), noted(8) {}
+  std::uint64_t groups;
+  std::vector<ulong> words;
+  std::vector<uint> others, noted;
+};
+
+void expect_sums(const std::vector<ulong>& found, const std::vector<Accumulator>& exact, NanPolicy nan) {
+  for (std::size_t group = 0; group < exact.size(); ++group) {
+    ASSERT_EQ(found[group], std::bit_cast<ulong>(exact[group].round(nan))) << group;
+  }
+}
+
+TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
+  std::mt19937_64 random(1);
+  constexpr uint kRows = 10, kSquareRows = 18;
+  for (const std::uint64_t groups : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{700}}) {
+    for (int how = 0; how < 8; ++how) {
+      const bool sorted = (how & 1) != 0, near = (how & 2) != 0, skewed = (how & 4) != 0;
+      SCOPED_TRACE(std::to_string(groups) + " " + std::to_string(how));
+      const std::size_t size = 3001;
+      std::vector<float> values(size);
+      std::vector<std::int32_t> keys(size);
+      for (float& value : values) value = static_cast<float>(number(false, near, how == 3, random));
+      for (std::int32_t& key : keys) key = static_cast<std::int32_t>(skewed && random() % 3 != 0 ? groups / 2 : random() % groups);
+      if (sorted) std::ranges::sort(keys);
+      keys[1234] = -1;
+      Planes planes(groups, kRows + 5 + kSquareRows);
+      const uint copies = groups <= 5 ? 4 : 0, slots = copies != 0 ? static_cast<uint>(groups) * copies : 64;
+      const uint phase = near ? 5 : 11, pair = near ? 3 : 5;
+      const ulong chunk = 1024;
+      emulation().run(3, GROUP_SIZE, [&] {
+        dialect::by_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, chunk, 0, groups,
+                                       planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, kSquareRows, 3,
+                                       7, slots, copies);
+      });
+      EXPECT_EQ(planes.noted[0], 1u);
+      EXPECT_EQ(planes.noted[1], size - 1234);
+      std::vector<Accumulator> exact(groups);
+      std::vector<ProductAccumulator> squares(groups);
+      for (std::size_t i = 0; i < size; ++i) {
+        if (i == 1234) continue;
+        exact[static_cast<std::size_t>(keys[i])].add(values[i]);
+        if (std::isfinite(values[i]))
+          squares[static_cast<std::size_t>(keys[i])].add(static_cast<double>(values[i]), static_cast<double>(values[i]));
+      }
+      const uint first = std::min(pair, kRows - planes.noted[3]), last = std::min(std::max(pair + 2, planes.noted[2]), kRows - 1);
+      emulation().run(2, GROUP_SIZE, [&] { dialect::by_key::carry_digits(planes.words.data(), 0, groups, first, last); });
+      for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+        std::vector<ulong> found(groups);
+        emulation().run(2, GROUP_SIZE, [&] {
+          dialect::by_key::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, first, last,
+                                      925 - static_cast<int>(phase), nan == NanPolicy::skip, 0, found.data(), 0);
+        });
+        expect_sums(found, exact, nan);
+      }
+      for (std::uint64_t group = 0; group < groups; ++group) {
+        ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
+        ProductAccumulator sum;
+        for (uint d = 0; d < kSquareRows; ++d) {
+          // In units of 2^-298, of which the phase leaves the lowest bits of the lowest digit free.
+          const auto digit = static_cast<std::int64_t>(planes.words[(kRows + 5 + d) * groups + group]);
+          const int position = ProductAccumulator::kUnit - 298 - 3 + kDigit * static_cast<int>(d);
+          sum.add_scaled(digit >> 32, position + 32);
+          sum.add_scaled(digit & 0xffffffff, position);
+        }
+        ASSERT_EQ(sum.canonical_digits(), squares[group].canonical_digits()) << group;
+      }
+    }
+  }
+}
+
+TEST(ByIndexKernel, AddsSegmentsWithSubgroups) {
+  std::mt19937_64 random(2);
+  constexpr uint kRows = 63;
+  for (const bool near : {true, false}) {
+    std::vector<ulong> offsets = {7};
+    for (int i = 0; i < 300; ++i) offsets.push_back(offsets.back() + (i == 20 ? 1500 : random() % 5));
+    const std::uint64_t groups = offsets.size() - 1;
+    std::vector<double> values(offsets.back() + 3);
+    for (double& value : values) value = number(true, near, false, random);
+    Planes planes(groups, kRows + 4);
+    const uint phase = 30, pair = near ? 31 : 20;
+    const ulong begun = 4;  // the elements of the launch
+    emulation().run(4, GROUP_SIZE, [&] {
+      dialect::by_segment::sums_by_index(reinterpret_cast<const ulong*>(values.data()), begun, 1, offsets.data(), 0, 1,
+                                         values.size() - begun, 512 + 128, begun, groups, planes.words.data(), planes.others.data(),
+                                         planes.noted.data(), kRows, phase, pair, 0, 0, 0, 1, 0);
+    });
+    std::vector<Accumulator> exact(groups);
+    for (std::size_t group = 0; group < groups; ++group) {
+      for (ulong i = offsets[group]; i < offsets[group + 1]; ++i) exact[group].add(values[i]);
+    }
+    emulation().run(1, GROUP_SIZE, [&] { dialect::by_segment::carry_digits(planes.words.data(), 0, groups, 0, kRows - 1); });
+    std::vector<ulong> found(groups);
+    emulation().run(1, GROUP_SIZE, [&] {
+      dialect::by_segment::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
+                                      -static_cast<int>(phase), 0, 0, found.data(), 0);
+    });
+    expect_sums(found, exact, NanPolicy::propagate);
+  }
+}
+
+}  // namespace
+}  // namespace samesum

@@ -1,0 +1,194 @@
+"""Groups, scans, histograms over several axes and pairs of the Python package against exact arithmetic, on random arrays."""
+import os
+import random
+import sys
+import unittest
+from fractions import Fraction
+
+from support.informative import informative
+
+if "SAMESUM_PYTHON_PACKAGE" not in os.environ:
+    raise unittest.SkipTest("the Python module is not built: make python fetches nanobind and builds it")
+sys.path.insert(0, os.environ["SAMESUM_PYTHON_PACKAGE"])
+try:
+    import numpy as np
+    import samesum
+except ImportError as error:
+    raise unittest.SkipTest(f"the Python package cannot be imported: {error}")
+
+
+def ugly(rng, n, dtype):
+    """Elements that cancel, of all sizes."""
+    if np.dtype(dtype).kind in "iu":
+        info = np.iinfo(dtype)
+        return np.array([rng.randint(info.min // 4096, info.max // 4096) for _ in range(n)], dtype)
+    top = {4: 100, 8: 450}[np.dtype(dtype).itemsize]  # of which the squares are finite
+    x = np.array([rng.choice([0.0, rng.uniform(-1, 1) * 2.0 ** rng.randint(-top, top)]) for _ in range(n)], dtype)
+    x[: n // 3] = -x[n // 3: 2 * (n // 3)]
+    return x
+
+
+def layouts(rng, x):
+    yield x
+    yield x[::-1]
+    yield x[::2]
+    yield np.repeat(x, 2)[1::2]
+
+
+def exact(values):
+    return sum((Fraction(v) for v in values), Fraction(0))
+
+
+def rounded(total, dtype):
+    return int(total) if np.dtype(dtype).kind in "iu" else float(total)
+
+
+class Groups(unittest.TestCase):
+    def test_each_group_is_that_of_its_elements_alone(self):
+        rng = random.Random(1)
+        sums, variances = [], []
+        for dtype in ("float32", "float64", "int32", "int64", "uint8"):
+            for n in (0, 1, 7, 500):
+                for x in layouts(rng, ugly(rng, n, dtype)):
+                    keys = np.array([rng.choice([-5, 3, 4, 900]) for _ in range(len(x))], np.int32)
+                    groups = samesum.groupby(keys)
+                    self.assertEqual(groups.keys.tolist(), sorted(set(keys.tolist())))
+                    parts = [x[keys == key] for key in groups.keys]
+                    self.assertEqual(groups.sum(x).tolist(), [samesum.sum(part) for part in parts])
+                    self.assertEqual(groups.sum(x).tolist(), [rounded(exact(part.tolist()), dtype) for part in parts])
+                    self.assertEqual(groups.mean(x).tolist(), [samesum.mean(part) for part in parts])
+                    self.assertEqual(groups.var(x).tolist(), [samesum.var(part) for part in parts])
+                    self.assertEqual(groups.min(x).tolist(), [samesum.min(part) for part in parts])
+                    self.assertEqual(groups.max(x).tolist(), [samesum.max(part) for part in parts])
+                    self.assertEqual(groups.count(x).tolist(), [len(part) for part in parts])
+                    sums += groups.sum(x).tolist()
+                    variances += groups.var(x).tolist()
+        informative(sums)
+        informative(variances)
+
+    def test_keys_of_other_types(self):
+        groups = samesum.groupby(np.array(["b", "a", "b"]))
+        self.assertEqual((groups.keys.tolist(), groups.sum([1e16, 2.0, 1.0]).tolist(), len(groups)), (["a", "b"], [2.0, 1e16], 2))
+        self.assertEqual(samesum.groupby([True, False, True]).sum([1, 2, 3]).tolist(), [2, 4])
+        self.assertTrue(np.isnan(samesum.groupby([1, 1, 2]).var([1.0, 2.0, 3.0], ddof=1)[1]))
+        self.assertEqual(samesum.groupby([1, 1]).sum([np.nan, 2.0], nan="skip").tolist(), [2.0])
+        with self.assertRaises(samesum.SamesumError):
+            samesum.groupby([1, 2]).sum([1.0, 2.0, 3.0])
+
+    def test_bincount(self):
+        rng = random.Random(2)
+        x = np.array([rng.randint(0, 20) for _ in range(1000)])
+        self.assertEqual(samesum.bincount(x).tolist(), np.bincount(x).tolist())
+        self.assertEqual(samesum.bincount(x, minlength=30).tolist(), np.bincount(x, minlength=30).tolist())
+        w = ugly(rng, 1000, "float64")
+        self.assertEqual(samesum.bincount(x, w).tolist(), informative([float(exact(w[x == i].tolist())) for i in range(21)]))
+        self.assertEqual((samesum.bincount([]).tolist(), samesum.bincount([], minlength=2).tolist()), ([], [0, 0]))
+        with self.assertRaises(ValueError):
+            samesum.bincount([1, -1])
+        with self.assertRaises(TypeError):
+            samesum.bincount([1.5])
+
+    def test_add_at(self):
+        rng = random.Random(3)
+        for dtype in ("float32", "float64", "int64"):
+            out, values = ugly(rng, 9, dtype), ugly(rng, 400, dtype)
+            places = np.array([rng.randint(-9, 8) for _ in range(400)])
+            wanted = [exact([out[i], *values[places % 9 == i]] if dtype == "int64" else [float(v) for v in (out[i], *values[places % 9 == i])])
+                      for i in range(9)]
+            informative(wanted)
+            samesum.add_at(out, places, values)
+            if dtype == "float32":  # one rounding: as an accumulator rounds
+                scaled = [np.float32(float(v)) for v in wanted]
+                for found, value, near in zip(out, wanted, scaled):
+                    neighbours = [near, np.nextafter(near, np.float32(-np.inf)), np.nextafter(near, np.float32(np.inf))]
+                    self.assertEqual(abs(Fraction(float(found)) - value), min(abs(Fraction(float(v)) - value) for v in neighbours))
+            else:
+                self.assertEqual(out.tolist(), [rounded(value, dtype) for value in wanted])
+        out = np.zeros(3)
+        samesum.add_at(out, [0, 0, 2], 0.1)
+        self.assertEqual(out.tolist(), [0.2, 0.0, 0.1])
+        for bad, index, value in ((np.zeros(3), [3], 1.0), (np.zeros((2, 2)), [0], 1.0), (np.zeros(3, int), [0], 0.5)):
+            with self.assertRaises(ValueError):
+                samesum.add_at(bad, index, value)
+
+
+class Scans(unittest.TestCase):
+    def test_every_prefix_is_exact(self):
+        rng = random.Random(4)
+        for dtype in ("float32", "float64", "int16"):
+            for n in (0, 1, 33, 700):
+                for x in layouts(rng, ugly(rng, n, dtype)):
+                    total, wanted = Fraction(0), []
+                    for value in x.tolist():
+                        total += Fraction(value)
+                        wanted.append(rounded(total, dtype))
+                    self.assertEqual(samesum.cumsum(x).tolist(), informative(wanted) if n > 1 else wanted)
+                    self.assertEqual(samesum.scan(x, exclusive=True).tolist(), [rounded(0, dtype), *wanted][:len(x)])
+        x = ugly(rng, 60, "float32").reshape(4, 5, 3)
+        for axis in (0, 1, -1):
+            found = samesum.cumsum(x, axis=axis)
+            for i in range(x.shape[axis]):
+                part = np.take(x, range(i + 1), axis)
+                np.testing.assert_array_equal(np.take(found, i, axis), samesum.sum(part, axis=axis))
+        self.assertEqual(samesum.cumsum(x).shape, (60,))
+        out = np.empty(60)
+        self.assertIs(samesum.cumsum(x, out=out), out)
+        self.assertEqual(samesum.cumsum(x, dtype=np.float32).dtype, np.float32)
+
+    def test_other_operations(self):
+        x = np.array([3, 0, -2, 7, 1])
+        self.assertEqual(samesum.scan(x, "max").tolist(), [3, 3, 3, 7, 7])
+        self.assertEqual(samesum.scan(x, "min").tolist(), [3, 0, -2, -2, -2])
+        self.assertEqual(samesum.scan(x, "product").tolist(), [3, 0, 0, 0, 0])
+        self.assertEqual(samesum.scan(x, "count_nonzero").tolist(), [1, 1, 2, 3, 4])
+        self.assertEqual(samesum.scan(x, offsets=[0, 2]).tolist(), [3, 3, -2, 5, 6])
+        for bad in ({"operation": "median"}, {"axis": 2}, {"offsets": [1]}, {"dtype": int}):
+            with self.assertRaises(ValueError):
+                samesum.scan(x, **bad)
+
+
+class Grids(unittest.TestCase):
+    def test_counts_are_those_of_numpy(self):
+        rng = np.random.default_rng(5)
+        x, y, w = rng.normal(size=3000), rng.normal(size=3000).astype("float32"), ugly(random.Random(5), 3000, "float64")
+        for bins, limits in ((5, None), ([4, 7], [[-1, 1], [-2, 2]]), ([[-1, 0, 0.25, 1], 3], [None, (-1, 1)])):
+            found = samesum.histogram2d(x, y, bins, limits)
+            wanted = np.histogram2d(x, y, bins, limits)
+            for a, b in zip(found, wanted):
+                np.testing.assert_array_equal(a, b)
+            sums = samesum.histogram2d(x, y, bins, limits, weights=w)[0]
+            column, row = (np.searchsorted(e, v, "right") - 1 for e, v in zip(wanted[1:], (x, y)))
+            for v, e, k in ((x, wanted[1], column), (y, wanted[2], row)):
+                k[v == e[-1]] = len(e) - 2
+            informative(sums)
+            for i in range(sums.shape[0]):
+                for j in range(sums.shape[1]):
+                    self.assertEqual(sums[i, j], float(exact(w[(column == i) & (row == j)].tolist())))
+        sample = rng.normal(size=(500, 3))
+        cells, edges = samesum.histogramdd(sample, (3, 4, 5))
+        wanted, wanted_edges = np.histogramdd(sample, (3, 4, 5))
+        np.testing.assert_array_equal(cells, wanted)
+        for a, b in zip(edges, wanted_edges):
+            np.testing.assert_array_equal(a, b)
+        with self.assertRaises(ValueError):
+            samesum.histogramdd(sample, (3, 4))
+
+
+class Pairs(unittest.TestCase):
+    def test_pairs(self):
+        rng = np.random.default_rng(6)
+        a, b = rng.integers(-9, 9, (13, 3)).astype(float), rng.integers(-9, 9, (17, 3)).astype(float)
+        squares = ((a[:, None] - b[None]) ** 2).sum(-1)
+        self.assertEqual(samesum.pairs(a, b, "sqdist", "argmin").tolist(), squares.argmin(1).tolist())
+        self.assertEqual(samesum.pairs(a, b, "sqdist(a, b)", "max").tolist(), squares.max(1).tolist())
+        self.assertEqual(samesum.pairs(a, b).tolist(), (a @ b.T).sum(1).tolist())
+        w = rng.integers(1, 5, 17).astype(float)
+        self.assertEqual(samesum.pairs(a, b, "sqdist", weights=w).tolist(), (squares * w).sum(1).tolist())
+        self.assertEqual(samesum.pairs(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist(), [7.0, 14.0])
+        for bad in ((a, b[:, :2]), (a, b.astype("float32")), (a, b[0])):
+            with self.assertRaises(ValueError):
+                samesum.pairs(*bad)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,459 @@
+"""The Python package against exact arithmetic, on random shapes, strides, types and axes."""
+import array
+import gc
+import math
+import os
+import pathlib
+import pickle
+import random
+import re
+import signal
+import sys
+import threading
+import tracemalloc
+import unittest
+import xml.etree.ElementTree
+from fractions import Fraction
+
+from support.informative import informative
+
+if "SAMESUM_PYTHON_PACKAGE" not in os.environ:
+    raise unittest.SkipTest("the Python module is not built: make python fetches nanobind and builds it")
+sys.path.insert(0, os.environ["SAMESUM_PYTHON_PACKAGE"])
+try:
+    import numpy as np
+    import samesum
+except ImportError as error:
+    raise unittest.SkipTest(f"the Python package cannot be imported: {error}")
+
+FLOATS = ["float16", "float32", "float64"]
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+def exact(x):
+    return sum((Fraction(v) for v in np.asarray(x).ravel().tolist()), Fraction(0))
+
+
+def ugly(rng, shape, dtype):
+    """Elements that cancel, of all sizes, with zeros."""
+    dtype = np.dtype(dtype)
+    n = int(np.prod(shape))
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        values = [rng.randint(info.min, info.max) for _ in range(n)]
+    else:
+        top = {2: 14, 4: 120, 8: 1000}[dtype.itemsize]
+        values = [rng.choice([0.0, -0.0, rng.uniform(-1, 1) * 2.0 ** rng.randint(-top, top)]) if rng.random() < 0.9 else 1.0 for _ in range(n)]
+        values[: n // 3] = [-v for v in values[n // 3: 2 * (n // 3)]]
+    return np.array(values, dtype=dtype).reshape(shape)
+
+
+def views(rng):
+    """Arrays of random shapes, strides and types."""
+    for _ in range(150):
+        dtype = rng.choice(FLOATS + INTEGERS)
+        shape = tuple(rng.choice([0, 1, 2, 3, 7, 17]) for _ in range(rng.randint(1, 3)))
+        x = ugly(rng, shape, dtype)
+        steps = tuple(slice(None, None, rng.choice([1, 1, 2, -1, -3])) for _ in shape)
+        x = x[steps]
+        if rng.random() < 0.5:
+            x = x.T
+        if rng.random() < 0.2:
+            x = x.astype(x.dtype.newbyteorder(">"))
+        yield x
+
+
+def same(a, b):
+    return np.array_equal(np.asarray(a, dtype=np.float64).view(np.int64), np.asarray(b, dtype=np.float64).view(np.int64))
+
+
+class Reductions(unittest.TestCase):
+    def test_sums_are_exact(self):
+        expected = []
+        for x in views(random.Random(1)):
+            with self.subTest(dtype=x.dtype, shape=x.shape, strides=x.strides):
+                total = samesum.sum(x)
+                expected.append(exact(x))
+                if x.dtype.kind == "f":
+                    self.assertEqual(total, float(exact(x)))
+                    self.assertEqual(total, math.fsum(x.ravel().tolist()))
+                else:
+                    self.assertIsInstance(total, int)
+                    self.assertEqual(total, int(exact(x)))
+        informative(expected)
+
+    def test_sums_along_axes_are_those_of_the_parts(self):
+        expected = []
+        for x in views(random.Random(2)):
+            for axis in range(-x.ndim, x.ndim):
+                if x.dtype.itemsize == 8 and x.dtype.kind in "iu":
+                    continue
+                for keep in (False, True):
+                    found = samesum.sum(x, axis=axis, keepdims=keep)
+                    self.assertEqual(found.shape, np.sum(x, axis=axis, keepdims=keep).shape)
+                    wanted = [samesum.sum(row) for row in np.moveaxis(x, axis, -1).reshape(found.size, x.shape[axis])]
+                    self.assertEqual(found.ravel().tolist(), wanted)
+                    expected += wanted
+        informative(expected)
+
+    def test_averages(self):
+        means, variances = [], []
+        for x in views(random.Random(3)):
+            if x.size == 0:
+                with self.assertRaises(ArithmeticError):
+                    samesum.mean(x)
+                continue
+            values = [Fraction(v) for v in x.ravel().tolist()]
+            mean = sum(values) / len(values)
+            variance = sum((v - mean) ** 2 for v in values) / len(values)
+            means.append(mean)
+            variances.append(variance)
+            self.assertEqual(samesum.mean(x), float(mean))
+            if variance < Fraction(2) ** 1024:
+                self.assertEqual(samesum.var(x), float(variance))
+            self.assertEqual(samesum.stats(x).mean, float(mean))
+            if x.ndim > 1 and x.shape[1]:
+                rows = samesum.var(x, axis=tuple(range(1, x.ndim)), ddof=0)
+                self.assertEqual(rows.tolist(), [samesum.var(row) for row in x])
+        informative(means)
+        informative(variances)
+        self.assertEqual(samesum.var([1.0, 2.0, 4.0], ddof=1), float(Fraction(7, 3)))
+        self.assertEqual(samesum.var([[1.0, 2.0, 4.0]], ddof=1, axis=1).tolist(), [float(Fraction(7, 3))])
+        self.assertEqual(samesum.std([1.0, 3.0]), 1.0)
+        self.assertEqual(samesum.norm([3e300, 4e300]), 5e300)
+        self.assertEqual(samesum.mean(np.float32([0.1, 0.2]), dtype=np.float32), float(np.float32(Fraction(float(np.float32(0.1))) / 2 + Fraction(float(np.float32(0.2))) / 2)))
+
+    def test_extremes_agree_with_numpy(self):
+        for x in views(random.Random(4)):
+            if x.size == 0:
+                continue
+            self.assertEqual(samesum.min(x), x.min())
+            self.assertEqual(samesum.max(x), x.max())
+            self.assertEqual(x.ravel()[samesum.argmin(x)], x.min())
+            self.assertEqual(samesum.count_nonzero(x), np.count_nonzero(x))
+            self.assertEqual(samesum.any(x), bool(np.any(x)))
+            self.assertEqual(samesum.all(x), bool(np.all(x)))
+            for axis in range(x.ndim):
+                np.testing.assert_array_equal(samesum.max(x, axis=axis), x.max(axis=axis))
+                np.testing.assert_array_equal(samesum.count_nonzero(x, axis=axis), np.count_nonzero(x, axis=axis))
+                np.testing.assert_array_equal(samesum.all(x, axis=axis), np.all(x, axis=axis))
+        self.assertEqual(samesum.argmax(np.array([1, 5, 5])), 1)
+        self.assertEqual(samesum.argmax(np.array([[1, 5, 5]]), axis=1).dtype, np.int64)
+
+    def test_nans(self):
+        x = np.array([1.0, np.nan, 2.0])
+        self.assertTrue(math.isnan(samesum.sum(x)))
+        self.assertEqual(samesum.sum(x, nan="skip"), 3.0)
+        self.assertEqual(samesum.argmin(x), 1)
+        self.assertEqual(samesum.mean(x[None], axis=1, nan="skip").tolist(), [1.5])
+        with self.assertRaisesRegex(ValueError, "propagate"):
+            samesum.sum(x, nan="omit")
+
+    def test_where_and_masked_arrays(self):
+        rng = random.Random(11)
+        for dtype in ("float32", "int32"):
+            x = ugly(rng, (7, 5), dtype)
+            taken = np.array([[rng.random() < 0.6 for _ in range(5)] for _ in range(7)])
+            taken[3] = True
+            masked = np.ma.array(x, mask=~taken)
+            for name in ("sum", "count_nonzero", "mean", "var", "min", "max", "median"):
+                function = getattr(samesum, name)
+                self.assertEqual(function(x, where=taken), function(x[taken]), name)
+                self.assertEqual(function(masked), function(x[taken]), name)
+                if not taken.any(axis=1).all():
+                    continue
+                wanted = [function(row[chosen]) for row, chosen in zip(x, taken)]
+                self.assertEqual(function(x, axis=1, where=taken).tolist(), wanted, name)
+                self.assertEqual(function(masked, axis=-1).tolist(), wanted, name)
+                self.assertEqual(function(x, axis=1, where=taken, keepdims=True).shape, (7, 1), name)
+            self.assertEqual(samesum.sum(x, axis=0, where=taken[:, :1]).tolist(), [samesum.sum(column[taken[:, 0]]) for column in x.T])
+            self.assertEqual(samesum.any(x, axis=1, where=taken).tolist(), np.any(x, axis=1, where=taken).tolist())
+            self.assertEqual(samesum.all(x, where=taken), np.all(x, where=taken))
+        self.assertEqual(samesum.sum(np.ma.array([1.0, 2.0])), 3.0)
+        with self.assertRaisesRegex(TypeError, "masked"):
+            samesum.argmin(np.ma.array([1.0, 2.0], mask=[True, False]))
+        with self.assertRaises(ValueError):
+            samesum.sum(np.zeros((2, 2)), axis=2, where=[True, False])
+
+    def test_results_go_where_out_says(self):
+        x = ugly(random.Random(12), (4, 6), "float32")
+        for name, dtype in (("sum", float), ("mean", float), ("norm", float), ("max", "float32"), ("argmax", np.int64), ("count_nonzero", np.int64)):
+            function, out = getattr(samesum, name), np.empty((4, 3), dtype)
+            self.assertIs(function(x, axis=1, out=out[:, 1]).base, out)
+            self.assertEqual(out[:, 1].tolist(), function(x, axis=1).tolist(), name)
+        out = np.empty((1, 1))
+        samesum.mean(x, out=out, keepdims=True)
+        self.assertEqual(out[0, 0], samesum.mean(x))
+        out = np.empty(4)
+        samesum.var(x, axis=1, ddof=1, out=out)
+        self.assertEqual(out.tolist(), [samesum.var(row, ddof=1) for row in x])
+        for bad in (np.empty(5), np.empty(4, "int32")):
+            with self.assertRaises(samesum.SamesumError):
+                samesum.mean(x, axis=1, out=bad)
+            with self.assertRaises(ValueError):
+                samesum.var(x, axis=1, ddof=1, out=bad)
+        out.flags.writeable = False
+        with self.assertRaisesRegex(TypeError, "writable"):
+            samesum.mean(x, axis=1, out=out)
+
+    def test_dots_and_products(self):
+        rng = random.Random(5)
+        a, b = ugly(rng, (999,), "float32"), ugly(rng, (999,), "float32")
+        self.assertEqual(samesum.dot(a, b), informative(float(sum(Fraction(p) * Fraction(q) for p, q in zip(a.tolist(), b.tolist())))))
+        i, j = ugly(rng, (50,), "int64"), ugly(rng, (50,), "int64")
+        self.assertEqual(samesum.dot(i, j), informative(sum(p * q for p, q in zip(i.tolist(), j.tolist()))))
+        self.assertEqual(samesum.prod(i), informative(math.prod(i.tolist())))
+        self.assertEqual(samesum.prod(np.array([[1.5, 2.0], [4.0, 0.5]]), axis=0).tolist(), [6.0, 1.0])
+
+    def test_sums_of_integers_of_any_size(self):
+        x = np.full(1000, -(2**63), np.int64)
+        self.assertEqual(samesum.sum(x), -1000 * 2**63)
+        with self.assertRaises(ArithmeticError):
+            samesum.sum(x, axis=0)
+
+    def test_complex_numbers(self):
+        z = np.array([[1e16 + 1j, 1 - 1e16j], [-1e16 + 2j, 2 + 1e16j]])
+        self.assertEqual(samesum.sum(z), complex(3.0, 3.0))
+        self.assertEqual(samesum.sum(z, axis=1).tolist(), [samesum.sum(z[0]), samesum.sum(z[1])])
+        self.assertEqual(samesum.norm(np.array([3 + 4j], np.complex64)), 5.0)
+        with self.assertRaises(ValueError):
+            samesum.max(z)
+
+    def test_quantiles(self):
+        x = ugly(random.Random(6), (501,), "float32")
+        self.assertEqual(samesum.median(x), np.sort(x)[250])
+        np.testing.assert_array_equal(samesum.quantile(x, [0.0, 0.5, 1.0]), np.sort(x)[[0, 250, 500]])
+        self.assertEqual(samesum.quantile([[1.0, 2.0], [5.0, 8.0]], 0.5, axis=1).tolist(), [1.5, 6.5])
+
+    def test_formulas(self):
+        self.assertEqual(samesum.reduce(np.array([12, 18, 30]), "gcd(a, b)", 0), 6)
+        self.assertEqual(samesum.map("m*x^2", x=np.array([1.0, 2.0]), m=3.0).tolist(), [3.0, 12.0])
+        with self.assertRaises(ValueError):
+            samesum.map("m*", m=1)
+        x, w = ugly(random.Random(13), (300,), "float64"), np.ones(300)
+        self.assertEqual(samesum.sum_map("w*x", w=w, x=x), informative(math.fsum(x.tolist())))
+        self.assertEqual(samesum.sum_map("x^2 - m", x=np.arange(4), m=1), 10)
+        self.assertEqual(samesum.reduce(np.array([], np.int64), "gcd(a, b)", 0), 0)
+
+    def test_statistics(self):
+        x = ugly(random.Random(14), (501,), "float32")
+        values = [Fraction(v) for v in x.tolist()]
+        mean = sum(values) / len(values)
+        found = samesum.stats(x[:200])
+        found += samesum.stats(x[200:])
+        whole = samesum.stats(x)
+        self.assertEqual(found, whole)
+        self.assertEqual(found.serialize(), whole.serialize())
+        self.assertEqual(pickle.loads(pickle.dumps(found)), whole)
+        self.assertEqual((whole.count, whole.nan_count, whole.mean, whole.sum), (501, 0, informative(float(mean)), float(sum(values))))
+        self.assertEqual(whole.var(ddof=1), float(sum((v - mean) ** 2 for v in values) / 500))
+        for name in ("norm", "min", "max", "argmin", "argmax", "std", "var"):
+            value = getattr(whole, name)
+            self.assertEqual(value() if callable(value) else value, getattr(samesum, name)(x), name)
+        self.assertEqual(samesum.stats(np.array([2**62, 2**62, 2**62])).sum, 3 * 2**62)
+        self.assertTrue(math.isnan(samesum.stats([1.0, math.nan]).mean))
+        self.assertEqual(samesum.stats([1.0, math.nan]).var(nan="skip"), 0.0)
+        with self.assertRaisesRegex(samesum.NoAnswerError, "no elements"):
+            samesum.stats([]).mean
+
+
+class Arrays(unittest.TestCase):
+    def test_objects_that_are_no_arrays_of_numpy(self):
+        self.assertEqual(samesum.sum(array.array("d", [1.0, 2.0])), 3.0)
+        self.assertEqual(samesum.sum(b"\x01\x02"), 3)
+        self.assertEqual(samesum.sum([1e16, 1.0, -1e16]), 1.0)
+        self.assertEqual(samesum.sum(np.array([True, True, False])), 2)
+        self.assertEqual(samesum.sum(3.5), 3.5)
+
+    def test_what_is_no_number_is_refused(self):
+        for x in (np.array(["a"]), np.array([object()]), np.zeros(2, "i4,f8"), np.array([1], "M8[s]")):
+            with self.assertRaises(TypeError):
+                samesum.sum(x)
+        with self.assertRaisesRegex(ValueError, "axis 2"):
+            samesum.sum(np.zeros((2, 2)), axis=2)
+        with self.assertRaises(ValueError):
+            samesum.sum(np.zeros(3), device="nothing:0")
+
+    def test_interface_of_gpus(self):
+        class There:
+            def __init__(self, typestr, shape):
+                self.__cuda_array_interface__ = {"typestr": typestr, "shape": shape, "data": (0, True), "version": 3, "strides": None}
+
+        self.assertEqual(samesum.sum(There("<f4", (0, 3))), 0.0)
+        self.assertEqual(samesum.sum(There("<i4", (3, 0)), axis=1).tolist(), [0, 0, 0])
+        for typestr in (">f4", "<M8", "|V8"):
+            with self.assertRaises(TypeError):
+                samesum.sum(There(typestr, (0,)))
+
+    def optional(self, name):
+        try:
+            return __import__(name)
+        except ImportError:
+            self.skipTest(f"{name} is not installed")
+
+    def test_pandas(self):
+        self.assertEqual(samesum.sum(self.optional("pandas").Series([1.0, 2.0])), 3.0)
+
+    def test_polars(self):
+        polars = self.optional("polars")
+        self.assertEqual(samesum.sum(polars.Series([1.0, 2.0])), 3.0)
+        with self.assertRaisesRegex(TypeError, "missing"):
+            samesum.sum(polars.Series([1, None]))
+
+    def test_pyarrow(self):
+        pyarrow = self.optional("pyarrow")
+        self.assertEqual(samesum.sum(pyarrow.array([1, 2])), 3)
+        with self.assertRaisesRegex(TypeError, "missing"):
+            samesum.sum(pyarrow.array([1, None]))
+
+    def test_torch(self):
+        self.assertEqual(samesum.sum(self.optional("torch").tensor([1.0, 2.0])), 3.0)
+
+    def test_bfloat16(self):
+        x = np.array([1.0, 2.5]).astype(self.optional("ml_dtypes").bfloat16)
+        self.assertEqual(samesum.sum(x), 3.5)
+
+
+class Objects(unittest.TestCase):
+    def test_accumulators(self):
+        x = ugly(random.Random(7), (1000,), "float64")
+        whole = samesum.Accumulator().add(x)
+        parts = samesum.Accumulator().add(x[600:]) + samesum.Accumulator().add(x[:600])
+        self.assertEqual(whole, parts)
+        self.assertEqual(whole.fraction(), informative(exact(x)))
+        self.assertEqual(pickle.loads(pickle.dumps(whole)), whole)
+        self.assertEqual(float(whole), samesum.sum(x))
+        self.assertEqual(whole.count, 1000)
+        with self.assertRaises(ArithmeticError):
+            samesum.Accumulator().add(math.inf).fraction()
+        with self.assertRaises(ValueError):
+            samesum.Accumulator.deserialize(b"nothing")
+        damaged = bytearray(whole.serialize())
+        damaged[30] ^= 1
+        with self.assertRaises(samesum.SamesumError):
+            samesum.Accumulator.deserialize(damaged)
+        words = samesum.Accumulator(x[:7]).words() + samesum.Accumulator(x[7:]).words()
+        self.assertEqual(samesum.Accumulator.from_words(words), whole)
+        with self.assertRaisesRegex(ValueError, "82 words"):
+            samesum.Accumulator.from_words(words[1:])
+        total = samesum.Accumulator(np.array([2**62] * 5))
+        self.assertEqual((total.value(), samesum.Accumulator([0.5]).value()), (5 * 2**62, 0.5))
+        self.assertIs(total.merge(whole), total)
+
+    def test_histograms(self):
+        x = np.random.default_rng(8).normal(size=10001).astype(np.float32)
+        counts, edges = samesum.histogram(x, 20, (-2.0, 2.0))
+        np.testing.assert_array_equal(edges, np.linspace(-2, 2, 21))
+        wanted = [int(np.sum((x.astype(np.float64) >= lo) & (x.astype(np.float64) < hi))) for lo, hi in zip(edges, edges[1:])]
+        self.assertEqual(counts.tolist(), informative(wanted))
+        h = samesum.histogram(np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan]), [0.0, 0.5, 1.0])
+        self.assertEqual((h.under, h.counts().tolist(), h.over, h.nan_count, h.total), (1, [1, 2], 1, 1, 6))
+        self.assertEqual(pickle.loads(pickle.dumps(h)), h)
+        self.assertEqual((h + h).total, 12)
+        self.assertEqual((h.kind, list(h.axes[0]), h.axes[0][-1]), ("COUNT", [(0.0, 0.5), (0.5, 1.0)], (0.5, 1.0)))
+        self.assertEqual((h.values().tolist(), h.variances().tolist(), len(h.axes[0])), ([1.0, 2.0], [1.0, 2.0], 2))
+        self.assertEqual(h.axes, (h + h).axes)
+
+    def test_histograms_are_drawn(self):
+        class Axes:
+            def stairs(self, values, edges, **options):
+                return values.tolist(), edges.tolist(), options
+
+        h = samesum.histogram([0.0, 1.0, 1.0], 2)
+        self.assertEqual(h.plot(Axes(), color="red"), ([1, 2], [0.0, 0.5, 1.0], {"color": "red"}))
+        for x, bins in (([0.0, 1.0, 1.0], 2), (np.arange(5000.0), 1003), ([], 3)):
+            h = samesum.histogram(x, bins)
+            page = xml.etree.ElementTree.fromstring("<p>" + h._repr_html_() + "</p>")
+            self.assertEqual(sum(int(title.text) for title in page.iter("title")), h.counts().sum())
+            self.assertLessEqual(len(list(page.iter("rect"))), 400)
+            self.assertIn("<td>" + str(h.total), h._repr_html_())
+        self.assertIn("<th>mean</th><td>2.0</td>", samesum.stats([1.0, 3.0])._repr_html_())
+        self.assertIn("<td>0</td>", samesum.stats([])._repr_html_())
+        self.assertEqual(samesum.histogram(np.arange(10)).counts().tolist(), np.histogram(np.arange(10))[0].tolist())
+
+    def test_devices(self):
+        x = ugly(random.Random(9), (5000,), "float32")
+        for device in samesum.devices():
+            self.assertEqual(samesum.sum(x, device=device["selector"]), informative(math.fsum(x.tolist())))
+            self.assertEqual(samesum.sum(x, device=samesum.Device(device["selector"])), math.fsum(x.tolist()))
+        self.assertEqual(samesum.Device("cpu").selector, "cpu")
+        with self.assertRaises(samesum.SamesumError):
+            samesum.Device("no such device")
+
+
+class Process(unittest.TestCase):
+    def test_threads(self):
+        x = ugly(random.Random(10), (100000,), "float64")
+        wanted, found = informative(math.fsum(x.tolist())), []
+        threads = [threading.Thread(target=lambda: found.extend(samesum.sum(x) for _ in range(20))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [wanted] * 80)
+
+    def test_calls_leak_nothing(self):
+        x = np.arange(12.0).reshape(3, 4)
+        references = sys.getrefcount(x)
+
+        def calls():
+            for _ in range(1000):
+                samesum.sum(x), samesum.sum(x, axis=0), samesum.stats(x), samesum.histogram(x, 3).counts()
+                try:
+                    samesum.sum(x, axis=5)
+                except ValueError:
+                    pass
+
+        calls()
+        tracemalloc.start()
+        calls()
+        gc.collect()
+        before = tracemalloc.take_snapshot()
+        calls()
+        gc.collect()
+        grown = sum(each.size_diff for each in tracemalloc.take_snapshot().compare_to(before, "filename"))
+        tracemalloc.stop()
+        self.assertLess(grown, 20000)
+        self.assertEqual(sys.getrefcount(x), references)
+
+    def test_a_signal_ends_the_work(self):
+        class Stopped(Exception):
+            pass
+
+        def stop(*_):
+            raise Stopped
+
+        previous = signal.signal(signal.SIGUSR1, stop)
+        try:
+            x = np.ones(1 << 20)
+            with self.assertRaises(Stopped):
+                threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+                while True:
+                    samesum.stats(x)
+        finally:
+            signal.signal(signal.SIGUSR1, previous)
+
+
+class Documents(unittest.TestCase):
+    def test_examples_run(self):
+        """Every line; what a comment that is a value says is compared with what the line gives; a line that compares holds."""
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+        seen = set()
+        for page in pages:
+            for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+                seen.add(page.name)
+                names = {}
+                for line in block.splitlines():
+                    with self.subTest(page=page.name, line=line):
+                        code, _, said = line.partition("  # ")
+                        exec(code, names)
+                        if re.match(r"[-\d.]+$|array\(", said):
+                            self.assertEqual(repr(eval(code, names)), said.strip())
+                        elif " == " in code:
+                            self.assertTrue(eval(code, names))
+        self.assertLessEqual({"README.md", "python.md", "quick-start.md", "how-to.md", "tasks.md"}, seen)
+
+
+if __name__ == "__main__":
+    unittest.main()
