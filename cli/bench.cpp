@@ -40,6 +40,7 @@ struct CeilingBench {
   std::string device = "auto";
   std::vector<std::string> sizes;
   bench::CeilingOptions ceiling;
+  bool atomics = false;
   EffortOptions effort;
   bool json = false;
 };
@@ -147,6 +148,11 @@ int run_sum(Output& out, SumBench options) {
 
 int run_ceiling(Output& out, CeilingBench options) {
   for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
+  if (options.atomics) {
+    if (!options.sizes.empty()) throw Error(ErrorKind::usage, "--size is for reading memory, which --atomics does not measure: leave one of them out");
+    options.ceiling.read = options.ceiling.arithmetic = options.ceiling.latency = false;
+    options.ceiling.atomics = true;
+  }
   const Device device = choose_for_bench(options.device);
   options.ceiling.effort = options.effort.effort(device);
   CeilingPrinter printer(out);
@@ -213,15 +219,21 @@ tree's barriers out and is expected to be wrong. Exit code 1 should another be.)
 
 void add_bench_ceiling(CLI::App& parent, Action& action) {
   const auto options = std::make_shared<CeilingBench>();
-  CLI::App* command = parent.add_subcommand("ceiling", "What a device can do at best: read, multiply-add, launch");
+  CLI::App* command = parent.add_subcommand("ceiling", "What a device can do at best: read, multiply-add, launch, atomics");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--size", options->sizes, "bytes to read: 64K, 2^30; may be given again")->take_all()->option_text("BYTES");
+  command->add_flag("--atomics", options->atomics, "atomic additions instead: latency and rate");
   command->add_option("--threads", options->ceiling.threads, "threads of the CPU")->transform(kNumber)->option_text("N");
   add_options(*command, options->effort);
   command->add_flag("--json", options->json, "print JSON");
   command->footer(R"(Examples:
   samesum bench ceiling                            # every size that fits
-  samesum bench ceiling --device cpu --size 1G)");
+  samesum bench ceiling --device cpu --size 1G
+  samesum bench ceiling --device cuda --atomics
+
+--atomics adds 1 to words of local and of global memory: to one word, and to many that
+neighbouring work-items have side by side, or that are scattered over so much memory. The latency
+is that of one work-item, which waits for each result. The rate is the whole device's.)");
   command->callback([options, &action] { action = [options](Output& out) { return run_ceiling(out, *options); }; });
 }
 

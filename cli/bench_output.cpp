@@ -175,6 +175,18 @@ void CeilingPrinter::print(const bench::Ceiling& ceiling) {
     latencies.add({latency.what, {duration(latency.seconds.median), Style::bold}, spread(latency.seconds)});
   }
   latencies.print(out_);
+  Table atomics("<<>>><", 2, {6, 30, 10, 6, 16, 0});
+  if (atomics_ == 0 && !ceiling.atomics.empty()) out_.print("\nAtomic additions: one that waits for its result, and all at once\n");
+  for (; atomics_ < ceiling.atomics.size(); ++atomics_) {
+    const bench::AtomicRate& rate = ceiling.atomics[atomics_];
+    atomics.add({rate.memory,
+                 rate.addresses,
+                 {duration(rate.latency.median), Style::bold},
+                 spread(rate.latency),
+                 {fmt::format("{:.3g} x 10^9/s", rate.operations_per_second / 1e9), Style::bold},
+                 {rate.configuration, Style::dim}});
+  }
+  atomics.print(out_);
   show_now(out_);
 }
 
@@ -211,6 +223,14 @@ Json json_of(const bench::Ceiling& ceiling) {
   object["latencies"] = Json::array();
   for (const bench::Latency& latency : ceiling.latencies)
     object["latencies"].push_back({{"what", latency.what}, {"seconds", figure_json(latency.seconds)}});
+  object["atomics"] = Json::array();
+  for (const bench::AtomicRate& rate : ceiling.atomics) {
+    object["atomics"].push_back({{"memory", rate.memory},
+                                 {"addresses", rate.addresses},
+                                 {"latency_seconds", figure_json(rate.latency)},
+                                 {"operations_per_second", rate.operations_per_second},
+                                 {"configuration", rate.configuration}});
+  }
   return object;
 }
 

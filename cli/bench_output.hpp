@@ -35,7 +35,7 @@ class CeilingPrinter {
  private:
   Output& out_;
   bool begun_ = false;
-  std::size_t reads_ = 0, arithmetic_ = 0, latencies_ = 0;
+  std::size_t reads_ = 0, arithmetic_ = 0, latencies_ = 0, atomics_ = 0;
 };
 
 Json figure_json(const bench::Statistics& figure);

@@ -88,6 +88,7 @@ struct CeilingOptions {
   bool read = true;
   bool arithmetic = true;
   bool latency = true;
+  bool atomics = false;
   std::function<void(const Ceiling&)> measured;  ///< called with all results so far whenever one was added
   Effort effort;
 };
@@ -107,16 +108,26 @@ struct Latency {
   Statistics seconds;
 };
 
+/// Atomic additions of 1 to 32-bit words. One launch's additions were counted.
+struct AtomicRate {
+  std::string memory;                ///< "local", "global"
+  std::string addresses;             ///< "one word", "neighbouring words of 256 KiB", "scattered words of 256 MiB", …
+  Statistics latency;                ///< seconds of one, of a single work-item that waits for each result
+  double operations_per_second = 0;  ///< of the whole device; nothing waits for a result
+  std::string configuration;
+};
+
 struct Ceiling {
   DeviceInfo device;
   std::vector<ReadRate> reads;
   std::vector<ArithmeticRate> arithmetic;
   std::vector<Latency> latencies;
+  std::vector<AtomicRate> atomics;
 };
 
 /// The limits of `device`: the read bandwidth over sizes (the best of a sweep over load width, loads in flight, groups and group size;
-/// threads and prefetching on the CPU), the multiply-add rate, the latency of a launch.
-/// @throws Error (usage) for a size that does not fit the device.
+/// threads and prefetching on the CPU), the multiply-add rate, the latency of a launch; on request atomic additions.
+/// @throws Error (usage) for a size that does not fit the device, and for atomics of a device that runs no kernels.
 Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {});
 
 // --- the ladder of the sum -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,23 @@ class Bench(Case):
         self.assertEqual({read["bytes"] for read in found["reads"]}, {65536})
         self.assertIn("GB/s", self.succeed("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3", "--seconds", "0.1"))
 
+    def test_atomics(self):
+        self.assertIn("cpu runs no kernels, so there are no atomics", self.refuse("bench", "ceiling", "--device", "cpu", "--atomics"))
+        self.assertIn("--size is for reading memory", self.refuse("bench", "ceiling", "--atomics", "--size", "64K"))
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        few = ["bench", "ceiling", "--device", devices[0], "--atomics", "--runs", "1", "--seconds", "0.01"]
+        found = self.json(*few)
+        self.assertEqual((found["reads"], found["arithmetic"], found["latencies"]), ([], [], []))
+        rates = {(rate["memory"], rate["addresses"]): rate for rate in found["atomics"]}
+        self.assertLessEqual({(memory, "one word") for memory in ("local", "global")}, set(rates))
+        self.assertEqual(len(rates), 7, rates)
+        for rate in rates.values():
+            self.assertTrue(1e-10 < rate["latency_seconds"]["median"] < 1e-3, rate)
+            self.assertTrue(1e5 < rate["operations_per_second"] < 1e14, rate)
+        self.assertIn("one word", self.succeed(*few))
+
     def test_barrier(self):
         self.assertIn("cpu runs no kernels, which is what the barrier is for: name a device", self.refuse("bench", "barrier", "--device", "cpu"))
         devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]

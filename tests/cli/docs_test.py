@@ -154,7 +154,7 @@ class Commands(Case):
             option = size.split()[0]
             if option in words:
                 words = re.sub(option + r" \S+", size, words)
-            elif "--rows" not in words and not re.search(r"--data \S+\.", words):
+            elif "--rows" not in words and "--atomics" not in words and not re.search(r"--data \S+\.", words):
                 words += " " + size
             for other in re.findall(r"--\S+(?: [^-]\S*)?", others):
                 if other.split()[0] not in words:

@@ -13,6 +13,7 @@
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
 #include "histogram/nd/tiles.hpp"
+#include "ladder/ceiling/atomics.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/textbook.hpp"
 #include "ladder/reduce/textbook.hpp"
@@ -240,6 +241,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   build_scans(device, rest);
   build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
+  device::build(device, bench::atomics_source(256), "add_global");
   for (const DType type : kDTypes) {
     for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
       reduction::DeviceSum sum(device, type, {}, elements);

@@ -3,6 +3,7 @@
 #include <samesum/error.hpp>
 
 #include "ladder/ceiling/arithmetic.hpp"
+#include "ladder/ceiling/atomics.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/timing.hpp"
 #include "core/float_environment.hpp"
@@ -97,6 +98,12 @@ void measure_kernels(device::Device& device, const CeilingOptions& options, Ceil
     tell(options.effort, "launch latency");
     ceiling.latencies = kernel_latencies(device, options.effort);
   }
+  if (options.atomics) {
+    measure_atomics(device, options.effort, [&](const AtomicRate& rate) {
+      ceiling.atomics.push_back(rate);
+      if (options.measured) options.measured(ceiling);
+    });
+  }
 }
 
 // --- the host
@@ -159,6 +166,10 @@ Ceiling measure_ceiling(const Device& device, const CeilingOptions& options) {
   if (device.info().has(Capability::kernels)) {
     measure_kernels(device.implementation(), options, ceiling);
   } else {
+    if (options.atomics) {
+      throw Error(ErrorKind::usage, fmt::format("{} runs no kernels, so there are no atomics of its memories to measure: "
+                                                "name another device; 'samesum devices' lists them", device.info().selector));
+    }
     measure_host(device.info(), options, ceiling);
   }
   if (options.measured) options.measured(ceiling);
