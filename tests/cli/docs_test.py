@@ -174,7 +174,7 @@ class Commands(Case):
             if "check" in words.split() and not (
                     glob.glob("/usr/lib/oclgrind/liboclgrind-rt-icd.so") + glob.glob("/usr/lib/*/oclgrind/liboclgrind-rt-icd.so")):
                 return None
-        if re.search(r"samesum (bench barrier|kernel \w+ \w+|bench .*--variant)", words) and "--device" not in words:
+        if re.search(r"samesum (bench barrier|kernel \w+ \w+|bench .*--(?:variant|atomics))", words) and "--device" not in words:
             on_kernels = True
             words += f" --device {self.device}"
         elif re.search(r"samesum (bench \w+|selftest)", words) and "--device" not in words:
