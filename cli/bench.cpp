@@ -149,7 +149,8 @@ int run_sum(Output& out, SumBench options) {
 int run_ceiling(Output& out, CeilingBench options) {
   for (const std::string& size : options.sizes) options.ceiling.sizes.push_back(parse_size(size, "--size"));
   if (options.atomics) {
-    if (!options.sizes.empty()) throw Error(ErrorKind::usage, "--size is for reading memory, which --atomics does not measure: leave one of them out");
+    if (!options.sizes.empty())
+      throw Error(ErrorKind::usage, "--size is for reading memory, which --atomics does not measure: leave one of them out");
     options.ceiling.read = options.ceiling.arithmetic = options.ceiling.latency = false;
     options.ceiling.atomics = true;
   }

@@ -295,6 +295,7 @@ TEST(Ceiling, IsPositiveOnEveryDevice) {
   for (const Device& device : devices) {
     CeilingOptions options;
     options.sizes = {4096, 100000};
+    options.atomics = device.info().has(Capability::kernels);
     options.effort = little();
     std::vector<std::string> told;
     options.effort.progress = [&](std::string_view what) { told.emplace_back(what); };
@@ -313,12 +314,20 @@ TEST(Ceiling, IsPositiveOnEveryDevice) {
     }
     EXPECT_EQ(ceiling.latencies.size(), 2u);
     for (const Latency& latency : ceiling.latencies) EXPECT_GT(latency.seconds.median, 0);
+    EXPECT_EQ(ceiling.atomics.size(), options.atomics ? 7u : 0u);
+    for (const AtomicRate& rate : ceiling.atomics) {
+      EXPECT_GT(rate.latency.median, 1e-10) << rate.memory << " " << rate.addresses;
+      EXPECT_GT(rate.operations_per_second, 1e5) << rate.memory << " " << rate.addresses;
+    }
     EXPECT_FALSE(told.empty());
   }
 }
 
-TEST(Ceiling, RefusesSizesThatDoNotFit) {
+TEST(Ceiling, RefusesWhatDoesNotFit) {
   CeilingOptions options;
+  options.atomics = true;
+  EXPECT_THROW(measure_ceiling(Device::open("cpu"), options), Error) << "it runs no kernels";
+  options.atomics = false;
   options.sizes = {std::uint64_t{1} << 60};
   EXPECT_THROW(measure_ceiling(Device::open("cpu"), options), Error);
   options.sizes = {0};

@@ -2,11 +2,11 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
+#include "core/float_environment.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/atomics.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/timing.hpp"
-#include "core/float_environment.hpp"
 
 #include <fmt/format.h>
 #include <tbb/info.h>
@@ -168,7 +168,8 @@ Ceiling measure_ceiling(const Device& device, const CeilingOptions& options) {
   } else {
     if (options.atomics) {
       throw Error(ErrorKind::usage, fmt::format("{} runs no kernels, so there are no atomics of its memories to measure: "
-                                                "name another device; 'samesum devices' lists them", device.info().selector));
+                                                "name another device; 'samesum devices' lists them",
+                                                device.info().selector));
     }
     measure_host(device.info(), options, ceiling);
   }
