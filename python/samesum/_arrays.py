@@ -1,10 +1,13 @@
 """Objects that do not offer the buffer protocol in a form that samesum reads: how their elements are reached."""
+from __future__ import annotations
+
 import sys
+from typing import Any
 
 import numpy
 
 
-def as_buffer(x):
+def as_buffer(x: Any) -> tuple[Any, bool]:
     """An array with the buffer protocol, and whether its uint16 stand for bfloat16. Masked elements are left out.
 
     numpy.asarray copies nothing for pandas and polars Series of numbers, CPU tensors and __array_interface__.
@@ -29,7 +32,7 @@ def as_buffer(x):
     return x, False
 
 
-def cuda_place(x, stream):
+def cuda_place(x: Any, stream: int | None) -> tuple[int, int]:
     """The stream on which an array on a GPU is to be read, and the number of the GPU. `stream`: what its interface names, or None: then
     the current stream of its framework, where that is known, else the default stream."""
     device = getattr(x, "device", None)
@@ -45,7 +48,7 @@ def cuda_place(x, stream):
     return stream, ordinal  # 1 and 2 stand for the default streams, in the interface and in CUDA's drivers
 
 
-def integer(digits, unit):
+def integer(digits: list[int], unit: int) -> int:
     """The integer whose digits to the base 2**32 these are, the lowest of which weighs 2**-unit."""
     value = 0
     for digit in reversed(digits):
@@ -53,6 +56,6 @@ def integer(digits, unit):
     return value >> unit
 
 
-def as_complex(parts):
+def as_complex(parts: Any) -> Any:
     """Complex numbers from an array whose last axis has their two parts."""
     return parts.view(numpy.complex128)[..., 0]
