@@ -13,20 +13,20 @@ of no elements, `DeviceError` (a RuntimeError) where a device fails.
 """
 from . import _core
 from ._core import Accumulator, Device, DeviceError, Histogram, NoAnswerError, SamesumError, Statistics
-from ._devices import devices, selftest
-from ._drawing import install as _install_drawing
+from ._devices import devices, selftest, tune
+from ._drawing import HistogramNd, install as _install_drawing
 from ._formulas import map, reduce, sum_map
 from ._groups import GroupBy, add_at, bincount, cumsum, groupby, pairs, scan
 from ._histograms import histogram, histogram2d, histogramdd
-from ._reductions import (all, any, argmax, argmin, count_nonzero, dot, max, mean, median, min, norm, prod, quantile, stats, std, sum,
-                          var)
+from ._products import dot, vdot
+from ._reductions import all, any, argmax, argmin, count_nonzero, max, mean, median, min, norm, prod, quantile, stats, std, sum, var
 from ._values import install as _install_methods
 
 __version__: str = _core.version()
-__all__ = ["Accumulator", "Device", "DeviceError", "GroupBy", "Histogram", "NoAnswerError", "SamesumError", "Statistics", "add_at", "all", "any",
+__all__ = ["Accumulator", "Device", "DeviceError", "GroupBy", "Histogram", "HistogramNd", "NoAnswerError", "SamesumError", "Statistics", "add_at", "all", "any",
            "argmax", "argmin", "bincount", "count_nonzero", "cumsum", "devices", "dot", "groupby", "histogram", "histogram2d", "histogramdd",
            "map", "max", "mean", "median", "min", "norm", "pairs", "prod", "quantile", "reduce", "scan", "selftest", "stats", "std", "sum",
-           "sum_map", "var"]
+           "sum_map", "tune", "var", "vdot"]
 
 _install_methods()
 _install_drawing()

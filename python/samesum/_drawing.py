@@ -49,6 +49,152 @@ class Axis:
         return isinstance(other, Axis) and bool(_numpy.array_equal(self.edges, other.edges))
 
 
+class HistogramNd(tuple):  # type: ignore[type-arg]
+    """Cells of counts or of sums of weights, over one axis or several: `histogramdd`, `histogram2d` and `histogram` of weights make it.
+
+    It is the tuple that numpy's function gives, and has the protocol of UHI.
+
+    Parameters
+    ----------
+    items : tuple
+        What it unpacks as.
+    cells : numpy.ndarray
+        The counts or sums.
+    edges : list of numpy.ndarray
+        Those of each axis.
+    squares : numpy.ndarray, optional
+        The sums of squared weights; of counts `cells` itself.
+
+    Attributes
+    ----------
+    kind : str
+        'COUNT', as UHI has it.
+
+    Examples
+    --------
+    >>> h = samesum.histogram2d([0.5, 1.5, 1.5], [0.5, 0.5, 0.5], 2, [(0, 2), (0, 2)], weights=[1.0, 2.0, 3.0], squares=True)
+    >>> h.values()
+    array([[1., 0.],
+           [5., 0.]])
+    >>> h.variances()
+    array([[ 1.,  0.],
+           [13.,  0.]])
+    >>> list(h.axes[0])
+    [(0.0, 1.0), (1.0, 2.0)]
+    """
+
+    kind = "COUNT"
+    cells: Any
+    edges: list[Any]
+    squares: Any
+
+    def __new__(cls, items: tuple[Any, ...], cells: Any, edges: list[Any], squares: Any = None) -> HistogramNd:
+        self = super().__new__(cls, items)
+        self.cells, self.edges, self.squares = cells, edges, squares
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.cells, self.edges, self.squares
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes, as UHI has them."""
+        return tuple(Axis(each) for each in self.edges)
+
+    def values(self) -> Any:
+        """The cells as float64.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.histogramdd([[0.0, 1.0, 1.0]], 2).values()
+        array([1., 2.])
+        """
+        return self.cells.astype(float)
+
+    def variances(self) -> Any:
+        """The variances: of counts the counts, of weights the sums of their squares, or None where these were not kept.
+
+        Returns
+        -------
+        numpy.ndarray or None
+
+        Examples
+        --------
+        >>> samesum.histogramdd([[0.0, 1.0, 1.0]], 2, weights=[1, 2, 3], squares=True).variances()
+        array([ 1., 13.])
+        """
+        return None if self.squares is None else self.squares.astype(float)
+
+    def counts(self) -> Any:
+        """The samples in each cell: of weights the effective number, values² / variances, or None where these were not kept.
+
+        Returns
+        -------
+        numpy.ndarray or None
+
+        Examples
+        --------
+        >>> samesum.histogramdd([[0.0, 1.0, 1.0]], 2).counts()
+        array([1., 2.])
+        """
+        if self.squares is self.cells:
+            return self.values()
+        values, variances = self.values(), self.variances()
+        return None if variances is None else _numpy.divide(values**2, variances, out=_numpy.zeros_like(values), where=variances != 0)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw it with matplotlib: of one axis as steps, of two as a map.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; by default the current one.
+        **options
+            Those of Axes.stairs, or of Axes.pcolormesh.
+
+        Returns
+        -------
+        matplotlib.patches.StepPatch or matplotlib.collections.QuadMesh
+
+        Examples
+        --------
+        >>> samesum.histogram2d([0.0, 1.0], [0.0, 3.0], 2).plot()  # doctest: +SKIP
+        """
+        if len(self.edges) > 2:
+            raise ValueError(f"a histogram over {len(self.edges)} axes cannot be drawn: sum its cells over some of them")
+        ax = _axes_or_current(ax)
+        return ax.stairs(self.cells, self.edges[0], **options) if len(self.edges) == 1 else ax.pcolormesh(*self.edges, self.cells.T, **options)
+
+    def _repr_html_(self) -> str:
+        rows = [(f"axis {i}", f"{len(each) - 1} bins from {each[0]:.6g} to {each[-1]:.6g}") for i, each in enumerate(self.edges)]
+        drawing = _map(self.cells) if len(self.edges) == 2 else ""
+        return drawing + _table([*rows, ("cells", self.cells.size), ("greatest", self.cells.max()), ("least", self.cells.min())])
+
+
+def _map(cells: Any, width: int = 400, height: int = 300, most: int = 64) -> str:
+    """An SVG of the cells of two axes, x to the right and y upwards; of many, blocks of cells make one."""
+    for axis in (0, 1):
+        group = -(-cells.shape[axis] // most)
+        cells = _numpy.add.reduceat(cells, _numpy.arange(0, cells.shape[axis], group), axis=axis)
+    low, high = float(cells.min()), float(cells.max())
+    dx, dy = width / cells.shape[0], height / cells.shape[1]
+    shapes = "".join(f'<rect x="{i * dx:.2f}" y="{height - (j + 1) * dy:.2f}" width="{dx:.2f}" height="{dy:.2f}" '
+                     f'fill-opacity="{(float(value) - low) / ((high - low) or 1):.3f}"><title>{value}</title></rect>'
+                     for (i, j), value in _numpy.ndenumerate(cells))
+    return f'<svg width="{width}" height="{height}" fill="#4477aa">{shapes}</svg>'
+
+
+def _axes_or_current(ax: Any) -> Any:
+    if ax is None:
+        import matplotlib.pyplot
+        ax = matplotlib.pyplot.gca()
+    return ax
+
+
 def _plot(self: Any, ax: Any = None, **options: Any) -> Any:
     """Draw the counts as steps with matplotlib.
 
@@ -67,10 +213,7 @@ def _plot(self: Any, ax: Any = None, **options: Any) -> Any:
     --------
     >>> samesum.histogram([0.0, 1.0, 1.0], 2).plot(color='red')  # doctest: +SKIP
     """
-    if ax is None:
-        import matplotlib.pyplot
-        ax = matplotlib.pyplot.gca()
-    return ax.stairs(self.counts(), self.edges, **options)
+    return _axes_or_current(ax).stairs(self.counts(), self.edges, **options)
 
 
 def _values(self: Any) -> Any:

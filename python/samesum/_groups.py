@@ -163,6 +163,25 @@ class GroupBy:
         return self._by.reduce(x, "var", ddof, nan)
 
     @documented
+    def std(self, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
+        """The root of the exact variance of each group, rounded once; NaN for one of no more than `ddof` elements.
+
+        Parameters
+        ----------
+        {x ddof nan}
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).std([1.0, 2.0, 4.0])
+        array([0. , 1.5])
+        """
+        return self._by.reduce(x, "std", ddof, nan)
+
+    @documented
     def min(self, x: Any, nan: str = "propagate") -> Any:
         """The least element of each group.
 

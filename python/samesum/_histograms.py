@@ -7,49 +7,59 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._core import Histogram
 from ._docs import documented
+from ._drawing import HistogramNd
 
 if TYPE_CHECKING:
     from ._docs import DeviceLike
 
 
-def bins_of(x: Any, bins: Any, limits: Any) -> Any:
-    """Bins as numpy's functions take them: a number, or edges."""
+def _bins_of(x: Any, bins: Any, limits: Any) -> Any:
+    """Bins as numpy's functions take them: a number, edges, or the name of a rule."""
+    if isinstance(bins, str):
+        bins = _numpy.histogram_bin_edges(x, bins, limits)
     if _numpy.ndim(bins) > 0:
         return _core.Bins.between([float(edge) for edge in bins])
     return _core.Bins.spanning(x, bins) if limits is None else _core.Bins.even(float(limits[0]), float(limits[1]), bins)
 
 
 @documented
-def histogram(x: Any, bins: Any = 10, range: Any = None, device: DeviceLike = None) -> Histogram:
-    """The number of samples in each bin; samples outside and NaNs are counted apart.
+def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
+              device: DeviceLike = None) -> Any:
+    """The number of samples in each bin, or the exact sum of their weights, rounded once.
 
     Parameters
     ----------
     {x}
-    bins : int or sequence of float, optional
-        Their number, or ascending edges.
+    bins : int, sequence of float or str, optional
+        Their number, or ascending edges, or the name of a rule of numpy.histogram_bin_edges.
     range : tuple of float, optional
         The outer edges; by default the least and the greatest finite sample.
-    {device}
+    {density weights squares device}
 
     Returns
     -------
-    Histogram
-        It unpacks like numpy's pair: ``counts, edges = histogram(x)``.
+    Histogram or HistogramNd
+        It unpacks like numpy's pair: ``counts, edges = histogram(x)``. A `Histogram` of samples without weights counts also what lies outside
+        and NaNs.
 
     Examples
     --------
     >>> counts, edges = samesum.histogram([0.0, 1.0, 1.5, 4.0], bins=4)
     >>> counts, edges
     (array([1, 2, 0, 1]), array([0., 1., 2., 3., 4.]))
+    >>> samesum.histogram([0.0, 1.0, 1.5, 4.0], bins=2, weights=[1.0, 1e16, 2.0, 0.5])[0]
+    array([1.e+16, 5.e-01])
     """
-    return _core.histogram(x, bins_of(x, bins, range), device)
+    if weights is None and not density:
+        return _core.histogram(x, _bins_of(x, bins, range), device)
+    cells = _filled([x], [_bins_of(x, bins, range)], density, weights, squares, device)
+    return HistogramNd((cells[0], cells[1][0]), *cells)
 
 
 @documented
-def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, device: DeviceLike = None) -> Any:
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
+                device: DeviceLike = None) -> HistogramNd:
     """Counts over the cells of a grid, or the exact sums of weights in them, rounded once.
 
     Parameters
@@ -60,16 +70,12 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
         A number, or for each axis a number or edges.
     range : sequence, optional
         For each axis the outer edges, or None.
-    weights : array_like, optional
-        One for each sample.
-    {device}
+    {density weights squares device}
 
     Returns
     -------
-    cells : numpy.ndarray
-        Of D axes.
-    edges : list of numpy.ndarray
-        Those of each axis.
+    HistogramNd
+        It unpacks as numpy's pair: the cells, and a list of the edges of each axis.
 
     Examples
     --------
@@ -84,16 +90,14 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
     limits = [None] * len(sample) if range is None else list(range)
     if len(each) != len(sample) or len(limits) != len(sample):
         raise ValueError(f"there are {len(sample)} axes: bins and range have {len(each)} and {len(limits)}")
-    axes = [bins_of(x, count, limit) for x, count, limit in zip(sample, each, limits)]
-    if weights is None:
-        cells = _core.count_cells(list(sample), axes, device)
-    else:
-        cells = _core.weigh_cells(list(sample), weights, axes, "sums")
-    return cells, [axis.edges for axis in axes]
+    axes = [_bins_of(x, count, limit) for x, count, limit in zip(sample, each, limits)]
+    cells = _filled(list(sample), axes, density, weights, squares, device)
+    return HistogramNd(cells[:2], *cells)
 
 
 @documented
-def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, device: DeviceLike = None) -> Any:
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
+                device: DeviceLike = None) -> HistogramNd:
     """The histogram of the samples (x[i], y[i]), or the exact sums of weights in its cells, rounded once.
 
     Parameters
@@ -104,22 +108,38 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any 
         A number, edges, or for each of the two axes a number or edges.
     range : sequence, optional
         For each axis the outer edges, or None.
-    weights : array_like, optional
-        One for each sample.
-    {device}
+    {density weights squares device}
 
     Returns
     -------
-    cells, x_edges, y_edges : numpy.ndarray
-        As numpy's.
+    HistogramNd
+        It unpacks as numpy's triple: the cells, the edges of x, those of y.
 
     Examples
     --------
-    >>> samesum.histogram2d([0.0, 1.0, 1.0], [0.0, 3.0, 3.0], 2)[0]
+    >>> cells, x_edges, y_edges = samesum.histogram2d([0.0, 1.0, 1.0], [0.0, 3.0, 3.0], 2)
+    >>> cells
     array([[1, 0],
            [0, 2]])
     """
     if not _numpy.isscalar(bins) and len(bins) != 2:
         bins = [bins, bins]
-    cells, (x_edges, y_edges) = histogramdd([x, y], bins, range, weights, device)
-    return cells, x_edges, y_edges
+    found = histogramdd([x, y], bins, range, density, weights, squares, device)
+    return HistogramNd((found.cells, *found.edges), found.cells, found.edges, found.squares)
+
+
+def _filled(sample: list[Any], axes: list[Any], density: bool, weights: Any, squares: bool, device: DeviceLike) -> tuple[Any, list[Any], Any]:
+    """The cells, the edges, and the sums of squared weights or None."""
+    if density and squares:
+        raise ValueError("a density has no sums of squares: density or squares")
+    if weights is None:
+        cells = second = _core.count_cells(sample, axes, device)
+    else:
+        cells, second = _core.weigh_cells(sample, weights, axes, squares)
+    edges = [axis.edges for axis in axes]
+    if density:  # in numpy's order of operations
+        total, second = cells.sum(), None
+        for i, each in enumerate(edges):
+            cells = cells / _numpy.diff(each).reshape([-1 if k == i else 1 for k in builtins.range(len(edges))])
+        cells = cells / total
+    return cells, edges, second

@@ -241,28 +241,6 @@ def norm(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     return _average(_NORM, _AXIS.norm, x, axis, dtype, out, keepdims, where, nan, device)
 
 
-@documented
-def dot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate") -> Any:
-    """The sum of the products of elements of two arrays of one shape and type: of floats rounded once, of integers exact.
-
-    Parameters
-    ----------
-    a, b : array_like
-        Of one shape and type.
-    {device nan}
-
-    Returns
-    -------
-    int or float
-
-    Examples
-    --------
-    >>> samesum.dot([1e200, 1.0, -1e200], [1e200, 2.0, 1e200])
-    2.0
-    """
-    return _core.dot(a, b, nan, device)
-
-
 def _extreme(greatest: bool, index: bool, reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
              nan: str) -> Any:
     if axis is None and where is True and out is None and not keepdims:
@@ -426,12 +404,12 @@ def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = F
 
 
 @documented
-def any(x: Any, axis: Axis = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
+def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
     """Whether any element is not zero; a NaN is not zero.
 
     Parameters
     ----------
-    {x axis keepdims where device}
+    {x axis out keepdims where device}
 
     Returns
     -------
@@ -442,16 +420,16 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False, where: Any = True, de
     >>> samesum.any([[0, 0], [0, 3]], axis=1)
     array([False,  True])
     """
-    return count_nonzero(x, axis, None, keepdims, where, device) > 0
+    return into(out, count_nonzero(x, axis, None, keepdims, where, device) > 0)
 
 
 @documented
-def all(x: Any, axis: Axis = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
+def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
     """Whether no element is zero; a NaN is not zero.
 
     Parameters
     ----------
-    {x axis keepdims where device}
+    {x axis out keepdims where device}
 
     Returns
     -------
@@ -463,7 +441,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False, where: Any = True, de
     True
     """
     if not _simple(x, where):
-        return _each(lambda part: _core.count_nonzero(part, "propagate", device) == part.size, x, axis, keepdims, None, where)
+        return _each(lambda part: _core.count_nonzero(part, "propagate", device) == part.size, x, axis, keepdims, out, where)
     shape = getattr(x, "shape", None)
     if shape is None:
         x = _numpy.asarray(x)
@@ -471,7 +449,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False, where: Any = True, de
     positions = 1
     for i in range(len(shape)) if axis is None else _axes(axis) or []:
         positions *= shape[i]
-    return count_nonzero(x, axis, None, keepdims, True, device) == positions
+    return into(out, count_nonzero(x, axis, None, keepdims, True, device) == positions)
 
 
 @documented
@@ -503,8 +481,8 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     Parameters
     ----------
     {x}
-    q : float or list of float
-        In [0, 1]. With `axis`, a number.
+    q : float or array_like of float
+        In [0, 1]. Of several, the results lie along the first axis.
     {axis out}
     method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
         What is between two elements, as numpy's.
@@ -525,10 +503,12 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     array([1., 3.])
     """
     if axis is not None or keepdims or where is not True or out is not None:
-        return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where)
+        if _numpy.ndim(q) == 0:
+            return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where)
+        return into(out, _numpy.array([quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in q]))
     if _numpy.ndim(q) == 0:
         return _core.quantiles(x, [float(q)], method, nan, device)[0]
-    return _numpy.array(_core.quantiles(x, [float(each) for each in q], method, nan, device))
+    return numbers(_core.quantiles(x, [float(each) for each in q], method, nan, device))
 
 
 @documented

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -47,6 +48,17 @@ nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std
   return array_of(std::move(values), type);
 }
 
+/// The root of each group's exact variance, rounded once; NaN where there is none.
+Values deviations(const GroupSums& sums, std::uint64_t ddof, NanPolicy nan) {
+  Values roots(DType::float64, {sums.groups()});
+  auto* each = static_cast<double*>(roots.data());
+  for (std::uint64_t i = 0; i < sums.groups(); ++i) {
+    const std::uint64_t counted = sums.count(i) - (nan == NanPolicy::skip ? sums.nan_count(i) : 0);
+    each[i] = counted > ddof ? sums.statistics(i).standard_deviation(ddof, nan) : std::numeric_limits<double>::quiet_NaN();
+  }
+  return roots;
+}
+
 /// The groups of the elements of a table by their keys.
 nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, std::uint64_t ddof, nb::handle nan) {
   const View view(x);
@@ -59,6 +71,7 @@ nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, st
     const GroupSums sums = by.sums(real(view).array(), kept);
     if (what == "mean") return sums.means(options.nan);
     if (what == "var") return sums.variances(ddof, options.nan);
+    if (what == "std") return deviations(sums, ddof, options.nan);
     if (what == "min") return sums.minima(options.nan);
     return what == "max" ? sums.maxima(options.nan) : sums.sums(options.nan);
   }));
@@ -112,17 +125,17 @@ nb::object count_cells(const nb::list& coordinates, const std::vector<Bins>& bin
   return array_of(found.counts(), found.shape());
 }
 
-nb::object weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, const std::string& what) {
+/// The sums of the weights in each cell, and those of their squares or None.
+nb::tuple weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, bool squares) {
   const Views samples(coordinates);
   const View weight(weights);
   Options options;
-  return shown(run(samples.bytes, options, [&] {
-    WeightedHistogram found(bins, what == "squares" || what == "variances");
-    found.add(samples.arrays, real(weight).array(), options);
-    if (what == "squares") return found.squares();
-    if (what == "means") return found.means();
-    return what == "variances" ? found.variances() : found.sums();
-  }));
+  const WeightedHistogram found = run(samples.bytes, options, [&] {
+    WeightedHistogram cells(bins, squares);
+    cells.add(samples.arrays, real(weight).array(), options);
+    return cells;
+  });
+  return nb::make_tuple(shown(found.sums()), squares ? shown(found.squares()) : nb::none());
 }
 
 nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy, double h,

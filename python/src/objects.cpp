@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 #include <samesum/samesum.hpp>
 #include <samesum/selftest.hpp>
+#include <samesum/tune.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -331,6 +332,66 @@ float)");
       nb::arg(), nb::arg(), nb::arg().none());
 }
 
+nb::dict dict_of(const TuneRow& row) {
+  nb::dict result, failures;
+  for (const auto& [failure, count] : row.failures) failures[nb::cast(std::string(name_of(failure)))] = count;
+  result["operation"] = row.operation;
+  result["dtype"] = std::string(name_of(row.type));
+  result["bytes"] = row.bytes;
+  result["better"] = row.better;
+  result["shape"] = row.shape;
+  result["shipped_shape"] = row.shipped_shape;
+  result["seconds"] = row.timing.median;
+  result["shipped_seconds"] = row.timing.shipped;
+  result["candidates"] = row.candidates;
+  result["failures"] = failures;
+  result["wrong"] = row.wrong;
+  return result;
+}
+
+nb::dict tuned(nb::handle device, const std::vector<std::string>& operations, const std::vector<std::string>& types,
+               const std::vector<std::uint64_t>& bytes, double seconds, const std::string& path, bool write, nb::handle progress) {
+  TuneOptions options;
+  options.operations = operations;
+  options.bytes = bytes;
+  options.seconds = seconds;
+  options.path = path;
+  options.write = write;
+  for (const std::string& type : types) options.types.push_back(parse_dtype(type));
+  bool raised = false;
+  options.progress = [&](std::string_view what) {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) {
+      raised = true;  // the exception stays set in this thread
+      return false;
+    }
+    if (progress.is_none()) return true;
+    PyObject* answer = PyObject_CallFunctionObjArgs(progress.ptr(), nb::str(what.data(), what.size()).ptr(), nullptr);
+    if (answer == nullptr) {
+      raised = true;
+      return false;
+    }
+    const bool ended = answer == Py_False;
+    Py_DECREF(answer);
+    return !ended;
+  };
+  const Device chosen = device.is_none() ? Device::open("auto") : device_of(device);
+  const TuneResult found = [&] {
+    nb::gil_scoped_release release;
+    return tune(chosen, options);
+  }();
+  if (raised) throw nb::python_error();
+  nb::dict result;
+  nb::list rows;
+  for (const TuneRow& row : found.rows) rows.append(dict_of(row));
+  result["device"] = found.device.selector;
+  result["path"] = found.path;
+  result["complete"] = found.complete;
+  result["seconds"] = found.seconds;
+  result["rows"] = rows;
+  return result;
+}
+
 void bind_devices(nb::module_& m) {
   nb::class_<Device>(m, "Device", R"(Where to compute.
 
@@ -363,6 +424,7 @@ Examples
     }
     return list;
   });
+  m.def("tune", &tuned, nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("selftest", [](nb::handle device) {
     const Device chosen = device_of(device);
     nb::gil_scoped_release release;

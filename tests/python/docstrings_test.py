@@ -35,11 +35,12 @@ def parameters(function):
         tree = ast.parse(re.sub(r"\\\d+", "None", function.__nb_signature__[0][0]) + ": ...").body[0].args
         names = [each.arg for each in tree.posonlyargs + tree.args]
     elif inspect.isclass(function):
-        own = vars(function).get("__init__")  # a class that only functions make has none
+        own = vars(function).get("__init__") or vars(function).get("__new__")  # a class that only functions make has none
+        own = getattr(own, "__func__", own)
         names = parameters(own) if inspect.isfunction(own) or hasattr(own, "__nb_signature__") else []
     else:
         names = list(inspect.signature(function).parameters)
-    return [name for name in names if name != "self"]
+    return [name for name in names if name not in ("self", "cls")]
 
 
 def sections(text):
@@ -107,7 +108,7 @@ class Types(unittest.TestCase):
         check = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir=" + os.devnull]
         whole = subprocess.run([*check, "-p", "samesum"], cwd=PACKAGE.parent, capture_output=True, text=True)
         self.assertEqual(whole.returncode, 0, whole.stdout)
-        wrong = subprocess.run([*check, "-c", "import samesum\nsamesum.histogram([1.0]).total + 'a'\n"], cwd=PACKAGE.parent, capture_output=True, text=True)
+        wrong = subprocess.run([*check, "-c", "import samesum\nsamesum.stats([1.0]).count + 'a'\n"], cwd=PACKAGE.parent, capture_output=True, text=True)
         self.assertIn("Unsupported operand", wrong.stdout)
 
 
