@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as _numpy
 
 from . import _core
+from ._arrays import every
 from ._docs import documented
 from ._reductions import _to_float, into
 
@@ -96,7 +97,7 @@ class GroupBy:
     keys: Any
 
     def __init__(self, keys: Any) -> None:
-        keys = _numpy.asarray(keys)
+        keys = every(keys)
         if keys.dtype.kind in "iub":
             self._by = _core.By.keys_of(keys)
             self.keys = self._by.keys.astype(keys.dtype, copy=False)
@@ -269,7 +270,7 @@ def groupby(keys: Any) -> GroupBy:
 
 
 def _indices(x: Any) -> Any:
-    x = _numpy.asarray(x)
+    x = every(x)
     if x.size and x.dtype.kind not in "iu":
         raise TypeError(f"samesum: indices have to be integers, not {x.dtype}")
     return x if x.size else x.astype(_numpy.int64)
@@ -332,7 +333,7 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
         raise ValueError("out has to be an array of numpy of one axis, of float32, float64, int64 or uint64")
     if indices.dtype.kind == "i":
         indices = _numpy.where(indices < 0, indices + len(out), indices)
-    values = _numpy.broadcast_to(values, indices.shape)
+    values = _numpy.broadcast_to(every(values), indices.shape)
     if not _numpy.can_cast(values.dtype, out.dtype, "same_kind"):
         raise ValueError(f"values of {values.dtype} cannot be added to {out.dtype}")
     result = _core.sum_at(values, indices, len(out), out)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
+from ._arrays import every
 from ._docs import documented
 from ._reductions import into, numbers
 
@@ -17,7 +18,7 @@ def _parts(a: Any, b: Any) -> tuple[Any, Any, Any, Any] | None:
     """The real and the imaginary parts of two arrays, if one of them is complex."""
     if "c" not in (getattr(getattr(a, "dtype", None), "kind", ""), getattr(getattr(b, "dtype", None), "kind", "")):
         return None
-    a, b = _numpy.asarray(a), _numpy.asarray(b)
+    a, b = every(a), every(b)
     if a.dtype != b.dtype:
         raise ValueError(f"a and b are of different types, {a.dtype} and {b.dtype}: convert one of them")
     return a.real, a.imag, b.real, b.imag
@@ -41,11 +42,7 @@ def _one(a: Any, b: Any, conjugate: bool, device: DeviceLike, nan: str) -> Any:
 
 
 def _array(x: Any) -> Any:
-    return _numpy.asarray(x) if isinstance(x, (list, tuple)) else x
-
-
-def _rank(x: Any) -> int:
-    return int(x.ndim if hasattr(x, "ndim") else _numpy.ndim(x))
+    return x if hasattr(x, "ndim") else every(x)
 
 
 @documented
@@ -77,11 +74,11 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     array([17, 39])
     """
     a, b = _array(a), _array(b)
-    if _rank(a) == 0 or _rank(b) == 0:
+    if a.ndim == 0 or b.ndim == 0:
         raise ValueError("dot takes arrays of one axis or more: multiply by a number with *")
-    if _rank(a) == 1 and _rank(b) == 1:
+    if a.ndim == 1 and b.ndim == 1:
         return into(out, _one(a, b, False, device, nan))
-    a, b = _numpy.asarray(a), _numpy.asarray(b)
+    a, b = every(a), every(b)
     columns = _numpy.moveaxis(b, -2, -1) if b.ndim > 1 else b
     if a.shape[-1] != columns.shape[-1]:
         raise ValueError(f"the last axis of a has {a.shape[-1]} elements, and that of b which is summed with it {columns.shape[-1]}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as _numpy
 
 from . import _core
+from ._arrays import present
 from ._core import Statistics
 from ._docs import documented
 
@@ -45,6 +46,9 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
         raise ValueError("arrays on a GPU have no where=, and this function has no axis= and out= for them: use their framework's indexing")
     if isinstance(x, _numpy.ma.MaskedArray):
         where, x = _numpy.logical_and(~_numpy.ma.getmaskarray(x), where), x.data
+    x, missing = present(x)
+    if missing and where is not True:
+        raise TypeError("samesum: elements are missing, so where= does not say which of the others to take: fill or drop them first")
     x = _numpy.asarray(x)
     axes: set[int] = set()
     for a in range(x.ndim) if axis is None else _axes(axis) or []:
@@ -241,11 +245,16 @@ def norm(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     return _average(_NORM, _AXIS.norm, x, axis, dtype, out, keepdims, where, nan, device)
 
 
-def _extreme(greatest: bool, index: bool, reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
-             nan: str) -> Any:
+def _extreme(greatest: bool, reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
     if axis is None and where is True and out is None and not keepdims:
-        return _core.extremum(x, greatest, index, nan, device)
-    return _along(reduction, lambda part: _core.extremum(part, greatest, index, nan, device), x, axis, out, keepdims, where, device, nan)
+        return _core.extremum(x, greatest, False, nan, device)
+    return _along(reduction, lambda part: _core.extremum(part, greatest, False, nan, device), x, axis, out, keepdims, where, device, nan)
+
+
+def _place(greatest: bool, reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, device: DeviceLike, nan: str) -> Any:
+    if axis is None and out is None and not keepdims:
+        return _core.extremum(x, greatest, True, nan, device)
+    return _core.along(reduction, x, _axes(axis), keepdims, nan, device, out)
 
 
 @documented
@@ -271,7 +280,7 @@ def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     >>> samesum.min([2.0, 0.0, -0.0])
     -0.0
     """
-    return _extreme(False, False, _AXIS.min, x, axis, out, keepdims, where, device, nan)
+    return _extreme(False, _AXIS.min, x, axis, out, keepdims, where, device, nan)
 
 
 @documented
@@ -297,7 +306,7 @@ def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     >>> samesum.max([[1, 5], [7, 3]], axis=1)
     array([5, 7])
     """
-    return _extreme(True, False, _AXIS.max, x, axis, out, keepdims, where, device, nan)
+    return _extreme(True, _AXIS.max, x, axis, out, keepdims, where, device, nan)
 
 
 @documented
@@ -322,7 +331,7 @@ def argmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, d
     >>> samesum.argmin([4, 1, 1])
     1
     """
-    return _extreme(False, True, _AXIS.argmin, _unmasked(x), axis, out, keepdims, True, device, nan)
+    return _place(False, _AXIS.argmin, x, axis, out, keepdims, device, nan)
 
 
 @documented
@@ -347,13 +356,7 @@ def argmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, d
     >>> samesum.argmax([4.0, float('nan'), 5.0], nan='skip')
     2
     """
-    return _extreme(True, True, _AXIS.argmax, _unmasked(x), axis, out, keepdims, True, device, nan)
-
-
-def _unmasked(x: Any) -> Any:
-    if not _simple(x, True):
-        raise TypeError("samesum: elements are masked, so positions are not those of x: pass x.compressed(), or x.filled(numpy.nan) with nan='skip'")
-    return x
+    return _place(True, _AXIS.argmax, x, axis, out, keepdims, device, nan)
 
 
 @documented
@@ -442,10 +445,9 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     """
     if not _simple(x, where):
         return _each(lambda part: _core.count_nonzero(part, "propagate", device) == part.size, x, axis, keepdims, out, where)
-    shape = getattr(x, "shape", None)
-    if shape is None:
-        x = _numpy.asarray(x)
-        shape = x.shape
+    x, _ = present(x)
+    x = x if hasattr(x, "shape") else _numpy.asarray(x)
+    shape = x.shape
     positions = 1
     for i in range(len(shape)) if axis is None else _axes(axis) or []:
         positions *= shape[i]

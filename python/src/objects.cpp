@@ -40,19 +40,24 @@ constexpr int kUnit = 1074;  // the lowest digit of an Accumulator weighs 2^-107
 nb::object integer(const Accumulator& sum) { return whole(sum, kUnit); }
 nb::object integer(const ProductAccumulator& sum) { return whole(sum, ProductAccumulator::kUnit); }
 
-nb::object array_of(Values values, DType type) {
+nb::object array_at(const void* data, DType type, const std::vector<std::uint64_t>& extents, nb::handle owner, bool writable) {
   const nb::dlpack::dtype shown{
       static_cast<std::uint8_t>(is_integer(type) ? (is_signed(type) ? nb::dlpack::dtype_code::Int : nb::dlpack::dtype_code::UInt)
                                                  : nb::dlpack::dtype_code::Float),
       static_cast<std::uint8_t>(8 * size_of(type)), 1};
-  auto owned = std::make_unique<Values>(std::move(values));
-  Values* kept = owned.get();
-  const nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<Values*>(p); });
-  const std::vector<std::size_t> shape(kept->shape().begin(), kept->shape().end());
-  nb::object array = nb::cast(nb::ndarray<nb::numpy>(kept->data(), shape.size(), shape.data(), owner, nullptr, shown));
+  const std::vector<std::size_t> shape(extents.begin(), extents.end());
+  nb::object array = writable ? nb::cast(nb::ndarray<nb::numpy>(const_cast<void*>(data), shape.size(), shape.data(), owner, nullptr, shown))
+                              : nb::cast(nb::ndarray<nb::numpy, nb::ro>(data, shape.size(), shape.data(), owner, nullptr, shown));
   // The buffer protocol gives C's long long where numpy's own int64 is long: equal types that are shown in different ways.
   if (type == DType::int64 || type == DType::uint64) array = array.attr("view")(type == DType::int64 ? "int64" : "uint64");
   return array;
+}
+
+nb::object array_of(Values values, DType type) {
+  auto owned = std::make_unique<Values>(std::move(values));
+  Values* kept = owned.get();
+  const nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<Values*>(p); });
+  return array_at(kept->data(), type, {kept->shape().begin(), kept->shape().end()}, owner, true);
 }
 
 nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std::uint64_t>& shape) {
@@ -64,6 +69,13 @@ nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std
 const View& real(const View& view) {
   if (view.complex()) throw Error(ErrorKind::usage, "this is not defined for complex numbers");
   return view;
+}
+
+const View& every(const View& view) {
+  if (view.missing()) {
+    throw nb::type_error("samesum: elements are missing or masked, so the positions of the others are not theirs: fill or drop them first");
+  }
+  return real(view);
 }
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }

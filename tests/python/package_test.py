@@ -291,21 +291,6 @@ class Arrays(unittest.TestCase):
         except ImportError:
             self.skipTest(f"{name} is not installed")
 
-    def test_pandas(self):
-        self.assertEqual(samesum.sum(self.optional("pandas").Series([1.0, 2.0])), 3.0)
-
-    def test_polars(self):
-        polars = self.optional("polars")
-        self.assertEqual(samesum.sum(polars.Series([1.0, 2.0])), 3.0)
-        with self.assertRaisesRegex(TypeError, "missing"):
-            samesum.sum(polars.Series([1, None]))
-
-    def test_pyarrow(self):
-        pyarrow = self.optional("pyarrow")
-        self.assertEqual(samesum.sum(pyarrow.array([1, 2])), 3)
-        with self.assertRaisesRegex(TypeError, "missing"):
-            samesum.sum(pyarrow.array([1, None]))
-
     def test_torch(self):
         self.assertEqual(samesum.sum(self.optional("torch").tensor([1.0, 2.0])), 3.0)
 
