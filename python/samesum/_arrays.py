@@ -18,7 +18,7 @@ def present(x: Any) -> tuple[Any, bool]:
         masked = bool(numpy.ma.is_masked(x))
         return (x.compressed() if masked else x.data), masked
     if type(x).__module__.partition(".")[0] == "pandas":
-        dtype = getattr(x, "dtype", None)
+        dtype: Any = getattr(x, "dtype", None)
         if hasattr(dtype, "pyarrow_dtype"):
             x = x.array.__arrow_array__()
         elif hasattr(dtype, "numpy_dtype"):  # pandas' own types with missing values

@@ -8,25 +8,33 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 import numpy as _numpy
 
 from . import _core
+from ._drawing import table
 
 if TYPE_CHECKING:
     from ._docs import DeviceLike
 
 
-def devices() -> list[dict[str, Any]]:
+class Devices(list):  # type: ignore[type-arg]
+    """What is known of several devices: a list of dicts, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        return table(self[0], (each.values() for each in self))
+
+
+def devices() -> Devices:
     """The devices of this machine that samesum can use.
 
     Returns
     -------
     list of dict
-        With ``selector``, ``name``, ``platform``, ``driver`` and ``memory_bytes``.
+        With ``selector``, ``name``, ``platform``, ``driver`` and ``memory_bytes``. Notebooks show it as a table.
 
     Examples
     --------
     >>> samesum.devices()[0]['selector']
     'cpu'
     """
-    return _core.devices()
+    return Devices(_core.devices())
 
 
 def selftest(device: DeviceLike = "cpu") -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """What results have for those who draw them: the protocol of UHI (mplhep, hist, boost-histogram), matplotlib, notebooks."""
 from __future__ import annotations
 
+import html
 from typing import Any, Iterable, Iterator
 
 import numpy as _numpy
 
-from ._core import Histogram, Statistics
+from ._core import Device, Histogram, Statistics
 
 
 class Axis:
@@ -47,6 +48,12 @@ class Axis:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Axis) and bool(_numpy.array_equal(self.edges, other.edges))
+
+
+def _uhi(edges: Iterable[Any], outside: bool, storage: dict[str, Any]) -> dict[str, Any]:
+    """UHI's form for exchange, which hist and boost-histogram read; `outside`: the values begin with under and end with over."""
+    axes = [{"type": "variable", "edges": each, "underflow": outside, "overflow": outside, "circular": False} for each in edges]
+    return {"uhi_schema": 1, "axes": axes, "storage": storage}
 
 
 class HistogramNd(tuple):  # type: ignore[type-arg]
@@ -169,10 +176,18 @@ class HistogramNd(tuple):  # type: ignore[type-arg]
         ax = _axes_or_current(ax)
         return ax.stairs(self.cells, self.edges[0], **options) if len(self.edges) == 1 else ax.pcolormesh(*self.edges, self.cells.T, **options)
 
+    def _to_uhi_(self) -> dict[str, Any]:
+        if self.squares is self.cells:
+            return _uhi(self.edges, False, {"type": "int", "values": self.cells})
+        variances = self.variances()
+        if variances is None:
+            return _uhi(self.edges, False, {"type": "double", "values": self.values()})
+        return _uhi(self.edges, False, {"type": "weighted", "values": self.values(), "variances": variances})
+
     def _repr_html_(self) -> str:
         rows = [(f"axis {i}", f"{len(each) - 1} bins from {each[0]:.6g} to {each[-1]:.6g}") for i, each in enumerate(self.edges)]
         drawing = _map(self.cells) if len(self.edges) == 2 else ""
-        return drawing + _table([*rows, ("cells", self.cells.size), ("greatest", self.cells.max()), ("least", self.cells.min())])
+        return drawing + _listed([*rows, ("cells", self.cells.size), ("greatest", self.cells.max()), ("least", self.cells.min())])
 
 
 def _map(cells: Any, width: int = 400, height: int = 300, most: int = 64) -> str:
@@ -258,31 +273,48 @@ def _bars(counts: Any, low: float, high: float, width: int = 400, height: int = 
             f'<text x="{width}" y="{height + 13}" text-anchor="end">{high:.6g}</text></g></svg>')
 
 
-def _table(rows: Iterable[tuple[str, Any]]) -> str:
-    return "<table>" + "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows) + "</table>"
+def table(titles: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
+    """A table of HTML."""
+    def line(tag: str, cells: Iterable[Any]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    return "<table>" + line("th", titles) + "".join(line("td", row) for row in rows) + "</table>"
+
+
+def _listed(rows: Iterable[tuple[str, Any]]) -> str:
+    """A table of names and their values."""
+    return "<table>" + "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows) + "</table>"
 
 
 def _histogram_html(self: Any) -> str:
     edges = self.edges
-    return _bars(self.counts(), edges[0], edges[-1]) + _table((("samples", self.total), ("below", self.under), ("above", self.over), ("NaN", self.nan_count)))
+    return _bars(self.counts(), edges[0], edges[-1]) + _listed((("samples", self.total), ("below", self.under), ("above", self.over), ("NaN", self.nan_count)))
 
 
 def _statistics_html(self: Any) -> str:
     names = ("count", "nan_count", "sum", "mean", "norm", "min", "max") if self.count else ("count",)
-    return _table((name, getattr(self, name)) for name in names)
+    return _listed((name, getattr(self, name)) for name in names)
+
+
+def _histogram_to_uhi(self: Any) -> dict[str, Any]:
+    values = _numpy.concatenate([[self.under], self.counts(), [self.over]])
+    return _uhi([self.edges], True, {"type": "int", "values": values.astype(_numpy.int64)})
 
 
 def install() -> None:
     """Give the classes of the module these functions."""
     histogram: Any = Histogram
     statistics: Any = Statistics
+    device: Any = Device
     histogram.kind = "COUNT"
     histogram.edges = property(lambda self: self.bins.edges, doc="The edges of the bins: one more than bins.")
     histogram.axes = property(lambda self: (Axis(self.edges),), doc="The axis of the bins, as UHI has it.")
     histogram.values = _values
     histogram.variances = _variances
     histogram.plot = _plot
+    histogram._to_uhi_ = _histogram_to_uhi
     histogram._repr_html_ = _histogram_html
     histogram.__iter__ = lambda self: iter((self.counts(), self.edges))
     histogram.__repr__ = lambda self: f"<samesum.Histogram of {self.total} samples in {len(self.edges) - 1} bins>"
     statistics._repr_html_ = _statistics_html
+    device._repr_html_ = lambda self: _listed(self.info.items())

@@ -404,6 +404,16 @@ nb::dict tuned(nb::handle device, const std::vector<std::string>& operations, co
   return result;
 }
 
+nb::dict dict_of(const DeviceInfo& info) {
+  nb::dict result;
+  result["selector"] = info.selector;
+  result["name"] = info.name;
+  result["platform"] = info.platform;
+  result["driver"] = info.driver;
+  result["memory_bytes"] = info.memory_bytes;
+  return result;
+}
+
 void bind_devices(nb::module_& m) {
   nb::class_<Device>(m, "Device", R"(Where to compute.
 
@@ -422,18 +432,12 @@ Examples
           "selector", [](const Device& self) { return self.info().selector; }, "What opens exactly this device.")
       .def_prop_ro(
           "name", [](const Device& self) { return self.info().name; }, "As its driver names it.")
+      .def_prop_ro(
+          "info", [](const Device& self) { return dict_of(self.info()); }, "What devices() says of it.")
       .def("__repr__", [](const Device& self) { return "<samesum.Device " + self.info().selector + ": " + self.info().name + ">"; });
   m.def("devices", [] {
     nb::list list;
-    for (const DeviceInfo& info : list_devices().devices) {
-      nb::dict entry;
-      entry["selector"] = info.selector;
-      entry["name"] = info.name;
-      entry["platform"] = info.platform;
-      entry["driver"] = info.driver;
-      entry["memory_bytes"] = info.memory_bytes;
-      list.append(entry);
-    }
+    for (const DeviceInfo& info : list_devices().devices) list.append(dict_of(info));
     return list;
   });
   m.def("tune", &tuned, nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
