@@ -23,10 +23,10 @@ from ._reductions import all, any, argmax, argmin, count_nonzero, max, mean, med
 from ._values import install as _install_methods
 
 __version__: str = _core.version()
-__all__ = ["Accumulator", "Device", "DeviceError", "GroupBy", "Histogram", "HistogramNd", "NoAnswerError", "SamesumError", "Statistics", "add_at", "all", "any",
-           "argmax", "argmin", "bincount", "count_nonzero", "cumsum", "devices", "dot", "groupby", "histogram", "histogram2d", "histogramdd",
-           "map", "max", "mean", "median", "min", "norm", "pairs", "prod", "quantile", "reduce", "scan", "selftest", "stats", "std", "sum",
-           "sum_map", "tune", "var", "vdot"]
+__all__ = ["Accumulator", "Device", "DeviceError", "GroupBy", "Histogram", "HistogramNd", "NoAnswerError", "SamesumError", "Statistics",
+           "add_at", "all", "any", "argmax", "argmin", "bincount", "count_nonzero", "cumsum", "devices", "dot", "groupby", "histogram",
+           "histogram2d", "histogramdd", "map", "max", "mean", "median", "min", "norm", "pairs", "prod", "quantile", "reduce", "scan",
+           "selftest", "stats", "std", "sum", "sum_map", "tune", "var", "vdot"]
 
 _install_methods()
 _install_drawing()

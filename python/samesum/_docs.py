@@ -24,7 +24,7 @@ _PARAMETERS = {
     "density": ("bool, optional", "The cells divided by their sum and by their sizes, in floating point."),
     "weights": ("array_like, optional", "One for each sample."),
     "squares": ("bool, optional", "Keep the sums of the squared weights too: the result then has variances()."),
-    "device": ("Device or str, optional", "Where to compute: ``'cpu'``, ``'opencl:0'``, ``'cuda:0'``; None: where the elements lie, or by their size."),
+    "device": ("Device or str, optional", "Where to compute: ``'cpu'``, ``'opencl:0'``, ``'cuda:0'``; None: where the elements lie,\nor by their size."),
     "nan": ("{'propagate', 'skip'}, optional", "Whether a NaN makes the result NaN, or is left out."),
 }
 

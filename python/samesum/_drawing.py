@@ -288,7 +288,8 @@ def _listed(rows: Iterable[tuple[str, Any]]) -> str:
 
 def _histogram_html(self: Any) -> str:
     edges = self.edges
-    return _bars(self.counts(), edges[0], edges[-1]) + _listed((("samples", self.total), ("below", self.under), ("above", self.over), ("NaN", self.nan_count)))
+    told = (("samples", self.total), ("below", self.under), ("above", self.over), ("NaN", self.nan_count))
+    return _bars(self.counts(), edges[0], edges[-1]) + _listed(told)
 
 
 def _statistics_html(self: Any) -> str:

@@ -184,8 +184,8 @@ class Arrow(unittest.TestCase):
         for short in (column, masked):
             for call in (lambda: samesum.argmin(short), lambda: samesum.argmax(short, axis=0), lambda: samesum.cumsum(short),
                          lambda: samesum.groupby([1, 2, 1]).sum(short), lambda: samesum.bincount([1, 2, 1], weights=short),
-                         lambda: samesum.dot(short, x), lambda: samesum.vdot(x, short), lambda: samesum.map("x + 1", x=short), lambda: samesum.pairs(short, x),
-                         lambda: samesum.histogram2d(short, x)):
+                         lambda: samesum.dot(short, x), lambda: samesum.vdot(x, short),
+                         lambda: samesum.map("x + 1", x=short), lambda: samesum.pairs(short, x), lambda: samesum.histogram2d(short, x)):
                 with self.assertRaisesRegex(TypeError, "missing or masked"):
                     call()
         with self.assertRaisesRegex(TypeError, "missing"):

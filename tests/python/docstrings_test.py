@@ -108,7 +108,8 @@ class Types(unittest.TestCase):
         check = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir=" + os.devnull]
         whole = subprocess.run([*check, "-p", "samesum"], cwd=PACKAGE.parent, capture_output=True, text=True)
         self.assertEqual(whole.returncode, 0, whole.stdout)
-        wrong = subprocess.run([*check, "-c", "import samesum\nsamesum.stats([1.0]).count + 'a'\n"], cwd=PACKAGE.parent, capture_output=True, text=True)
+        code = "import samesum\nsamesum.stats([1.0]).count + 'a'\n"
+        wrong = subprocess.run([*check, "-c", code], cwd=PACKAGE.parent, capture_output=True, text=True)
         self.assertIn("Unsupported operand", wrong.stdout)
 
 
