@@ -1,59 +1,103 @@
-"""Results of many groups: sums by key and by index, scans, histograms over several axes, all pairs."""
-import builtins
+"""Results of many groups: sums by key and by index, scans, all pairs."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as _numpy
 
 from . import _core
+from ._arrays import every
+from ._docs import documented
+from ._reductions import _to_float, into
+
+if TYPE_CHECKING:
+    from ._docs import DeviceLike
 
 
-def scan(x, operation="sum", axis=None, exclusive=False, dtype=None, offsets=(), device=None, nan="propagate"):
+@documented
+def scan(x: Any, operation: str = "sum", axis: int | None = None, exclusive: bool = False, dtype: Any = None, offsets: Sequence[int] = (),
+         device: DeviceLike = None, nan: str = "propagate") -> Any:
     """The reduction of every prefix: result i has the bits of the reduction of the elements up to i.
 
     Parameters
     ----------
-    x : array
+    {x}
     operation : {'sum', 'product', 'min', 'max', 'count_nonzero'}
+        Of which every prefix is taken.
     axis : int, optional
         Along which, for each position along the others; by default over all elements in C order.
     exclusive : bool
         Result i is that of the elements before i.
-    dtype : numpy.float32, optional
-        Sums of floats are rounded once to float32 instead of to float64.
+    {dtype}
     offsets : sequence of int, optional
         Where the scan begins anew: ascending indices in C order, the first of which is 0.
+    {device nan}
 
     Returns
     -------
     numpy.ndarray
         Of the shape of `x`.
+
+    Examples
+    --------
+    >>> samesum.scan([3, 7, 5, 9], 'max')
+    array([3, 7, 7, 9])
+    >>> samesum.scan([1, 2, 3, 4], offsets=[0, 2])
+    array([1, 3, 3, 7])
     """
-    to_float = dtype is not None and _numpy.dtype(dtype) == _numpy.float32
-    if dtype is not None and not to_float and _numpy.dtype(dtype) != _numpy.float64:
-        raise ValueError(f"dtype has to be None, float64 or float32, not {_numpy.dtype(dtype)}")
-    return _core.scan(x, operation, axis, exclusive, to_float, [int(offset) for offset in offsets], nan, device)
+    return _core.scan(x, operation, axis, exclusive, _to_float(dtype), [int(offset) for offset in offsets], nan, device)
 
 
-def cumsum(x, axis=None, dtype=None, out=None, device=None, nan="propagate"):
-    """The exact sums of all prefixes, each rounded once. Without `axis` of the elements in C order, as one axis."""
+@documented
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None, out: Any = None, device: DeviceLike = None, nan: str = "propagate") -> Any:
+    """The exact sums of all prefixes, each rounded once.
+
+    Parameters
+    ----------
+    {x}
+    axis : int, optional
+        Along which; by default over all elements in C order, as one axis.
+    {dtype}
+    out : numpy.ndarray, optional
+        Where to write: of the result's shape.
+    {device nan}
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> samesum.cumsum([1e16, 1.0, -1e16])
+    array([1.e+16, 1.e+16, 1.e+00])
+    """
     result = scan(x, "sum", axis, False, dtype, (), device, nan)
-    if axis is None:
-        result = result.reshape(-1)
-    if out is None:
-        return result
-    if out.shape != result.shape or out.dtype != result.dtype:
-        raise ValueError(f"out has the shape {out.shape} and the type {out.dtype}: this result has {result.shape} and {result.dtype}")
-    out[...] = result
-    return out
+    return into(out, result.reshape(-1) if axis is None else result)
 
 
 class GroupBy:
-    """Elements with equal keys as groups, in ascending order of the keys.
+    """Elements with equal keys as groups, in ascending order of the keys: `groupby` makes it.
 
-    `keys` holds the key of each group, in the order of all results.
+    Parameters
+    ----------
+    keys : array_like
+        One for each element, of any type that can be sorted.
+
+    Attributes
+    ----------
+    keys : numpy.ndarray
+        The key of each group, in the order of all results.
+
+    Examples
+    --------
+    >>> samesum.GroupBy([7, 3, 7]).keys
+    array([3, 7])
     """
 
-    def __init__(self, keys):
-        keys = _numpy.asarray(keys)
+    keys: Any
+
+    def __init__(self, keys: Any) -> None:
+        keys = every(keys)
         if keys.dtype.kind in "iub":
             self._by = _core.By.keys_of(keys)
             self.keys = self._by.keys.astype(keys.dtype, copy=False)
@@ -61,55 +105,201 @@ class GroupBy:
             self.keys, ranks = _numpy.unique(keys, return_inverse=True)
             self._by = _core.By.keys_of(ranks.reshape(keys.shape))
 
-    def sum(self, x, nan="propagate"):
-        """The exact sum of each group, rounded once; of integers int64 or uint64."""
+    @documented
+    def sum(self, x: Any, nan: str = "propagate") -> Any:
+        """The exact sum of each group, rounded once.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            Of floats float64, of integers int64 or uint64.
+
+        Examples
+        --------
+        >>> samesum.groupby(['b', 'a', 'b']).sum([1e16, 2.0, 1.0])
+        array([2.e+00, 1.e+16])
+        """
         return self._by.reduce(x, "sum", 0, nan)
 
-    def mean(self, x, nan="propagate"):
+    @documented
+    def mean(self, x: Any, nan: str = "propagate") -> Any:
+        """The mean of each group, rounded once.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).mean([1.0, 2.0, 4.0])
+        array([2. , 2.5])
+        """
         return self._by.reduce(x, "mean", 0, nan)
 
-    def var(self, x, ddof=0, nan="propagate"):
-        """The variance of each group, rounded once; NaN for one of no more than `ddof` elements."""
+    @documented
+    def var(self, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
+        """The variance of each group, rounded once; NaN for one of no more than `ddof` elements.
+
+        Parameters
+        ----------
+        {x ddof nan}
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).var([1.0, 2.0, 4.0])
+        array([0.  , 2.25])
+        """
         return self._by.reduce(x, "var", ddof, nan)
 
-    def min(self, x, nan="propagate"):
-        """Of floats as float64, of integers as int64 or uint64."""
+    @documented
+    def std(self, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
+        """The root of the exact variance of each group, rounded once; NaN for one of no more than `ddof` elements.
+
+        Parameters
+        ----------
+        {x ddof nan}
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).std([1.0, 2.0, 4.0])
+        array([0. , 1.5])
+        """
+        return self._by.reduce(x, "std", ddof, nan)
+
+    @documented
+    def min(self, x: Any, nan: str = "propagate") -> Any:
+        """The least element of each group.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            Of floats float64, of integers int64 or uint64.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).min([1, 2, 4])
+        array([2, 1])
+        """
         return self._by.reduce(x, "min", 0, nan)
 
-    def max(self, x, nan="propagate"):
+    @documented
+    def max(self, x: Any, nan: str = "propagate") -> Any:
+        """The greatest element of each group.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            Of floats float64, of integers int64 or uint64.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).max([1, 2, 4])
+        array([2, 4])
+        """
         return self._by.reduce(x, "max", 0, nan)
 
-    def count(self, x):
-        """The elements of each group, NaNs included."""
+    @documented
+    def count(self, x: Any) -> Any:
+        """The elements of each group, NaNs included.
+
+        Parameters
+        ----------
+        {x}
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).count([1.0, 2.0, 4.0])
+        array([1, 2])
+        """
         return self._by.reduce(x, "count", 0, None)
 
-    def __len__(self):
-        return self._by.groups
+    def __len__(self) -> int:
+        return int(self._by.groups)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<samesum.GroupBy of {len(self)} groups>"
 
 
-def groupby(keys):
-    """The groups of equal keys: ``samesum.groupby(keys).sum(x)``.
+def groupby(keys: Any) -> GroupBy:
+    """The groups of equal keys.
+
+    Parameters
+    ----------
+    keys : array_like
+        One for each element, of any type that can be sorted.
+
+    Returns
+    -------
+    GroupBy
 
     Examples
     --------
-    >>> samesum.groupby([7, 3, 7]).sum([1e16, 2.0, 1.0])
-    array([2.0e+00, 1.0e+16])
+    >>> groups = samesum.groupby([7, 3, 7])
+    >>> groups.keys, groups.sum([1e16, 2.0, 1.0])
+    (array([3, 7]), array([2.e+00, 1.e+16]))
     """
     return GroupBy(keys)
 
 
-def _indices(x):
-    x = _numpy.asarray(x)
+def _indices(x: Any) -> Any:
+    x = every(x)
     if x.size and x.dtype.kind not in "iu":
         raise TypeError(f"samesum: indices have to be integers, not {x.dtype}")
     return x if x.size else x.astype(_numpy.int64)
 
 
-def bincount(x, weights=None, minlength=0):
-    """How often each of 0, 1, … occurs in `x`; with `weights` the exact sum of theirs, rounded once, of integers exact."""
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of 0, 1, … occurs, or the exact sum of the weights there.
+
+    Parameters
+    ----------
+    x : array_like of int
+        None is negative.
+    weights : array_like, optional
+        Of the shape of `x`.
+    minlength : int, optional
+        The result has at least so many elements.
+
+    Returns
+    -------
+    numpy.ndarray
+        Sums of floats are rounded once to float64, those of integers are exact.
+
+    Examples
+    --------
+    >>> samesum.bincount([0, 2, 2])
+    array([1, 0, 2])
+    >>> samesum.bincount([0, 2, 2], weights=[0.5, 1e16, 1.0])
+    array([5.e-01, 0.e+00, 1.e+16])
+    """
     x = _indices(x)
     groups = max(int(x.max()) + 1 if x.size else 0, minlength)
     if groups == 0:
@@ -119,24 +309,31 @@ def bincount(x, weights=None, minlength=0):
     return _core.sum_at(weights, x, groups, None)
 
 
-def add_at(out, indices, values):
+def add_at(out: Any, indices: Any, values: Any) -> None:
     """``out[indices] += values`` with repeated indices: each element of `out` becomes its exact sum with all values for it, rounded once.
 
     Parameters
     ----------
     out : numpy.ndarray
         Of one axis; float32, float64, int64 or uint64.
-    indices : array of int
+    indices : array_like of int
         Negative ones count from the end, as in numpy.
-    values : array
+    values : array_like
         Of the shape of `indices`, or broadcast to it.
+
+    Examples
+    --------
+    >>> out = numpy.zeros(3)
+    >>> samesum.add_at(out, [0, 0, -1], [1e16, 1.0, 2.0])
+    >>> out
+    array([1.e+16, 0.e+00, 2.e+00])
     """
     indices = _indices(indices)
     if out.ndim != 1 or out.dtype not in (_numpy.float32, _numpy.float64, _numpy.int64, _numpy.uint64):
         raise ValueError("out has to be an array of numpy of one axis, of float32, float64, int64 or uint64")
     if indices.dtype.kind == "i":
         indices = _numpy.where(indices < 0, indices + len(out), indices)
-    values = _numpy.broadcast_to(values, indices.shape)
+    values = _numpy.broadcast_to(every(values), indices.shape)
     if not _numpy.can_cast(values.dtype, out.dtype, "same_kind"):
         raise ValueError(f"values of {values.dtype} cannot be added to {out.dtype}")
     result = _core.sum_at(values, indices, len(out), out)
@@ -145,59 +342,35 @@ def add_at(out, indices, values):
     out[...] = result
 
 
-def histogramdd(sample, bins=10, range=None, weights=None, device=None):
-    """Counts over the cells of a grid, or the exact sums of weights in them, rounded once: numpy's function.
-
-    `sample`: an array of shape (N, D), or a sequence of D arrays. `bins`: a number, or for each axis a number or edges. Returns the cells
-    and a list of the edges of each axis.
-    """
-    if not isinstance(sample, (list, tuple)):
-        sample = _numpy.asarray(sample)
-        sample = [sample[:, i] for i in builtins.range(sample.shape[1])] if sample.ndim == 2 else [sample]
-    each = [bins] * len(sample) if _numpy.isscalar(bins) else list(bins)
-    limits = [None] * len(sample) if range is None else list(range)
-    if len(each) != len(sample) or len(limits) != len(sample):
-        raise ValueError(f"there are {len(sample)} axes: bins and range have {len(each)} and {len(limits)}")
-    axes = [bins_of(x, count, limit) for x, count, limit in zip(sample, each, limits)]
-    if weights is None:
-        cells = _core.count_cells(list(sample), axes, device)
-    else:
-        cells = _core.weigh_cells(list(sample), weights, axes, "sums")
-    return cells, [axis.edges for axis in axes]
-
-
-def histogram2d(x, y, bins=10, range=None, weights=None, device=None):
-    """The histogram of the samples (x[i], y[i]): cells, edges of x, edges of y."""
-    if not _numpy.isscalar(bins) and len(bins) != 2:
-        bins = [bins, bins]
-    cells, (x_edges, y_edges) = histogramdd([x, y], bins, range, weights, device)
-    return cells, x_edges, y_edges
-
-
-def bins_of(x, bins, limits):
-    """Bins as numpy's functions take them: a number, or edges."""
-    if _numpy.ndim(bins) > 0:
-        return _core.Bins.between([float(edge) for edge in bins])
-    return _core.Bins.spanning(x, bins) if limits is None else _core.Bins.even(float(limits[0]), float(limits[1]), bins)
-
-
-def pairs(a, b, f="product", reduction="sum", accuracy="exact", h=1.0, softening=0.0, weights=None, device=None):
+@documented
+def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: str = "exact", h: float = 1.0, softening: float = 0.0,
+          weights: Any = None, device: DeviceLike = None) -> Any:
     """For each vector of `a` the reduction over all vectors of `b` of f(a, b): nearest neighbours, densities, potentials.
 
     Parameters
     ----------
-    a, b : arrays of one axis, or of two with a vector in each row
-        Both float32 or both float64.
+    a, b : array_like
+        Of one axis, or of two with a vector in each row. Both float32 or both float64.
     f : str
         'product', 'difference', 'absdiff', 'sqdist', 'gaussian', 'invdist', or a formula such as 'exp(-sqdist(a, b))'.
     reduction : {'sum', 'min', 'max', 'argmin', 'argmax'}
+        Over the vectors of `b`.
     accuracy : {'exact', 'compensated', 'fast'}
         Of sums: docs/pairs.md has the bounds.
     h, softening : float
         Of gaussian and of invdist.
-    weights : array, optional
+    weights : array_like, optional
         One for each vector of `b`, which multiplies f.
+    {device}
+
+    Returns
+    -------
+    numpy.ndarray
+        A number for each vector of `a`.
+
+    Examples
+    --------
+    >>> samesum.pairs([[0.0, 0.0], [5.0, 5.0]], [[4.0, 4.0], [1.0, 0.0]], 'sqdist', 'argmin')
+    array([1, 0])
     """
     return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, device)
-
-

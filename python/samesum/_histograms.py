@@ -1,76 +1,146 @@
-"""What histograms have for those who draw them: the protocol of UHI (mplhep, hist, boost-histogram), matplotlib, notebooks."""
+"""Histograms over one axis or several."""
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
 import numpy as _numpy
 
+from . import _core
+from ._arrays import present
+from ._docs import documented
+from ._drawing import HistogramNd
 
-class Axis:
-    """An axis of bins as UHI has it: a sequence of intervals (low, high)."""
-
-    class traits:  # pylint: disable=invalid-name,missing-class-docstring
-        circular, discrete = False, False
-
-    def __init__(self, edges):
-        self.edges = edges
-
-    @property
-    def centers(self):
-        return (self.edges[1:] + self.edges[:-1]) / 2
-
-    def __len__(self):
-        return len(self.edges) - 1
-
-    def __getitem__(self, index):
-        count = len(self)
-        if not -count <= index < count:
-            raise IndexError(f"there are {count} bins, not {index}")
-        return float(self.edges[index % count]), float(self.edges[index % count + 1])
-
-    def __eq__(self, other):
-        return isinstance(other, Axis) and _numpy.array_equal(self.edges, other.edges)
+if TYPE_CHECKING:
+    from ._docs import DeviceLike
 
 
-def plot(self, ax=None, **options):
-    """Draw the counts as steps with matplotlib, on `ax` or the current axes; returns what was drawn. `options`: those of Axes.stairs."""
-    if ax is None:
-        import matplotlib.pyplot
-        ax = matplotlib.pyplot.gca()
-    return ax.stairs(self.counts(), self.edges, **options)
+def _bins_of(x: Any, bins: Any, limits: Any) -> Any:
+    """Bins as numpy's functions take them: a number, edges, or the name of a rule."""
+    if isinstance(bins, str):
+        bins = _numpy.histogram_bin_edges(present(x)[0], bins, limits)
+    if _numpy.ndim(bins) > 0:
+        return _core.Bins.between([float(edge) for edge in bins])
+    return _core.Bins.spanning(x, bins) if limits is None else _core.Bins.even(float(limits[0]), float(limits[1]), bins)
 
 
-def _bars(counts, low, high, width=400, height=120, most=400):
-    """An SVG of bars; of many bins, several make one bar."""
-    group = -(-len(counts) // most)
-    bars = [int(counts[i:i + group].sum()) for i in range(0, len(counts), group)]
-    greatest, step = max(max(bars), 1), width / len(bars)
-    shapes = "".join(f'<rect x="{i * step:.2f}" y="{height - height * bar / greatest:.2f}" width="{step:.2f}" '
-                     f'height="{height * bar / greatest:.2f}"><title>{bar}</title></rect>' for i, bar in enumerate(bars) if bar)
-    return (f'<svg width="{width}" height="{height + 16}" fill="#4477aa">{shapes}<g font-size="11" fill="currentColor">'
-            f'<text x="0" y="{height + 13}">{low:.6g}</text>'
-            f'<text x="{width}" y="{height + 13}" text-anchor="end">{high:.6g}</text></g></svg>')
+@documented
+def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
+              device: DeviceLike = None) -> Any:
+    """The number of samples in each bin, or the exact sum of their weights, rounded once.
+
+    Parameters
+    ----------
+    {x}
+    bins : int, sequence of float or str, optional
+        Their number, or ascending edges, or the name of a rule of numpy.histogram_bin_edges.
+    range : tuple of float, optional
+        The outer edges; by default the least and the greatest finite sample.
+    {density weights squares device}
+
+    Returns
+    -------
+    Histogram or HistogramNd
+        It unpacks like numpy's pair: ``counts, edges = histogram(x)``. A `Histogram` of samples without weights counts also what lies outside
+        and NaNs.
+
+    Examples
+    --------
+    >>> counts, edges = samesum.histogram([0.0, 1.0, 1.5, 4.0], bins=4)
+    >>> counts, edges
+    (array([1, 2, 0, 1]), array([0., 1., 2., 3., 4.]))
+    >>> samesum.histogram([0.0, 1.0, 1.5, 4.0], bins=2, weights=[1.0, 1e16, 2.0, 0.5])[0]
+    array([1.e+16, 5.e-01])
+    """
+    if weights is None and not density:
+        return _core.histogram(x, _bins_of(x, bins, range), device)
+    cells = _filled([x], [_bins_of(x, bins, range)], density, weights, squares, device)
+    return HistogramNd((cells[0], cells[1][0]), *cells)
 
 
-def _table(rows):
-    return "<table>" + "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows) + "</table>"
+@documented
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
+                device: DeviceLike = None) -> HistogramNd:
+    """Counts over the cells of a grid, or the exact sums of weights in them, rounded once.
+
+    Parameters
+    ----------
+    sample : array_like of shape (N, D), or sequence of D array_like
+        The coordinates of the samples.
+    bins : int or sequence, optional
+        A number, or for each axis a number or edges.
+    range : sequence, optional
+        For each axis the outer edges, or None.
+    {density weights squares device}
+
+    Returns
+    -------
+    HistogramNd
+        It unpacks as numpy's pair: the cells, and a list of the edges of each axis.
+
+    Examples
+    --------
+    >>> samesum.histogramdd([[0.0, 1.0, 1.0], [0.0, 3.0, 3.0]], 2)
+    (array([[1, 0],
+           [0, 2]]), [array([0. , 0.5, 1. ]), array([0. , 1.5, 3. ])])
+    """
+    if not isinstance(sample, (list, tuple)):
+        sample = _numpy.asarray(sample)
+        sample = [sample[:, i] for i in builtins.range(sample.shape[1])] if sample.ndim == 2 else [sample]
+    each = [bins] * len(sample) if _numpy.isscalar(bins) else list(bins)
+    limits = [None] * len(sample) if range is None else list(range)
+    if len(each) != len(sample) or len(limits) != len(sample):
+        raise ValueError(f"there are {len(sample)} axes: bins and range have {len(each)} and {len(limits)}")
+    axes = [_bins_of(x, count, limit) for x, count, limit in zip(sample, each, limits)]
+    cells = _filled(list(sample), axes, density, weights, squares, device)
+    return HistogramNd(cells[:2], *cells)
 
 
-def histogram_html(self):
-    edges = self.edges
-    return _bars(self.counts(), edges[0], edges[-1]) + _table((("samples", self.total), ("below", self.under), ("above", self.over), ("NaN", self.nan_count)))
+@documented
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
+                device: DeviceLike = None) -> HistogramNd:
+    """The histogram of the samples (x[i], y[i]), or the exact sums of weights in its cells, rounded once.
+
+    Parameters
+    ----------
+    x, y : array_like
+        The coordinates of the samples.
+    bins : int or sequence, optional
+        A number, edges, or for each of the two axes a number or edges.
+    range : sequence, optional
+        For each axis the outer edges, or None.
+    {density weights squares device}
+
+    Returns
+    -------
+    HistogramNd
+        It unpacks as numpy's triple: the cells, the edges of x, those of y.
+
+    Examples
+    --------
+    >>> cells, x_edges, y_edges = samesum.histogram2d([0.0, 1.0, 1.0], [0.0, 3.0, 3.0], 2)
+    >>> cells
+    array([[1, 0],
+           [0, 2]])
+    """
+    if not _numpy.isscalar(bins) and len(bins) != 2:
+        bins = [bins, bins]
+    found = histogramdd([x, y], bins, range, density, weights, squares, device)
+    return HistogramNd((found.cells, *found.edges), found.cells, found.edges, found.squares)
 
 
-def statistics_html(self):
-    names = ("count", "nan_count", "sum", "mean", "norm", "min", "max") if self.count else ("count",)
-    return _table((name, getattr(self, name)) for name in names)
-
-
-def install(histogram, statistics):
-    """Give the classes of the module these functions."""
-    histogram.kind = "COUNT"
-    histogram.edges = property(lambda self: self.bins.edges, doc="One more than bins.")
-    histogram.axes = property(lambda self: (Axis(self.edges),), doc="The axis of the bins, as UHI has it.")
-    histogram.values = lambda self: self.counts().astype(float)
-    histogram.variances = histogram.values  # of counts
-    histogram.plot = plot
-    histogram._repr_html_ = histogram_html
-    histogram.__iter__ = lambda self: iter((self.counts(), self.edges))
-    histogram.__repr__ = lambda self: f"<samesum.Histogram of {self.total} samples in {len(self.edges) - 1} bins>"
-    statistics._repr_html_ = statistics_html
+def _filled(sample: list[Any], axes: list[Any], density: bool, weights: Any, squares: bool, device: DeviceLike) -> tuple[Any, list[Any], Any]:
+    """The cells, the edges, and the sums of squared weights or None."""
+    if density and squares:
+        raise ValueError("a density has no sums of squares: density or squares")
+    if weights is None:
+        cells = second = _core.count_cells(sample, axes, device)
+    else:
+        cells, second = _core.weigh_cells(sample, weights, axes, squares)
+    edges = [axis.edges for axis in axes]
+    if density:  # in numpy's order of operations
+        total, second = cells.sum(), None
+        for i, each in enumerate(edges):
+            cells = cells / _numpy.diff(each).reshape([-1 if k == i else 1 for k in builtins.range(len(edges))])
+        cells = cells / total
+    return cells, edges, second

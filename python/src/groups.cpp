@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -41,10 +42,21 @@ nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std
     throw Error(ErrorKind::usage, "a scan is of sum, product, min, max or count_nonzero, not of '" + operation + "'");
   }
   what.operation = *found;
-  Values values = run(view.bytes(), options, [&] { return scan(real(view).array(), what, options); });
+  Values values = run(view.bytes(), options, [&] { return scan(every(view).array(), what, options); });
   const DType type = what.operation == ScanOperation::count_nonzero ? DType::int64 : values.type();
   if (type == DType::bfloat16) throw Error(ErrorKind::usage, "extremes of bfloat16: convert to float32 first");
   return array_of(std::move(values), type);
+}
+
+/// The root of each group's exact variance, rounded once; NaN where there is none.
+Values deviations(const GroupSums& sums, std::uint64_t ddof, NanPolicy nan) {
+  Values roots(DType::float64, {sums.groups()});
+  auto* each = static_cast<double*>(roots.data());
+  for (std::uint64_t i = 0; i < sums.groups(); ++i) {
+    const std::uint64_t counted = sums.count(i) - (nan == NanPolicy::skip ? sums.nan_count(i) : 0);
+    each[i] = counted > ddof ? sums.statistics(i).standard_deviation(ddof, nan) : std::numeric_limits<double>::quiet_NaN();
+  }
+  return roots;
 }
 
 /// The groups of the elements of a table by their keys.
@@ -53,12 +65,13 @@ nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, st
   Options options = options_of(nan, nb::none());
   const GroupOptions kept{.squares = what == "var" || what == "std", .extrema = what == "min" || what == "max"};
   if (what == "count") {  // numpy counts by int64
-    return array_of(run(view.bytes(), options, [&] { return by.sums(real(view).array()).counts(); }), DType::int64);
+    return array_of(run(view.bytes(), options, [&] { return by.sums(every(view).array()).counts(); }), DType::int64);
   }
   return shown(run(view.bytes(), options, [&] {
-    const GroupSums sums = by.sums(real(view).array(), kept);
+    const GroupSums sums = by.sums(every(view).array(), kept);
     if (what == "mean") return sums.means(options.nan);
     if (what == "var") return sums.variances(ddof, options.nan);
+    if (what == "std") return deviations(sums, ddof, options.nan);
     if (what == "min") return sums.minima(options.nan);
     return what == "max" ? sums.maxima(options.nan) : sums.sums(options.nan);
   }));
@@ -71,18 +84,18 @@ nb::object sum_at(nb::handle values, nb::handle indices, std::uint64_t groups, n
   if (to.is_none()) {
     return shown(run(data.bytes(), options, [&] {
       GroupSums sums(groups);
-      sums.add(real(data).array(), real(places).array());
+      sums.add(every(data).array(), every(places).array());
       return sums.sums();
     }));
   }
   const View start(to);
-  const DType type = real(start).array().type();
+  const DType type = every(start).array().type();
   return shown(run(data.bytes(), options, [&] {
     GroupSums sums(groups);
     std::vector<std::uint64_t> each(groups);
     for (std::uint64_t i = 0; i < groups; ++i) each[i] = i;
     sums.add(start.array(), Array(each));
-    sums.add(real(data).array(), real(places).array());
+    sums.add(every(data).array(), every(places).array());
     if (type != DType::float32) return sums.sums();
     Values rounded(type, {groups});
     for (std::uint64_t i = 0; i < groups; ++i) static_cast<float*>(rounded.data())[i] = sums.sum(i).round_to_float();
@@ -95,7 +108,7 @@ struct Views {
   explicit Views(const nb::list& objects) {
     for (const nb::handle object : objects) {
       views.push_back(std::make_unique<View>(object));
-      arrays.push_back(real(*views.back()).array());
+      arrays.push_back(every(*views.back()).array());
       bytes += views.back()->bytes();
     }
   }
@@ -112,17 +125,17 @@ nb::object count_cells(const nb::list& coordinates, const std::vector<Bins>& bin
   return array_of(found.counts(), found.shape());
 }
 
-nb::object weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, const std::string& what) {
+/// The sums of the weights in each cell, and those of their squares or None.
+nb::tuple weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, bool squares) {
   const Views samples(coordinates);
   const View weight(weights);
   Options options;
-  return shown(run(samples.bytes, options, [&] {
-    WeightedHistogram found(bins, what == "squares" || what == "variances");
-    found.add(samples.arrays, real(weight).array(), options);
-    if (what == "squares") return found.squares();
-    if (what == "means") return found.means();
-    return what == "variances" ? found.variances() : found.sums();
-  }));
+  const WeightedHistogram found = run(samples.bytes, options, [&] {
+    WeightedHistogram cells(bins, squares);
+    cells.add(samples.arrays, every(weight).array(), options);
+    return cells;
+  });
+  return nb::make_tuple(shown(found.sums()), squares ? shown(found.squares()) : nb::none());
 }
 
 nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy, double h,
@@ -137,8 +150,8 @@ nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std
   } else {
     problem.formula = Formula(f);
   }
-  const Array& vectors = real(left).array();
-  if (vectors.rank() > 2 || real(right).array().rank() != vectors.rank()) {
+  const Array& vectors = every(left).array();
+  if (vectors.rank() > 2 || every(right).array().rank() != vectors.rank()) {
     throw Error(ErrorKind::usage, "pairs takes two arrays of one axis (numbers), or two of two axes (a vector in each row)");
   }
   if (vectors.rank() == 2) {
@@ -147,7 +160,7 @@ nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std
   }
   if (!weights.is_none()) {
     weight = std::make_unique<View>(weights);
-    problem.weights = real(*weight).array();
+    problem.weights = every(*weight).array();
   }
   const PairsResult found = run(left.bytes() * right.bytes(), options, [&] { return pairs(vectors, right.array(), problem, options); });
   return std::visit(
@@ -167,7 +180,7 @@ void bind_groups(nb::module_& m) {
                   [](nb::handle keys) {
                     const View view(keys);
                     Options options;
-                    return run(view.bytes(), options, [&] { return by(real(view).array()); });
+                    return run(view.bytes(), options, [&] { return by(every(view).array()); });
                   })
       .def_prop_ro("keys", [](const By& self) { return shown(Values(self.keys())); })
       .def_prop_ro("groups", &By::groups)

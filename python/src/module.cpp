@@ -1,4 +1,5 @@
 // The module samesum._core: what the package samesum calls. It has no defaults and no choices of its own: these are in samesum/__init__.py.
+#include "arrow.hpp"
 #include "groups.hpp"
 #include "objects.hpp"
 
@@ -47,5 +48,6 @@ NB_MODULE(_core, m) {
   samesum::python::bind_objects(m);
   samesum::python::bind_reductions(m);
   samesum::python::bind_groups(m);
+  m.def("read_arrow", &samesum::python::read_arrow);
   m.def("version", &samesum::version);
 }

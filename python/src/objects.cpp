@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 #include <samesum/samesum.hpp>
 #include <samesum/selftest.hpp>
+#include <samesum/tune.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -39,16 +40,24 @@ constexpr int kUnit = 1074;  // the lowest digit of an Accumulator weighs 2^-107
 nb::object integer(const Accumulator& sum) { return whole(sum, kUnit); }
 nb::object integer(const ProductAccumulator& sum) { return whole(sum, ProductAccumulator::kUnit); }
 
-nb::object array_of(Values values, DType type) {
+nb::object array_at(const void* data, DType type, const std::vector<std::uint64_t>& extents, nb::handle owner, bool writable) {
   const nb::dlpack::dtype shown{
       static_cast<std::uint8_t>(is_integer(type) ? (is_signed(type) ? nb::dlpack::dtype_code::Int : nb::dlpack::dtype_code::UInt)
                                                  : nb::dlpack::dtype_code::Float),
       static_cast<std::uint8_t>(8 * size_of(type)), 1};
+  const std::vector<std::size_t> shape(extents.begin(), extents.end());
+  nb::object array = writable ? nb::cast(nb::ndarray<nb::numpy>(const_cast<void*>(data), shape.size(), shape.data(), owner, nullptr, shown))
+                              : nb::cast(nb::ndarray<nb::numpy, nb::ro>(data, shape.size(), shape.data(), owner, nullptr, shown));
+  // The buffer protocol gives C's long long where numpy's own int64 is long: equal types that are shown in different ways.
+  if (type == DType::int64 || type == DType::uint64) array = array.attr("view")(type == DType::int64 ? "int64" : "uint64");
+  return array;
+}
+
+nb::object array_of(Values values, DType type) {
   auto owned = std::make_unique<Values>(std::move(values));
   Values* kept = owned.get();
   const nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<Values*>(p); });
-  const std::vector<std::size_t> shape(kept->shape().begin(), kept->shape().end());
-  return nb::cast(nb::ndarray<nb::numpy>(kept->data(), shape.size(), shape.data(), owner, nullptr, shown));
+  return array_at(kept->data(), type, {kept->shape().begin(), kept->shape().end()}, owner, true);
 }
 
 nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std::uint64_t>& shape) {
@@ -60,6 +69,13 @@ nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std
 const View& real(const View& view) {
   if (view.complex()) throw Error(ErrorKind::usage, "this is not defined for complex numbers");
   return view;
+}
+
+const View& every(const View& view) {
+  if (view.missing()) {
+    throw nb::type_error("samesum: elements are missing or masked, so the positions of the others are not theirs: fill or drop them first");
+  }
+  return real(view);
 }
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
@@ -83,7 +99,16 @@ nb::class_<T> bind_value(nb::module_& m, const char* name, const char* doc) {
             nb::cast<T&>(self).merge(other);
             return self;
           },
-          "other"_a, "Add those of another part; returns itself.")
+          "other"_a, R"(Adds those of another part.
+
+Parameters
+----------
+other
+    Of the same type; of histograms over the same bins.
+
+Returns
+-------
+The object itself.)")
       .def("__iadd__",
            [](nb::object self, const T& other) {
              nb::cast<T&>(self).merge(other);
@@ -95,10 +120,28 @@ nb::class_<T> bind_value(nb::module_& m, const char* name, const char* doc) {
           "__eq__", [](const T& a, const T& b) { return a == b; }, nb::is_operator())
       .def(
           "serialize", [](const T& self) { return bytes_of(self.serialize()); },
-          "The canonical bytes (docs/accumulator-format.md): equal values have equal ones, on every machine.")
+          R"(The canonical bytes (docs/accumulator-format.md): equal values have equal ones, on every machine.
+
+Returns
+-------
+bytes)")
       .def_static(
           "deserialize", [](nb::handle bytes) { return T::deserialize(bytes_in(bytes)); }, "bytes"_a,
-          "The value of serialize(); damaged bytes raise SamesumError.")
+          R"(The value that was serialized.
+
+Parameters
+----------
+bytes : bytes-like
+    What serialize() gave.
+
+Returns
+-------
+The object.
+
+Raises
+------
+SamesumError
+    Where the bytes are damaged, or of another type.)")
       .def("__getstate__", [](const T& self) { return bytes_of(self.serialize()); })
       .def("__setstate__", [](T& self, const nb::bytes& bytes) { new (&self) T(T::deserialize(bytes_in(bytes))); });
 }
@@ -110,7 +153,24 @@ void add_to(Accumulator& sum, nb::handle x, nb::handle device) {
 }
 
 void bind_sums(nb::module_& m) {
-  bind_value<Accumulator>(m, "Accumulator", "An exact sum as a value: add to it, merge it with those of other parts, round it once.")
+  bind_value<Accumulator>(m, "Accumulator", R"(An exact sum as a value: add to it, merge it with those of other parts, round it once.
+
+It pickles, adds by `+`, and float() rounds it.
+
+Parameters
+----------
+x : array_like, optional
+    The first elements.
+device : Device or str, optional
+    Where to add them.
+
+Examples
+--------
+>>> part = samesum.Accumulator([1e16, 1.0])
+>>> part.add(-1e16)
+<samesum.Accumulator of 3 elements: 1.0>
+>>> float(part + samesum.Accumulator([0.5]))
+1.5)")
       .def(
           "__init__",
           [](Accumulator* self, nb::handle x, nb::handle device) {
@@ -124,7 +184,19 @@ void bind_sums(nb::module_& m) {
             add_to(nb::cast<Accumulator&>(self), x, device);
             return self;
           },
-          "x"_a, "device"_a = nb::none(), "Add a number, or all elements of an array; returns the accumulator.")
+          "x"_a, "device"_a = nb::none(), R"(Adds a number, or all elements of an array.
+
+Parameters
+----------
+x : array_like or number
+    What to add.
+device : Device or str, optional
+    Where.
+
+Returns
+-------
+Accumulator
+    The object itself.)")
       .def(
           "_round", [](const Accumulator& self, nb::handle nan) { return self.round(options_of(nan, nb::none()).nan); }, nb::arg().none())
       .def("_integer", [](const Accumulator& self) { return integer(self); })
@@ -143,37 +215,76 @@ void bind_sums(nb::module_& m) {
                     return Accumulator::from_words(std::span<const std::int64_t, Accumulator::kWords>(words));
                   })
       .def_prop_ro("count", &Accumulator::count, "Elements added, NaNs and infinities included.")
-      .def_prop_ro("nan_count", &Accumulator::nan_count)
-      .def_prop_ro("infinities", [](const Accumulator& self) { return self.positive_infinities() + self.negative_infinities(); });
+      .def_prop_ro("nan_count", &Accumulator::nan_count, "NaNs added.")
+      .def_prop_ro(
+          "infinities", [](const Accumulator& self) { return self.positive_infinities() + self.negative_infinities(); },
+          "Infinities added, of both signs.");
 
   constexpr auto policy = [](nb::handle nan) { return options_of(nan, nb::none()).nan; };
   bind_value<Statistics>(m, "Statistics",
-                         "Several statistics of a sequence, from one pass; those of a later part can be added. A NaN makes them NaN.")
+                         R"(Several statistics of a sequence, from one pass: `stats` makes it. Those of a later part can be added.
+
+A NaN makes them NaN, but for those that take `nan`. They pickle.
+
+Examples
+--------
+>>> whole = samesum.stats([1.0, 2.0]) + samesum.stats([6.0])
+>>> whole.count, whole.mean, whole.var(), whole.argmax
+(3, 3.0, 4.666666666666667, 2))")
       .def_prop_ro("count", &Statistics::count, "Elements, NaNs included.")
-      .def_prop_ro("nan_count", &Statistics::nan_count)
-      .def_prop_ro("nonzero_count", [](const Statistics& self) { return self.nonzero_count(); })
+      .def_prop_ro("nan_count", &Statistics::nan_count, "NaNs.")
+      .def_prop_ro(
+          "nonzero_count", [](const Statistics& self) { return self.nonzero_count(); }, "Elements that are not zero, NaNs included.")
       .def_prop_ro(
           "sum",
           [](const Statistics& self) {
             return is_integer(self.sum().result_type()) && self.count() != 0 ? integer(self.sum()) : nb::cast(self.sum().round());
           },
-          "Of integers exact.")
-      .def_prop_ro("mean", [](const Statistics& self) { return self.mean(); })
-      .def_prop_ro("norm", [](const Statistics& self) { return self.norm(); })
-      .def_prop_ro("min", [](const Statistics& self) { return number(self.min().value); })
-      .def_prop_ro("max", [](const Statistics& self) { return number(self.max().value); })
-      .def_prop_ro("argmin", [](const Statistics& self) { return self.min().index; })
-      .def_prop_ro("argmax", [](const Statistics& self) { return self.max().index; })
+          "The sum: of floats rounded once, of integers exact.")
+      .def_prop_ro(
+          "mean", [](const Statistics& self) { return self.mean(); }, "The mean, rounded once.")
+      .def_prop_ro(
+          "norm", [](const Statistics& self) { return self.norm(); }, "The Euclidean norm, rounded once.")
+      .def_prop_ro(
+          "min", [](const Statistics& self) { return number(self.min().value); }, "The least element.")
+      .def_prop_ro(
+          "max", [](const Statistics& self) { return number(self.max().value); }, "The greatest element.")
+      .def_prop_ro(
+          "argmin", [](const Statistics& self) { return self.min().index; }, "The lowest index of the least element.")
+      .def_prop_ro(
+          "argmax", [](const Statistics& self) { return self.max().index; }, "The lowest index of the greatest element.")
       .def(
           "var", [=](const Statistics& self, std::uint64_t ddof, nb::handle nan) { return self.variance(ddof, policy(nan)); }, "ddof"_a = 0,
-          "nan"_a = "propagate")
+          "nan"_a = "propagate", R"(The variance in exact arithmetic, rounded once.
+
+Parameters
+----------
+ddof : int, optional
+    The variance is divided by n - `ddof`.
+nan : {'propagate', 'skip'}, optional
+    Whether a NaN makes it NaN, or is left out.
+
+Returns
+-------
+float)")
       .def(
           "std", [=](const Statistics& self, std::uint64_t ddof, nb::handle nan) { return self.standard_deviation(ddof, policy(nan)); },
-          "ddof"_a = 0, "nan"_a = "propagate");
+          "ddof"_a = 0, "nan"_a = "propagate", R"(The root of the exact variance, rounded once.
+
+Parameters
+----------
+ddof : int, optional
+    The variance is divided by n - `ddof`.
+nan : {'propagate', 'skip'}, optional
+    Whether a NaN makes it NaN, or is left out.
+
+Returns
+-------
+float)");
 }
 
 void bind_histograms(nb::module_& m) {
-  nb::class_<Bins>(m, "Bins")
+  nb::class_<Bins>(m, "Bins", "The bins of one axis.")
       .def_static("even", &Bins::even)
       .def_static("between", &Bins::between)
       .def_static("spanning",
@@ -182,22 +293,47 @@ void bind_histograms(nb::module_& m) {
                     const Range range = range_of(real(view).array()).value_or(Range{0, 1});
                     return Bins::spanning(range.min, range.max, count);
                   })
-      .def_prop_ro("edges", [](const Bins& self) {
-        Values edges(DType::float64, {self.edges().size()});
-        std::memcpy(edges.data(), self.edges().data(), self.edges().size_bytes());
-        return array_of(std::move(edges), DType::float64);
-      });
+      .def_prop_ro(
+          "edges",
+          [](const Bins& self) {
+            Values edges(DType::float64, {self.edges().size()});
+            std::memcpy(edges.data(), self.edges().data(), self.edges().size_bytes());
+            return array_of(std::move(edges), DType::float64);
+          },
+          "One more than bins.");
 
-  bind_value<Histogram>(m, "Histogram", "Counts over bins, and of what lies outside.")
+  bind_value<Histogram>(m, "Histogram", R"(Counts over bins, and of what lies outside: `histogram` makes it.
+
+It unpacks as ``counts, edges``, pickles, adds by `+`, and has the protocol of UHI.
+
+Examples
+--------
+>>> h = samesum.histogram([-1.0, 0.25, 0.5, 7.0], bins=2, range=(0.0, 1.0))
+>>> h.counts(), h.under, h.over, (h + h).total
+(array([1, 1]), 1, 1, 8))")
       .def(
-          "counts", [](const Histogram& self) { return array_of(self.counts(), {self.counts().size()}); }, "The samples in each bin.")
-      .def_prop_ro("bins", &Histogram::bins)
+          "counts", [](const Histogram& self) { return array_of(self.counts(), {self.counts().size()}); }, R"(The samples in each bin.
+
+Returns
+-------
+numpy.ndarray
+    Of int64.)")
+      .def_prop_ro("bins", &Histogram::bins, "The bins.")
       .def_prop_ro("under", &Histogram::under, "Samples below the first edge.")
       .def_prop_ro("over", &Histogram::over, "Samples above the last edge.")
-      .def_prop_ro("nan_count", &Histogram::nan_count)
+      .def_prop_ro("nan_count", &Histogram::nan_count, "NaNs.")
       .def_prop_ro("total", &Histogram::total, "All samples.")
       .def(
-          "quantile", [](const Histogram& self, double p) { return self.quantile(p).value; }, "p"_a, "Estimated within its bin.");
+          "quantile", [](const Histogram& self, double p) { return self.quantile(p).value; }, "p"_a, R"(A quantile, estimated within its bin.
+
+Parameters
+----------
+p : float
+    In [0, 1].
+
+Returns
+-------
+float)");
   m.def(
       "histogram",
       [](nb::handle x, const Bins& bins, nb::handle device) {
@@ -208,26 +344,103 @@ void bind_histograms(nb::module_& m) {
       nb::arg(), nb::arg(), nb::arg().none());
 }
 
+nb::dict dict_of(const TuneRow& row) {
+  nb::dict result, failures;
+  for (const auto& [failure, count] : row.failures) failures[nb::cast(std::string(name_of(failure)))] = count;
+  result["operation"] = row.operation;
+  result["dtype"] = std::string(name_of(row.type));
+  result["bytes"] = row.bytes;
+  result["better"] = row.better;
+  result["shape"] = row.shape;
+  result["shipped_shape"] = row.shipped_shape;
+  result["seconds"] = row.timing.median;
+  result["shipped_seconds"] = row.timing.shipped;
+  result["candidates"] = row.candidates;
+  result["failures"] = failures;
+  result["wrong"] = row.wrong;
+  return result;
+}
+
+nb::dict tuned(nb::handle device, const std::vector<std::string>& operations, const std::vector<std::string>& types,
+               const std::vector<std::uint64_t>& bytes, double seconds, const std::string& path, bool write, nb::handle progress) {
+  TuneOptions options;
+  options.operations = operations;
+  options.bytes = bytes;
+  options.seconds = seconds;
+  options.path = path;
+  options.write = write;
+  for (const std::string& type : types) options.types.push_back(parse_dtype(type));
+  bool raised = false;
+  options.progress = [&](std::string_view what) {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) {
+      raised = true;  // the exception stays set in this thread
+      return false;
+    }
+    if (progress.is_none()) return true;
+    PyObject* answer = PyObject_CallFunctionObjArgs(progress.ptr(), nb::str(what.data(), what.size()).ptr(), nullptr);
+    if (answer == nullptr) {
+      raised = true;
+      return false;
+    }
+    const bool ended = answer == Py_False;
+    Py_DECREF(answer);
+    return !ended;
+  };
+  const Device chosen = device.is_none() ? Device::open("auto") : device_of(device);
+  const TuneResult found = [&] {
+    nb::gil_scoped_release release;
+    return tune(chosen, options);
+  }();
+  if (raised) throw nb::python_error();
+  nb::dict result;
+  nb::list rows;
+  for (const TuneRow& row : found.rows) rows.append(dict_of(row));
+  result["device"] = found.device.selector;
+  result["path"] = found.path;
+  result["complete"] = found.complete;
+  result["seconds"] = found.seconds;
+  result["rows"] = rows;
+  return result;
+}
+
+nb::dict dict_of(const DeviceInfo& info) {
+  nb::dict result;
+  result["selector"] = info.selector;
+  result["name"] = info.name;
+  result["platform"] = info.platform;
+  result["driver"] = info.driver;
+  result["memory_bytes"] = info.memory_bytes;
+  return result;
+}
+
 void bind_devices(nb::module_& m) {
-  nb::class_<Device>(m, "Device", "Where to compute: a selector such as 'cpu', 'cuda:0', 'opencl:nvidia', or 'auto'.")
+  nb::class_<Device>(m, "Device", R"(Where to compute.
+
+Parameters
+----------
+selector : str, optional
+    'cpu', 'cuda:0', 'opencl:0', part of a name as in 'opencl:nvidia', or 'auto'.
+
+Examples
+--------
+>>> samesum.sum([1e16, 1.0, -1e16], device=samesum.Device('cpu'))
+1.0)")
       .def(
           "__init__", [](Device* self, const std::string& selector) { new (self) Device(Device::open(selector)); }, "selector"_a = "auto")
-      .def_prop_ro("selector", [](const Device& self) { return self.info().selector; })
-      .def_prop_ro("name", [](const Device& self) { return self.info().name; })
+      .def_prop_ro(
+          "selector", [](const Device& self) { return self.info().selector; }, "What opens exactly this device.")
+      .def_prop_ro(
+          "name", [](const Device& self) { return self.info().name; }, "As its driver names it.")
+      .def_prop_ro(
+          "info", [](const Device& self) { return dict_of(self.info()); }, "What devices() says of it.")
       .def("__repr__", [](const Device& self) { return "<samesum.Device " + self.info().selector + ": " + self.info().name + ">"; });
   m.def("devices", [] {
     nb::list list;
-    for (const DeviceInfo& info : list_devices().devices) {
-      nb::dict entry;
-      entry["selector"] = info.selector;
-      entry["name"] = info.name;
-      entry["platform"] = info.platform;
-      entry["driver"] = info.driver;
-      entry["memory_bytes"] = info.memory_bytes;
-      list.append(entry);
-    }
+    for (const DeviceInfo& info : list_devices().devices) list.append(dict_of(info));
     return list;
   });
+  m.def("tune", &tuned, nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("selftest", [](nb::handle device) {
     const Device chosen = device_of(device);
     nb::gil_scoped_release release;

@@ -23,10 +23,14 @@ nb::object integer(const Accumulator& sum);
 nb::object integer(const ProductAccumulator& sum);
 /// An array of numpy that owns `values`; `type`: the type to show them as, of the same size.
 nb::object array_of(Values values, DType type);
+/// An array of numpy over elements of `owner`, which it keeps.
+nb::object array_at(const void* data, DType type, const std::vector<std::uint64_t>& shape, nb::handle owner, bool writable = false);
 /// Counts as numpy has them: int64, as none reaches 2^63.
 nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std::uint64_t>& shape);
 /// @throws Error (usage) where the elements are complex numbers.
 const View& real(const View& view);
+/// For what takes the positions of elements. @throws nb::type_error where some were left out; Error as real().
+const View& every(const View& view);
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes);
 /// The bytes of anything with the buffer protocol.

@@ -60,6 +60,7 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
   if (view.complex() && reduction != AxisReduction::sum && reduction != AxisReduction::mean) {
     throw Error(ErrorKind::usage, "of complex numbers there are only sums and means along axes");
   }
+  if (reduction == AxisReduction::argmin || reduction == AxisReduction::argmax) every(view);
   const auto rank = static_cast<std::int64_t>(view.array().rank()) - (view.complex() ? 1 : 0);
   // numpy counts and indexes by int64; neither reaches 2^63.
   const bool indices =
@@ -97,6 +98,7 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
 nb::object extremum(nb::handle x, bool greatest, bool index, nb::handle nan, nb::handle device) {
   const View view(x);
   Options options = options_of(nan, device);
+  if (index) every(view);
   const Extremum found = run(view.bytes(), options, [&] {
     return greatest ? samesum::max(real(view).array(), options) : samesum::min(real(view).array(), options);
   });
@@ -126,7 +128,7 @@ nb::object dot(nb::handle a, nb::handle b, nb::handle nan, nb::handle device) {
   const View left(a), right(b);
   Options options = options_of(nan, device);
   const ProductAccumulator sum =
-      run(left.bytes() + right.bytes(), options, [&] { return samesum::dot(real(left).array(), real(right).array(), options); });
+      run(left.bytes() + right.bytes(), options, [&] { return samesum::dot(every(left).array(), every(right).array(), options); });
   if (is_integer(left.array().type())) return integer(sum);
   return nb::cast(sum.round(options.nan));
 }
@@ -173,7 +175,7 @@ struct Inputs {
         parameters.emplace_back(name, nb::cast<double>(value));
       } else {
         views.push_back(std::make_unique<View>(value));
-        arrays.emplace_back(name, real(*views.back()).array());
+        arrays.emplace_back(name, every(*views.back()).array());
         bytes += views.back()->bytes();
       }
     }

@@ -22,8 +22,9 @@ bool is_ndarray(nb::handle object) {
 View::View(nb::handle object, bool written) {
   if (take_buffer(object, false, written) || take_cuda(object)) return;
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
-  const nb::object pair = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
-  if (!take_buffer(pair[0], nb::cast<bool>(pair[1]))) throw nb::type_error("samesum: these elements are no numbers that samesum knows");
+  const nb::object found = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
+  missing_ = nb::cast<bool>(found[2]);
+  if (!take_buffer(found[0], nb::cast<bool>(found[1]))) throw nb::type_error("samesum: these elements are no numbers that samesum knows");
 }
 
 Array View::as(DType type) const {

@@ -28,6 +28,8 @@ class View {
   /// The same memory as elements of another type of the same size.
   Array as(DType type) const;
   bool complex() const noexcept { return complex_; }
+  /// Whether elements were left out that are masked, or missing (null).
+  bool missing() const noexcept { return missing_; }
   std::uint64_t bytes() const { return array_->bytes(); }
 
  private:
@@ -39,6 +41,7 @@ class View {
   Py_buffer buffer_{};
   bool held_ = false;
   bool complex_ = false;
+  bool missing_ = false;
   DType type_ = DType::float64;
   std::optional<Array> array_;
 };

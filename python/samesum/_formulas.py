@@ -1,0 +1,98 @@
+"""Formulas and operators, compiled for the call: docs/formulas.md has their language."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._docs import documented
+
+if TYPE_CHECKING:
+    from ._docs import DeviceLike
+
+
+@documented
+def reduce(x: Any, operator: str, identity: int | float | None = None, device: DeviceLike = None) -> Any:
+    """The elements reduced by an operator, over a fixed tree: the same bits everywhere.
+
+    Parameters
+    ----------
+    {x}
+    operator : str
+        A formula of `a` and `b`.
+    identity : int or float, optional
+        The result of no elements.
+    {device}
+
+    Returns
+    -------
+    int or float
+
+    Raises
+    ------
+    SamesumError
+        Where the formula cannot be read, and for no elements without `identity`.
+
+    Examples
+    --------
+    >>> samesum.reduce([12, 18, 30], 'gcd(a, b)', 0)
+    6
+    """
+    return _core.reduce(x, operator, identity, device)
+
+
+def map(formula: str, **inputs: Any) -> Any:
+    """The values of a formula at each position.
+
+    Parameters
+    ----------
+    formula : str
+        Of the names of `inputs`.
+    **inputs : array_like, int or float
+        Arrays of one shape, and numbers, by name.
+
+    Returns
+    -------
+    numpy.ndarray or tuple of numpy.ndarray
+        A formula that is a tuple gives an array for each of its components.
+
+    Raises
+    ------
+    SamesumError
+        Where the formula cannot be read, or a name has no input.
+
+    Examples
+    --------
+    >>> samesum.map('sqrt(x^2 + y^2)', x=[3.0], y=[4.0])
+    array([5.])
+    """
+    results = _core.map(formula, inputs)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+@documented
+def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", **inputs: Any) -> Any:
+    """The exact sum of a formula's values, rounded once, without an array of them.
+
+    Parameters
+    ----------
+    formula : str
+        Of the names of `inputs`.
+    {device nan}
+    **inputs : array_like, int or float
+        Arrays of one shape, and numbers, by name.
+
+    Returns
+    -------
+    int or float
+
+    Raises
+    ------
+    SamesumError
+        Where the formula cannot be read, or a name has no input.
+
+    Examples
+    --------
+    >>> samesum.sum_map('w*(x - m)^2', w=[1.0, 2.0], x=[3.0, 5.0], m=3.0)
+    8.0
+    """
+    return _core.sum_map(formula, inputs, nan, device)

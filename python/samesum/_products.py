@@ -1,0 +1,108 @@
+"""Sums of products of two arrays."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as _numpy
+
+from . import _core
+from ._arrays import every
+from ._docs import documented
+from ._reductions import into, numbers
+
+if TYPE_CHECKING:
+    from ._docs import DeviceLike
+
+
+def _parts(a: Any, b: Any) -> tuple[Any, Any, Any, Any] | None:
+    """The real and the imaginary parts of two arrays, if one of them is complex."""
+    if "c" not in (getattr(getattr(a, "dtype", None), "kind", ""), getattr(getattr(b, "dtype", None), "kind", "")):
+        return None
+    a, b = every(a), every(b)
+    if a.dtype != b.dtype:
+        raise ValueError(f"a and b are of different types, {a.dtype} and {b.dtype}: convert one of them")
+    return a.real, a.imag, b.real, b.imag
+
+
+def _joined(*products: tuple[Any, Any]) -> list[Any]:
+    """Two arrays, the sum of whose products is that of all these: both parts of a complex result are rounded once."""
+    return [_numpy.concatenate([_numpy.ravel(product[i]) for product in products]) for i in (0, 1)]
+
+
+def _one(a: Any, b: Any, conjugate: bool, device: DeviceLike, nan: str) -> Any:
+    """The sum of a[i]*b[i] over all elements, with the conjugates of `a` or without."""
+    parts = _parts(a, b)
+    if parts is None:
+        return _core.dot(a, b, nan, device)
+    ar, ai, br, bi = parts
+    if ar.shape != br.shape:
+        raise ValueError(f"a has the shape {ar.shape} and b {br.shape}")
+    ai = -ai if conjugate else ai
+    return complex(_core.dot(*_joined((ar, br), (-ai, bi)), nan, device), _core.dot(*_joined((ar, bi), (ai, br)), nan, device))
+
+
+def _array(x: Any) -> Any:
+    return x if hasattr(x, "ndim") else every(x)
+
+
+@documented
+def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "propagate") -> Any:
+    """The dot product, the product of matrices: each element an exact sum of products, of floats rounded once.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Of one type. The last axis of `a` is summed with the last but one of `b`, or its only one.
+    out : numpy.ndarray, optional
+        Where to write: of the result's shape.
+    {device nan}
+
+    Returns
+    -------
+    int, float, complex or numpy.ndarray
+        Of arrays of one axis a number.
+
+    Notes
+    -----
+    A product of matrices is computed one element after the other.
+
+    Examples
+    --------
+    >>> samesum.dot([1e200, 1.0, -1e200], [1e200, 2.0, 1e200])
+    2.0
+    >>> samesum.dot([[1, 2], [3, 4]], [5, 6])
+    array([17, 39])
+    """
+    a, b = _array(a), _array(b)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("dot takes arrays of one axis or more: multiply by a number with *")
+    if a.ndim == 1 and b.ndim == 1:
+        return into(out, _one(a, b, False, device, nan))
+    a, b = every(a), every(b)
+    columns = _numpy.moveaxis(b, -2, -1) if b.ndim > 1 else b
+    if a.shape[-1] != columns.shape[-1]:
+        raise ValueError(f"the last axis of a has {a.shape[-1]} elements, and that of b which is summed with it {columns.shape[-1]}")
+    products = [_one(a[i], columns[j], False, device, nan) for i in _numpy.ndindex(a.shape[:-1]) for j in _numpy.ndindex(columns.shape[:-1])]
+    return into(out, numbers(products).reshape(a.shape[:-1] + columns.shape[:-1]))
+
+
+@documented
+def vdot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate") -> Any:
+    """The exact sum of the products of all elements, those of `a` conjugated, rounded once.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Of one shape and type, with any number of axes.
+    {device nan}
+
+    Returns
+    -------
+    int, float or complex
+
+    Examples
+    --------
+    >>> samesum.vdot(numpy.array([1 + 2j, 3j]), numpy.array([1 - 1j, 2]))
+    (-1-9j)
+    """
+    return _one(_array(a), _array(b), True, device, nan)
