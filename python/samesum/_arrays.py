@@ -63,30 +63,20 @@ def as_buffer(x: Any) -> tuple[Any, bool, bool]:
     return x, False, missing
 
 
-def cuda_place(x: Any, stream: int | None) -> tuple[int, int]:
-    """The stream on which an array on a GPU is to be read, and the number of the GPU. `stream`: what its interface names, or None: then
-    the current stream of its framework, where that is known, else the default stream."""
+def cuda_place(x: Any, stream: int | None) -> tuple[int, int, Any]:
+    """The stream on which an array on a GPU is to be read, the number of the GPU, and what keeps the stream alive, or None where that is not
+    known. `stream`: what its interface names, or None: then the current stream of its framework, where that is known, else the default one."""
     device = getattr(x, "device", None)
     ordinal = next((n for n in (getattr(device, "index", None), getattr(device, "id", None)) if isinstance(n, int)), 0)
     if stream is None:
-        stream, module = 0, type(x).__module__.partition(".")[0]
+        module = type(x).__module__.partition(".")[0]
         if module == "torch":
             import torch
-            stream = torch.cuda.current_stream(device).cuda_stream
-        elif module == "cupy":
+            current = torch.cuda.current_stream(device)
+            return current.cuda_stream, ordinal, current
+        if module == "cupy":
             import cupy
-            stream = cupy.cuda.get_current_stream().ptr
-    return stream, ordinal  # 1 and 2 stand for the default streams, in the interface and in CUDA's drivers
-
-
-def integer(digits: list[int], unit: int) -> int:
-    """The integer whose digits to the base 2**32 these are, the lowest of which weighs 2**-unit."""
-    value = 0
-    for digit in reversed(digits):
-        value = (value << 32) + digit
-    return value >> unit
-
-
-def as_complex(parts: Any) -> Any:
-    """Complex numbers from an array whose last axis has their two parts."""
-    return parts.view(numpy.complex128)[..., 0]
+            current = cupy.cuda.get_current_stream()
+            return current.ptr, ordinal, current
+        stream = 0
+    return stream, ordinal, None  # 1 and 2 stand for the default streams, in the interface and in CUDA's drivers

@@ -3,8 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <samesum/error.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 namespace samesum::python {
@@ -15,6 +17,36 @@ namespace {
 bool is_ndarray(nb::handle object) {
   static PyObject* const type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
   return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == type;
+}
+
+struct Stream {
+  std::uintptr_t handle;
+  std::uint32_t ordinal;  // of the GPU
+  bool operator==(const Stream&) const = default;
+};
+
+/// The device of a stream. Those of the last streams are kept, so that two arrays lie on one device, and kernels and memory of a call serve
+/// the next. `owner` keeps the stream alive; a stream that has none and is no default one may end, and with it the device.
+Device device_on(const Stream& stream, nb::handle owner) {
+  struct Kept {
+    Stream stream;
+    Device device;
+    nb::object owner;
+  };
+  constexpr std::size_t kMost = 16;
+  static auto* const mutex = new std::mutex;        // never destroyed: at the end of the process CUDA may be gone before
+  static auto* const kept = new std::vector<Kept>;  // the last used one last
+  const auto open = [&] { return Device::on_cuda_stream(reinterpret_cast<void*>(stream.handle), stream.ordinal); };  // NOLINT: a number
+  if (owner.is_none() && stream.handle > 2) return open();
+  const std::lock_guard lock(*mutex);
+  const auto found = std::ranges::find(*kept, stream, &Kept::stream);
+  if (found != kept->end()) {
+    std::rotate(found, found + 1, kept->end());
+  } else {
+    if (kept->size() == kMost) kept->erase(kept->begin());
+    kept->push_back({stream, open(), nb::borrow(owner)});
+  }
+  return kept->back().device;
 }
 
 }  // namespace
@@ -147,10 +179,8 @@ bool View::take_cuda(nb::handle object) {
   keep_ = nb::borrow(object);
   const auto address = nb::cast<std::uintptr_t>(interface["data"][0]);
   const nb::object place = nb::module_::import_("samesum._arrays").attr("cuda_place")(object, interface.get("stream", nb::none()));
-  const auto stream = nb::cast<std::uintptr_t>(place[0]);
-  const auto ordinal = nb::cast<std::uint32_t>(place[1]);
-  const Device device = Device::on_cuda_stream(reinterpret_cast<void*>(stream), ordinal);  // NOLINT: the protocol gives numbers
-  void* first = reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(low));       // NOLINT
+  const Device device = device_on({nb::cast<std::uintptr_t>(place[0]), nb::cast<std::uint32_t>(place[1])}, place[2]);
+  void* first = reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(low));  // NOLINT
   array_.emplace(Buffer::wrap(device, first, static_cast<std::uint64_t>(high - low)), Shape(shape), type_, static_cast<std::uint64_t>(-low),
                  Strides(strides));
   return true;

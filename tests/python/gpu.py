@@ -32,7 +32,7 @@ class Gpu:
                 for name in ("mean", "var", "std", "norm", "min", "max", "argmin", "argmax", "count_nonzero", "stats", "median"):
                     function = getattr(samesum, name)
                     self.assertEqual(function(there), function(host), name)
-                self.assertEqual(samesum.dot(there, there), samesum.dot(host, host))
+                self.assertEqual(samesum.vdot(there, there), samesum.vdot(host, host))
                 for axis in range(host.ndim):
                     np.testing.assert_array_equal(samesum.sum(there, axis=axis), samesum.sum(host, axis=axis))
                 self.assertEqual(samesum.histogram(there, 10, (-50, 50)), samesum.histogram(host, 10, (-50, 50)))
