@@ -135,11 +135,12 @@ class Lines {
       const std::uint64_t width = std::min(widest, inner - strip % strips * widest);
       error.guard(begin, [&] {
         const std::unique_ptr<States> states = scanner_.make_states(width);
-        // Before the results of a line that are written next lies the one before them, with which exclusive ones begin.
-        constexpr std::uint64_t kRow = kSteps + 1;
+        // Before the results of a line that are written next lies the one before them, with which exclusive ones begin; those to be written
+        // begin at a multiple of 64 bytes from the first.
+        constexpr std::uint64_t kLead = 64, kRow = kLead + kSteps;
         std::vector<std::byte> elements(width * kSteps * scanner_.element_bytes), results(width * kRow * scanner_.result_bytes);
         const auto result_at = [&](std::uint64_t line, std::uint64_t step) {
-          return &results[(line * kRow + step) * scanner_.result_bytes];
+          return &results[(line * kRow + kLead - 1 + step) * scanner_.result_bytes];
         };
         for (std::uint64_t k = 0; k < width; ++k) states->store_empty(result_at(k, 0));
         for (std::uint64_t first = 0; first < layout_.extent; first += kSteps) {
