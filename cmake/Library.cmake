@@ -4,7 +4,6 @@
 file(GLOB SAMESUM_IMAGE_SOURCES CONFIGURE_DEPENDS src/io/image/*.cpp)
 file(GLOB_RECURSE SAMESUM_CORE_SOURCES CONFIGURE_DEPENDS src/*.cpp)
 list(REMOVE_ITEM SAMESUM_CORE_SOURCES ${SAMESUM_IMAGE_SOURCES})
-list(APPEND SAMESUM_CORE_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/kernel_files.cpp)
 
 # {fmt} is part of the library (src/core/fmt.cpp): its headers alone are needed, and by nobody who links samesum. Of another major version
 # than the one that this file is for its own way to the same, which compiles longer.
@@ -16,6 +15,30 @@ else()
   set(fmt_headers samesum_fmt)
 endif()
 
+# samesum_unity(SOURCES…): files of one folder are compiled together, up to eight at a time, as what they include takes most of their time.
+# Those that Highway compiles for several instruction sets take long by themselves, and two of them cannot share one compilation.
+function(samesum_unity)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} simd REGEX "HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
+    if(simd)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    else()
+      file(RELATIVE_PATH group ${CMAKE_CURRENT_SOURCE_DIR}/src ${source})
+      get_filename_component(group ${group} DIRECTORY)
+      string(MAKE_C_IDENTIFIER ${group} group)
+      math(EXPR number "${${group}_files} + 0")
+      math(EXPR ${group}_files "${number} + 1")
+      math(EXPR number "${number} / 8")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+    endif()
+  endforeach()
+endfunction()
+samesum_unity(${SAMESUM_CORE_SOURCES} ${SAMESUM_IMAGE_SOURCES})
+# The kernels' texts are compiled alone, each time that one of them changes.
+set(kernel_files ${CMAKE_CURRENT_BINARY_DIR}/kernel_files.cpp)
+set_source_files_properties(${kernel_files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+list(APPEND SAMESUM_CORE_SOURCES ${kernel_files})
+
 if(BUILD_SHARED_LIBS)
   set(samesum_kind shared)
 else()
@@ -26,11 +49,12 @@ endif()
 function(samesum_part part output)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINKS")
   add_library(samesum_${part}_objects OBJECT ${arg_SOURCES})
-  set_target_properties(samesum_${part}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(samesum_${part}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${SAMESUM_UNITY} UNITY_BUILD_MODE GROUP)
   target_include_directories(samesum_${part}_objects PRIVATE include src ${HWY_INCLUDE_DIR} ${FAST_FLOAT_INCLUDE_DIR} ${TIFF_INCLUDE_DIRS}
                                                                ${ZSTD_INCLUDE_DIR})
-  # Nobody puts functions of his own in place of ours: they may be inlined.
-  target_compile_options(samesum_${part}_objects PRIVATE -fno-semantic-interposition)
+  # Nobody puts functions of his own in place of ours: they may be inlined. Functions have sections of their own, so that linkers leave out
+  # those that are not used, though they were compiled with others that are.
+  target_compile_options(samesum_${part}_objects PRIVATE -fno-semantic-interposition -ffunction-sections -fdata-sections)
   target_link_libraries(samesum_${part}_objects PRIVATE samesum_options ${fmt_headers} nlohmann_json::nlohmann_json ${arg_LINKS})
 
   set(folder ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})  # as installed: run paths are the same
@@ -49,7 +73,7 @@ function(samesum_part part output)
                                                 SOVERSION ${PROJECT_VERSION_MAJOR} LIBRARY_OUTPUT_DIRECTORY ${folder})
   endforeach()
   set(map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.map)
-  target_link_options(${library} PRIVATE -Wl,--version-script=${map})
+  target_link_options(${library} PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are in the program
     target_link_options(${library} PRIVATE -Wl,--no-undefined)
   endif()
@@ -59,8 +83,9 @@ endfunction()
 
 samesum_part(core samesum SOURCES ${SAMESUM_CORE_SOURCES} LINKS TBB::tbb Threads::Threads ZLIB::ZLIB zstd ${CMAKE_DL_LIBS})
 samesum_part(image samesum_image SOURCES ${SAMESUM_IMAGE_SOURCES} LINKS PNG::PNG JPEG::JPEG ${CMAKE_DL_LIBS})
-# What reading images takes of the core's inside, which the core's shared library hides, comes from the static one.
+# What reading images takes of the core's inside, which the core's shared library hides, comes from the static one, and stays hidden.
 target_link_libraries(samesum_image_shared PRIVATE $<TARGET_FILE:samesum_core_static>)
+target_link_options(samesum_image_shared PRIVATE -Wl,--exclude-libs,libsamesum.a)
 add_dependencies(samesum_image_shared samesum_core_static)
 set_target_properties(samesum_image_shared PROPERTIES INSTALL_RPATH $ORIGIN BUILD_WITH_INSTALL_RPATH ON)
 

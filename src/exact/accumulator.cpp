@@ -1,26 +1,17 @@
 // The accumulator, built on the arithmetic that kernels share (exact.h).
 #include <samesum/accumulator.hpp>
 
-#include "device/dialect/host.h"
 #include "exact/counted.hpp"
+#include "exact/exact_host.hpp"
 
 #include <bit>
 #include <type_traits>
-
-namespace samesum::dialect {
-#include "exact/exact.h"
-}
 
 namespace samesum {
 namespace {
 
 static_assert(EXACT_DIGITS == Accumulator::kDigits);
 static_assert(std::is_same_v<std::int64_t, long>);
-
-constexpr int kUnit = 1074;  // the position of 2^0
-
-// One addition changes a digit by less than 2^32; a normalized digit is under 2^32, the last one under 2^31.
-constexpr std::uint32_t kMaxPending = 1u << 29;
 
 void normalize(std::array<std::int64_t, Accumulator::kDigits>& digits) noexcept {
   dialect::exact_normalize(digits.data(), 0, Accumulator::kDigits - 1);
@@ -30,7 +21,7 @@ void normalize(std::array<std::int64_t, Accumulator::kDigits>& digits) noexcept 
 
 void Accumulator::add_scaled(std::int64_t value, int position) noexcept {
   dialect::exact_add_scaled(digits_.data(), value, position);
-  if (++pending_ == kMaxPending) {
+  if (++pending_ == exact::kMaxPending) {
     normalize(digits_);
     pending_ = 0;
   }
@@ -75,20 +66,20 @@ void Accumulator::add(float value) {
   }
   if (bits == std::uint32_t{1} << 31) return;  // -0.0
   only_negative_zeros_ = false;
-  constexpr int kLowest = kUnit - 149;  // the position of the smallest positive float
+  constexpr int kLowest = exact::kUnit - 149;  // the position of the smallest positive float
   const std::int64_t mantissa = exponent != 0 ? fraction | std::int64_t{1} << 23 : fraction;
   add_scaled(negative ? -mantissa : mantissa, kLowest + (exponent != 0 ? exponent - 1 : 0));
 }
 
 void Accumulator::add_signed(std::int64_t value) {
   add_integer_count(1, true);
-  add_scaled(value, kUnit);
+  add_scaled(value, exact::kUnit);
 }
 
 void Accumulator::add_unsigned(std::uint64_t value) {
   add_integer_count(1, false);
-  add_scaled(static_cast<std::int64_t>(value & 0xffffffff), kUnit);
-  add_scaled(static_cast<std::int64_t>(value >> 32), kUnit + 32);
+  add_scaled(static_cast<std::int64_t>(value & 0xffffffff), exact::kUnit);
+  add_scaled(static_cast<std::int64_t>(value >> 32), exact::kUnit + 32);
 }
 
 void Accumulator::add_integer_count(std::uint64_t count, bool is_signed) {

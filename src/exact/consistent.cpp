@@ -1,5 +1,6 @@
 // Validation of deserialized sums: whether some elements can have that sum.
 #include "exact/big_integer.hpp"
+#include "exact/exact_host.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/product_accumulator.hpp>
@@ -13,8 +14,8 @@ namespace samesum {
 namespace {
 
 using exact::BigInteger;
+using exact::kUnit;
 
-constexpr int kUnit = 1074;                                                                                      // the bit of 2^0 in a sum
 constexpr std::uint64_t kGreatest = std::numeric_limits<std::uint64_t>::max(), kLeast = std::uint64_t{1} << 63;  // integers' magnitudes
 
 // `count` less the `others`; no value where they exceed it.

@@ -2,9 +2,9 @@
 #include <samesum/product_accumulator.hpp>
 
 #include "core/float_environment.hpp"
-#include "device/dialect/host.h"
 #include "exact/big_integer.hpp"
 #include "exact/counted.hpp"
+#include "exact/exact_host.hpp"
 
 #include <samesum/error.hpp>
 
@@ -14,17 +14,12 @@
 #include <cmath>
 #include <limits>
 
-namespace samesum::dialect {
-#include "exact/exact.h"
-}
-
 namespace samesum {
 namespace {
 
 __extension__ typedef unsigned __int128 Uint128;  // no standard name for it
 
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-constexpr std::uint32_t kMaxPending = 1u << 29;  // an addition changes a digit by less than 2^32
 
 // A finite double as mantissa · 2^(position - 1074).
 struct Parts {
@@ -47,7 +42,7 @@ void ProductAccumulator::add_scaled(std::int64_t value, int position) noexcept {
 }
 
 void ProductAccumulator::count_addition() noexcept {
-  if (++pending_ != kMaxPending) return;
+  if (++pending_ != exact::kMaxPending) return;
   dialect::exact_normalize(digits_.data(), 0, kDigits - 1);
   pending_ = 0;
 }

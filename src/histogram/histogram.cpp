@@ -81,9 +81,9 @@ Range chunk_range(const std::byte* from, std::uint64_t count) {
   if (least > greatest) return {1, 0};                                                 // no finite number
   Range range{static_cast<double>(least) + 0.0, static_cast<double>(greatest) + 0.0};  // +0.0 turns -0.0 into +0.0
   if constexpr (std::is_integral_v<Value> && sizeof(Value) == 8) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (is_above(range.min, least)) range.min = std::nextafter(range.min, -kInfinity);
-    if (is_below(range.max, greatest)) range.max = std::nextafter(range.max, kInfinity);
+    constexpr double kBeyond = std::numeric_limits<double>::infinity();
+    if (is_above(range.min, least)) range.min = std::nextafter(range.min, -kBeyond);
+    if (is_below(range.max, greatest)) range.max = std::nextafter(range.max, kBeyond);
   }
   return range;
 }

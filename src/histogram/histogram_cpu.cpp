@@ -15,7 +15,6 @@
 namespace samesum::binning {
 namespace {
 
-constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kThreadBytes = std::uint64_t{1} << 18;  // the minimum of data per thread that makes a thread worthwhile
 constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 31;   // limit of 32-bit counters
 constexpr std::size_t kBlock = 512;                             // samples whose slots are computed before they are counted
@@ -29,17 +28,10 @@ std::uint32_t thread_count(View data, std::uint32_t wanted, std::uint64_t slots)
   return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 // Each thread's `Counter` counts chunks by add(from, count) and moves its counts to the totals by empty(totals).
 template <class Make>
 Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
-  const std::uint64_t chunk = std::max<std::uint64_t>(kChunkBytes / size_of(data.type()) / unit, 1) * unit;
+  const std::uint64_t chunk = std::max<std::uint64_t>(core::kMaxChunkBytes / size_of(data.type()) / unit, 1) * unit;
   struct Task {
     Totals total;
     std::optional<decltype(make())> counter;  // created by the thread that uses it, with its first chunk

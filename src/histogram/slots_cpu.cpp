@@ -9,13 +9,6 @@
 namespace samesum::binning {
 namespace {
 
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 // Slots of elements one at a time: Even for integers, Trie for all types.
 template <class Bits>
 class Slots {

@@ -5,9 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 namespace samesum::binning {
+
+/// A value at any alignment.
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
 
 /// Finds the slots of samples of one type, at any alignment. May be used by several threads at once.
 class SlotFinder {

@@ -1,5 +1,7 @@
 #include "io/byte_stream.hpp"
 
+#include "io/system_error.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fcntl.h>
@@ -11,29 +13,24 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 
 namespace samesum::io {
 namespace {
 
 constexpr int kPipeBytes = 1 << 20;  // the limit for unprivileged processes; the default is 64 KiB
 
-[[noreturn]] void fail(const std::string& name, std::string_view what, int code) {
-  throw Error(ErrorKind::usage, fmt::format("{}: {}: {}", name, what, std::generic_category().message(code)));
-}
-
 }  // namespace
 
 FileStream::FileStream(const std::string& path) : ByteStream(path == "-" ? "standard input" : path) {
   descriptor_ = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail(name(), "cannot be opened", errno);
+  if (descriptor_ < 0) fail_with_errno(name(), "cannot be opened", errno);
   struct stat status {};
   const bool usable = fstat(descriptor_, &status) == 0 && (!S_ISDIR(status.st_mode) || (errno = EISDIR, false));
   wake_ = usable ? eventfd(0, EFD_CLOEXEC) : -1;
   if (wake_ < 0) {
     const int code = errno;
     close(descriptor_);
-    fail(name(), "cannot be read", code);
+    fail_with_errno(name(), "cannot be read", code);
   }
   regular_ = S_ISREG(status.st_mode);
   if (regular_) size_ = static_cast<std::uint64_t>(status.st_size);
@@ -52,7 +49,7 @@ std::size_t FileStream::read_some(std::span<std::byte> into) {
   for (;;) {
     if (!regular_) {
       pollfd waiting[] = {{descriptor_, POLLIN, 0}, {wake_, POLLIN, 0}};
-      if (poll(waiting, 2, -1) < 0 && errno != EINTR) fail(name(), "cannot be read", errno);
+      if (poll(waiting, 2, -1) < 0 && errno != EINTR) fail_with_errno(name(), "cannot be read", errno);
       if (waiting[1].revents != 0) return 0;
       if (waiting[0].revents == 0) continue;
     }
@@ -62,7 +59,7 @@ std::size_t FileStream::read_some(std::span<std::byte> into) {
       if (size_ == 0 && count != 0) gives_more_ = true;
       return static_cast<std::size_t>(count);
     }
-    if (errno != EINTR && errno != EAGAIN) fail(name(), "cannot be read", errno);
+    if (errno != EINTR && errno != EAGAIN) fail_with_errno(name(), "cannot be read", errno);
   }
 }
 
@@ -110,7 +107,7 @@ std::size_t FileStream::read_at(std::uint64_t offset, std::span<std::byte> into)
   while (filled < into.size()) {
     const ssize_t count = pread(descriptor_, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(name(), "cannot be read", errno);
+    if (count < 0) fail_with_errno(name(), "cannot be read", errno);
     if (count == 0) break;
     filled += static_cast<std::size_t>(count);
   }
@@ -118,7 +115,7 @@ std::size_t FileStream::read_at(std::uint64_t offset, std::span<std::byte> into)
 }
 
 void FileStream::select(std::uint64_t offset, std::uint64_t count) {
-  if (lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) fail(name(), "cannot be read", errno);
+  if (lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) fail_with_errno(name(), "cannot be read", errno);
   left_ = count;
 }
 

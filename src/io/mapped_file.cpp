@@ -1,5 +1,7 @@
 #include "io/mapped_file.hpp"
 
+#include "io/system_error.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fcntl.h>
@@ -10,15 +12,10 @@
 #include <atomic>
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace samesum::io {
 namespace {
-
-[[noreturn]] void fail(const std::string& path, std::string_view what, int code) {
-  throw Error(ErrorKind::usage, fmt::format("{}: {}: {}", path, what, std::generic_category().message(code)));
-}
 
 std::string_view kind_of(mode_t mode) noexcept {
   if (S_ISDIR(mode)) return "a directory";
@@ -64,7 +61,7 @@ struct MappedFile::Node {
 MappedFile::MappedFile(const std::string& path)
     // Without O_NONBLOCK, opening a named pipe would wait for a writer; it does not affect regular files.
     : name_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (descriptor_ < 0) fail(path, "cannot be opened", errno);
+  if (descriptor_ < 0) fail_with_errno(path, "cannot be opened", errno);
   map();
 }
 
@@ -73,7 +70,7 @@ MappedFile::MappedFile(int descriptor, std::string name) : name_(std::move(name)
 void MappedFile::map() {
   try {
     struct stat status {};
-    if (fstat(descriptor_, &status) != 0) fail(name_, "cannot be examined", errno);
+    if (fstat(descriptor_, &status) != 0) fail_with_errno(name_, "cannot be examined", errno);
     if (!S_ISREG(status.st_mode)) {
       throw Error(ErrorKind::usage, fmt::format("{}: is {}; samesum maps regular files into memory", name_, kind_of(status.st_mode)));
     }
@@ -89,7 +86,7 @@ void MappedFile::map() {
     if (data == MAP_FAILED) {
       const int code = errno;
       node_->give_back();
-      fail(name_, "cannot be mapped into memory", code);
+      fail_with_errno(name_, "cannot be mapped into memory", code);
     }
     data_ = data;
     node_->set(static_cast<const std::byte*>(data), size_, name_.c_str());

@@ -23,9 +23,7 @@ namespace {
 constexpr std::uint64_t kBlocksOfTask = 8;        // of x (of exact sums, x): how often a block of y is used while it is in the cache
 constexpr std::uint64_t kElementsOfBlock = 4096;  // of B: 16 or 32 KiB
 constexpr std::uint64_t kEnoughTasks = 64;
-constexpr std::uint64_t kMinShare = 1024;  // of y
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+constexpr std::uint64_t kMinPart = 1024;  // of y
 
 // The partial result for one x and one part of the y.
 template <class Real>
@@ -55,7 +53,7 @@ class Run {
     y_block_ = std::max<std::uint64_t>(kElementsOfBlock / components, 1);
     x_task_ = exact() ? kBlocksOfTask : lanes_ * kBlocksOfTask;
     const std::uint64_t tasks = ceil_div(problem.x_count, x_task_);
-    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kMinShare, y_block_), 1);
+    const std::uint64_t most = std::max<std::uint64_t>(problem.y_count / std::max(kMinPart, y_block_), 1);
     parts_ = std::clamp<std::uint64_t>(kEnoughTasks / std::max<std::uint64_t>(tasks, 1), 1, most);
     y_part_ = ceil_div(ceil_div(problem.y_count, parts_), y_block_) * y_block_;
     if (exact()) {

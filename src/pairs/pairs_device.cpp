@@ -37,8 +37,6 @@ constexpr std::uint64_t kMaxPartialBytes = std::uint64_t{256} << 20;
 // Of a formula: at most so many operations in the pairs of an x that a work-item has, and in a body that is unrolled.
 constexpr std::uint32_t kMostOperations = 256, kFewOperations = 32;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 // The greatest magnitude; infinity also where there is a NaN.
 template <class Real>
 double magnitude_of(const void* data, std::uint64_t count) {

@@ -58,6 +58,8 @@ struct Target {
   Target part(std::uint64_t first, std::size_t bytes) const noexcept { return {static_cast<char*>(data) + first * bytes}; }
 };
 
+inline std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) noexcept { return (a + b - 1) / b; }
+
 inline std::size_t result_bytes(const Problem& problem) noexcept {
   return problem.indices() ? sizeof(std::int64_t) : size_of(problem.type);
 }

@@ -22,10 +22,10 @@ constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 96;
 
 enum Flag : std::uint64_t {
-  kExtremes = 1,
-  kSum = 2,
-  kSquares = 4,
-  kNonzeros = 8,
+  kHasExtremes = 1,
+  kHasSum = 2,
+  kHasSquares = 4,
+  kHasNonzeros = 8,
   kMixed = 16,
   kFirstNan = 32,
   kLeast = 64,
@@ -88,10 +88,10 @@ std::vector<std::byte> Statistics::serialize() const {
   const auto squares = c.fields.squares ? c.squares.serialize() : std::vector<std::byte>();
   std::uint64_t flags = 0;
   const auto set = [&](bool is_so, std::uint64_t flag) { flags |= is_so ? flag : 0; };
-  set(c.fields.extrema, kExtremes);
-  set(c.fields.sum, kSum);
-  set(c.fields.squares, kSquares);
-  set(c.fields.nonzeros, kNonzeros);
+  set(c.fields.extrema, kHasExtremes);
+  set(c.fields.sum, kHasSum);
+  set(c.fields.squares, kHasSquares);
+  set(c.fields.nonzeros, kHasNonzeros);
   set(c.mixed, kMixed);
   set(c.first_nan.has_value(), kFirstNan);
   set(c.min.has_value(), kLeast);
@@ -115,7 +115,7 @@ Statistics Statistics::deserialize(std::span<const std::byte> bytes) {
   const std::uint64_t sum_bytes = reader.take(4), squares_bytes = reader.take(4);
   reader.expect(kHeaderBytes + sum_bytes + squares_bytes + exact::kChecksumBytes);
   Contents c;
-  c.fields = {(flags & kExtremes) != 0, (flags & kSum) != 0, (flags & kSquares) != 0, (flags & kNonzeros) != 0};
+  c.fields = {(flags & kHasExtremes) != 0, (flags & kHasSum) != 0, (flags & kHasSquares) != 0, (flags & kHasNonzeros) != 0};
   c.mixed = (flags & kMixed) != 0;
   for (std::uint64_t* count : {&c.count, &c.nan_count, &c.nonzeros, &c.missing}) *count = reader.take(8);
   if (const std::uint64_t index = reader.take(8); (flags & kFirstNan) != 0) c.first_nan = index;

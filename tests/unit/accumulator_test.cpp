@@ -1,7 +1,7 @@
 // The accumulator compared with big integers and MPFR: additions, carries, and all boundary cases of rounding.
 #include <samesum/accumulator.hpp>
 
-#include "device/dialect/host.h"
+#include "exact/exact_host.hpp"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
 
@@ -13,10 +13,6 @@
 #include <limits>
 #include <string>
 #include <vector>
-
-namespace samesum::dialect {
-#include "exact/exact.h"
-}
 
 namespace samesum {
 namespace {

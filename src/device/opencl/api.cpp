@@ -100,14 +100,14 @@ const Code* find_code(cl_int value) {
 }
 
 /// Reads memory through the system, which returns an error for unreadable addresses.
-class Probe {
+class MemoryProbe {
  public:
-  Probe() noexcept : open_(pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0) {}
-  ~Probe() {
+  MemoryProbe() noexcept : open_(pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0) {}
+  ~MemoryProbe() {
     if (open_) close(ends_[0]), close(ends_[1]);
   }
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
+  MemoryProbe(const MemoryProbe&) = delete;
+  MemoryProbe& operator=(const MemoryProbe&) = delete;
 
   /// False where no pipe could be created: then nothing can be checked.
   bool is_open() const noexcept { return open_; }
@@ -125,7 +125,7 @@ class Probe {
 
 bool may_be_object(const void* object) noexcept {
   if (object == nullptr) return false;
-  const Probe probe;
+  const MemoryProbe probe;
   const void *table = nullptr, *function = nullptr;
   return !probe.is_open() || (probe.read_pointer(object, table) && probe.read_pointer(table, function));
 }

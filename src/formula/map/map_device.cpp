@@ -18,7 +18,7 @@
 namespace samesum::formula {
 namespace {
 
-constexpr std::uint64_t kMostPositions = std::uint64_t{1} << 24;  // of a launch
+constexpr std::uint64_t kLaunchPositions = std::uint64_t{1} << 24;
 constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 16;
 constexpr std::uint32_t kGroupsToUnit = 16;
 
@@ -146,8 +146,8 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
   const DeviceInfo& info = device.info();
   const std::uint32_t group_size = std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize);
   const std::uint64_t size = results[0].size();
-  for (std::uint64_t first = 0; first < size; first += kMostPositions) {
-    const std::uint64_t count = std::min(kMostPositions, size - first);
+  for (std::uint64_t first = 0; first < size; first += kLaunchPositions) {
+    const std::uint64_t count = std::min(kLaunchPositions, size - first);
     std::vector<device::Argument> arguments;
     const auto add = [&](const device::Run& run, DType type) {
       arguments.emplace_back(run.memory);

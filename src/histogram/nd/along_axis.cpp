@@ -14,6 +14,10 @@ namespace {
 
 }  // namespace
 
+void require_axis(std::size_t axis, std::size_t rank) {
+  if (axis >= rank) refuse(fmt::format("there is no axis {}: the histogram has {}, numbered from 0", axis, rank));
+}
+
 std::uint64_t cell_count(std::span<const Bins> axes, std::uint64_t most) {
   if (axes.empty()) refuse("a histogram of several axes has one or more of them");
   std::uint64_t cells = 1;

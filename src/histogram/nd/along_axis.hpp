@@ -12,6 +12,8 @@ namespace samesum::binning {
 
 /// The places of an axis: under, the bins, over, NaN.
 inline std::uint64_t places(const Bins& bins) noexcept { return bins.count() + 3; }
+/// @throws Error (usage) where `rank` axes have none of this number.
+void require_axis(std::size_t axis, std::size_t rank);
 /// All cells. @throws Error (usage) for no axis, and for more than `most` cells.
 std::uint64_t cell_count(std::span<const Bins> axes, std::uint64_t most);
 /// The place of a bin, or of Bins::kUnder, kOver, kNan. @throws Error (usage) where there is none.

@@ -17,10 +17,6 @@ namespace {
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
 
-void require_axis(std::size_t axis, std::size_t rank) {
-  if (axis >= rank) refuse(fmt::format("there is no axis {}: the histogram has {}, numbered from 0", axis, rank));
-}
-
 // The cells with one axis changed.
 std::vector<std::uint64_t> moved(const HistogramNd& from, std::size_t axis, const binning::Moves& moves) {
   const std::uint64_t all = from.cells().size() / binning::places(from.axes()[axis]) * moves.places;
@@ -94,27 +90,27 @@ HistogramNd HistogramNd::project(const std::vector<std::size_t>& axes) const {
 }
 
 Histogram HistogramNd::projection(std::size_t axis) const {
-  require_axis(axis, rank());
+  binning::require_axis(axis, rank());
   if (rank() == 1) return {axes_[0], std::span<const std::uint64_t>(cells_)};
   const HistogramNd one = project({axis});
   return {one.axes_[0], std::span<const std::uint64_t>(one.cells_)};
 }
 
 HistogramNd HistogramNd::cut(std::size_t axis, std::int64_t index) const {
-  require_axis(axis, rank());
+  binning::require_axis(axis, rank());
   if (rank() == 1) refuse("a cut of the only axis leaves none: at() gives the count");
   return without(*this, axis, binning::only(axes_[axis], binning::place_of(axes_[axis], index)));
 }
 
 HistogramNd HistogramNd::slice(std::size_t axis, std::uint64_t first, std::uint64_t count) const {
   const core::DefaultFloatEnvironment environment;
-  require_axis(axis, rank());
+  binning::require_axis(axis, rank());
   return with(*this, axis, binning::sliced(axes_[axis], first, count));
 }
 
 HistogramNd HistogramNd::rebin(std::size_t axis, std::uint64_t factor) const {
   const core::DefaultFloatEnvironment environment;
-  require_axis(axis, rank());
+  binning::require_axis(axis, rank());
   return with(*this, axis, binning::rebinned(axes_[axis], factor));
 }
 

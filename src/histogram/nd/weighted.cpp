@@ -26,12 +26,7 @@ namespace samesum {
 namespace {
 
 // Samples that are added at once: those of sources are in memory then, and each thread has a table of its own for so long.
-constexpr std::uint64_t kPart = std::uint64_t{1} << 22, kPartInMemory = std::uint64_t{1} << 24;
-
-void require_axis(std::size_t axis, std::size_t rank) {
-  if (axis < rank) return;
-  throw Error(ErrorKind::usage, fmt::format("there is no axis {}: the histogram has {}, numbered from 0", axis, rank));
-}
+constexpr std::uint64_t kPartOfSource = std::uint64_t{1} << 22, kPartInMemory = std::uint64_t{1} << 24;
 
 // Of the results for all cells, those in bins.
 Values inside(const Values& all, const std::vector<Bins>& axes, const std::vector<std::uint64_t>& shape) {
@@ -155,7 +150,7 @@ bool WeightedHistogram::add_in_one(const std::vector<Array>& all, const Device& 
 
 void WeightedHistogram::add(const std::vector<Source*>& coordinates, Source& weights, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  add_all(binning::Samples(coordinates, axes_, {&weights}), kPart, options,
+  add_all(binning::Samples(coordinates, axes_, {&weights}), kPartOfSource, options,
           [&](const Array& values, const groups::FindGroups& find, std::uint64_t bytes_each) {
             sums_.add(values, find, bytes_each, options.tuning.threads);
           });
@@ -212,14 +207,14 @@ WeightedHistogram WeightedHistogram::moved(std::size_t axis, Bins bins, const st
 
 WeightedHistogram WeightedHistogram::slice(std::size_t axis, std::uint64_t first, std::uint64_t count) const {
   const core::DefaultFloatEnvironment environment;
-  require_axis(axis, rank());
+  binning::require_axis(axis, rank());
   binning::OtherBins other = binning::sliced(axes_[axis], first, count);
   return moved(axis, std::move(other.bins), other.moves.to);
 }
 
 WeightedHistogram WeightedHistogram::rebin(std::size_t axis, std::uint64_t factor) const {
   const core::DefaultFloatEnvironment environment;
-  require_axis(axis, rank());
+  binning::require_axis(axis, rank());
   binning::OtherBins other = binning::rebinned(axes_[axis], factor);
   return moved(axis, std::move(other.bins), other.moves.to);
 }

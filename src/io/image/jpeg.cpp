@@ -17,16 +17,16 @@ namespace {
 
 // libjpeg reports errors by a function that must not return, so it uses longjmp, which skips destructors: all objects with destructors are
 // members of this struct, outside of the jump.
-struct Reading {
+struct JpegReading {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   std::jmp_buf failed;
   char message[JMSG_LENGTH_MAX] = "";
-  ~Reading() { jpeg_destroy_decompress(&jpeg); }
+  ~JpegReading() { jpeg_destroy_decompress(&jpeg); }
 };
 
 void fail(j_common_ptr jpeg) {
-  auto& reading = *static_cast<Reading*>(jpeg->client_data);
+  auto& reading = *static_cast<JpegReading*>(jpeg->client_data);
   jpeg->err->format_message(jpeg, reading.message);
   std::longjmp(reading.failed, 1);
 }
@@ -38,7 +38,7 @@ void warn(j_common_ptr jpeg, int level) {
   if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC) fail(jpeg);
 }
 
-bool read_header(Reading& reading, std::span<const std::byte> file) {
+bool read_header(JpegReading& reading, std::span<const std::byte> file) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
   jpeg_create_decompress(&jpeg);
@@ -48,7 +48,7 @@ bool read_header(Reading& reading, std::span<const std::byte> file) {
   return true;
 }
 
-bool begin(Reading& reading, Image& image) {
+bool begin(JpegReading& reading, Image& image) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
   jpeg.out_color_space = jpeg.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;  // an error where libjpeg cannot convert
@@ -60,7 +60,7 @@ bool begin(Reading& reading, Image& image) {
 }
 
 // Reads at most `rows` rows.
-bool read_rows(Reading& reading, JSAMPROW pixels, std::uint64_t rows) {
+bool read_rows(JpegReading& reading, JSAMPROW pixels, std::uint64_t rows) {
   if (setjmp(reading.failed) != 0) return false;
   jpeg_decompress_struct& jpeg = reading.jpeg;
   const std::size_t row_bytes = static_cast<std::size_t>(jpeg.output_width) * static_cast<std::size_t>(jpeg.output_components);
@@ -76,7 +76,7 @@ bool read_rows(Reading& reading, JSAMPROW pixels, std::uint64_t rows) {
 
 Image decode_jpeg(std::span<const std::byte> file, const ImageRequest& request) {
   const RowsReady& rows_ready = request.rows_ready;
-  Reading reading;
+  JpegReading reading;
   reading.jpeg.err = jpeg_std_error(&reading.errors);
   reading.errors.error_exit = fail;
   reading.errors.emit_message = warn;

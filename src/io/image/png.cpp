@@ -17,19 +17,19 @@ namespace {
 
 // libpng reports errors by a function that must not return, so it uses longjmp, which skips destructors: all objects with destructors are
 // members of this struct, outside of the jump.
-struct Reading {
+struct PngReading {
   std::span<const std::byte> left;
   std::jmp_buf failed;
   char message[256] = "";
   png_structp png = nullptr;
   png_infop info = nullptr;
-  ~Reading() { png_destroy_read_struct(&png, &info, nullptr); }
+  ~PngReading() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
-Reading& reading_of(png_structp png) { return *static_cast<Reading*>(png_get_error_ptr(png)); }
+PngReading& reading_of(png_structp png) { return *static_cast<PngReading*>(png_get_error_ptr(png)); }
 
 void fail(png_structp png, png_const_charp message) {
-  Reading& reading = reading_of(png);
+  PngReading& reading = reading_of(png);
   std::strncpy(reading.message, message, sizeof reading.message - 1);
   std::longjmp(reading.failed, 1);
 }
@@ -37,7 +37,7 @@ void fail(png_structp png, png_const_charp message) {
 void ignore(png_structp, png_const_charp) {}
 
 void read(png_structp png, png_bytep to, std::size_t count) {
-  auto& left = static_cast<Reading*>(png_get_io_ptr(png))->left;
+  auto& left = static_cast<PngReading*>(png_get_io_ptr(png))->left;
   if (count > left.size()) png_error(png, "the file ends early");
   std::memcpy(to, left.data(), count);
   left = left.subspan(count);
@@ -62,7 +62,7 @@ struct Palette {
 };
 
 // The palette of an image whose header was read; empty where it has none.
-Palette palette_of(const Reading& reading) {
+Palette palette_of(const PngReading& reading) {
   Palette palette;
   if (png_get_color_type(reading.png, reading.info) != PNG_COLOR_TYPE_PALETTE) return palette;
   png_colorp colours = nullptr;
@@ -78,7 +78,7 @@ Palette palette_of(const Reading& reading) {
   return palette;
 }
 
-bool read_header(Reading& reading) {
+bool read_header(PngReading& reading) {
   if (setjmp(reading.failed) != 0) return false;
   png_set_read_fn(reading.png, &reading, read);
   png_set_user_limits(reading.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -86,7 +86,7 @@ bool read_header(Reading& reading) {
   return true;
 }
 
-bool begin(Reading& reading, const Palette& palette, Image& image, bool& interlaced) {
+bool begin(PngReading& reading, const Palette& palette, Image& image, bool& interlaced) {
   if (setjmp(reading.failed) != 0) return false;
   if (palette.colours.empty()) {
     png_set_expand(reading.png);  // expands fewer bits to 8, and a transparent colour to alpha
@@ -103,19 +103,19 @@ bool begin(Reading& reading, const Palette& palette, Image& image, bool& interla
   return true;
 }
 
-bool read_image(Reading& reading, png_bytep* rows) {
+bool read_image(PngReading& reading, png_bytep* rows) {
   if (setjmp(reading.failed) != 0) return false;
   png_read_image(reading.png, rows);
   return true;
 }
 
-bool read_rows(Reading& reading, png_bytep* rows, std::uint64_t count) {
+bool read_rows(PngReading& reading, png_bytep* rows, std::uint64_t count) {
   if (setjmp(reading.failed) != 0) return false;
   png_read_rows(reading.png, rows, nullptr, static_cast<png_uint_32>(count));
   return true;
 }
 
-bool finish(Reading& reading) {
+bool finish(PngReading& reading) {
   if (setjmp(reading.failed) != 0) return false;
   png_read_end(reading.png, nullptr);
   return true;
@@ -125,7 +125,7 @@ bool finish(Reading& reading) {
 
 Image decode_png(std::span<const std::byte> file, const ImageRequest& request) {
   const RowsReady& rows_ready = request.rows_ready;
-  Reading reading;
+  PngReading reading;
   reading.left = file;
   reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, fail, ignore);
   reading.info = reading.png != nullptr ? png_create_info_struct(reading.png) : nullptr;

@@ -3,6 +3,7 @@
 #include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "reduce/collect.hpp"
+#include "reduce/device/walk.hpp"
 #include "tuning/tables.hpp"
 
 #include <samesum/error.hpp>
@@ -33,7 +34,6 @@ std::uint64_t local_bytes(const KernelShape& shape) {
          kCounterBytes;
 }
 
-constexpr std::uint32_t kMaxGroupSize = 1024;
 constexpr std::uint32_t kUnitSize = 2048;                       // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 

@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::uint32_t kRecordBytes = 8 * RECORD_EXTREMES;  // of a group
 constexpr std::uint64_t kMostElements = INT32_MAX - 63;      // of a launch, whose places are 31 bits wide; whole loads
-constexpr std::uint32_t kMaxGroupSize = 1024;
 // Whether a group may wait for others: the device holds two at least, and lets them see what others store.
 bool can_poll(const DeviceInfo& info) {
   return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;

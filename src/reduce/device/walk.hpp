@@ -10,6 +10,9 @@
 
 namespace samesum::statistics {
 
+/// Most work-items of a group of these kernels.
+inline constexpr std::uint32_t kMaxGroupSize = 1024;
+
 /// How a kernel walks an array, or two (walk.h).
 struct Walk {
   std::uint64_t row_length = 1, row_loads = 0;
