@@ -2,6 +2,7 @@
 #include "axes.hpp"
 #include "by.hpp"
 #include "command.hpp"
+#include "complex.hpp"
 #include "image_input.hpp"
 #include "nodata.hpp"
 #include "part.hpp"
@@ -106,6 +107,11 @@ int run(Output& out, const SumOptions& options) {
     }
     return run_sums_of_columns(out, options.input, options.device, options.result);
   }
+  if (!options.of_image()) {
+    const bool further = options.split || means_all(options.device) || options.sum.variant != "auto" || options.sum.group_size != 0;
+    const auto code = run_complex(out, "sum", options.input, options.device, options.result, options.sum, further);
+    if (code) return *code;
+  }
   const PartialTarget partial(options.result.partial, options.input.files);
   const std::vector<NamedSource> sources = options.sources();
   const std::uint64_t bytes = options.of_image() ? 0 : options.input.resident_bytes();
@@ -176,6 +182,7 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --device all x.npy       # on every device: do they agree?
   samesum sum --device all --split x.npy # on every device a part of it
   samesum sum --nan skip x.npy         # as if no NaN were there
+  samesum sum complex.npy              # 1.75+2j; mean, norm and prod, too
   samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
   samesum sum --part 1/2 --partial 1.part x.npy # half of x.npy; see 'merge'
   samesum sum --checkpoint x.state x.npy # again after a crash: it goes on
