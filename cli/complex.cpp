@@ -40,7 +40,7 @@ std::unique_ptr<Source> open_complex(const Input& input, const std::string& file
   return open_table(file, how);
 }
 
-ComplexResult result_of(std::string_view command, const Elements& elements, DType type, ComplexSum* total, const Options& options) {
+ComplexResult complex_result(std::string_view command, const Elements& elements, DType type, ComplexSum* total, const Options& options) {
   std::vector<std::uint64_t> shape = elements.shape();
   shape.pop_back();
   const std::uint64_t count = elements.view().size() / 2;
@@ -56,7 +56,7 @@ ComplexResult result_of(std::string_view command, const Elements& elements, DTyp
   return found(sum.round(options.nan), DType::float64);
 }
 
-void add_to(Json& object, const ComplexResult& result) {
+void add_complex(Json& object, const ComplexResult& result) {
   if (!result.imag) return result.real.add_to(object);
   result.real.add_to(object["real"]);
   result.imag->add_to(object["imag"]);
@@ -103,7 +103,7 @@ std::optional<int> run_complex(Output& out, std::string_view command, const Inpu
     }
     const DType type = source->type().value();
     const Elements elements(file, std::move(source));
-    all.push_back(result_of(command, elements, type, total.get(), options));
+    all.push_back(complex_result(command, elements, type, total.get(), options));
     elements.check_unchanged();
   }
   Json object;
@@ -112,7 +112,7 @@ std::optional<int> run_complex(Output& out, std::string_view command, const Inpu
     for (const ComplexResult& one : all) count += one.count;
     const std::complex<double> sum = total->round(options.nan);
     all.push_back({"total", all.front().type, {}, count, Number(sum.real(), DType::float64), Number(sum.imag(), DType::float64)});
-    add_to(object, all.back());
+    add_complex(object, all.back());
   }
   if (!result.json) {
     print_complex(out, command, all, result);
@@ -128,7 +128,7 @@ std::optional<int> run_complex(Output& out, std::string_view command, const Inpu
     file["dtype"] = one.type == DType::float32 ? "complex64" : "complex128";
     file["shape"] = one.shape;
     file["count"] = one.count;
-    add_to(file, one);
+    add_complex(file, one);
     object["files"].push_back(std::move(file));
   }
   out.print("{}\n", to_text(object));

@@ -182,7 +182,6 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --device all x.npy       # on every device: do they agree?
   samesum sum --device all --split x.npy # on every device a part of it
   samesum sum --nan skip x.npy         # as if no NaN were there
-  samesum sum complex.npy              # 1.75+2j; mean, norm and prod, too
   samesum sum --partial a.sum a.npy    # keep the exact sum, for 'merge'
   samesum sum --part 1/2 --partial 1.part x.npy # half of x.npy; see 'merge'
   samesum sum --checkpoint x.state x.npy # again after a crash: it goes on
@@ -206,6 +205,7 @@ A column whose name is a number stands in quotes: --column '"2024"'.
 Pipes, text and big-endian numbers are read in under 64 MiB of memory.
 What gzip or zstd has compressed is read as it is, raw numbers if the name ends
 in .gz or .zst; z.npz:x is the array x of an .npz, or a file in any zip archive.
+Complex numbers in .npy files have 'sum', 'mean', 'norm' and 'prod': 1.75+2j.
 
 A device is named as 'samesum devices' names it, or by a part of its name, as in
 opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by

@@ -93,7 +93,6 @@ class Commands(Case):
             numpy.save(self.path(name), generator.random(30))
         numpy.save(self.path("counts.npy"), generator.integers(0, 1000, 300))
         numpy.save(self.path("o.npy"), [0, 10, 10, 300])
-        numpy.save(self.path("complex.npy"), generator.random(30) + 2j)
         numpy.save(self.path("lengths.npy"), [10, 0, 290])
         for name in ("dump.raw", "a.raw", "b.raw"):
             self.write(name, generator.random(1000).tobytes())
