@@ -1,5 +1,6 @@
 // samesum prod FILE...
 #include "command.hpp"
+#include "complex.hpp"
 #include "input.hpp"
 #include "nodata.hpp"
 #include "number.hpp"
@@ -108,6 +109,9 @@ int run(Output& out, ProductOptions options) {
   options.result.check();
   if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
   options.input.in_order = true;
+  const auto code = run_complex(out, "prod", options.input, options.device, options.result, options.tuning,
+                                options.exact || !options.nodata.empty());
+  if (code) return *code;
   const Device device = choose_device(options.device, options.input.resident_bytes());
   std::vector<FoundProduct> all;
   for (const NamedSource& source : options.input.sources()) all.push_back(product_of(source, device, options));

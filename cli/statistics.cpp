@@ -3,6 +3,7 @@
 
 #include "by.hpp"
 #include "command.hpp"
+#include "complex.hpp"
 #include "nodata.hpp"
 #include "printable.hpp"
 #include "summing.hpp"
@@ -298,6 +299,11 @@ int run(Output& out, StatisticsOptions options) {
   options.fields = fields_of(wanted);
   options.input.in_order = true;
   options.input.any_order = !by_index;
+  if (options.wanted == std::vector<std::string>{"mean"} || options.wanted == std::vector<std::string>{"norm"}) {
+    const auto code = run_complex(out, options.wanted.front(), options.input, options.device, options.result, options.tuning,
+                                  !options.nodata.empty());
+    if (code) return *code;
+  }
   const Device device = choose_device(options.device, options.input.resident_bytes());
   const auto start = std::chrono::steady_clock::now();
   std::vector<Found> all;

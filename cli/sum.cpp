@@ -2,6 +2,7 @@
 #include "axes.hpp"
 #include "by.hpp"
 #include "command.hpp"
+#include "complex.hpp"
 #include "image_input.hpp"
 #include "nodata.hpp"
 #include "part.hpp"
@@ -106,6 +107,11 @@ int run(Output& out, const SumOptions& options) {
     }
     return run_sums_of_columns(out, options.input, options.device, options.result);
   }
+  if (!options.of_image()) {
+    const bool further = options.split || means_all(options.device) || options.sum.variant != "auto" || options.sum.group_size != 0;
+    const auto code = run_complex(out, "sum", options.input, options.device, options.result, options.sum, further);
+    if (code) return *code;
+  }
   const PartialTarget partial(options.result.partial, options.input.files);
   const std::vector<NamedSource> sources = options.sources();
   const std::uint64_t bytes = options.of_image() ? 0 : options.input.resident_bytes();
@@ -199,6 +205,7 @@ A column whose name is a number stands in quotes: --column '"2024"'.
 Pipes, text and big-endian numbers are read in under 64 MiB of memory.
 What gzip or zstd has compressed is read as it is, raw numbers if the name ends
 in .gz or .zst; z.npz:x is the array x of an .npz, or a file in any zip archive.
+Complex numbers in .npy files have 'sum', 'mean', 'norm' and 'prod': 1.75+2j.
 
 A device is named as 'samesum devices' names it, or by a part of its name, as in
 opencl:nvidia. 'auto' goes by the environment variable SAMESUM_DEVICE, or else by

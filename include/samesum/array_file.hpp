@@ -38,8 +38,14 @@ class ArrayFile {
   /// A part of a raw file. @throws Error (usage) for a .npy file, unless the part is all of it, and where the file is too short.
   ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part);
 
+  /// A .npy file of complex64 or complex128, as an array of their parts: `ComplexArray(file.array())`. @throws Error (usage) as above, and
+  /// for elements of any other type; the constructors refuse complex numbers.
+  static ArrayFile of_complex(std::string path);
+
   const std::string& path() const noexcept { return path_; }
   DType type() const noexcept { return type_; }
+  /// Whether the elements are the parts of complex numbers, which lie along the last axis: the file's shape, and an axis of two.
+  bool complex() const noexcept { return complex_; }
   /// The shape, as in numpy: empty for a single number. A raw file is one-dimensional.
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }
   /// Whether the elements lie in Fortran order (the first index fastest) and that differs from C order, as it does where at least two
@@ -56,10 +62,13 @@ class ArrayFile {
   void check_unchanged() const;
 
  private:
+  ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part, bool complex);
+
   std::string path_;
   std::shared_ptr<const io::MappedFile> file_;
   DType type_ = DType::float32;
   std::vector<std::uint64_t> shape_;
+  bool complex_ = false;
   bool fortran_order_ = false;
   std::uint64_t offset_ = 0;  // of the first element
   std::uint64_t count_ = 0;

@@ -1,4 +1,4 @@
-// Plans: a reduction, a histogram or all pairs of arrays on a device, prepared once and enqueued any number of times.
+// Plans: a reduction, a product, a histogram or all pairs of arrays on a device, prepared once and enqueued any number of times.
 //
 //   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
 //   samesum::Plan plan(device, samesum::ops::sum, samesum::DType::float32, n);
@@ -14,6 +14,7 @@
 #include <samesum/pairs.hpp>
 #include <samesum/product_accumulator.hpp>
 #include <samesum/statistics.hpp>
+#include <samesum/value.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -40,15 +41,20 @@ struct Extrema {
   friend bool operator==(const Extrema&, const Extrema&) = default;
 };
 
+/// The product, with the bits of product(): of floats by the balanced tree over the index, of integers exact. Its result is a Value, its
+/// record a ProductRecord.
+struct Product {};
+
 inline constexpr Sum sum{};
 inline constexpr Dot dot{};
+inline constexpr Product product{};
 inline constexpr Extrema extrema{}, min{.max = false}, max{.min = false};
 }  // namespace ops
 
-using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem>;
+using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem, ops::Product>;
 
-/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins; of PairsProblem.
-using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, PairsResult>;
+/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins; of PairsProblem; of ops::Product.
+using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, PairsResult, Value>;
 
 /// The record that a sum writes to device memory: 24 bytes, as a C struct.
 struct SumRecord {
@@ -56,6 +62,14 @@ struct SumRecord {
   std::int64_t integer;    ///< of integers: the sum; of unsigned ones its bits, to be read as uint64. Of floats: 0
   float value32;           ///< the sum, rounded once to float32
   std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits (`integer` is then 0); else 0
+};
+
+/// The record that a product writes to device memory: 24 bytes, as a C struct.
+struct ProductRecord {
+  double value;            ///< of floats: the product, which of types narrower than float64 is a float32. Of integers: 0
+  std::int64_t integer;    ///< of integers: the product; of unsigned ones its bits, to be read as uint64. Of floats: 0
+  std::uint32_t overflow;  ///< of integers: 1 where the product needs more than 64 bits (`integer` is then 0); else 0
+  std::uint32_t reserved;  ///< 0
 };
 
 /// The record that extrema write to device memory: 48 bytes, as a C struct. NaNs are excluded from both extrema, and -0.0 < +0.0; where
@@ -90,7 +104,7 @@ class Plan {
   static constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 31;
 
   /// For arrays of `type` with about `size` elements: other sizes give the same results, perhaps more slowly. Strided arrays need kernels
-  /// of their own, which are compiled only for Layout::strided; a histogram has none.
+  /// of their own, which are compiled only for Layout::strided; histograms and products have none.
   /// A plan uses only two of `options`: `nan`, for the records in device memory, and `tuning`.
   ///
   /// Of pairs, `size` is about the number of elements of A and of B; weights and further inputs of the y, of which there then are as many
@@ -104,7 +118,7 @@ class Plan {
   /// Enqueues the operation on `data`, which must not change until it is complete. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
   void enqueue(const Array& data);
-  /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord or an ExtremaRecord, or for a
+  /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord, a ProductRecord or an ExtremaRecord, or for a
   /// histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
   /// @throws Error (usage) also for an operation without a record: ops::Dot, Fields.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
@@ -116,8 +130,8 @@ class Plan {
   /// for argmin and argmax an int64. C overlaps neither A nor B.
   void enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset = 0);
 
-  /// The result of the latest enqueue(), for which it waits; for ops::Extrema and PairsProblem, of the latest one without a place for it.
-  /// @throws Error (usage) where there was none.
+  /// The result of the latest enqueue(), for which it waits; for ops::Extrema, ops::Product and PairsProblem, of the latest one without a
+  /// place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that needs more than 64 bits.
   Result result() const;
   /// The same, with the type of the result: `plan.result<Accumulator>()`.
   template <class Expected>

@@ -78,6 +78,7 @@ struct InputOptions {
   std::optional<std::uint64_t> count = {};  ///< of raw numbers: how many are read; unset: all up to the end
   TextOptions text = {};                    ///< the input is text, if any of these but `integers`, `in_order` and `table` is set
   std::uint32_t threads = 0;                ///< to read and convert; 0: one for each core, 16 at most
+  bool complex = false;                     ///< complex numbers of .npy files are taken, as parts: see Source::complex()
   bool allow_empty = false;                 ///< an empty input, or a text without numbers, has no elements, and is not an error
 };
 
@@ -114,6 +115,9 @@ class Source {
   virtual std::string_view format() const noexcept = 0;
   /// The type of all elements; no value for text, whose numbers may be of several types.
   virtual std::optional<DType> type() const noexcept { return std::nullopt; }
+  /// Whether the elements are the parts of complex numbers: real and imaginary in turns, along a last axis of two. Such a source goes with
+  /// operations on ComplexArray; others would take the parts for numbers of their own.
+  virtual bool complex() const noexcept { return false; }
   virtual std::vector<std::uint64_t> shape() const { return {}; }  ///< of an array, known once all of it was read
 
   virtual std::string part() const { return {}; }  ///< the part of the input that is read: "column 2 ('price')"; empty: all of it

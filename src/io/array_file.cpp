@@ -13,7 +13,12 @@
 
 namespace samesum {
 
+ArrayFile ArrayFile::of_complex(std::string path) { return {std::move(path), std::nullopt, {}, true}; }
+
 ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part)
+    : ArrayFile(std::move(path), raw_type, part, false) {}
+
+ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part, bool complex)
     : path_(std::move(path)), file_(std::make_shared<const io::MappedFile>(path_)) {
   const std::span<const std::byte> bytes = file_->bytes();
   const auto refuse = [this](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", path_, message)); };
@@ -22,6 +27,7 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part
     io::Npy npy;
     try {
       npy = io::parse_npy(bytes);
+      if (!complex) io::refuse_complex(npy);
     } catch (const Error& error) {
       refuse(error.what());
     }
@@ -31,7 +37,9 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part
       refuse(fmt::format("a .npy file of {}, which contradicts the given type {} (that is for raw files: leave it out)", name_of(npy.type),
                          name_of(*raw_type)));
     }
+    if (complex && !npy.complex) refuse(fmt::format("its elements are {}, and complex64 or complex128 is asked for", name_of(npy.type)));
     type_ = npy.type;
+    complex_ = npy.complex;
     fortran_order_ = io::lies_in_fortran_order(npy);
     shape_ = std::move(npy.shape);
     offset_ = npy.offset;
@@ -51,7 +59,7 @@ ArrayFile::ArrayFile(std::string path, std::optional<DType> raw_type, const Part
 }
 
 Array ArrayFile::array() const {
-  return {file_->bytes().data() + offset_, shape_, type_, io::strides_of(shape_, type_, fortran_order_)};
+  return {file_->bytes().data() + offset_, shape_, type_, io::strides_of(shape_, type_, fortran_order_, complex_)};
 }
 
 const char* mapped_file_at(const void* address) noexcept { return io::MappedFile::name_at(address); }

@@ -34,6 +34,7 @@ class MappedSource final : public Source {
   }
   std::string_view format() const noexcept override { return format_; }
   std::optional<DType> type() const noexcept override { return file_.type(); }
+  bool complex() const noexcept override { return file_.complex(); }
   std::vector<std::uint64_t> shape() const override { return file_.shape(); }
   std::uint64_t bytes() const noexcept override { return file_.bytes(); }
   std::uint64_t bytes_read() const noexcept override { return bytes_read_; }
@@ -94,6 +95,7 @@ class StreamSource final : public Source {
   }
   std::string_view format() const noexcept override { return npy_ ? "npy" : "raw"; }
   std::optional<DType> type() const noexcept override { return type_.type; }
+  bool complex() const noexcept override { return npy_ && npy_->complex; }
   std::vector<std::uint64_t> shape() const override { return npy_ ? npy_->shape : std::vector<std::uint64_t>{count_}; }
   std::uint64_t bytes() const noexcept override { return npy_ ? npy_->offset + npy_->count * size_of(type_.type) : stream_->size(); }
   std::uint64_t bytes_read() const noexcept override { return stream_->bytes_read(); }
@@ -120,7 +122,7 @@ class StreamSource final : public Source {
       file.append({static_cast<const std::byte*>(block->data()), static_cast<std::size_t>(block->bytes())});
     }
     stored_ = std::make_unique<MappedFile>(file.release(), stream_->name());
-    const Array elements(stored_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true));
+    const Array elements(stored_->bytes().data(), npy_->shape, type_.type, strides_of(npy_->shape, type_.type, true, npy_->complex));
     by_index_.emplace(elements, core::Order::index);
   }
 

@@ -58,24 +58,26 @@ std::string dtype_name(std::string_view descr) {
   }
 }
 
+struct Element {
+  RawType raw;
+  bool complex = false;  // two of them
+};
+
 // numpy has no bfloat16; ml_dtypes writes it as a record of two bytes, which is too ambiguous to be read as bfloat16.
-RawType parse_descr(std::string_view descr) {
+Element parse_descr(std::string_view descr) {
   const std::string name = dtype_name(descr);
-  if (name == "bool") return {DType::uint8, false};  // stored as 0 and 1
-  if (name.starts_with("complex")) {
-    refuse(
-        fmt::format("its elements are {} ('{}'), of which each has two numbers; a.real and a.imag saved with numpy.save are two files that "
-                    "samesum reads",
-                    name, descr.substr(0, 40)));
-  }
-  const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == name; });
+  if (name == "bool") return {{DType::uint8, false}};  // stored as 0 and 1
+  const bool complex = name == "complex64" || name == "complex128";
+  const std::string_view part = name == "complex64" ? "float32" : complex ? "float64" : std::string_view(name);
+  const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == part; });
   if (known == kDTypes.end()) {
     if (name.empty()) refuse(fmt::format("unknown element type '{}'", descr.substr(0, 40)));
-    refuse(fmt::format("its elements are {} ('{}'); samesum reads bool, integers of 8 to 64 bits, float16, float32 and float64", name,
-                       descr.substr(0, 40)));
+    refuse(fmt::format("its elements are {} ('{}'); samesum reads bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and "
+                       "complex128",
+                       name, descr.substr(0, 40)));
   }
   if (std::string_view("<=|>").find(descr[0]) == std::string_view::npos) refuse(fmt::format("bad header: no byte order in '{}'", descr));
-  return {*known, descr[0] == '>' && size_of(*known) > 1};
+  return {{*known, descr[0] == '>' && size_of(*known) > 1}, complex};
 }
 
 // Parses the header's dict literal, with exactly the three entries that numpy writes. No recursion: the values are a string, a bool, and a
@@ -85,7 +87,7 @@ class HeaderParser {
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
   Npy parse() {
-    std::optional<RawType> type;
+    std::optional<Element> type;
     std::optional<bool> fortran_order;
     std::optional<std::vector<std::uint64_t>> shape;
     expect('{');
@@ -110,7 +112,8 @@ class HeaderParser {
     if (!type) refuse("bad header: no 'descr'");
     if (!fortran_order) refuse("bad header: no 'fortran_order'");
     if (!shape) refuse("bad header: no 'shape'");
-    return {type->type, type->big_endian, *fortran_order, std::move(*shape), 0, 0};
+    if (type->complex) shape->push_back(2);
+    return {type->raw.type, type->complex, type->raw.big_endian, *fortran_order, std::move(*shape), 0, 0};
   }
 
  private:
@@ -155,7 +158,7 @@ class HeaderParser {
     return value;
   }
 
-  RawType descr() {
+  Element descr() {
     const char next = skip_spaces();
     if (next == '[' || next == '(')
       refuse(
@@ -215,6 +218,11 @@ std::uint64_t element_count(std::span<const std::uint64_t> shape, DType type) {
   return count;
 }
 
+// The axes of the numbers: without that of a complex number's parts.
+std::span<const std::uint64_t> axes_of(const Npy& npy) { return std::span(npy.shape).first(npy.shape.size() - (npy.complex ? 1 : 0)); }
+
+std::string type_of(const Npy& npy) { return npy.complex ? fmt::format("complex{}", 16 * size_of(npy.type)) : std::string(name_of(npy.type)); }
+
 std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
   std::uint64_t value = 0;
   for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
@@ -222,6 +230,14 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
 }
 
 }  // namespace
+
+void refuse_complex(const Npy& npy) {
+  if (!npy.complex) return;
+  refuse(
+      fmt::format("its elements are {}, of which each has two numbers: 'samesum sum', 'mean', 'norm' and 'prod' take them from files, and "
+                  "ComplexArray from ArrayFile::of_complex(); for all else save a.real and a.imag with numpy.save as two files",
+                  type_of(npy)));
+}
 
 bool is_npy(std::span<const std::byte> file) noexcept {
   return file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0;
@@ -265,20 +281,25 @@ Npy parse_npy(std::span<const std::byte> file) {
 }
 
 std::string too_short(const Npy& npy, std::uint64_t present) {
-  return fmt::format("truncated .npy file: {} of shape {} take {} bytes, {} are there", name_of(npy.type), shape_text(npy.shape),
+  return fmt::format("truncated .npy file: {} of shape {} take {} bytes, {} are there", type_of(npy), shape_text(axes_of(npy)),
                      npy.count * size_of(npy.type), present);
 }
 
 std::string too_long(const Npy& npy, std::string_view more) {
   return fmt::format("{} bytes follow the array ({} of shape {}): several arrays in one file, or a damaged header?", more,
-                     name_of(npy.type), shape_text(npy.shape));
+                     type_of(npy), shape_text(axes_of(npy)));
 }
 
-std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order) {
+std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order, bool complex) {
   std::vector<std::int64_t> strides(shape.size());
   auto apart = static_cast<std::int64_t>(size_of(type));
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::size_t axis = fortran_order ? i : shape.size() - 1 - i;
+  std::size_t axes = shape.size();
+  if (complex) {
+    strides[--axes] = apart;
+    apart *= 2;
+  }
+  for (std::size_t i = 0; i < axes; ++i) {
+    const std::size_t axis = fortran_order ? i : axes - 1 - i;
     strides[axis] = apart;
     apart *= static_cast<std::int64_t>(shape[axis]);
   }
@@ -286,7 +307,7 @@ std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DT
 }
 
 bool lies_in_fortran_order(const Npy& npy) noexcept {
-  return npy.fortran_order && npy.count != 0 && std::ranges::count_if(npy.shape, [](std::uint64_t size) { return size > 1; }) > 1;
+  return npy.fortran_order && npy.count != 0 && std::ranges::count_if(axes_of(npy), [](std::uint64_t size) { return size > 1; }) > 1;
 }
 
 std::string shape_text(std::span<const std::uint64_t> shape) {

@@ -14,13 +14,17 @@ namespace samesum::io {
 
 /// The contents of a header, checked against the size of the file.
 struct Npy {
-  DType type = DType::float32;
+  DType type = DType::float32;  ///< of complex numbers: that of their parts
+  bool complex = false;         ///< the elements are parts of complex numbers, along a last axis of two in `shape`
   bool big_endian = false;
   bool fortran_order = false;
   std::vector<std::uint64_t> shape;
   std::uint64_t count = 0;   ///< elements: the product of the shape, 1 for ()
   std::uint64_t offset = 0;  ///< of the first element, from the start of the file
 };
+
+/// @throws Error (usage) for complex numbers, which few operations take.
+void refuse_complex(const Npy& npy);
 
 /// Whether `file` begins with the signature of .npy.
 bool is_npy(std::span<const std::byte> file) noexcept;
@@ -43,8 +47,8 @@ std::string too_long(const Npy& npy, std::string_view more);
 /// Whether Fortran order differs from C order for these elements, and they are in Fortran order.
 bool lies_in_fortran_order(const Npy& npy) noexcept;
 
-/// The strides in bytes of a contiguous array in C or Fortran order.
-std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order);
+/// The strides in bytes of a contiguous array in C or Fortran order. The parts of a complex number lie side by side in both.
+std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order, bool complex = false);
 
 /// "(3, 4)", "(5,)", "()": as Python writes a shape.
 std::string shape_text(std::span<const std::uint64_t> shape);

@@ -87,6 +87,7 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
     io::Npy npy;
     try {
       npy = io::read_npy_header(*stream);
+      if (!options.complex) io::refuse_complex(npy);
       const std::uint64_t size = npy.count * size_of(npy.type);
       const std::uint64_t present = file ? stream->size() - npy.offset : size;
       if (present < size) throw Error(ErrorKind::usage, io::too_short(npy, present));
@@ -94,12 +95,13 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
     } catch (const Error& error) {
       refuse(error.what());
     }
+    if (options.raw && npy.complex) refuse("a .npy file of complex numbers, which contradicts the given type: leave it out");
     if (options.raw && *options.raw != RawType{npy.type, npy.big_endian}) {
       refuse(fmt::format("a .npy file of {}{}, which contradicts the given type {}{} (that is for raw files: leave it out)",
                          npy.big_endian ? "big-endian " : "", name_of(npy.type), options.raw->big_endian ? "big-endian " : "",
                          name_of(options.raw->type)));
     }
-    if (file && !npy.big_endian) return io::mapped_source(ArrayFile(path), "npy");
+    if (file && !npy.big_endian) return io::mapped_source(npy.complex ? ArrayFile::of_complex(path) : ArrayFile(path), "npy");
     return io::npy_source(std::move(stream), std::move(npy));
   }
   if (options.raw) {

@@ -22,7 +22,21 @@
 namespace samesum::planning {
 namespace {
 
-// The record, as kernels write it.
+// The records, as kernels write them.
+ProductRecord record_of_product(View data, const Options& options) {
+  ProductRecord record{};
+  try {
+    const Value value = product(data, options);
+    if (const auto* const real = std::get_if<double>(&value.number)) record.value = *real;
+    if (const auto* const integer = std::get_if<std::int64_t>(&value.number)) record.integer = *integer;
+    if (const auto* const integer = std::get_if<std::uint64_t>(&value.number)) record.integer = static_cast<std::int64_t>(*integer);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_answer) throw;
+    record.overflow = 1;
+  }
+  return record;
+}
+
 SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
   SumRecord record{sum.round(nan), 0, sum.round_to_float(nan), 0};
   if (!is_integer(type)) return record;
@@ -52,6 +66,7 @@ class OnHost : public Planned {
       return View(device::on_host(array).data(), run.count, request_.type, run.stride);
     };
     const View data = checked(a);
+    if (std::holds_alternative<ops::Product>(operation_)) return enqueue_product(data, to);
     Result found = std::visit([&](const auto& kind) { return run(kind, data, b != nullptr ? checked(*b) : data, to); }, operation_);
     if (to != nullptr && !std::holds_alternative<ops::Sum>(operation_)) return;
     const std::lock_guard lock(mutex_);
@@ -60,6 +75,7 @@ class OnHost : public Planned {
 
   Result result() override {
     const std::lock_guard lock(mutex_);
+    if (product_) return value_of(*product_, request_.type);
     if (!found_) device::refuse_result();
     return *found_;
   }
@@ -83,6 +99,14 @@ class OnHost : public Planned {
     };
     if (problem.indices()) return run(std::vector<std::int64_t>());
     problem.type == DType::float32 ? run(std::vector<float>()) : run(std::vector<double>());
+  }
+
+  void enqueue_product(View data, const device::Place* to) {
+    check_count(data, Plan::kMaxElements);
+    const ProductRecord record = record_of_product(data, options_);
+    if (to != nullptr) return write(to, &record, sizeof record);
+    const std::lock_guard lock(mutex_);
+    product_ = record;
   }
 
   void write(const device::Place* to, const void* record, std::uint64_t bytes) const {
@@ -125,6 +149,7 @@ class OnHost : public Planned {
   }
 
   Result run(const PairsProblem&, View, View, const device::Place*) const { return PairsResult(); }  // by enqueue_pairs()
+  Result run(ops::Product, View, View, const device::Place*) const { return Value(); }               // by enqueue_product()
 
   Request request_;
   Operation operation_;
@@ -132,6 +157,7 @@ class OnHost : public Planned {
   std::optional<all_pairs::OwnProblem> pairs_;
   std::mutex mutex_;
   std::optional<Result> found_;
+  std::optional<ProductRecord> product_;
 };
 
 }  // namespace

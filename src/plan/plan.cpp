@@ -16,6 +16,7 @@ namespace planning {
 
 std::optional<RecordKind> record_of(const Operation& operation, const Array& data) {
   if (std::holds_alternative<ops::Sum>(operation)) return RecordKind{"a SumRecord", sizeof(SumRecord)};
+  if (std::holds_alternative<ops::Product>(operation)) return RecordKind{"a ProductRecord", sizeof(ProductRecord)};
   if (std::holds_alternative<ops::Extrema>(operation)) return RecordKind{"an ExtremaRecord", sizeof(ExtremaRecord)};
   if (const auto* bins = std::get_if<Bins>(&operation)) return RecordKind{"its counts", 8 * (bins->count() + 3)};
   if (const auto* pairs = std::get_if<PairsProblem>(&operation)) {

@@ -46,6 +46,7 @@ std::unique_ptr<Planned> make(const Request& request, const ops::Extrema& extrem
 std::unique_ptr<Planned> make(const Request& request, const Fields& fields);
 std::unique_ptr<Planned> make(const Request& request, const Bins& bins);
 std::unique_ptr<Planned> make(const Request& request, const PairsProblem& pairs);
+std::unique_ptr<Planned> make(const Request& request, ops::Product);
 
 template <class Work, class... Arguments>
 std::unique_ptr<Planned> make_locked(const Request& request, Arguments&&... arguments) {
@@ -60,6 +61,9 @@ struct RecordKind {
 };
 /// No value for an operation without one.
 std::optional<RecordKind> record_of(const Operation& operation, const Array& data);
+
+/// The product of elements of `type`. @throws Error (no_answer) where it does not fit into 64 bits.
+Value value_of(const ProductRecord& record, DType type);
 
 /// A problem of pairs for arrays of about that size on the plan's device: all but A and B.
 all_pairs::OwnProblem prepared_pairs(const Request& request, const PairsProblem& pairs);

@@ -152,29 +152,15 @@ FN PRODUCT multiply(PRODUCT product, ulong factor, uint negative) {
   return product;
 }
 
-// Records: flags (zero, negative, too large), magnitude.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong* records) {
-  LOCAL_VAR ulong magnitudes[GROUP_SIZE];
-  LOCAL_VAR uint flags[GROUP_SIZE];
-  after_launches();
-  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
-  GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
-  const ulong whole = count / ELEMENTS_PER_LOAD;
+FN PRODUCT product_of_none(void) {
   PRODUCT product;
   product.magnitude = 1;
   product.zero = product.negative = product.too_large = 0;
-  for (ulong i = global_id(); i < whole; i += global_size()) {
-    const uint4 v = load_once(&loads[i]);
-#pragma unroll
-    for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) {
-      const WORD x = element_of(v, k);
-      product = multiply(product, absolute_of(x), sign_of(x) & 1);
-    }
-  }
-  for (ulong i = whole * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
-    product = multiply(product, absolute_of(elements[i]), sign_of(elements[i]) & 1);
-  }
+  return product;
+}
+
+// Of all work-items of the group, for the first one.
+FN PRODUCT product_of_group(PRODUCT product, LOCAL ulong* magnitudes, LOCAL uint* flags) {
   magnitudes[local_id()] = product.magnitude;
   flags[local_id()] = product.zero | product.negative << 1 | product.too_large << 2;
   for (uint stride = GROUP_SIZE / 2; stride > 0; stride /= 2) {
@@ -190,6 +176,31 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong*
       flags[local_id()] = product.zero | product.negative << 1 | product.too_large << 2;
     }
   }
+  return product;
+}
+
+// Records: flags (zero, negative, too large), magnitude.
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
+void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong* records) {
+  LOCAL_VAR ulong magnitudes[GROUP_SIZE];
+  LOCAL_VAR uint flags[GROUP_SIZE];
+  after_launches();
+  GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
+  const ulong whole = count / ELEMENTS_PER_LOAD;
+  PRODUCT product = product_of_none();
+  for (ulong i = global_id(); i < whole; i += global_size()) {
+    const uint4 v = load_once(&loads[i]);
+#pragma unroll
+    for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) {
+      const WORD x = element_of(v, k);
+      product = multiply(product, absolute_of(x), sign_of(x) & 1);
+    }
+  }
+  for (ulong i = whole * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
+    product = multiply(product, absolute_of(elements[i]), sign_of(elements[i]) & 1);
+  }
+  product = product_of_group(product, magnitudes, flags);
   if (local_id() == 0) {
     records[2 * group_id()] = product.zero | product.negative << 1 | product.too_large << 2;
     records[2 * group_id() + 1] = product.magnitude;

@@ -28,6 +28,12 @@ inline constexpr std::size_t kBlock = std::size_t{1} << kBlockLevel;
 void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products);
 void block_products(const std::byte* elements, DType type, bool skip, std::size_t blocks, double* products);
 
+/// The work-items of a group, and the 16-byte loads of each in a tile. @throws Error (usage) for a group size that the device cannot run.
+struct TileShape {
+  std::uint32_t group_size, loads;
+};
+TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning);
+
 /// The product of floats in device memory: whole tiles of 2^level leaves each, prepared once and launched any number of times.
 class DeviceProduct {
  public:
@@ -38,6 +44,8 @@ class DeviceProduct {
   /// Enqueues the products of `tiles` whole tiles of `data` from byte `offset` on, a multiple of 16 by its address; they begin at leaf
   /// `position`, a multiple of a tile. Where there are many and the position allows it, their products are reduced on the device too.
   void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position, std::uint64_t offset = 0);
+  /// Enqueues the products of whole tiles from byte `offset` on, a multiple of 16 by its address, to the beginning of `to`.
+  void launch_tiles(const device::Memory& data, std::uint64_t offset, std::uint64_t tiles, const device::Memory& to);
   /// Waits for the last launch, and appends its products.
   template <class T>
   void collect(Tree<T>& tree);
@@ -84,6 +92,9 @@ void multiply_on_device(View data, device::Device& device, const Tuning& options
 /// Of an array on the device, whose elements follow one another from a multiple of 16 bytes on.
 void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& options, IntegerProduct& product,
                         Report& report);
+
+/// For kernels whose groups write a record each: how many of them at most.
+std::uint32_t record_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted);
 
 /// The sources of the kernels, for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);

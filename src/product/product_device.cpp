@@ -39,12 +39,6 @@ std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel
   return device.info().is_cpu ? device.resident_groups(kernel, group_size).value_or(device.info().compute_units) : kMost;
 }
 
-// For kernels whose groups write a record each.
-std::uint32_t few_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
-  if (wanted != 0) return wanted;
-  return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
-}
-
 void require(const DeviceInfo& info, Capability capability) {
   if (info.has(capability)) return;
   throw Error(ErrorKind::device, fmt::format("{} cannot give this product the bits that all devices give it: it lacks {} ({})",
@@ -57,6 +51,15 @@ std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t t
 }
 
 }  // namespace
+
+TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning) {
+  return {choose_group_size(info, tuning.group_size), info.is_cpu ? kCpuLoads : kLoads};
+}
+
+std::uint32_t record_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
+  if (wanted != 0) return wanted;
+  return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
+}
 
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads) {
   const bool narrow = type == DType::float16;
@@ -79,8 +82,8 @@ device::Source product_source(DType type, bool skip, std::uint32_t group_size, s
 DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options)
     : device_(device),
       type_(type),
-      group_size_(choose_group_size(device.info(), options.group_size)),
-      loads_(device.info().is_cpu ? kCpuLoads : kLoads) {
+      group_size_(tile_shape(device.info(), options).group_size),
+      loads_(tile_shape(device.info(), options).loads) {
   require(device.info(), is_wide(type) ? Capability::fp64 : Capability::denormals);
   kernel_ = device::build(device, product_source(type, skip, group_size_, loads_), "product");
   again_kernel_ =
@@ -122,6 +125,11 @@ void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std:
     to.reduced = tiles << again_bits;
     from = to.products;
   }
+}
+
+void DeviceProduct::launch_tiles(const device::Memory& data, std::uint64_t offset, std::uint64_t tiles, const device::Memory& to) {
+  const device::Argument arguments[] = {data, offset, tiles, to};
+  device_.launch(kernel_, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_}, arguments);
 }
 
 template <class T>
@@ -188,7 +196,7 @@ class IntegerKernel {
       : device_(device), group_size_(choose_group_size(device.info(), tuning.group_size)) {
     kernel_ = device::build(device, product_source(type, false, group_size_, 1), "product");
     tile_ = std::uint64_t{group_size_} * elements_per_load(type);
-    most_groups_ = few_groups(device, kernel_, group_size_, tuning.groups);
+    most_groups_ = record_groups(device, kernel_, group_size_, tuning.groups);
     records_.resize(2 * std::size_t{most_groups_});
     result_ = device.allocate(records_.size() * 8);
   }

@@ -233,7 +233,7 @@ class BadInput(Case):
                 ("cut", npy(good, bytes(8))[:40], "its header should be"),
                 ("truncated", npy(good, bytes(7)), "take 8 bytes, 7 are there"),
                 ("trailing", npy(good, bytes(9)), "1 bytes follow the array"),
-                ("dtype", npy(header("'<c8'"), bytes(8)), "complex64 ('<c8')"),
+                ("dtype", npy(header("'<c32'"), bytes(32)), "complex256 ('<c32')"),
                 ("big", npy(header("'>f8'"), bytes(7)), "take 8 bytes, 7 are there"),
                 ("object", npy(header("'|O'"), bytes(8)), "Python objects"),
                 ("records", npy(header("[('x', '<f8')]"), bytes(8)), "structured dtype"),

@@ -11,7 +11,7 @@ import zlib
 
 import numpy
 
-from support.program import Case
+from support.program import Case, header, npy
 
 SHAPES = [(), (7,), (2, 3), (10, 20), (1, 6), (4, 3, 5), (3, 1, 4), (2, 3, 2, 2)]
 
@@ -193,12 +193,110 @@ class Formats(Case):
         self.assertEqual(self.json("hist", "/proc/sys/kernel/pid_max", "--characters")["counts"][10], 1)
         self.assertIn("the file is empty", self.refuse("sum", self.write("x", b"")))
 
-    def test_bool_and_complex(self):
+    def test_bool(self):
         numpy.save(self.path("x.npy"), numpy.array([True, False, True]))
         self.assertEqual(self.plain("sum", "x.npy"), "2")
         self.assertEqual(self.succeed("argmin", "x.npy"), "1\n")
+
+
+def rounded(value):
+    """The double next to a fraction."""
+    return value.numerator / value.denominator
+
+
+def complex_tree(z):
+    """The product by the fixed association: each operation rounded in the type of the parts."""
+    values = [(x.real, x.imag) for x in z.ravel()]
+    while len(values) > 1:
+        pairs = [(values[i], values[i + 1]) for i in range(0, len(values) - 1, 2)]
+        values = [(a * c - b * d, a * d + b * c) for (a, b), (c, d) in pairs] + values[len(values) & ~1:]
+    return complex(*values[0]) if values else 1
+
+
+class Complex(Case):
+    def numbers(self, dtype, shape, seed=3):
+        random = numpy.random.default_rng(seed)
+        z = random.standard_normal(shape) * 10.0 ** random.integers(-1, 2, shape) + 0.1j * random.standard_normal(shape)
+        return (1.445 * z).astype(dtype)  # so that a product of many is neither infinite nor zero
+
+    def check(self, name, z):
+        real, imag = ([fractions.Fraction(float(x)) for x in part.ravel()] for part in (z.real, z.imag))
+        self.assertEqual(complex(self.plain("sum", name)), complex(rounded(sum(real)), rounded(sum(imag))), name)
+        if z.size == 0:
+            self.assertIn("mean", self.refuse("mean", name, code=1))
+        else:
+            expected = complex(rounded(sum(real) / z.size), rounded(sum(imag) / z.size))
+            self.assertEqual(complex(self.plain("mean", name)), expected, name)
+        squares = sum(x * x for x in real + imag)
+        self.assertAlmostEqual(float(self.plain("norm", name)) ** 2, rounded(squares), delta=rounded(squares) * 1e-15)
+        found = self.json("prod", name)["files"][0]
+        expected = complex_tree(z)
+        self.assertEqual((found["real"]["value"], found["imag"]["value"]), (expected.real, expected.imag), name)
+        self.assertEqual((found["dtype"], found["shape"], found["count"]), (str(z.dtype), list(z.shape), z.size))
+
+    def test_types_shapes_orders(self):
+        for dtype in (numpy.complex64, numpy.complex128):
+            for shape in [(0,), (), (1,), (3,), (1001,), (4, 5), (3, 4, 5), (1, 6)]:
+                z = self.numbers(dtype, shape)
+                for order in "CF":
+                    for byte_order in "<>":
+                        numpy.save(self.path("z.npy"), numpy.asarray(z.astype(z.dtype.newbyteorder(byte_order)), order=order))
+                        self.check("z.npy", z)
+
+    def test_headers_by_hand(self):
+        data = struct.pack("<4f", 1.5, -2, 0.25, 4)
+        self.write("c.npy", npy(header("'<c8'", "(2,)"), data))
+        self.assertEqual(self.succeed("sum", "c.npy"), "1.75+2j\n")
+        self.assertEqual(self.plain("mean", "c.npy"), "0.875+1j")
+        self.assertEqual(self.plain("prod", "c.npy"), "8.375+5.5j")
+        self.assertEqual(self.plain("sum", "--hex", "c.npy"), "0x1.cp+0+0x1p+1j")
+        self.write("f.npy", npy(header("'>c8'", "(1, 2)").replace("False", "True"), struct.pack(">4f", 1.5, -2, 0.25, 4)))
+        self.assertEqual(self.plain("prod", "f.npy"), "8.375+5.5j")
+        self.write("short.npy", npy(header("'<c8'", "(3,)"), data))
+        self.assertIn("complex64 of shape (3,) take 24 bytes, 16 are there", self.refuse("sum", "short.npy"))
+
+    def test_sums_are_exact(self):
+        numpy.save(self.path("z.npy"), numpy.array([1e16 - 1e300j, 1 + 2j, -1e16 + 1e300j]))
+        self.assertEqual(self.plain("sum", "z.npy"), "1+2j")
+        self.assertEqual(complex(self.plain("mean", "z.npy")), complex(1 / 3, 2 / 3))
+
+    def test_special_numbers(self):
+        numpy.save(self.path("z.npy"), numpy.array([complex(1, math.nan), complex(math.inf, 2), complex(-0.0, -3)]))
+        self.assertEqual(self.plain("sum", "z.npy"), "inf+nanj")
+        self.assertEqual(self.plain("sum", "--nan", "skip", "z.npy"), "inf-1j")
+        found = self.json("sum", "z.npy")["files"][0]
+        self.assertEqual((found["real"]["special"], found["imag"]["special"]), ("inf", "nan"))
+
+    def test_several_files_and_containers(self):
+        a, b = self.numbers(complex, (7,)), self.numbers(complex, (2, 2), 4)
+        numpy.save(self.path("a.npy"), a)
+        numpy.savez_compressed(self.path("z.npz"), a=a, b=b)
+        self.write("a.npy.gz", gzip.compress(self.read("a.npy")))
+        single = self.plain("sum", "a.npy")
+        self.assertEqual([self.plain("sum", name) for name in ("z.npz:a", "a.npy.gz")], [single, single])
+        lines = self.succeed("sum", "a.npy", "z.npz:b").splitlines()
+        self.assertEqual([line.split("\t")[1] for line in lines], ["a.npy", "z.npz:b", "total"])
+        every = [fractions.Fraction(float(x)) for x in [*a.real, *b.real.ravel()]]
+        self.assertEqual(complex(lines[2].split("\t")[0]).real, rounded(sum(every)))
+        self.assertEqual(self.plain("sum", "a.npy", "z.npz:b"), lines[2].split("\t")[0])
+        self.assertEqual(self.succeed("sum", "--csv", "a.npy").splitlines()[0], "file,sum,bits,count")
+        numpy.save(self.path("real.npy"), a.real)
+        self.assertIn("real.npy: its elements are not complex, and those of a.npy are", self.refuse("sum", "a.npy", "real.npy"))
+        self.assertIn("a.npy: its elements are complex128", self.refuse("sum", "real.npy", "a.npy"))
+
+    def test_refusals(self):
         numpy.save(self.path("z.npy"), numpy.ones(3, complex))
-        self.assertIn("complex128 ('<c16'), of which each has two numbers; a.real and a.imag", self.refuse("sum", "z.npy"))
+        for command in ("stats", "min", "var", "median", "compare", "hist", "scan"):
+            message = self.refuse(command, "z.npy")
+            self.assertIn("z.npy: its elements are complex128, of which each has two numbers: 'samesum sum'", message)
+            self.assertIn("save a.real and a.imag", message)
+        self.assertIn("its elements are complex128", self.refuse("sum", "--axis", "0", "z.npy"))
+        self.assertIn("its elements are complex128", self.refuse("sum", "--map", "x*x", "z.npy"))
+        for options in (["--nodata", "1"], ["--total"], ["--float32"], ["--partial", "p.sum"], ["--variant", "tree"]):
+            self.assertIn("z.npy: its elements are complex numbers, of which 'sum' takes only", self.refuse("sum", *options, "z.npy"))
+        self.assertIn("'prod' takes only", self.refuse("prod", "--exact", "z.npy"))
+        self.assertIn("contradicts the given type", self.refuse("sum", "--dtype", "f8", "z.npy"))
+        self.assertIn("leave options for text out", self.refuse("sum", "--column", "1", "z.npy"))
 
 
 class Archives(Case):

@@ -20,6 +20,7 @@
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
 #include "product/product.hpp"
+#include "product/product_plan.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
 #include "scan/scan_device.hpp"
@@ -269,6 +270,11 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
       statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);
     }
     device::build(device, product_tree::product_source(type, false, 256, 8), "product");
+    if (is_integer(type)) {
+      product_tree::PlannedIntegers(device, type, {});
+    } else {
+      product_tree::PlannedFloats(device, type, false, {}, 1);
+    }
   }
   build_barriers(device);
   build_histograms(device, rest);

@@ -82,7 +82,7 @@ TEST(Npy, ToleratesOrderQuotesAndSpaces) {
 TEST(Npy, NamesTheTypeThatItRefuses) {
   EXPECT_REFUSED(npy(header("<i16", "(1,)"), 16), "int128 ('<i16')");
   EXPECT_REFUSED(npy(header("<f16", "(1,)"), 16), "float128 ('<f16')");
-  EXPECT_REFUSED(npy(header("<c16", "(1,)"), 16), "complex128 ('<c16'), of which each has two numbers; a.real and a.imag saved");
+  EXPECT_REFUSED(npy(header("<c32", "(1,)"), 32), "complex256 ('<c32')");
   EXPECT_REFUSED(npy(header("|O", "(1,)"), 8), "Python objects ('|O')");
   EXPECT_REFUSED(npy(header("<U7", "(1,)"), 28), "text ('<U7')");
   EXPECT_REFUSED(npy(header("<M8[ns]", "(1,)"), 8), "dates");
@@ -106,6 +106,20 @@ TEST(Npy, TakesBoolsAsZerosAndOnes) {
   const io::Npy parsed = parse_npy(bytes_of(npy(header("|b1", "(3,)"), 3)));
   EXPECT_EQ(parsed.type, DType::uint8);
   EXPECT_FALSE(parsed.big_endian);
+}
+
+TEST(Npy, TakesComplexNumbersAsPartsAlongAnAxis) {
+  const io::Npy parsed = parse_npy(bytes_of(npy(header(">c16", "(3, 2)", "True"), 96)));
+  EXPECT_TRUE(parsed.complex);
+  EXPECT_TRUE(parsed.big_endian);
+  EXPECT_EQ(parsed.type, DType::float64);
+  EXPECT_EQ(parsed.shape, (std::vector<std::uint64_t>{3, 2, 2}));
+  EXPECT_EQ(parsed.count, 12u);
+  EXPECT_TRUE(io::lies_in_fortran_order(parsed));
+  EXPECT_FALSE(io::lies_in_fortran_order(parse_npy(bytes_of(npy(header("<c8", "(3,)", "True"), 24))))) << "one axis and the parts";
+  EXPECT_EQ(io::strides_of(parsed.shape, parsed.type, true, true), (std::vector<std::int64_t>{16, 48, 8}));
+  EXPECT_EQ(io::strides_of(parsed.shape, parsed.type, false, true), (std::vector<std::int64_t>{32, 16, 8}));
+  EXPECT_REFUSED(npy(header("<c8", "(3,)"), 23), "complex64 of shape (3,) take 24 bytes, 23 are there");
 }
 
 TEST(Npy, OrderMattersWhereTwoDimensionsAreLargerThanOne) {
