@@ -80,3 +80,16 @@ def cuda_place(x: Any, stream: int | None) -> tuple[int, int, Any]:
             return current.ptr, ordinal, current
         stream = 0
     return stream, ordinal, None  # 1 and 2 stand for the default streams, in the interface and in CUDA's drivers
+
+
+def integer(digits: list[int], unit: int) -> int:
+    """The integer whose digits to the base 2**32 these are, the lowest of which weighs 2**-unit."""
+    value = 0
+    for digit in reversed(digits):
+        value = (value << 32) + digit
+    return value >> unit
+
+
+def as_complex(parts: Any) -> Any:
+    """Complex numbers from an array whose last axis has their two parts."""
+    return parts.view(numpy.complex128)[..., 0]
