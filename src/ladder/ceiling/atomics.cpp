@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kLocalWords = 2048;
 constexpr std::uint32_t kCachedWords = 1u << 16;                // 256 KiB
 constexpr std::uint64_t kMostMemory = 256u << 20;               // larger than caches
-constexpr std::uint32_t kFactor = 1664525, kStep = 1013904223;  // a linear congruential generator of period 2^32: Numerical Recipes
+constexpr std::uint32_t kMultiplier = 1664525, kIncrement = 1013904223;  // a linear congruential generator of period 2^32: Numerical Recipes
 
 struct Place {
   bool local = false;
@@ -59,8 +59,8 @@ class Additions {
 
   void launch(std::uint32_t rounds) const {
     const auto mask = static_cast<std::uint32_t>(place_.words - 1);
-    const std::uint32_t factor = place_.neighbouring ? 1 : kFactor;
-    const auto step = place_.neighbouring ? static_cast<std::uint32_t>(place_.local ? grid_.group_size : items()) : kStep;
+    const std::uint32_t factor = place_.neighbouring ? 1 : kMultiplier;
+    const auto step = place_.neighbouring ? static_cast<std::uint32_t>(place_.local ? grid_.group_size : items()) : kIncrement;
     const device::Argument arguments[] = {words_, mask, factor, step, rounds};
     device_.launch(kernel_, grid_, arguments);
   }
