@@ -22,27 +22,43 @@
     }                                                           \
   }
 
-#define GLOBAL_KERNEL(name, LOOP)                                                                                            \
-  KERNEL FIXED_GROUP(GROUP, 1) void name(GLOBAL uint* words, uint mask, uint factor, uint step, uint rounds) {               \
-    uint x = (uint)global_id();                                                                                              \
-    LOOP(atomic_add_global32, words)                                                                                         \
-  }
+#define PARAMETERS GLOBAL uint* total, uint mask, uint factor, uint step, uint rounds
+
+KERNEL FIXED_GROUP(GROUP, 1) void add_global(PARAMETERS) {
+  uint x = (uint)global_id();
+  ADDITIONS(atomic_add_global32, total)
+}
+
+KERNEL FIXED_GROUP(GROUP, 1) void add_global_waiting(PARAMETERS) {
+  uint x = (uint)global_id();
+  DEPENDENT_ADDITIONS(atomic_add_global32, total)
+}
+
+FN void clear(LOCAL uint* words) {
+  for (uint i = local_id(); i < WORDS; i += GROUP) words[i] = 0;
+  barrier_local();
+}
 
 // Each group's words are added up in total[0].
-#define LOCAL_KERNEL(name, LOOP)                                                                                             \
-  KERNEL FIXED_GROUP(GROUP, 1) void name(GLOBAL uint* total, uint mask, uint factor, uint step, uint rounds) {               \
-    LOCAL_VAR uint words[WORDS];                                                                                             \
-    for (uint i = local_id(); i < WORDS; i += GROUP) words[i] = 0;                                                           \
-    barrier_local();                                                                                                         \
-    uint x = local_id();                                                                                                     \
-    LOOP(atomic_add_local32, words)                                                                                          \
-    barrier_local();                                                                                                         \
-    uint sum = 0;                                                                                                            \
-    for (uint i = local_id(); i < WORDS; i += GROUP) sum += words[i];                                                        \
-    atomic_add_global32(total, sum);                                                                                         \
-  }
+FN void add_up(LOCAL uint* words, GLOBAL uint* total) {
+  barrier_local();
+  uint sum = 0;
+  for (uint i = local_id(); i < WORDS; i += GROUP) sum += words[i];
+  atomic_add_global32(total, sum);
+}
 
-GLOBAL_KERNEL(add_global, ADDITIONS)
-GLOBAL_KERNEL(add_global_waiting, DEPENDENT_ADDITIONS)
-LOCAL_KERNEL(add_local, ADDITIONS)
-LOCAL_KERNEL(add_local_waiting, DEPENDENT_ADDITIONS)
+KERNEL FIXED_GROUP(GROUP, 1) void add_local(PARAMETERS) {
+  LOCAL_VAR uint words[WORDS];
+  clear(words);
+  uint x = local_id();
+  ADDITIONS(atomic_add_local32, words)
+  add_up(words, total);
+}
+
+KERNEL FIXED_GROUP(GROUP, 1) void add_local_waiting(PARAMETERS) {
+  LOCAL_VAR uint words[WORDS];
+  clear(words);
+  uint x = local_id();
+  DEPENDENT_ADDITIONS(atomic_add_local32, words)
+  add_up(words, total);
+}
