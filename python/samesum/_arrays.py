@@ -8,11 +8,42 @@ import numpy
 
 from . import _core
 
+_OTHERS = ("__array__", "__array_interface__", "__arrow_c_array__", "__arrow_c_stream__")
+# bfloat16 where ml_dtypes is not there to name it: numpy has no such numbers, so these elements only move.
+_BFLOAT16 = numpy.dtype([("bfloat16", numpy.uint16)])
+
+
+def _is_bfloat16(dtype: Any) -> bool:
+    return bool(dtype == _BFLOAT16) or dtype.name == "bfloat16"
+
+
+def on_host(x: Any) -> Any:
+    """Tensors in host memory as arrays of numpy, without a copy: of torch, and of what has nothing but DLPack. Others as they are."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        x = x.detach()
+        if x.device.type != "cpu":
+            return x
+        if x.dtype == torch.bfloat16:
+            return x.view(torch.uint16).numpy().view(_BFLOAT16)
+        return x.resolve_conj().resolve_neg().numpy()
+    if hasattr(x, "__dlpack__") and not any(hasattr(x, name) for name in _OTHERS):
+        x, bfloat16 = _core.read_dlpack(x)
+        return x.view(_BFLOAT16) if bfloat16 else x
+    return x
+
+
+def widened(x: Any) -> Any:
+    """An array of numpy whose elements it can compute with: bfloat16 as float32, which is exact."""
+    if not _is_bfloat16(x.dtype):
+        return x
+    return (x.view(numpy.uint16).astype(numpy.uint32) << 16).view(numpy.float32)
+
 
 def present(x: Any) -> tuple[Any, bool]:
     """The elements of an array that are not masked and not missing, and whether there are others.
 
-    numpy.asarray copies nothing of what this returns for columns of pandas, polars and pyarrow.
+    numpy.asarray copies nothing of what this returns for tensors and for columns of pandas, polars and pyarrow.
     """
     if isinstance(x, numpy.ma.MaskedArray):
         masked = bool(numpy.ma.is_masked(x))
@@ -26,6 +57,7 @@ def present(x: Any) -> tuple[Any, bool]:
             return x[~missing].to_numpy(dtype=dtype.numpy_dtype), bool(missing.any())
         else:
             return x, False
+    x = on_host(x)
     if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
         x, missing = _core.read_arrow(x)
         return x, missing != 0
@@ -34,27 +66,24 @@ def present(x: Any) -> tuple[Any, bool]:
 
 def every(x: Any) -> Any:
     """An array of numpy of elements of any type, whose positions are those of `x`: nothing may be missing."""
-    x, missing = (x, False) if hasattr(x, "__array__") else present(x)
+    x, missing = (on_host(x), False) if hasattr(x, "__array__") else present(x)
     nulls = getattr(x, "null_count", 0)
     extension = hasattr(x, "isna") and not isinstance(getattr(x, "dtype", None), numpy.dtype)
     if missing or (nulls() if callable(nulls) else nulls) or (extension and numpy.any(x.isna())) or numpy.ma.is_masked(x):
         raise TypeError("samesum: elements are missing or masked, so the positions of the others are not theirs: fill or drop them first")
-    return numpy.asarray(x)
+    return widened(numpy.asarray(x))
 
 
 def as_buffer(x: Any) -> tuple[Any, bool, bool]:
     """An array with the buffer protocol, whether its uint16 stand for bfloat16, and whether elements were missing or masked.
 
-    numpy.asarray copies nothing for pandas and polars Series of numbers, CPU tensors and __array_interface__.
+    numpy.asarray copies nothing for pandas and polars Series of numbers and __array_interface__.
     """
     x, missing = present(x)
-    if type(x).__module__.partition(".")[0] == "torch":
-        import torch
-        x = x.detach()
-        if x.dtype == torch.bfloat16:
-            return x.view(torch.uint16).numpy(), True, missing
+    if hasattr(x, "__cuda_array_interface__"):  # a tensor of torch that needed its gradient
+        return x, False, missing
     x = x if type(x) is numpy.ndarray else numpy.asarray(x)
-    if x.dtype.name == "bfloat16":
+    if _is_bfloat16(x.dtype):
         return x.view(numpy.uint16), True, missing
     if x.dtype.byteorder == ">" or (x.dtype.byteorder == "=" and sys.byteorder == "big"):
         return x.astype(x.dtype.newbyteorder("<")), False, missing

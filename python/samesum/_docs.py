@@ -13,7 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PARAMETERS = {
     "x": ("array_like", "Numbers: an array of numpy, a tensor, a Series, anything with the buffer protocol, ``__array_interface__``, Arrow's\n"
-          "PyCapsule interface or ``__cuda_array_interface__`` (an array on a GPU), or a list. Elements that are missing (null) or masked are\n"
+          "PyCapsule interface, DLPack or ``__cuda_array_interface__`` (an array on a GPU), or a list. Elements that are missing (null) or masked are\n"
           "left out; where their positions matter they are refused."),
     "axis": ("None, int or tuple of int, optional", "The axes to reduce; None: all elements."),
     "dtype": ("dtype, optional", "``numpy.float32`` rounds the exact result once to float32, instead of to float64."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import present
+from ._arrays import present, widened
 from ._docs import documented
 from ._drawing import HistogramNd
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _bins_of(x: Any, bins: Any, limits: Any) -> Any:
     """Bins as numpy's functions take them: a number, edges, or the name of a rule."""
     if isinstance(bins, str):
-        bins = _numpy.histogram_bin_edges(present(x)[0], bins, limits)
+        bins = _numpy.histogram_bin_edges(widened(_numpy.asarray(present(x)[0])), bins, limits)
     if _numpy.ndim(bins) > 0:
         return _core.Bins.between([float(edge) for edge in bins])
     return _core.Bins.spanning(x, bins) if limits is None else _core.Bins.even(float(limits[0]), float(limits[1]), bins)

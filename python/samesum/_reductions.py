@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as _numpy
 
 from . import _core
-from ._arrays import present
+from ._arrays import present, widened
 from ._core import Statistics
 from ._docs import documented
 
@@ -49,7 +49,7 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     x, missing = present(x)
     if missing and where is not True:
         raise TypeError("samesum: elements are missing, so where= does not say which of the others to take: fill or drop them first")
-    x = _numpy.asarray(x)
+    x = widened(_numpy.asarray(x))
     axes: set[int] = set()
     for a in range(x.ndim) if axis is None else _axes(axis) or []:
         if not -x.ndim <= a < x.ndim or a % x.ndim in axes:

@@ -44,7 +44,6 @@ nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std
   what.operation = *found;
   Values values = run(view.bytes(), options, [&] { return scan(every(view).array(), what, options); });
   const DType type = what.operation == ScanOperation::count_nonzero ? DType::int64 : values.type();
-  if (type == DType::bfloat16) throw Error(ErrorKind::usage, "extremes of bfloat16: convert to float32 first");
   return array_of(std::move(values), type);
 }
 

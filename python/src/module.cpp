@@ -1,5 +1,6 @@
 // The module samesum._core: what the package samesum calls. It has no defaults and no choices of its own: these are in samesum/__init__.py.
 #include "arrow.hpp"
+#include "dlpack.hpp"
 #include "groups.hpp"
 #include "objects.hpp"
 
@@ -49,5 +50,6 @@ NB_MODULE(_core, m) {
   samesum::python::bind_reductions(m);
   samesum::python::bind_groups(m);
   m.def("read_arrow", &samesum::python::read_arrow);
+  m.def("read_dlpack", &samesum::python::read_dlpack);
   m.def("version", &samesum::version);
 }

@@ -54,6 +54,13 @@ nb::object array_at(const void* data, DType type, const std::vector<std::uint64_
 }
 
 nb::object array_of(Values values, DType type) {
+  if (type == DType::bfloat16) {  // numpy has none: the same numbers as float32
+    const auto* from = static_cast<const std::uint16_t*>(std::as_const(values).data());
+    Values wide(DType::float32, {values.shape().begin(), values.shape().end()});
+    auto* to = static_cast<std::uint32_t*>(wide.data());
+    for (std::uint64_t i = 0; i < values.array().size(); ++i) to[i] = static_cast<std::uint32_t>(from[i]) << 16;
+    return array_of(std::move(wide), DType::float32);
+  }
   auto owned = std::make_unique<Values>(std::move(values));
   Values* kept = owned.get();
   const nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<Values*>(p); });

@@ -21,7 +21,7 @@ nb::object number(std::complex<double> value);
 /// The exact sum of integers, of any size.
 nb::object integer(const Accumulator& sum);
 nb::object integer(const ProductAccumulator& sum);
-/// An array of numpy that owns `values`; `type`: the type to show them as, of the same size.
+/// An array of numpy that owns `values`; `type`: the type to show them as, of the same size; bfloat16 as float32.
 nb::object array_of(Values values, DType type);
 /// An array of numpy over elements of `owner`, which it keeps.
 nb::object array_at(const void* data, DType type, const std::vector<std::uint64_t>& shape, nb::handle owner, bool writable = false);

@@ -89,7 +89,6 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
   Values values =
       run(view.bytes(), options, [&] { return axis_reduction(view.array(), reduction, keepdims ? chosen.kept() : chosen, options); });
   const DType type = indices ? DType::int64 : values.type();
-  if (type == DType::bfloat16) throw Error(ErrorKind::usage, "minima of bfloat16 along axes: convert to float32 first");
   nb::object result = array_of(std::move(values), type);
   if (view.complex()) result = nb::module_::import_("samesum._arrays").attr("as_complex")(result);
   return result;

@@ -53,10 +53,11 @@ Device device_on(const Stream& stream, nb::handle owner) {
 
 View::View(nb::handle object, bool written) {
   if (take_buffer(object, false, written) || take_cuda(object)) return;
+  if (!written && take_dlpack(object)) return;
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
   const nb::object found = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
   missing_ = nb::cast<bool>(found[2]);
-  if (!take_buffer(found[0], nb::cast<bool>(found[1]))) throw nb::type_error("samesum: these elements are no numbers that samesum knows");
+  if (!take_buffer(found[0], nb::cast<bool>(found[1])) && !take_cuda(found[0])) throw nb::type_error("samesum: these elements are no numbers that samesum knows");
 }
 
 Array View::as(DType type) const {
@@ -144,6 +145,8 @@ bool View::take_cuda(nb::handle object) {
     set_type(text[1] == 'i' ? "q" : "Q", size);
   } else if (text[1] == 'c') {
     set_type(size == 8 ? "Zf" : "Zd", size);
+  } else if (text == "<V2") {  // as torch and ml_dtypes name it
+    type_ = DType::bfloat16;
   } else {
     throw nb::type_error("samesum: elements on a GPU have to be numbers");
   }
@@ -157,6 +160,32 @@ bool View::take_cuda(nb::handle object) {
     std::int64_t next = static_cast<std::int64_t>(size);
     for (std::size_t i = shape.size(); i-- > 0; next *= static_cast<std::int64_t>(shape[i])) strides[i] = next;
   }
+  const auto address = nb::cast<std::uintptr_t>(interface["data"][0]);
+  keep_ = nb::borrow(object);
+  const nb::object stream = nb::borrow(interface.get("stream", nb::none()));
+  take_memory(address, std::move(shape), std::move(strides),
+              [&] { return nb::object(nb::module_::import_("samesum._arrays").attr("cuda_place")(object, stream)); });
+  return true;
+}
+
+bool View::take_dlpack(nb::handle object) {
+  if (!is_dlpack_of_cuda(object)) return false;
+  nb::object place = nb::module_::import_("samesum._arrays").attr("cuda_place")(object, nb::none());
+  const std::uintptr_t stream = nb::cast<std::uintptr_t>(place[0]);
+  tensor_ = std::make_unique<Tensor>(object, nb::int_(stream == 0 ? 1 : stream));  // the protocol's number of the default stream
+  const Tensor::Shown& shown = tensor_->shown();
+  if (shown.format == "bfloat16") {
+    type_ = DType::bfloat16;
+  } else {
+    set_type(shown.format.c_str(), static_cast<std::size_t>(shown.size));
+  }
+  place = nb::make_tuple(place[0], object.attr("__dlpack_device__")()[1], place[2]);
+  take_memory(reinterpret_cast<std::uintptr_t>(shown.data), shown.shape, shown.strides, [&] { return place; });  // NOLINT: an address of a GPU
+  return true;
+}
+
+void View::take_memory(std::uintptr_t address, std::vector<std::uint64_t> shape, std::vector<std::int64_t> strides,
+                       const std::function<nb::object()>& place_of) {
   if (complex_) {
     shape.push_back(2);
     strides.push_back(static_cast<std::int64_t>(size_of(type_)));
@@ -174,16 +203,13 @@ bool View::take_cuda(nb::handle object) {
   }
   if (empty) {
     array_.emplace(static_cast<const void*>(nullptr), Shape(shape), type_);
-    return true;
+    return;
   }
-  keep_ = nb::borrow(object);
-  const auto address = nb::cast<std::uintptr_t>(interface["data"][0]);
-  const nb::object place = nb::module_::import_("samesum._arrays").attr("cuda_place")(object, interface.get("stream", nb::none()));
+  const nb::object place = place_of();
   const Device device = device_on({nb::cast<std::uintptr_t>(place[0]), nb::cast<std::uint32_t>(place[1])}, place[2]);
   void* first = reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(low));  // NOLINT
   array_.emplace(Buffer::wrap(device, first, static_cast<std::uint64_t>(high - low)), Shape(shape), type_, static_cast<std::uint64_t>(-low),
                  Strides(strides));
-  return true;
 }
 
 Options options_of(nb::handle nan, nb::handle device) {

@@ -1,13 +1,18 @@
 // What lies behind a Python object: a view of its elements, without a copy, for as long as the object of this class lives.
 #pragma once
 
+#include "dlpack.hpp"
+
 #include <nanobind/nanobind.h>
 #include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/options.hpp>
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace samesum::python {
 
@@ -15,7 +20,8 @@ namespace nb = nanobind;
 
 class View {
  public:
-  /// Takes the buffer protocol and __cuda_array_interface__; other objects first go through samesum._arrays.as_buffer.
+  /// Takes the buffer protocol, __cuda_array_interface__ and DLPack's tensors on CUDA; other objects first go through
+  /// samesum._arrays.as_buffer.
   /// @throws nb::type_error where the elements are of a type that samesum has not.
   /// `written`: results go there, so nothing may be copied, and the memory must be writable.
   explicit View(nb::handle object, bool written = false);
@@ -35,9 +41,14 @@ class View {
  private:
   bool take_buffer(nb::handle object, bool bfloat16, bool written = false);
   bool take_cuda(nb::handle object);
+  bool take_dlpack(nb::handle object);
+  /// Elements on a GPU, the first of which is at `address`; `place_of`: what samesum._arrays.cuda_place gives, asked for where there are any.
+  void take_memory(std::uintptr_t address, std::vector<std::uint64_t> shape, std::vector<std::int64_t> strides,
+                   const std::function<nb::object()>& place_of);
   void set_type(const char* format, std::size_t size);
 
   nb::object keep_;
+  std::unique_ptr<Tensor> tensor_;
   Py_buffer buffer_{};
   bool held_ = false;
   bool complex_ = false;

@@ -63,6 +63,31 @@ class Torch(Gpu, unittest.TestCase):
             self.skipTest("torch is not installed")
         self.put = lambda host: torch.from_numpy(host).cuda()
 
+    def test_what_torch_alone_has(self):
+        import torch
+        x = torch.randn(1000, device="cuda").bfloat16()
+        self.assertEqual(samesum.sum(x), samesum.sum(x.float()))
+        self.assertEqual(samesum.sum(x.float().requires_grad_()), samesum.sum(x.float()))
+
+
+class Only:
+    """A tensor of which only DLPack's protocol is left."""
+
+    def __init__(self, x):
+        self.x, self.__dlpack__, self.__dlpack_device__ = x, x.__dlpack__, x.__dlpack_device__
+
+    def __getitem__(self, steps):
+        return Only(self.x[steps])
+
+
+class Dlpack(Gpu, unittest.TestCase):
+    def setUp(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not installed")
+        self.put = lambda host: Only(torch.from_numpy(host).cuda())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -204,5 +204,30 @@ class Tuning(unittest.TestCase):
                 samesum.tune(kernels[0], ["median"], path=path)
 
 
+class Masked(unittest.TestCase):
+    def test_masked_and_big_endian_arrays(self):
+        """What is masked is left out, or refused where positions matter; along axes too."""
+        rng, wanted = np.random.default_rng(5), []
+        for dtype in (">f2", ">f4", ">f8", ">i4", ">u8", "<f8"):
+            plain = (rng.standard_normal((40, 7)) * 100).astype(dtype) if "f" in dtype else rng.integers(0, 100, (40, 7)).astype(dtype)
+            mask = rng.random(plain.shape) < 0.3
+            x = np.ma.array(plain, mask=mask)
+            for name in ("sum", "mean", "var", "std", "norm", "min", "max", "prod", "count_nonzero", "median", "all", "stats"):
+                function = getattr(samesum, name)
+                wanted.append(function(plain[~mask]))
+                self.assertEqual(function(x), wanted[-1], name)
+                if name != "stats":
+                    self.assertEqual(function(x, axis=0).tolist(), [function(plain[~mask[:, j], j]) for j in range(7)], name)
+                    self.assertEqual(function(np.ma.array(plain)), function(plain), name)
+            total = sum(Fraction(each) for each in plain[~mask].tolist())
+            self.assertEqual(samesum.sum(x), float(total) if "f" in dtype else int(total))
+            self.assertEqual(samesum.Accumulator(x), samesum.Accumulator(plain[~mask]))
+            for refused in (samesum.argmin, samesum.cumsum, lambda x: samesum.groupby(np.zeros(40)).sum(x[:, 0])):
+                with self.assertRaises(TypeError):
+                    refused(x)
+            self.assertEqual(samesum.argmin(plain), samesum.argmin(plain.astype(plain.dtype.newbyteorder("<"))))
+        informative([each for each in wanted if isinstance(each, float)])
+
+
 if __name__ == "__main__":
     unittest.main()
