@@ -18,8 +18,9 @@ from ._drawing import HistogramNd, install as _install_drawing
 from ._formulas import map, reduce, sum_map
 from ._groups import GroupBy, add_at, bincount, cumsum, groupby, pairs, scan
 from ._histograms import histogram, histogram2d, histogramdd
+from ._order import all, any, argmax, argmin, count_nonzero, max, median, min, quantile, stats
 from ._products import dot, vdot
-from ._reductions import all, any, argmax, argmin, count_nonzero, max, mean, median, min, norm, prod, quantile, stats, std, sum, var
+from ._reductions import mean, norm, prod, std, sum, var
 from ._values import install as _install_methods
 
 __version__: str = _core.version()

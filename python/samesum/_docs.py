@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ._core import Device
     DeviceLike = Union[None, str, Device]
     Axis = Union[None, int, Sequence[int]]
+    Progress = Union[None, Callable[[int, int], Any]]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,6 +26,8 @@ _PARAMETERS = {
     "weights": ("array_like, optional", "One for each sample."),
     "squares": ("bool, optional", "Keep the sums of the squared weights too: the result then has variances()."),
     "device": ("Device or str, optional", "Where to compute: ``'cpu'``, ``'opencl:0'``, ``'cuda:0'``; None: where the elements lie,\nor by their size."),
+    "progress": ("callable, optional", "Called between two parts of long work with what is done and the whole, in bytes (of `pairs` in pairs); 0: the whole\n"
+                 "is not known. An exception that it raises ends the work."),
     "nan": ("{'propagate', 'skip'}, optional", "Whether a NaN makes the result NaN, or is left out."),
 }
 

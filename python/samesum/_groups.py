@@ -8,10 +8,12 @@ import numpy as _numpy
 from . import _core
 from ._arrays import every
 from ._docs import documented
+from ._progress import watched
 from ._reductions import _to_float, into
+from ._times import by_key, cumulated, times
 
 if TYPE_CHECKING:
-    from ._docs import DeviceLike
+    from ._docs import DeviceLike, Progress
 
 
 @documented
@@ -71,7 +73,12 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, out: Any = None, 
     >>> samesum.cumsum([1e16, 1.0, -1e16])
     array([1.e+16, 1.e+16, 1.e+00])
     """
-    result = scan(x, "sum", axis, False, dtype, (), device, nan)
+    try:
+        result = scan(x, "sum", axis, False, dtype, (), device, nan)
+    except TypeError:
+        if times(x) is None or dtype is not None:
+            raise
+        return cumulated(x, axis, out, device, nan)
     return into(out, result.reshape(-1) if axis is None else result)
 
 
@@ -105,6 +112,14 @@ class GroupBy:
             self.keys, ranks = _numpy.unique(keys, return_inverse=True)
             self._by = _core.By.keys_of(ranks.reshape(keys.shape))
 
+    def _reduced(self, x: Any, what: str, ddof: int, nan: str | None) -> Any:
+        try:
+            return self._by.reduce(x, what, ddof, nan)
+        except TypeError:
+            if times(x) is None:
+                raise
+            return by_key(what, x, self._by, nan or "propagate")
+
     @documented
     def sum(self, x: Any, nan: str = "propagate") -> Any:
         """The exact sum of each group, rounded once.
@@ -123,7 +138,7 @@ class GroupBy:
         >>> samesum.groupby(['b', 'a', 'b']).sum([1e16, 2.0, 1.0])
         array([2.e+00, 1.e+16])
         """
-        return self._by.reduce(x, "sum", 0, nan)
+        return self._reduced(x, "sum", 0, nan)
 
     @documented
     def mean(self, x: Any, nan: str = "propagate") -> Any:
@@ -142,7 +157,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).mean([1.0, 2.0, 4.0])
         array([2. , 2.5])
         """
-        return self._by.reduce(x, "mean", 0, nan)
+        return self._reduced(x, "mean", 0, nan)
 
     @documented
     def var(self, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
@@ -161,7 +176,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).var([1.0, 2.0, 4.0])
         array([0.  , 2.25])
         """
-        return self._by.reduce(x, "var", ddof, nan)
+        return self._reduced(x, "var", ddof, nan)
 
     @documented
     def std(self, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
@@ -180,7 +195,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).std([1.0, 2.0, 4.0])
         array([0. , 1.5])
         """
-        return self._by.reduce(x, "std", ddof, nan)
+        return self._reduced(x, "std", ddof, nan)
 
     @documented
     def min(self, x: Any, nan: str = "propagate") -> Any:
@@ -200,7 +215,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).min([1, 2, 4])
         array([2, 1])
         """
-        return self._by.reduce(x, "min", 0, nan)
+        return self._reduced(x, "min", 0, nan)
 
     @documented
     def max(self, x: Any, nan: str = "propagate") -> Any:
@@ -220,7 +235,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).max([1, 2, 4])
         array([2, 4])
         """
-        return self._by.reduce(x, "max", 0, nan)
+        return self._reduced(x, "max", 0, nan)
 
     @documented
     def count(self, x: Any) -> Any:
@@ -239,7 +254,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).count([1.0, 2.0, 4.0])
         array([1, 2])
         """
-        return self._by.reduce(x, "count", 0, None)
+        return self._reduced(x, "count", 0, None)
 
     def __len__(self) -> int:
         return int(self._by.groups)
@@ -344,7 +359,7 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
 
 @documented
 def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: str = "exact", h: float = 1.0, softening: float = 0.0,
-          weights: Any = None, device: DeviceLike = None) -> Any:
+          weights: Any = None, device: DeviceLike = None, progress: Progress = None) -> Any:
     """For each vector of `a` the reduction over all vectors of `b` of f(a, b): nearest neighbours, densities, potentials.
 
     Parameters
@@ -361,7 +376,7 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
         Of gaussian and of invdist.
     weights : array_like, optional
         One for each vector of `b`, which multiplies f.
-    {device}
+    {device progress}
 
     Returns
     -------
@@ -373,4 +388,6 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
     >>> samesum.pairs([[0.0, 0.0], [5.0, 5.0]], [[4.0, 4.0], [1.0, 0.0]], 'sqdist', 'argmin')
     array([1, 0])
     """
+    if progress is not None:
+        return watched(pairs, locals())
     return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, device)

@@ -10,9 +10,10 @@ from . import _core
 from ._arrays import present, widened
 from ._docs import documented
 from ._drawing import HistogramNd
+from ._progress import watched
 
 if TYPE_CHECKING:
-    from ._docs import DeviceLike
+    from ._docs import DeviceLike, Progress
 
 
 def _bins_of(x: Any, bins: Any, limits: Any) -> Any:
@@ -25,8 +26,8 @@ def _bins_of(x: Any, bins: Any, limits: Any) -> Any:
 
 
 @documented
-def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
-              device: DeviceLike = None) -> Any:
+def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False, device: DeviceLike = None,
+              progress: Progress = None) -> Any:
     """The number of samples in each bin, or the exact sum of their weights, rounded once.
 
     Parameters
@@ -36,7 +37,7 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, 
         Their number, or ascending edges, or the name of a rule of numpy.histogram_bin_edges.
     range : tuple of float, optional
         The outer edges; by default the least and the greatest finite sample.
-    {density weights squares device}
+    {density weights squares device progress}
 
     Returns
     -------
@@ -52,6 +53,8 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, 
     >>> samesum.histogram([0.0, 1.0, 1.5, 4.0], bins=2, weights=[1.0, 1e16, 2.0, 0.5])[0]
     array([1.e+16, 5.e-01])
     """
+    if progress is not None:
+        return watched(histogram, locals())
     if weights is None and not density:
         return _core.histogram(x, _bins_of(x, bins, range), device)
     cells = _filled([x], [_bins_of(x, bins, range)], density, weights, squares, device)
@@ -60,7 +63,7 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, 
 
 @documented
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
-                device: DeviceLike = None) -> HistogramNd:
+                device: DeviceLike = None, progress: Progress = None) -> HistogramNd:
     """Counts over the cells of a grid, or the exact sums of weights in them, rounded once.
 
     Parameters
@@ -71,7 +74,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = 
         A number, or for each axis a number or edges.
     range : sequence, optional
         For each axis the outer edges, or None.
-    {density weights squares device}
+    {density weights squares device progress}
 
     Returns
     -------
@@ -84,6 +87,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = 
     (array([[1, 0],
            [0, 2]]), [array([0. , 0.5, 1. ]), array([0. , 1.5, 3. ])])
     """
+    if progress is not None:
+        return watched(histogramdd, locals())
     if not isinstance(sample, (list, tuple)):
         sample = _numpy.asarray(sample)
         sample = [sample[:, i] for i in builtins.range(sample.shape[1])] if sample.ndim == 2 else [sample]
@@ -98,7 +103,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = 
 
 @documented
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None, squares: bool = False,
-                device: DeviceLike = None) -> HistogramNd:
+                device: DeviceLike = None, progress: Progress = None) -> HistogramNd:
     """The histogram of the samples (x[i], y[i]), or the exact sums of weights in its cells, rounded once.
 
     Parameters
@@ -109,7 +114,7 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool
         A number, edges, or for each of the two axes a number or edges.
     range : sequence, optional
         For each axis the outer edges, or None.
-    {density weights squares device}
+    {density weights squares device progress}
 
     Returns
     -------
@@ -123,6 +128,8 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool
     array([[1, 0],
            [0, 2]])
     """
+    if progress is not None:
+        return watched(histogram2d, locals())
     if not _numpy.isscalar(bins) and len(bins) != 2:
         bins = [bins, bins]
     found = histogramdd([x, y], bins, range, density, weights, squares, device)

@@ -8,10 +8,11 @@ import numpy as _numpy
 from . import _core
 from ._arrays import every
 from ._docs import documented
+from ._progress import watched
 from ._reductions import into, numbers
 
 if TYPE_CHECKING:
-    from ._docs import DeviceLike
+    from ._docs import DeviceLike, Progress
 
 
 def _parts(a: Any, b: Any) -> tuple[Any, Any, Any, Any] | None:
@@ -46,7 +47,7 @@ def _array(x: Any) -> Any:
 
 
 @documented
-def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "propagate") -> Any:
+def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
     """The dot product, the product of matrices: each element an exact sum of products, of floats rounded once.
 
     Parameters
@@ -55,7 +56,7 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
         Of one type. The last axis of `a` is summed with the last but one of `b`, or its only one.
     out : numpy.ndarray, optional
         Where to write: of the result's shape.
-    {device nan}
+    {device nan progress}
 
     Returns
     -------
@@ -73,6 +74,8 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     >>> samesum.dot([[1, 2], [3, 4]], [5, 6])
     array([17, 39])
     """
+    if progress is not None:
+        return watched(dot, locals())
     a, b = _array(a), _array(b)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("dot takes arrays of one axis or more: multiply by a number with *")
@@ -87,14 +90,14 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
 
 
 @documented
-def vdot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate") -> Any:
+def vdot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
     """The exact sum of the products of all elements, those of `a` conjugated, rounded once.
 
     Parameters
     ----------
     a, b : array_like
         Of one shape and type, with any number of axes.
-    {device nan}
+    {device nan progress}
 
     Returns
     -------
@@ -105,4 +108,6 @@ def vdot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate") -> A
     >>> samesum.vdot(numpy.array([1 + 2j, 3j]), numpy.array([1 - 1j, 2]))
     (-1-9j)
     """
+    if progress is not None:
+        return watched(vdot, locals())
     return _one(_array(a), _array(b), True, device, nan)

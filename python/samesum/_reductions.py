@@ -8,11 +8,12 @@ import numpy as _numpy
 
 from . import _core
 from ._arrays import present, widened
-from ._core import Statistics
 from ._docs import documented
+from ._progress import watched
+from ._times import or_times
 
 if TYPE_CHECKING:
-    from ._docs import Axis, DeviceLike
+    from ._docs import Axis, DeviceLike, Progress
 
 _AXIS = _core.AxisReduction
 _MEAN, _VAR, _STD, _NORM = _core.Average.mean, _core.Average.var, _core.Average.std, _core.Average.norm
@@ -50,6 +51,8 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     if missing and where is not True:
         raise TypeError("samesum: elements are missing, so where= does not say which of the others to take: fill or drop them first")
     x = widened(_numpy.asarray(x))
+    if x.dtype.kind in "mM":
+        raise TypeError(f"samesum: this is not defined for {x.dtype}; convert it to float64 first")
     axes: set[int] = set()
     for a in range(x.ndim) if axis is None else _axes(axis) or []:
         if not -x.ndim <= a < x.ndim or a % x.ndim in axes:
@@ -95,26 +98,26 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
 
 @documented
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-        nan: str = "propagate") -> Any:
+        nan: str = "propagate", progress: Progress = None) -> Any:
     """The exact sum: of floats rounded once to the nearest float64, of integers exact.
 
     Parameters
     ----------
-    {x axis dtype out keepdims where device nan}
+    {x axis dtype out keepdims where device nan progress}
 
     Returns
     -------
-    int, float, complex or numpy.ndarray
+    int, float, complex, numpy.timedelta64 or numpy.ndarray
         Without `axis` a number: of integers an int of any size. With it an array: of integers int64 or uint64.
 
     Raises
     ------
     NoAnswerError
-        Where a sum of integers along an axis needs more than 64 bits.
+        Where a sum of integers along an axis, or one of durations, needs more than 64 bits.
 
     Notes
     -----
-    Complex numbers are summed by parts.
+    Complex numbers are summed by parts. A NaT among durations makes the sum NaT, as a NaN does, or is left out.
 
     Examples
     --------
@@ -122,13 +125,20 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     1.0
     >>> samesum.sum(numpy.array([[2, 3], [5, 7]]), axis=0)
     array([ 7, 10])
+    >>> samesum.sum(numpy.array([90, 45], 'm8[s]')).item().seconds
+    135
     """
+    if progress is not None:
+        return watched(sum, locals())
     to_float = dtype is not None and _to_float(dtype)
-    if axis is None and where is True and out is None and not keepdims:
-        return _core.sum(x, nan, device, to_float)
-    if to_float:
-        return _as_float32(_each(lambda part: _core.sum(part, nan, device, True), x, axis, keepdims, out, where))
-    return _along(_AXIS.sum, lambda part: _core.sum(part, nan, device, False), x, axis, out, keepdims, where, device, nan)
+    try:
+        if axis is None and where is True and out is None and not keepdims:
+            return _core.sum(x, nan, device, to_float)
+        if to_float:
+            return _as_float32(_each(lambda part: _core.sum(part, nan, device, True), x, axis, keepdims, out, where))
+        return _along(_AXIS.sum, lambda part: _core.sum(part, nan, device, False), x, axis, out, keepdims, where, device, nan)
+    except TypeError:
+        return or_times("sum", x, axis, dtype, out, keepdims, where, device, nan)
 
 
 def _as_float32(result: Any) -> Any:
@@ -148,16 +158,16 @@ def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any
 
 @documented
 def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-         nan: str = "propagate") -> Any:
-    """The exact mean, rounded once.
+         nan: str = "propagate", progress: Progress = None) -> Any:
+    """The exact mean, rounded once; of dates and durations to the nearest of their unit, ties to even.
 
     Parameters
     ----------
-    {x axis dtype out keepdims where device nan}
+    {x axis dtype out keepdims where device nan progress}
 
     Returns
     -------
-    float, complex or numpy.ndarray
+    float, complex, numpy.datetime64, numpy.timedelta64 or numpy.ndarray
 
     Raises
     ------
@@ -169,17 +179,22 @@ def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     >>> samesum.mean([1e300, 1.7e308, 1.7e308])
     1.1333333366666667e+308
     """
-    return _average(_MEAN, _AXIS.mean, x, axis, dtype, out, keepdims, where, nan, device)
+    if progress is not None:
+        return watched(mean, locals())
+    try:
+        return _average(_MEAN, _AXIS.mean, x, axis, dtype, out, keepdims, where, nan, device)
+    except TypeError:
+        return or_times("mean", x, axis, dtype, out, keepdims, where, device, nan)
 
 
 @documented
 def var(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: bool = False, where: Any = True,
-        device: DeviceLike = None, nan: str = "propagate") -> Any:
+        device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
     """The variance in exact arithmetic, rounded once.
 
     Parameters
     ----------
-    {x axis dtype out ddof keepdims where device nan}
+    {x axis dtype out ddof keepdims where device nan progress}
 
     Returns
     -------
@@ -195,17 +210,19 @@ def var(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int
     >>> samesum.var([1e9 + 1, 1e9 + 2, 1e9 + 3], ddof=1)
     1.0
     """
+    if progress is not None:
+        return watched(var, locals())
     return _average(_VAR, _AXIS.var, x, axis, dtype, out, keepdims, where, nan, device, ddof)
 
 
 @documented
 def std(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: bool = False, where: Any = True,
-        device: DeviceLike = None, nan: str = "propagate") -> Any:
+        device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
     """The standard deviation: the root of the exact variance, rounded once.
 
     Parameters
     ----------
-    {x axis dtype out ddof keepdims where device nan}
+    {x axis dtype out ddof keepdims where device nan progress}
 
     Returns
     -------
@@ -221,17 +238,19 @@ def std(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int
     >>> samesum.std([1.0, 3.0])
     1.0
     """
+    if progress is not None:
+        return watched(std, locals())
     return _average(_STD, _AXIS.std, x, axis, dtype, out, keepdims, where, nan, device, ddof)
 
 
 @documented
 def norm(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-         nan: str = "propagate") -> Any:
+         nan: str = "propagate", progress: Progress = None) -> Any:
     """The Euclidean norm of all elements, rounded once; nothing overflows on the way.
 
     Parameters
     ----------
-    {x axis dtype out keepdims where device nan}
+    {x axis dtype out keepdims where device nan progress}
 
     Returns
     -------
@@ -242,131 +261,19 @@ def norm(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     >>> samesum.norm([3e300, 4e300])
     5e+300
     """
+    if progress is not None:
+        return watched(norm, locals())
     return _average(_NORM, _AXIS.norm, x, axis, dtype, out, keepdims, where, nan, device)
 
 
-def _extreme(greatest: bool, reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
-    if axis is None and where is True and out is None and not keepdims:
-        return _core.extremum(x, greatest, False, nan, device)
-    return _along(reduction, lambda part: _core.extremum(part, greatest, False, nan, device), x, axis, out, keepdims, where, device, nan)
-
-
-def _place(greatest: bool, reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, device: DeviceLike, nan: str) -> Any:
-    if axis is None and out is None and not keepdims:
-        return _core.extremum(x, greatest, True, nan, device)
-    return _core.along(reduction, x, _axes(axis), keepdims, nan, device, out)
-
-
 @documented
-def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-        nan: str = "propagate") -> Any:
-    """The least element; -0.0 is less than 0.0.
-
-    Parameters
-    ----------
-    {x axis out keepdims where device nan}
-
-    Returns
-    -------
-    int, float or numpy.ndarray
-
-    Raises
-    ------
-    NoAnswerError
-        Where there are no elements.
-
-    Examples
-    --------
-    >>> samesum.min([2.0, 0.0, -0.0])
-    -0.0
-    """
-    return _extreme(False, _AXIS.min, x, axis, out, keepdims, where, device, nan)
-
-
-@documented
-def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-        nan: str = "propagate") -> Any:
-    """The greatest element; 0.0 is greater than -0.0.
-
-    Parameters
-    ----------
-    {x axis out keepdims where device nan}
-
-    Returns
-    -------
-    int, float or numpy.ndarray
-
-    Raises
-    ------
-    NoAnswerError
-        Where there are no elements.
-
-    Examples
-    --------
-    >>> samesum.max([[1, 5], [7, 3]], axis=1)
-    array([5, 7])
-    """
-    return _extreme(True, _AXIS.max, x, axis, out, keepdims, where, device, nan)
-
-
-@documented
-def argmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, device: DeviceLike = None, nan: str = "propagate") -> Any:
-    """The lowest index of the least element, in C order; of the first NaN where there is one and it is not skipped.
-
-    Parameters
-    ----------
-    {x axis out keepdims device nan}
-
-    Returns
-    -------
-    int or numpy.ndarray
-
-    Raises
-    ------
-    NoAnswerError
-        Where there are no elements.
-
-    Examples
-    --------
-    >>> samesum.argmin([4, 1, 1])
-    1
-    """
-    return _place(False, _AXIS.argmin, x, axis, out, keepdims, device, nan)
-
-
-@documented
-def argmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, device: DeviceLike = None, nan: str = "propagate") -> Any:
-    """The lowest index of the greatest element, in C order; of the first NaN where there is one and it is not skipped.
-
-    Parameters
-    ----------
-    {x axis out keepdims device nan}
-
-    Returns
-    -------
-    int or numpy.ndarray
-
-    Raises
-    ------
-    NoAnswerError
-        Where there are no elements.
-
-    Examples
-    --------
-    >>> samesum.argmax([4.0, float('nan'), 5.0], nan='skip')
-    2
-    """
-    return _place(True, _AXIS.argmax, x, axis, out, keepdims, device, nan)
-
-
-@documented
-def prod(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-         nan: str = "propagate") -> Any:
+def prod(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None, nan: str = "propagate",
+         progress: Progress = None) -> Any:
     """The product: of integers exact, of any size; of floats by the balanced binary tree over the index, the same bits everywhere.
 
     Parameters
     ----------
-    {x axis out keepdims where device nan}
+    {x axis out keepdims where device nan progress}
 
     Returns
     -------
@@ -378,162 +285,8 @@ def prod(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, whe
     >>> samesum.prod([2**40, 2**40])
     1208925819614629174706176
     """
+    if progress is not None:
+        return watched(prod, locals())
     if axis is None and where is True and out is None and not keepdims:
         return _core.product(x, nan, device)
     return _each(lambda part: _core.product(part, nan, device), x, axis, keepdims, out, where)
-
-
-@documented
-def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-                  nan: str = "propagate") -> Any:
-    """How many elements are not zero; a NaN is not.
-
-    Parameters
-    ----------
-    {x axis out keepdims where device nan}
-
-    Returns
-    -------
-    int or numpy.ndarray
-
-    Examples
-    --------
-    >>> samesum.count_nonzero([0.0, -0.0, 5e-324])
-    1
-    """
-    if axis is None and where is True and out is None and not keepdims:
-        return _core.count_nonzero(x, nan, device)
-    return _along(_AXIS.count_nonzero, lambda part: _core.count_nonzero(part, nan, device), x, axis, out, keepdims, where, device, nan)
-
-
-@documented
-def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
-    """Whether any element is not zero; a NaN is not zero.
-
-    Parameters
-    ----------
-    {x axis out keepdims where device}
-
-    Returns
-    -------
-    bool or numpy.ndarray
-
-    Examples
-    --------
-    >>> samesum.any([[0, 0], [0, 3]], axis=1)
-    array([False,  True])
-    """
-    return into(out, count_nonzero(x, axis, None, keepdims, where, device) > 0)
-
-
-@documented
-def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
-    """Whether no element is zero; a NaN is not zero.
-
-    Parameters
-    ----------
-    {x axis out keepdims where device}
-
-    Returns
-    -------
-    bool or numpy.ndarray
-
-    Examples
-    --------
-    >>> samesum.all([1.0, float('nan')])
-    True
-    """
-    if not _simple(x, where):
-        return _each(lambda part: _core.count_nonzero(part, "propagate", device) == part.size, x, axis, keepdims, out, where)
-    x, _ = present(x)
-    x = x if hasattr(x, "shape") else _numpy.asarray(x)
-    shape = x.shape
-    positions = 1
-    for i in range(len(shape)) if axis is None else _axes(axis) or []:
-        positions *= shape[i]
-    return into(out, count_nonzero(x, axis, None, keepdims, True, device) == positions)
-
-
-@documented
-def stats(x: Any, device: DeviceLike = None) -> Statistics:
-    """Count, extrema and their positions, sum, mean, variance, norm and more from one pass.
-
-    Parameters
-    ----------
-    {x device}
-
-    Returns
-    -------
-    Statistics
-
-    Examples
-    --------
-    >>> found = samesum.stats([1.0, 2.0, 6.0])
-    >>> found.mean, found.max, found.argmax
-    (3.0, 6.0, 2)
-    """
-    return _core.stats(x, device)
-
-
-@documented
-def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "linear", keepdims: bool = False, where: Any = True,
-             device: DeviceLike = None, nan: str = "propagate") -> Any:
-    """Exact quantiles.
-
-    Parameters
-    ----------
-    {x}
-    q : float or array_like of float
-        In [0, 1]. Of several, the results lie along the first axis.
-    {axis out}
-    method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
-        What is between two elements, as numpy's.
-    {keepdims where device nan}
-
-    Returns
-    -------
-    int, float or numpy.ndarray
-
-    Raises
-    ------
-    NoAnswerError
-        Where there are no elements.
-
-    Examples
-    --------
-    >>> samesum.quantile([1.0, 2.0, 4.0, 8.0], [0.0, 0.5])
-    array([1., 3.])
-    """
-    if axis is not None or keepdims or where is not True or out is not None:
-        if _numpy.ndim(q) == 0:
-            return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where)
-        return into(out, _numpy.array([quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in q]))
-    if _numpy.ndim(q) == 0:
-        return _core.quantiles(x, [float(q)], method, nan, device)[0]
-    return numbers(_core.quantiles(x, [float(each) for each in q], method, nan, device))
-
-
-@documented
-def median(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-           nan: str = "propagate") -> Any:
-    """The exact median.
-
-    Parameters
-    ----------
-    {x axis out keepdims where device nan}
-
-    Returns
-    -------
-    int, float or numpy.ndarray
-
-    Raises
-    ------
-    NoAnswerError
-        Where there are no elements.
-
-    Examples
-    --------
-    >>> samesum.median([5.0, 1.0, 3.0])
-    3.0
-    """
-    return quantile(x, 0.5, axis, out, "linear", keepdims, where, device, nan)

@@ -66,7 +66,8 @@ std::string format_of(const DLTensor& tensor) {
     if (is(unsigned_integer, bits)) return "Q";
   }
   const std::string message = "samesum: DLPack's elements of code " + std::to_string(tensor.code) + ", " + std::to_string(tensor.bits) +
-                              " bits and " + std::to_string(tensor.lanes) + " lanes are no numbers that it knows; convert them to float64 first";
+                              " bits and " + std::to_string(tensor.lanes) +
+                              " lanes are no numbers that it knows; convert them to float64 first";
   throw nb::type_error(message.c_str());
 }
 
@@ -103,7 +104,8 @@ Tensor::Tensor(nb::handle object, nb::handle stream) {
   void* const managed = PyCapsule_GetPointer(capsule.ptr(), versioned ? kVersioned : kCapsule);
   if (managed == nullptr) throw nb::python_error();
   if (versioned && static_cast<ManagedVersioned*>(managed)->major != 1) {
-    throw nb::type_error("samesum: DLPack's tensor is of a version that is not 1, and its producer was told to");  // the capsule gives it back
+    throw nb::type_error(
+        "samesum: DLPack's tensor is of a version that is not 1, and its producer was told to");  // the capsule gives it back
   }
   const DLTensor& tensor = versioned ? static_cast<ManagedVersioned*>(managed)->tensor : static_cast<Managed*>(managed)->tensor;
   const std::string format = format_of(tensor);
@@ -138,7 +140,8 @@ bool is_dlpack_of_cuda(nb::handle object) {
 nb::tuple read_dlpack(nb::handle object) {
   const std::int32_t type = device_type(object);
   if (type != kCpu && type != kCudaHost && type != kRocmHost) {
-    throw Error(ErrorKind::usage, "elements on DLPack's device of type " + std::to_string(type) + " have to be copied to host memory for this");
+    throw Error(ErrorKind::usage,
+                "elements on DLPack's device of type " + std::to_string(type) + " have to be copied to host memory for this");
   }
   auto tensor = std::make_unique<Tensor>(object, nb::none());
   const Tensor::Shown& shown = tensor->shown();

@@ -51,5 +51,6 @@ NB_MODULE(_core, m) {
   samesum::python::bind_groups(m);
   m.def("read_arrow", &samesum::python::read_arrow);
   m.def("read_dlpack", &samesum::python::read_dlpack);
+  m.def("watch", &samesum::python::watch);
   m.def("version", &samesum::version);
 }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace samesum::python {
@@ -57,7 +58,9 @@ View::View(nb::handle object, bool written) {
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
   const nb::object found = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
   missing_ = nb::cast<bool>(found[2]);
-  if (!take_buffer(found[0], nb::cast<bool>(found[1])) && !take_cuda(found[0])) throw nb::type_error("samesum: these elements are no numbers that samesum knows");
+  if (!take_buffer(found[0], nb::cast<bool>(found[1])) && !take_cuda(found[0])) {
+    throw nb::type_error("samesum: these elements are no numbers that samesum knows");
+  }
 }
 
 Array View::as(DType type) const {
@@ -80,6 +83,11 @@ bool View::take_buffer(nb::handle object, bool bfloat16, bool written) {
     return false;
   }
   held_ = true;
+  if (buffer_.ndim > 0 && (buffer_.shape == nullptr || buffer_.strides == nullptr)) {  // numpy's scalar dates, as bytes
+    PyBuffer_Release(&buffer_);
+    held_ = false;
+    return false;
+  }
   const char* format = buffer_.format == nullptr ? "B" : buffer_.format;
   if (*format == '>' || *format == '!') {  // as_buffer swaps the bytes
     PyBuffer_Release(&buffer_);
@@ -180,7 +188,8 @@ bool View::take_dlpack(nb::handle object) {
     set_type(shown.format.c_str(), static_cast<std::size_t>(shown.size));
   }
   place = nb::make_tuple(place[0], object.attr("__dlpack_device__")()[1], place[2]);
-  take_memory(reinterpret_cast<std::uintptr_t>(shown.data), shown.shape, shown.strides, [&] { return place; });  // NOLINT: an address of a GPU
+  take_memory(reinterpret_cast<std::uintptr_t>(shown.data), shown.shape, shown.strides,
+              [&] { return place; });  // NOLINT: an address of a GPU
   return true;
 }
 
@@ -210,6 +219,41 @@ void View::take_memory(std::uintptr_t address, std::vector<std::uint64_t> shape,
   void* first = reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(low));  // NOLINT
   array_.emplace(Buffer::wrap(device, first, static_cast<std::uint64_t>(high - low)), Shape(shape), type_, static_cast<std::uint64_t>(-low),
                  Strides(strides));
+}
+
+namespace {
+
+thread_local PyObject* watching = nullptr;  // borrowed from watch()
+
+/// What watches the work of this thread, for as long as this object lives.
+class Watching {
+ public:
+  explicit Watching(PyObject* progress) : before_(std::exchange(watching, progress)) {}
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+  ~Watching() { watching = before_; }
+
+ private:
+  PyObject* before_;
+};
+
+}  // namespace
+
+bool is_watched() { return watching != nullptr; }
+
+bool keep_on(const Progress& progress) {
+  if (PyErr_CheckSignals() != 0) return false;
+  if (watching == nullptr) return true;
+  PyObject* const called = watching;
+  const Watching unwatched(nullptr);  // the function may use samesum
+  const nb::object answer = nb::steal(
+      PyObject_CallFunction(called, "KK", static_cast<unsigned long long>(progress.done), static_cast<unsigned long long>(progress.total)));
+  return answer.is_valid();
+}
+
+nb::object watch(nb::handle progress, nb::handle function, const nb::dict& named) {
+  const Watching watched(progress.ptr());
+  return function(**named);
 }
 
 Options options_of(nb::handle nan, nb::handle device) {

@@ -42,7 +42,8 @@ class View {
   bool take_buffer(nb::handle object, bool bfloat16, bool written = false);
   bool take_cuda(nb::handle object);
   bool take_dlpack(nb::handle object);
-  /// Elements on a GPU, the first of which is at `address`; `place_of`: what samesum._arrays.cuda_place gives, asked for where there are any.
+  /// Elements on a GPU, the first of which is at `address`; `place_of`: what samesum._arrays.cuda_place gives, asked for where there are
+  /// any.
   void take_memory(std::uintptr_t address, std::vector<std::uint64_t> shape, std::vector<std::int64_t> strides,
                    const std::function<nb::object()>& place_of);
   void set_type(const char* format, std::size_t size);
@@ -62,15 +63,22 @@ Device device_of(nb::handle device);
 /// The options of a call: the name of the policy on NaNs, and a device or None for the choice by size.
 Options options_of(nb::handle nan, nb::handle device);
 
+/// Called between two parts of long work: Ctrl-C and the function that watch() was given, if any. False: an exception of Python is set.
+bool keep_on(const Progress& progress);
+/// Whether the work of this thread is watched.
+bool is_watched();
+/// function(**named); long work that it does in this thread calls `progress` with what is done and the whole.
+nb::object watch(nb::handle progress, nb::handle function, const nb::dict& named);
+
 /// Runs `work` without the interpreter's lock where it is long, so that other threads of Python run and Ctrl-C ends it.
 template <class Work>
 auto run(std::uint64_t bytes, Options& options, const Work& work) {
   constexpr std::uint64_t kLong = 1 << 15;  // below, giving the lock back costs more than the work
-  if (bytes < kLong && !options.device) return work();
+  if (bytes < kLong && !options.device && !is_watched()) return work();
   struct Interrupted {};
-  options.progress = [](const Progress&) {
+  options.progress = [](const Progress& progress) {
     nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw Interrupted();  // the exception stays set in this thread
+    if (!keep_on(progress)) throw Interrupted();  // the exception stays set in this thread
   };
   try {
     nb::gil_scoped_release release;

@@ -1,0 +1,313 @@
+"""What depends on the order of elements or on which are zero: extrema, quantiles, counts; and all statistics at once."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as _numpy
+
+from . import _core
+from ._arrays import present
+from ._core import Statistics
+from ._docs import documented
+from ._progress import watched
+from ._reductions import _AXIS, _along, _axes, _each, _simple, into, numbers
+from ._times import or_times
+
+if TYPE_CHECKING:
+    from ._docs import Axis, DeviceLike, Progress
+
+
+def _extreme(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
+    greatest = name == "max"
+    try:
+        if axis is None and where is True and out is None and not keepdims:
+            return _core.extremum(x, greatest, False, nan, device)
+        return _along(getattr(_AXIS, name), lambda part: _core.extremum(part, greatest, False, nan, device), x, axis, out, keepdims, where, device,
+                      nan)
+    except TypeError:
+        return or_times(name, x, axis, None, out, keepdims, where, device, nan)
+
+
+def _place(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, device: DeviceLike, nan: str) -> Any:
+    try:
+        if axis is None and out is None and not keepdims:
+            return _core.extremum(x, name == "argmax", True, nan, device)
+        return _core.along(getattr(_AXIS, name), x, _axes(axis), keepdims, nan, device, out)
+    except TypeError:
+        return or_times(name, x, axis, None, out, keepdims, True, device, nan)
+
+
+@documented
+def min(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None, nan: str = "propagate",
+        progress: Progress = None) -> Any:
+    """The least element; -0.0 is less than 0.0.
+
+    Parameters
+    ----------
+    {x axis out keepdims where device nan progress}
+
+    Returns
+    -------
+    int, float or numpy.ndarray
+
+    Raises
+    ------
+    NoAnswerError
+        Where there are no elements.
+
+    Examples
+    --------
+    >>> samesum.min([2.0, 0.0, -0.0])
+    -0.0
+    """
+    if progress is not None:
+        return watched(min, locals())
+    return _extreme("min", x, axis, out, keepdims, where, device, nan)
+
+
+@documented
+def max(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None, nan: str = "propagate",
+        progress: Progress = None) -> Any:
+    """The greatest element; 0.0 is greater than -0.0.
+
+    Parameters
+    ----------
+    {x axis out keepdims where device nan progress}
+
+    Returns
+    -------
+    int, float or numpy.ndarray
+
+    Raises
+    ------
+    NoAnswerError
+        Where there are no elements.
+
+    Examples
+    --------
+    >>> samesum.max([[1, 5], [7, 3]], axis=1)
+    array([5, 7])
+    """
+    if progress is not None:
+        return watched(max, locals())
+    return _extreme("max", x, axis, out, keepdims, where, device, nan)
+
+
+@documented
+def argmin(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, device: DeviceLike = None, nan: str = "propagate",
+           progress: Progress = None) -> Any:
+    """The lowest index of the least element, in C order; of the first NaN where there is one and it is not skipped.
+
+    Parameters
+    ----------
+    {x axis out keepdims device nan progress}
+
+    Returns
+    -------
+    int or numpy.ndarray
+
+    Raises
+    ------
+    NoAnswerError
+        Where there are no elements.
+
+    Examples
+    --------
+    >>> samesum.argmin([4, 1, 1])
+    1
+    """
+    if progress is not None:
+        return watched(argmin, locals())
+    return _place("argmin", x, axis, out, keepdims, device, nan)
+
+
+@documented
+def argmax(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, device: DeviceLike = None, nan: str = "propagate",
+           progress: Progress = None) -> Any:
+    """The lowest index of the greatest element, in C order; of the first NaN where there is one and it is not skipped.
+
+    Parameters
+    ----------
+    {x axis out keepdims device nan progress}
+
+    Returns
+    -------
+    int or numpy.ndarray
+
+    Raises
+    ------
+    NoAnswerError
+        Where there are no elements.
+
+    Examples
+    --------
+    >>> samesum.argmax([4.0, float('nan'), 5.0], nan='skip')
+    2
+    """
+    if progress is not None:
+        return watched(argmax, locals())
+    return _place("argmax", x, axis, out, keepdims, device, nan)
+
+
+@documented
+def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
+                  nan: str = "propagate", progress: Progress = None) -> Any:
+    """How many elements are not zero; a NaN is not.
+
+    Parameters
+    ----------
+    {x axis out keepdims where device nan progress}
+
+    Returns
+    -------
+    int or numpy.ndarray
+
+    Examples
+    --------
+    >>> samesum.count_nonzero([0.0, -0.0, 5e-324])
+    1
+    """
+    if progress is not None:
+        return watched(count_nonzero, locals())
+    if axis is None and where is True and out is None and not keepdims:
+        return _core.count_nonzero(x, nan, device)
+    return _along(_AXIS.count_nonzero, lambda part: _core.count_nonzero(part, nan, device), x, axis, out, keepdims, where, device, nan)
+
+
+@documented
+def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
+    """Whether any element is not zero; a NaN is not zero.
+
+    Parameters
+    ----------
+    {x axis out keepdims where device}
+
+    Returns
+    -------
+    bool or numpy.ndarray
+
+    Examples
+    --------
+    >>> samesum.any([[0, 0], [0, 3]], axis=1)
+    array([False,  True])
+    """
+    return into(out, count_nonzero(x, axis, None, keepdims, where, device) > 0)
+
+
+@documented
+def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
+    """Whether no element is zero; a NaN is not zero.
+
+    Parameters
+    ----------
+    {x axis out keepdims where device}
+
+    Returns
+    -------
+    bool or numpy.ndarray
+
+    Examples
+    --------
+    >>> samesum.all([1.0, float('nan')])
+    True
+    """
+    if not _simple(x, where):
+        return _each(lambda part: _core.count_nonzero(part, "propagate", device) == part.size, x, axis, keepdims, out, where)
+    x, _ = present(x)
+    x = x if hasattr(x, "shape") else _numpy.asarray(x)
+    shape = x.shape
+    positions = 1
+    for i in range(len(shape)) if axis is None else _axes(axis) or []:
+        positions *= shape[i]
+    return into(out, count_nonzero(x, axis, None, keepdims, True, device) == positions)
+
+
+@documented
+def stats(x: Any, device: DeviceLike = None, progress: Progress = None) -> Statistics:
+    """Count, extrema and their positions, sum, mean, variance, norm and more from one pass.
+
+    Parameters
+    ----------
+    {x device progress}
+
+    Returns
+    -------
+    Statistics
+
+    Examples
+    --------
+    >>> found = samesum.stats([1.0, 2.0, 6.0])
+    >>> found.mean, found.max, found.argmax
+    (3.0, 6.0, 2)
+    """
+    if progress is not None:
+        return watched(stats, locals())
+    return _core.stats(x, device)
+
+
+@documented
+def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "linear", keepdims: bool = False, where: Any = True,
+             device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
+    """Exact quantiles.
+
+    Parameters
+    ----------
+    {x}
+    q : float or array_like of float
+        In [0, 1]. Of several, the results lie along the first axis.
+    {axis out}
+    method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
+        What is between two elements, as numpy's.
+    {keepdims where device nan progress}
+
+    Returns
+    -------
+    int, float or numpy.ndarray
+
+    Raises
+    ------
+    NoAnswerError
+        Where there are no elements.
+
+    Examples
+    --------
+    >>> samesum.quantile([1.0, 2.0, 4.0, 8.0], [0.0, 0.5])
+    array([1., 3.])
+    """
+    if progress is not None:
+        return watched(quantile, locals())
+    if axis is not None or keepdims or where is not True or out is not None:
+        if _numpy.ndim(q) == 0:
+            return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where)
+        return into(out, _numpy.array([quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in q]))
+    if _numpy.ndim(q) == 0:
+        return _core.quantiles(x, [float(q)], method, nan, device)[0]
+    return numbers(_core.quantiles(x, [float(each) for each in q], method, nan, device))
+
+
+@documented
+def median(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None, nan: str = "propagate",
+           progress: Progress = None) -> Any:
+    """The exact median.
+
+    Parameters
+    ----------
+    {x axis out keepdims where device nan progress}
+
+    Returns
+    -------
+    int, float or numpy.ndarray
+
+    Raises
+    ------
+    NoAnswerError
+        Where there are no elements.
+
+    Examples
+    --------
+    >>> samesum.median([5.0, 1.0, 3.0])
+    3.0
+    """
+    if progress is not None:
+        return watched(median, locals())
+    return quantile(x, 0.5, axis, out, "linear", keepdims, where, device, nan)
