@@ -83,6 +83,10 @@ $(PYTHON_TOOLS)/ready:
 
 python-tools: $(PYTHON_TOOLS)/ready
 
+# What tests of the Python package use where it is there, and skip where not; small packages only.
+python-test-tools: python-tools
+	@$(PYTHON_TOOLS)/bin/pip install --quiet --disable-pip-version-check dask ml_dtypes
+
 python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
 	@cmake --build --preset $(PRESET) --target samesum_python
@@ -95,4 +99,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format dist python-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format dist python-tools python-test-tools python wheel clean

@@ -23,6 +23,39 @@
 namespace samesum::python {
 namespace {
 
+/// The root of each group's exact variance, rounded once; NaN where there is none.
+Values deviations(const GroupSums& sums, std::uint64_t ddof, NanPolicy nan) {
+  Values roots(DType::float64, {sums.groups()});
+  auto* each = static_cast<double*>(roots.data());
+  for (std::uint64_t i = 0; i < sums.groups(); ++i) {
+    const std::uint64_t counted = sums.count(i) - (nan == NanPolicy::skip ? sums.nan_count(i) : 0);
+    each[i] = counted > ddof ? sums.statistics(i).standard_deviation(ddof, nan) : std::numeric_limits<double>::quiet_NaN();
+  }
+  return roots;
+}
+
+}  // namespace
+
+GroupOptions kept_for(const std::string& what) {
+  return {.squares = what == "var" || what == "std" || what == "norm", .extrema = what == "min" || what == "max"};
+}
+
+Values values_of(const GroupSums& sums, const std::string& what, std::uint64_t ddof, NanPolicy nan) {
+  if (what == "mean") return sums.means(nan);
+  if (what == "var") return sums.variances(ddof, nan);
+  if (what == "std") return deviations(sums, ddof, nan);
+  if (what == "norm") {
+    Values norms(DType::float64, {sums.groups()});
+    for (std::uint64_t i = 0; i < sums.groups(); ++i) static_cast<double*>(norms.data())[i] = sums.statistics(i).norm(nan);
+    return norms;
+  }
+  if (what == "min") return sums.minima(nan);
+  if (what == "max") return sums.maxima(nan);
+  return sums.sums(nan);
+}
+
+namespace {
+
 using namespace nanobind::literals;
 
 nb::object shown(Values values) {
@@ -47,33 +80,15 @@ nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std
   return array_of(std::move(values), type);
 }
 
-/// The root of each group's exact variance, rounded once; NaN where there is none.
-Values deviations(const GroupSums& sums, std::uint64_t ddof, NanPolicy nan) {
-  Values roots(DType::float64, {sums.groups()});
-  auto* each = static_cast<double*>(roots.data());
-  for (std::uint64_t i = 0; i < sums.groups(); ++i) {
-    const std::uint64_t counted = sums.count(i) - (nan == NanPolicy::skip ? sums.nan_count(i) : 0);
-    each[i] = counted > ddof ? sums.statistics(i).standard_deviation(ddof, nan) : std::numeric_limits<double>::quiet_NaN();
-  }
-  return roots;
-}
-
 /// The groups of the elements of a table by their keys.
 nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, std::uint64_t ddof, nb::handle nan) {
   const View view(x);
   Options options = options_of(nan, nb::none());
-  const GroupOptions kept{.squares = what == "var" || what == "std", .extrema = what == "min" || what == "max"};
+  const GroupOptions kept = kept_for(what);
   if (what == "count") {  // numpy counts by int64
     return array_of(run(view.bytes(), options, [&] { return by.sums(every(view).array()).counts(); }), DType::int64);
   }
-  return shown(run(view.bytes(), options, [&] {
-    const GroupSums sums = by.sums(every(view).array(), kept);
-    if (what == "mean") return sums.means(options.nan);
-    if (what == "var") return sums.variances(ddof, options.nan);
-    if (what == "std") return deviations(sums, ddof, options.nan);
-    if (what == "min") return sums.minima(options.nan);
-    return what == "max" ? sums.maxima(options.nan) : sums.sums(options.nan);
-  }));
+  return shown(run(view.bytes(), options, [&] { return values_of(by.sums(every(view).array(), kept), what, ddof, options.nan); }));
 }
 
 /// The sums of `values` at the indices 0 to groups - 1; `to`: an array to which they are added, its elements rounded once.

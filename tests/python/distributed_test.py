@@ -1,0 +1,91 @@
+"""samesum.distributed over processes of torch.distributed's gloo: every rank has the bits of exact arithmetic."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+if "SAMESUM_PYTHON_PACKAGE" not in os.environ:
+    raise unittest.SkipTest("the Python module is not built: make python fetches nanobind and builds it")
+sys.path.insert(0, os.environ["SAMESUM_PYTHON_PACKAGE"])
+try:
+    import numpy as np
+    import samesum
+    import torch
+    import torch.distributed
+except ImportError as error:
+    raise unittest.SkipTest(f"samesum.distributed is not tested: {error}")
+if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+    raise unittest.SkipTest("this torch has no gloo")
+import samesum.distributed
+from samesum import _digits
+
+PROGRAM = pathlib.Path(__file__).with_name("distributed_ranks.py")
+
+
+class Ranks(unittest.TestCase):
+    def run_ranks(self, size):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "PYTHONPATH": os.environ["SAMESUM_PYTHON_PACKAGE"], "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+            ranks = [subprocess.Popen([sys.executable, PROGRAM, str(rank), str(size), folder], env=environment, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True) for rank in range(size)]
+            try:
+                for rank in ranks:
+                    said, _ = rank.communicate(timeout=300)
+                    self.assertEqual(rank.returncode, 0, said)
+                    self.assertIn("compared", said)
+            finally:
+                for rank in ranks:
+                    rank.kill()
+                    rank.wait()
+
+    def test_one_rank(self):
+        self.run_ranks(1)
+
+    def test_two_ranks(self):
+        self.run_ranks(2)
+
+    def test_five_ranks(self):
+        self.run_ranks(5)
+
+
+class Words(unittest.TestCase):
+    def test_what_is_sent_is_what_is_needed(self):
+        x = torch.tensor([1.0, -1.5, 3.0, 0.0])
+        high, low, special = _digits.range_of(x).tolist()
+        self.assertEqual((high + low + 1, special), (1, 0))  # one word each
+        self.assertEqual(_digits.rounded(_digits.of_floats(x, -low, high), -low, x).tolist(), x.tolist())
+        self.assertEqual(_digits.range_of(torch.zeros(3)).tolist(), [-1, -1000, 0])
+        for value, special in ((-0.0, 1), (float("nan"), 1), (float("-inf"), 1), (5e-324, 0), (1.7e308, 0)):
+            self.assertEqual(_digits.range_of(torch.tensor([value], dtype=torch.float64))[2].item(), special)
+
+    def test_words_of_every_number(self):
+        """All float16 and bfloat16, and float32 and float64 of random bits."""
+        rng = np.random.default_rng(1)
+        for dtype, bits in ((torch.float16, np.arange(-2**15, 2**15).astype(np.int16)), (torch.bfloat16, np.arange(-2**15, 2**15).astype(np.int16)),
+                            (torch.float32, rng.integers(-2**31, 2**31, 50000).astype(np.int32)),
+                            (torch.float64, rng.integers(-2**63, 2**63 - 1, 50000))):
+            x = torch.from_numpy(bits).view(dtype)
+            x = torch.cat([x, torch.tensor([torch.finfo(dtype).max, torch.finfo(dtype).tiny, torch.finfo(dtype).smallest_normal / 2], dtype=dtype)])
+            x = x[torch.isfinite(x)]
+            high, low, _ = _digits.range_of(x).tolist()
+            found = _digits.rounded(_digits.of_floats(x, -low, high), -low, x)
+            self.assertTrue(torch.equal(found, x), dtype)
+            found = _digits.with_specials(found, _digits.specials(x))
+            kind = torch.int64 if dtype == torch.float64 else torch.int32 if dtype == torch.float32 else torch.int16
+            self.assertTrue(torch.equal(found.view(kind), x.view(kind)), "with the signs of zeros")
+
+
+class Arguments(unittest.TestCase):
+    def test_what_is_refused(self):
+        for wrong in (torch.ones(3).to_sparse(), torch.ones(3, dtype=torch.complex64), torch.ones(3, dtype=torch.bool)):
+            with self.assertRaises(TypeError) as caught:
+                samesum.distributed.all_reduce_exact(wrong)
+            self.assertIn("takes", str(caught.exception))
+        with self.assertRaises(samesum.SamesumError):
+            samesum.distributed.all_reduce_exact(torch.ones(3), block=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
