@@ -5,6 +5,8 @@
 #include "pairs/pairs_formula.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace samesum::all_pairs {
@@ -52,15 +54,19 @@ class FormulaValues {
       const Real* const from = formula_.operands[k].of_y ? y_.data() + k * kMost + first : x_.data() + k * kBlock;
       columns_[k] = {reinterpret_cast<const std::byte*>(from), problem_.type, sizeof(Real)};
     }
-    evaluator_.run(columns_, 0, count);
+    failure_ = evaluator_.run(columns_, 0, count);
     return static_cast<const Real*>(evaluator_.results()[0]);
   }
+  /// Of the latest run(): all numbers of a formula that gives several; and the first of those y for which it has no value.
+  std::span<const void* const> results() const noexcept { return evaluator_.results(); }
+  const std::optional<formula::Failure>& failure() const noexcept { return failure_; }
 
  private:
   const Problem& problem_;
   const PairFormula& formula_;
   formula::Evaluator evaluator_;
   std::vector<formula::Column> columns_;
+  std::optional<formula::Failure> failure_;
   std::vector<Real> x_, y_;  // of each operand
 };
 
