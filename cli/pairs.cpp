@@ -260,8 +260,8 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();
   CLI::Option* const f = command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist");
   f->type_name("NAME");
-  CLI::Option* const reduce = command->add_option("--reduce", options->reduction,
-                                                  "sum (default), min, max, argmin, argmax, product, logsumexp, smallest, argsmallest");
+  CLI::Option* const reduce =
+      command->add_option("--reduce", options->reduction, "sum (default), product, logsumexp, or [arg]min, [arg]max, [arg]smallest");
   reduce->type_name("NAME");
   command->add_option("--k", options->pairs.k, "how many, of smallest and argsmallest: 1 (default) to 128")
       ->transform(whole_number(1, 128))
