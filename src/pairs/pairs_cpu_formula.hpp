@@ -5,6 +5,7 @@
 #include "pairs/pairs_formula.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,8 +27,8 @@ class FormulaValues {
         x_(formula_.operands.size() * kBlock),
         y_(formula_.operands.size() * kMost) {}
 
-  /// Takes `count` y (at most kMost) from number `first` on, element by element.
-  void load_y(std::uint64_t first, std::size_t count) {
+  /// Takes `count` y (at most kMost) from number `first` on, element by element: to the places that `order` says, where it is not null.
+  void load_y(std::uint64_t first, std::size_t count, const std::uint16_t* order = nullptr) {
     const std::uint64_t components = problem_.components;
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       const PairFormula::Operand& operand = formula_.operands[k];
@@ -37,7 +38,11 @@ class FormulaValues {
       const Real* const from =
           static_cast<const Real*>(in_b ? problem_.b : problem_.of_y) + first * width + operand.element - (in_b ? 0 : components);
       Real* const to = y_.data() + k * kMost;
-      for (std::size_t i = 0; i < count; ++i) to[i] = from[i * width];
+      if (order == nullptr) {
+        for (std::size_t i = 0; i < count; ++i) to[i] = from[i * width];
+      } else {
+        for (std::size_t i = 0; i < count; ++i) to[order[i]] = from[i * width];
+      }
     }
   }
 

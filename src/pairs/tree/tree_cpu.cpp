@@ -98,13 +98,28 @@ class TreeRun {
     std::vector<StateTree> trees(count, StateTree(CombineStates{&combiner}));
     std::vector<std::vector<std::uint64_t>> leaves(width_, std::vector<std::uint64_t>(kMost));
     const std::uint64_t begin = part * shares_.share, end = std::min(begin + shares_.share, problem_.y_count);
-    for (std::uint64_t y = begin; y < end; y += kMost) {
-      const std::size_t there = std::min<std::uint64_t>(kMost, end - y);
-      values.load_y(y, there);
+    std::vector<std::uint16_t> order(kMost);
+    // Whole subtrees. An index of y needs these in order.
+    for (std::uint64_t y = begin, there = 0; y < end; y += there) {
+      there = std::min<std::uint64_t>(kMost, std::bit_floor(end - y));
+      const int level = std::countr_zero(there);
+      const bool reversed = !nodes_.lift.uses_index;
+      if (reversed) reverse(order, level);
+      values.load_y(y, there, reversed ? order.data() : nullptr);
       for (std::uint64_t i = 0; i < count; ++i) {
         values.load_x(static_cast<const Real*>(problem_.a) + (first + i) * problem_.components);
-        if (!make_leaves(values, lift, leaves, first + i, y, there)) return;
-        combine_safely(first + i, y, [&] { append(combiner, trees[i], leaves, y, there); });
+        if (!make_leaves(values, lift, leaves, first + i, y, there, !reversed)) {
+          if (!reversed) return;
+          values.load_y(y, there);  // which y failed first?
+          make_leaves(values, lift, leaves, first + i, y, there, true);
+          return;
+        }
+        combine_safely(first + i, y, [&] {
+          combiner.note(y, there);
+          trees[i].append(reversed ? combiner.root_of_reversed(leaf_columns<std::byte*>(leaves), level)
+                                   : combiner.root(leaf_columns<const std::byte*>(leaves), level),
+                          level);
+        });
       }
     }
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -115,8 +130,9 @@ class TreeRun {
     }
   }
 
+  // False where f has no value for one of these y, or it makes no node; noted as a failure where they are in order.
   bool make_leaves(PairValues<Real>& values, formula::Evaluator& lift, std::vector<std::vector<std::uint64_t>>& leaves, std::uint64_t x,
-                   std::uint64_t y, std::size_t there) {
+                   std::uint64_t y, std::size_t there, bool in_order) {
     std::vector<formula::Column> columns;
     for (std::size_t k = 0; k < there; k += kBlock) {
       const std::size_t length = std::min(kBlock, there - k);
@@ -133,7 +149,7 @@ class TreeRun {
       }
       if (failure) {
         const std::uint64_t at = y + k + failure->position;
-        failed_.add(x, at, no_value(problem_.first + x, at, formula::name_of_fault(failure->faults)));
+        if (in_order) failed_.add(x, at, no_value(problem_.first + x, at, formula::name_of_fault(failure->faults)));
         return false;
       }
       for (std::size_t c = 0; c < width_; ++c) {
@@ -144,19 +160,20 @@ class TreeRun {
     return true;
   }
 
-  // Aligned blocks of leaves, each of which is a subtree.
-  void append(formula::Combiner& combiner, StateTree& tree, const std::vector<std::vector<std::uint64_t>>& leaves, std::uint64_t y,
-              std::size_t count) {
-    std::vector<const std::byte*> from(width_);
-    for (std::size_t done = 0; done < count;) {
-      const int level = static_cast<int>(std::bit_width(count - done)) - 1;
-      for (std::size_t c = 0; c < width_; ++c) {
-        from[c] = reinterpret_cast<const std::byte*>(leaves[c].data()) + done * formula::bytes_of(nodes_.types()[c]);
-      }
-      combiner.note(y + done, std::uint64_t{1} << level);
-      tree.append(combiner.root(from, level), level);
-      done += std::size_t{1} << level;
+  // Where leaf i of 2^level goes: the index with its bits in reverse.
+  static void reverse(std::vector<std::uint16_t>& order, int level) {
+    order[0] = 0;
+    for (int bit = 0; bit < level; ++bit) {
+      const std::size_t count = std::size_t{1} << bit;
+      for (std::size_t i = 0; i < count; ++i) order[count + i] = static_cast<std::uint16_t>(order[i] | 1u << (level - 1 - bit));
     }
+  }
+
+  template <class Pointer>
+  static std::vector<Pointer> leaf_columns(std::vector<std::vector<std::uint64_t>>& leaves) {
+    std::vector<Pointer> columns;
+    for (std::vector<std::uint64_t>& column : leaves) columns.push_back(reinterpret_cast<Pointer>(column.data()));
+    return columns;
   }
 
   static std::vector<DType> types_of_values(const Problem& problem) {

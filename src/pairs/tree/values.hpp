@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,22 +23,26 @@ class PairValues {
     if (problem.formula != nullptr) {
       formula_.emplace(problem);
     } else {
-      turned_.resize(problem.components == 1 ? 0 : kMost * problem.components);
       values_.resize(kBlock);
     }
   }
 
-  /// Takes `count` y (at most kMost) from number `first` on.
-  void load_y(std::uint64_t first, std::size_t count) {
-    if (formula_) return formula_->load_y(first, count);
+  /// Takes `count` y (at most kMost) from number `first` on; to the places that `order` says, where it is not null.
+  void load_y(std::uint64_t first, std::size_t count, const std::uint16_t* order = nullptr) {
+    if (formula_) return formula_->load_y(first, count, order);
     const std::uint64_t components = problem_.components;
     b_ = static_cast<const Real*>(problem_.b) + first * components;
     weights_ = problem_.weighted() ? static_cast<const Real*>(problem_.of_y) + first : nullptr;
-    if (components == 1) return;
+    if (components == 1 && order == nullptr) return;
+    turned_.resize(kMost * (components + 1));  // by components, and the weights
+    const auto place = [&](std::size_t i) { return order == nullptr ? i : order[i]; };
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::uint64_t d = 0; d < components; ++d) turned_[d * kMost + i] = b_[i * components + d];
+      for (std::uint64_t d = 0; d < components; ++d) turned_[d * kMost + place(i)] = b_[i * components + d];
     }
     b_ = turned_.data();
+    if (weights_ == nullptr || order == nullptr) return;
+    for (std::size_t i = 0; i < count; ++i) turned_[components * kMost + order[i]] = weights_[i];
+    weights_ = turned_.data() + components * kMost;
   }
   /// Takes an x.
   void load_x(const Real* x) {
@@ -70,7 +75,7 @@ class PairValues {
   const Problem& problem_;
   std::optional<FormulaValues<Real>> formula_;
   const Real *a_ = nullptr, *b_ = nullptr, *weights_ = nullptr;
-  std::vector<Real> turned_, values_;  // B by components, where there are several
+  std::vector<Real> turned_, values_;
   const void* named_ = nullptr;
 };
 

@@ -19,7 +19,7 @@ namespace samesum::all_pairs {
 
 /// Parts are aligned blocks of the tree over the y.
 struct Shares {
-  static constexpr std::uint64_t kXOfTask = 8;  // how often a block of y is used while it is in the cache
+  static constexpr std::uint64_t kXOfTask = 32;  // how often y that were gathered are used
   std::uint64_t share = 0, parts = 0;
 
   Shares(const Problem& problem, std::uint64_t least) {
