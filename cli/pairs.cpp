@@ -75,8 +75,9 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
       result = pairs(a.view().part(first * components, count * components), b.view(), options.pairs,
                      {.device = device, .progress = told, .tuning = options.tuning});
     } catch (const Error& error) {  // the library's message names arrays; adds their files
-      throw Error(error.kind(),
-                  fmt::format("{}, {}{}{}: {}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights, error.what()));
+      const std::string counted = first == 0 ? "" : fmt::format(" (x counted from number {} on)", first);
+      throw Error(error.kind(), fmt::format("{}, {}{}{}: {}{}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights,
+                                            error.what(), counted));
     }
     take(first, result);
   }
