@@ -17,6 +17,7 @@
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/formula.hpp>
+#include <samesum/operator.hpp>
 #include <samesum/options.hpp>
 #include <samesum/types.hpp>
 
@@ -40,13 +41,20 @@ enum class PairFunction {
   invdist,     ///< 1/sqrt(sqdist + s²) with the softening s: s starts at fl(s²) instead of 0, then a square root, then a division
 };
 
-/// The reduction of f(A[x], B[y]) over all y. A weight w of y replaces it by fl(w f); in a formula it is `w`, and no more.
+/// The reduction of f(A[x], B[y]) over all y. A weight w of y replaces it by fl(w f); in a formula it is `w`, and no more. Of a formula
+/// that gives several numbers each is reduced by itself, but not by smallest and argsmallest.
+///
+/// Of integers a sum and a product are exact, and an error where they do not fit into 64 bits.
 enum class PairReduction {
-  sum,     ///< +0.0 where there is no y
-  min,     ///< NaN if any is NaN; -0.0 < +0.0
-  max,     ///< likewise
-  argmin,  ///< the lowest y of the least value, counted from 0; if any is NaN, the y of the first
-  argmax,  ///< likewise of the greatest
+  sum,          ///< +0.0 where there is no y
+  min,          ///< NaN if any is NaN; -0.0 < +0.0
+  max,          ///< likewise
+  argmin,       ///< the lowest y of the least value, counted from 0; if any is NaN, the y of the first
+  argmax,       ///< likewise of the greatest
+  product,      ///< of floats each multiplication is rounded once, in the order of the balanced tree over y (product() has the same bits)
+  logsumexp,    ///< log of the sum of exp(f), without overflow; by the same tree, and fixed operations: the bounds are in docs/pairs.md
+  smallest,     ///< the k least values, in order; NaN comes first, -0.0 < +0.0
+  argsmallest,  ///< their y, counted from 0; of equal values the lower comes first
 };
 
 /// How a sum of pairs is rounded. In the bounds, u = 2^-24 (float32) or 2^-53 (float64), k is the number of y, D the number of components,
@@ -86,24 +94,33 @@ struct PairsProblem {
   std::optional<Array> weights = {};  ///< one per y, of the type of A and B
 
   /// In place of `f`: a formula (docs/formulas.md) of the vectors `a` and `b`, of the weight `w` where there are weights, of the inputs
-  /// `of_y` and of parameters. Its value is converted to the type of A and B; 64 components are possible. An operation that may fail, such
-  /// as int64(a[0]), is refused.
+  /// `of_y` and of parameters. Its value, or the numbers of a tuple, are converted to the type of A and B; 64 components are possible. An
+  /// operation that may fail, such as int64(a[0]), is refused but by `combine`.
   std::optional<Formula> formula = {};
   std::vector<FormulaParameter> parameters = {};
   /// Further arrays that a formula takes by name, of the type of A and B: one element for each y or, of a `vector`, one vector.
   std::vector<FormulaInput> of_y = {};
+
+  /// In place of `reduction`: an operator of the user's own, over the balanced tree over y, as reduce() has it. It takes what f gives, in
+  /// the types that f gives it; all numbers of its result, or of what `finish` makes of it, are of one type, which C has.
+  std::optional<Operator> combine = {};
+  std::uint32_t k = 1;  ///< of smallest and argsmallest: 1 to 128, and not more than there are y
 };
 
-/// X values: indices for argmin and argmax, otherwise of the type of A and B.
-using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
+/// The values for each x, one x after the other: indices for argmin and argmax, of an operator what it gives, otherwise of the type of A
+/// and B. There is one for each x, of smallest and argsmallest there are k, and as many as f or an operator gives where that is several.
+using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
-/// A and B are both float32 or both float64, their vectors in C order (the rows of a matrix). Arrays on a device, and arrays that are not
-/// contiguous, are copied to the host first. Every NaN in the result is the canonical one.
-/// @throws Error (usage) for other types, lengths that are no multiple of D, a parameter out of its range, no y for any reduction but a
-/// sum, a formula that is none of these inputs, or where the device lacks what the exact answer needs (denormals, a correct fma, float64;
-/// for invdist division and square roots), with the reason; Error (device) where the device fails. Without Options::device it runs on the
-/// device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs about as much as summing a byte.
+/// A and B are of one type, their vectors in C order (the rows of a matrix). The 16-bit floats are computed with, and C is, as of float32;
+/// integers as of int64, or of uint64 where they are that, in formulas and the functions from product to sqdist. What a formula of integers
+/// gives keeps its type (a bool is an int64), and an operation of it that fails is an error that names the pair. Arrays on a device, and
+/// arrays that are not contiguous, are copied to the host first. Every NaN in the result is the canonical one.
+/// @throws Error (usage) for lengths that are no multiple of D, a parameter out of its range, no y for any reduction but a
+/// sum, a product and a log-sum-exp, a formula that is none of these inputs, or where the device lacks what the exact answer needs
+/// (denormals, a correct fma, float64; for invdist division and square roots), with the reason; Error (device) where the device fails.
+/// Without Options::device it runs on the device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs
+/// about as much as summing a byte.
 PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});
 
 /// A view of a result; valid as long as the result.

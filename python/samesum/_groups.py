@@ -359,16 +359,16 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
 
 @documented
 def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: str = "exact", h: float = 1.0, softening: float = 0.0,
-          weights: Any = None, device: DeviceLike = None, progress: Progress = None) -> Any:
+          weights: Any = None, device: DeviceLike = None, k: int = 1, combine: str = "", finish: str = "", progress: Progress = None) -> Any:
     """For each vector of `a` the reduction over all vectors of `b` of f(a, b): nearest neighbours, densities, potentials.
 
     Parameters
     ----------
     a, b : array_like
-        Of one axis, or of two with a vector in each row. Both float32 or both float64.
+        Of one axis, or of two with a vector in each row; of one type.
     f : str
         'product', 'difference', 'absdiff', 'sqdist', 'gaussian', 'invdist', or a formula such as 'exp(-sqdist(a, b))'.
-    reduction : {'sum', 'min', 'max', 'argmin', 'argmax'}
+    reduction : {'sum', 'min', 'max', 'argmin', 'argmax', 'product', 'logsumexp', 'smallest', 'argsmallest'}
         Over the vectors of `b`.
     accuracy : {'exact', 'compensated', 'fast'}
         Of sums: docs/pairs.md has the bounds.
@@ -376,18 +376,26 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
         Of gaussian and of invdist.
     weights : array_like, optional
         One for each vector of `b`, which multiplies f.
-    {device progress}
+    {device}
+    k : int
+        How many, of smallest and argsmallest: 1 to 128.
+    combine, finish : str
+        In place of `reduction`: an operator as a formula of `a` and `b`, and what is made of its result `a`.
+    {progress}
 
     Returns
     -------
     numpy.ndarray
-        A number for each vector of `a`.
+        A number for each vector of `a`; a row where there are several: of smallest, of a formula or an operator that gives several.
 
     Examples
     --------
     >>> samesum.pairs([[0.0, 0.0], [5.0, 5.0]], [[4.0, 4.0], [1.0, 0.0]], 'sqdist', 'argmin')
     array([1, 0])
+    >>> samesum.pairs([1, 5], [4, 3, 9], 'absdiff', 'argsmallest', k=2)
+    array([[1, 0],
+           [0, 1]])
     """
     if progress is not None:
         return watched(pairs, locals())
-    return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, device)
+    return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, device)

@@ -153,12 +153,18 @@ nb::tuple weigh_cells(const nb::list& coordinates, nb::handle weights, const std
 }
 
 nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy, double h,
-                     double softening, nb::handle weights, nb::handle device) {
+                     double softening, nb::handle weights, std::uint32_t k, const std::string& combine, const std::string& finish,
+                     nb::handle device) {
   const View left(a), right(b);
   std::unique_ptr<View> weight;
   Options options = options_of(nb::none(), device);
   PairsProblem problem{
       .reduction = parse_pair_reduction(reduction), .accuracy = parse_pair_accuracy(accuracy), .h = h, .softening = softening};
+  problem.k = k;
+  if (!combine.empty()) {
+    problem.combine.emplace(Formula(combine));
+    if (!finish.empty()) problem.combine->finish.emplace(finish);
+  }
   if (f.find('(') == std::string::npos) {
     problem.f = parse_pair_function(f);
   } else {
@@ -178,8 +184,10 @@ nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std
   }
   const PairsResult found = run(left.bytes() * right.bytes(), options, [&] { return pairs(vectors, right.array(), problem, options); });
   return std::visit(
-      [](const auto& results) {
-        Values values(dtype_of<typename std::decay_t<decltype(results)>::value_type>(), {results.size()});
+      [&](const auto& results) {
+        const std::uint64_t count = vectors.size() / problem.components, each = count == 0 ? 1 : results.size() / count;
+        Values values(dtype_of<typename std::decay_t<decltype(results)>::value_type>(),
+                      each == 1 ? std::vector{count} : std::vector{count, each});
         if (!results.empty()) std::memcpy(values.data(), results.data(), results.size() * sizeof(results[0]));
         return shown(std::move(values));
       },
@@ -203,8 +211,8 @@ void bind_groups(nb::module_& m) {
   m.def("sum_at", &sum_at, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("count_cells", &count_cells, nb::arg(), nb::arg(), nb::arg().none());
   m.def("weigh_cells", &weigh_cells);
-  m.def("pairs", &all_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-        nb::arg().none());
+  m.def("pairs", &all_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace samesum::python

@@ -24,6 +24,8 @@ PairsProblem problem_of(const samesum_pairs_problem& given) {
   if (given.h != 0) problem.h = given.h;
   problem.softening = given.softening;
   if (given.weights != nullptr) problem.weights = array_of(given.weights);
+  if (given.k != 0) problem.k = given.k;
+  if (given.by != nullptr) problem.combine = operator_of(given.by);
   if (given.formula == nullptr) {
     if (given.input_count != 0) refuse("only a formula has inputs");
     return problem;

@@ -29,8 +29,12 @@
 #endif
 #define V(x) ((VALUE)(x))
 
-// Arrays of the caller's may begin anywhere in their memory.
-#define REALS_AT(bytes, offset) ((GLOBAL const REAL*)((bytes) + (offset)))
+// Arrays of the caller's may begin anywhere in their memory, and be of another type, STORED, of which LOADED() makes a REAL.
+#ifndef STORED
+#define STORED REAL
+#define LOADED(word) (word)
+#endif
+#define REALS_AT(bytes, offset) ((GLOBAL const STORED*)((bytes) + (offset)))
 
 #if F == F_FORMULA
 // No operation of it can fail.

@@ -1,8 +1,6 @@
 // The public function: checks, and division of the work into pieces for progress and cancellation.
 #include <samesum/pairs.hpp>
 
-#include "core/array/array_blocks.hpp"
-#include "core/array/pack.hpp"
 #include "core/float_environment.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
@@ -10,6 +8,9 @@
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
+#include "pairs/tree/host_elements.hpp"
+#include "pairs/tree/nodes.hpp"
+#include "pairs/tree/tree_cpu.hpp"
 
 #include <samesum/error.hpp>
 
@@ -25,10 +26,14 @@
 namespace samesum {
 namespace {
 
+using all_pairs::HostElements;
+
 constexpr std::uint64_t kMaxComponents = 1024;
 
 constexpr std::array<std::string_view, 6> kFunctions = {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"};
-constexpr std::array<std::string_view, 5> kReductions = {"sum", "min", "max", "argmin", "argmax"};
+constexpr std::array<std::string_view, 9> kReductions = {"sum",     "min",       "max",      "argmin",     "argmax",
+                                                         "product", "logsumexp", "smallest", "argsmallest"};
+constexpr std::uint32_t kMostSmallest = 128;
 constexpr std::array<std::string_view, 3> kAccuracies = {"fast", "compensated", "exact"};
 
 template <class Enum, std::size_t n>
@@ -64,14 +69,23 @@ void check_capabilities(const DeviceInfo& info, const PairsProblem& options, con
   std::vector<Capability> needed;
   if (type == DType::float64) needed.push_back(Capability::fp64);
   if (problem.formula != nullptr) formula::require_types(problem.formula->program, info);
-  const bool bits = options.reduction != PairReduction::sum || options.accuracy == PairAccuracy::exact;
+  if (problem.nodes != nullptr) {
+    for (const formula::Program* program : {&problem.nodes->bound.program(), &problem.nodes->finish})
+      formula::require_types(*program, info);
+  }
+  const bool bits = options.reduction != PairReduction::sum || options.accuracy == PairAccuracy::exact || problem.nodes != nullptr;
   if (bits || options.accuracy == PairAccuracy::compensated) needed.insert(needed.end(), {Capability::fma, Capability::unfused});
   if (bits) {
     needed.push_back(Capability::denormals);
-    const std::vector<Capability> own = problem.formula != nullptr           ? all_pairs::needs_of(*problem.formula)
+    const std::vector<Capability> own = problem.formula != nullptr           ? all_pairs::needs_of(problem.formula->program)
                                         : options.f == PairFunction::invdist ? std::vector{Capability::division, Capability::square_root}
                                                                              : std::vector<Capability>{};
     needed.insert(needed.end(), own.begin(), own.end());
+    if (problem.nodes != nullptr) {
+      for (const formula::Program* program : {&problem.nodes->bound.program(), &problem.nodes->finish}) {
+        for (const Capability capability : all_pairs::needs_of(*program)) needed.push_back(capability);
+      }
+    }
   }
   for (const Capability capability : needed) {
     if (info.has(capability)) continue;
@@ -81,37 +95,14 @@ void check_capabilities(const DeviceInfo& info, const PairsProblem& options, con
   }
 }
 
-// The elements contiguous and aligned in host memory: the array's own memory, or a copy.
-class Packed {
- public:
-  explicit Packed(const Array& array) : view_(nullptr, 0, array.type()) {
-    if (const auto view = array.on_device() ? std::nullopt : core::single_view(array, core::Order::index)) {
-      view_ = *view;
-      if (view_.contiguous() && reinterpret_cast<std::uintptr_t>(view_.data()) % size_of(view_.type()) == 0) return;
-    }
-    copy_.resize(array.bytes() / sizeof(double) + 1);
-    auto* to = reinterpret_cast<std::byte*>(copy_.data());
-    view_ = View(to, array.size(), array.type());
-    device::for_host_blocks(array, core::Order::index, [&](View block) {
-      core::pack(block, to);
-      to += block.bytes();
-    });
-  }
-  View view() const noexcept { return view_; }
-
- private:
-  View view_;
-  std::vector<double> copy_;
-};
-
 // The inputs of the y as all_pairs::Problem::of_y.
 std::vector<double> gathered(const std::vector<FormulaInput>& inputs, const all_pairs::Problem& problem) {
   const std::size_t bytes = size_of(problem.type);
   std::vector<double> rows(problem.y_count * problem.extras * bytes / sizeof(double) + 1);
   auto* to = reinterpret_cast<std::byte*>(rows.data());
   for (const FormulaInput& input : inputs) {
-    const Packed there(input.array);
-    const auto* from = static_cast<const std::byte*>(there.view().data());
+    const HostElements there(input.array, problem.type);
+    const auto* from = static_cast<const std::byte*>(there.data());
     const std::uint64_t each = all_pairs::components_of(input) * bytes;
     for (std::uint64_t y = 0; y < problem.y_count; ++y) std::memcpy(to + y * problem.extras * bytes, from + y * each, each);
     to += each;
@@ -144,14 +135,18 @@ void in_pieces(const all_pairs::Problem& problem, std::uint64_t step, const Opti
 }
 
 template <class Value>
-PairsResult run(const all_pairs::Problem& problem, const Device& device, const Options& options) {
-  std::vector<Value> c(problem.x_count);
-  if (problem.x_count == 0 || problem.y_count == 0) return c;  // no y: empty sums
+std::vector<Value> run(const all_pairs::Problem& problem, const Device& device, const Options& options) {
+  std::vector<Value> c(problem.x_count * problem.results);
   const all_pairs::Target target{c.data()};
+  if (problem.x_count == 0 || problem.y_count == 0) {  // empty sums
+    if (problem.nodes != nullptr) all_pairs::tree_of_nothing(problem, target);
+    return c;
+  }
+  const std::uint64_t bytes = all_pairs::result_bytes(problem);
   if (!device.info().has(Capability::kernels)) {
     constexpr std::uint64_t kStep = 1024;
     in_pieces(problem, kStep, options, [&](std::uint64_t first, std::uint64_t count) {
-      all_pairs::pairs_on_cpu(problem.part(first, count), target.part(first, sizeof(Value)), options.tuning.threads);
+      all_pairs::pairs_on_cpu(problem.part(first, count), target.part(first, bytes), options.tuning.threads);
     });
     return c;
   }
@@ -159,30 +154,92 @@ PairsResult run(const all_pairs::Problem& problem, const Device& device, const O
   device::Device& queue = device.implementation();
   auto on_device = [&] {
     const device::Lock lock(queue.mutex());
-    return all_pairs::DevicePairs(queue, problem, {options.tuning.group_size});
+    return all_pairs::on_device(queue, problem, {options.tuning.group_size});
   }();
-  in_pieces(problem, on_device.step(), options, [&](std::uint64_t first, std::uint64_t count) {
+  in_pieces(problem, on_device->step(), options, [&](std::uint64_t first, std::uint64_t count) {
     const device::Lock lock(queue.mutex());
-    on_device.run(first, count, target.part(first, sizeof(Value)));
+    on_device->run(first, count, target.part(first, bytes));
   });
   return c;
 }
 
+// Several exact sums for each x: one after the other.
+template <class Value>
+std::vector<Value> run_each(const all_pairs::Problem& problem, const Device& device, const Options& options) {
+  if (!problem.one_by_one()) return run<Value>(problem, device, options);
+  std::vector<Value> c(problem.x_count * problem.results);
+  Options part = options;
+  for (std::uint32_t k = 0; k < problem.results; ++k) {
+    all_pairs::PairFormula formula = *problem.formula;
+    formula.program.results = {formula.program.results[k]};
+    all_pairs::Problem one = problem;
+    one.formula = std::make_shared<const all_pairs::PairFormula>(std::move(formula));
+    one.results = 1;
+    if (options.progress) {
+      part.progress = [&](const Progress& done) { options.progress({k * done.total + done.done, problem.results * done.total}); };
+    }
+    const std::vector<Value> values = run<Value>(one, device, part);
+    for (std::uint64_t x = 0; x < problem.x_count; ++x) c[x * problem.results + k] = values[x];
+  }
+  return c;
+}
+
+// How C[x] is reduced: by the tree, or by loops and kernels that are made for one number of each pair.
+void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) {
+  std::vector<formula::Scalar> values = {formula::scalar_of(problem.type)};
+  if (problem.formula != nullptr) {
+    const formula::Program& program = problem.formula->program;
+    values.clear();
+    for (const std::uint32_t node : program.results) values.push_back(program.nodes[node].type);
+    problem.may_fail = program.may_fail;
+  }
+  problem.results = static_cast<std::uint32_t>(values.size());
+  const bool is_float = problem.type == DType::float32 || problem.type == DType::float64;
+  const bool exact = is_float && options.reduction == PairReduction::sum && options.accuracy == PairAccuracy::exact && !options.combine;
+  if (problem.smallest() && !options.combine) {
+    if (values.size() != 1)
+      refuse(fmt::format("{} takes an f that gives one number for a pair, not {}", name_of(options.reduction), values.size()));
+    if (options.k == 0 || options.k > kMostSmallest || options.k > problem.y_count) {
+      refuse(fmt::format("k is 1 to {}, and at most the number of y, which is {}: not {}", kMostSmallest, problem.y_count, options.k));
+    }
+    problem.k = problem.results = options.k;
+    if (!problem.indices()) problem.own_result = all_pairs::value_type(problem);
+  } else if (!exact && (!is_float || all_pairs::by_tree(options, values))) {
+    problem.nodes = std::make_shared<const all_pairs::Nodes>(options, values);
+    problem.results = static_cast<std::uint32_t>(problem.nodes->finish.results.size());
+    problem.own_result = problem.nodes->result;
+    problem.may_fail |= problem.nodes->may_fail();
+  }
+  if (is_float && problem.formula != nullptr && problem.formula->program.may_fail && !options.combine) {
+    throw all_pairs::refused(
+        options,
+        "an integer operation of this formula may fail, and pairs take no such formula of floating-point numbers: compute in these");
+  }
+}
+
 }  // namespace
 
-all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsProblem& options) {
+all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsProblem& wanted) {
   const core::DefaultFloatEnvironment environment;
+  PairsProblem options = wanted;
+  if (is_integer(a.type()) && !options.formula) {
+    if (!options.of_y.empty() || !options.parameters.empty())
+      refuse("parameters and further inputs of y are those of a formula, and there is none");
+    options.formula = formula_of(options);
+  }
   const DType type = a.type();
-  if (type != DType::float32 && type != DType::float64) refuse(fmt::format("pairs are of float32 or float64, not of {}", name_of(type)));
   if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
   if (options.components == 0 || options.components > kMaxComponents) {
     refuse(fmt::format("vectors have 1 to {} components, not {}", kMaxComponents, options.components));
   }
-  Problem problem{type, options.f, options.reduction, options.accuracy, options.components};
+  if (options.combine && options.reduction != PairReduction::sum) refuse("an operator takes the place of a reduction: leave that out");
+  const DType computed = formula::dtype_of(formula::scalar_of(type));
+  Problem problem{computed, options.f, options.reduction, options.accuracy, options.components};
   problem.x_count = count_of(a, options.components, "A");
   problem.y_count = count_of(b, options.components, "B");
   problem.a = a.data();
   problem.b = b.data();
+  problem.own_stored = type;
   if (options.formula) {
     for (const FormulaInput& input : inputs_of_y(options)) {
       if (input.vector && input.array.rank() == 0)
@@ -195,7 +252,8 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
       }
       problem.extras += each;
     }
-    problem.formula = std::make_shared<const PairFormula>(bind(options, type));
+    problem.formula = std::make_shared<const PairFormula>(
+        all_pairs::bind(options, type, options.combine || is_integer(type) ? std::nullopt : std::optional(computed)));
   } else if (!options.of_y.empty() || !options.parameters.empty()) {
     refuse("parameters and further inputs of y are those of a formula, and there is none");
   } else if (options.weights) {
@@ -204,22 +262,24 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
                          name_of(options.weights->type()), problem.y_count, name_of(type)));
     }
     problem.extras = 1;
-    problem.of_y = options.weights->data();
   }
   if (problem.formula == nullptr && options.f == PairFunction::gaussian) {
-    problem.factor = in_type(type, -1 / options.h);
-    if (!(options.h > 0) || !parameter_fits(type, 1 / options.h) || problem.factor == 0) {
+    problem.factor = in_type(computed, -1 / options.h);
+    if (!(options.h > 0) || !parameter_fits(computed, 1 / options.h) || problem.factor == 0) {
       refuse(fmt::format("h = {} cannot be the scale of a gaussian of {}: it has to be positive, and 1/h a finite number", options.h,
                          name_of(type)));
     }
   }
   if (problem.formula == nullptr && options.f == PairFunction::invdist) {
-    problem.softening = in_type(type, options.softening * options.softening);
-    if (!(options.softening >= 0) || !parameter_fits(type, options.softening * options.softening)) {
+    problem.softening = in_type(computed, options.softening * options.softening);
+    if (!(options.softening >= 0) || !parameter_fits(computed, options.softening * options.softening)) {
       refuse(fmt::format("a softening is not negative and has a finite square, unlike {}", options.softening));
     }
   }
-  if (problem.y_count == 0 && problem.x_count != 0 && options.reduction != PairReduction::sum) {
+  choose_reduction(options, problem);
+  const bool empty = options.combine || options.reduction == PairReduction::sum || options.reduction == PairReduction::product ||
+                     options.reduction == PairReduction::logsumexp;
+  if (problem.y_count == 0 && problem.x_count != 0 && !empty) {
     refuse(fmt::format("the {} over no y at all is nothing: B is empty", name_of(options.reduction)));
   }
   return problem;
@@ -248,13 +308,13 @@ PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, co
   const Device device = device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMost)), options);
   all_pairs::OwnProblem own = all_pairs::prepared(a, b, wanted, device.info());
   all_pairs::Problem& problem = own.problem;
-  const Packed a_there(a), b_there(b);
-  problem.a = a_there.view().data();
-  problem.b = b_there.view().data();
+  const HostElements a_there(a, problem.type), b_there(b, problem.type);
+  problem.a = a_there.data();
+  problem.b = b_there.data();
+  problem.own_stored.reset();
   const auto start = std::chrono::steady_clock::now();
-  PairsResult result = problem.indices()                ? run<std::int64_t>(problem, device, options)
-                       : problem.type == DType::float32 ? run<float>(problem, device, options)
-                                                        : run<double>(problem, device, options);
+  PairsResult result = all_pairs::with_type(problem.result(),
+                                            [&](auto number) { return PairsResult(run_each<decltype(number)>(problem, device, options)); });
   if (options.report != nullptr) {
     *options.report = {device.info().selector, "pairs", "",
                        a.bytes() + b.bytes(),  0,       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

@@ -164,8 +164,8 @@ FN void add_with_error(REAL* s, REAL* c, const REAL* a, const REAL* b F_TAKES) {
 KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const uchar* a_bytes, ulong a_offset, GLOBAL const uchar* b_bytes,
                                                       ulong b_offset, GLOBAL const REAL* extras, ulong x_count, ulong y_count,
                                                       ulong share, uint parts F_TAKES, GLOBAL REAL* sums, GLOBAL ulong* places) {
-  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
-  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
+  GLOBAL const STORED* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const STORED* const b = REALS_AT(b_bytes, b_offset);
   LOCAL_VAR VECTOR tile[TILE * WIDTH / LANES];
   LOCAL REAL* const elements = (LOCAL REAL*)tile;
   const uint part = group_id() % parts;
@@ -178,7 +178,7 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const uchar* a_byte
   for (uint i = 0; i < ITEMS; ++i) {
     const ulong from = first + i * GROUP < x_count ? first + i * GROUP : x_count - 1;
   UNROLL_COMPONENTS
-    for (uint d = 0; d < D; ++d) x[i * D + d] = a[from * D + d];
+    for (uint d = 0; d < D; ++d) x[i * D + d] = LOADED(a[from * D + d]);
   }
 #if REDUCTION == R_SUM
   REAL sum[ITEMS], rest[ITEMS];  // rest: the sum of earlier whole tiles, or the compensation
@@ -197,14 +197,14 @@ KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_blocks(GLOBAL const uchar* a_byte
   for (ulong start = begin; start < end; start += TILE) {
     const uint count = end - start < TILE ? (uint)(end - start) : TILE;
     barrier_local();
-    for (uint k = local_id(); k < count * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[start * D + k];
+    for (uint k = local_id(); k < count * D; k += GROUP) elements[k / D * WIDTH + k % D] = LOADED(b[start * D + k]);
 #if EXTRAS > 0
     for (uint k = local_id(); k < count * EXTRAS; k += GROUP) elements[k / EXTRAS * WIDTH + D + k % EXTRAS] = extras[start * EXTRAS + k];
 #endif
 #if REDUCTION != R_SUM
     // The last chunk is padded with its last y, which changes no minimum.
     const uint filled = (count + CHUNK - 1) / CHUNK * CHUNK;
-    for (uint k = count * D + local_id(); k < filled * D; k += GROUP) elements[k / D * WIDTH + k % D] = b[(start + count - 1) * D + k % D];
+    for (uint k = count * D + local_id(); k < filled * D; k += GROUP) elements[k / D * WIDTH + k % D] = LOADED(b[(start + count - 1) * D + k % D]);
 #if EXTRAS > 0
     for (uint k = count * EXTRAS + local_id(); k < filled * EXTRAS; k += GROUP) {
       elements[k / EXTRAS * WIDTH + D + k % EXTRAS] = extras[(start + count - 1) * EXTRAS + k % EXTRAS];

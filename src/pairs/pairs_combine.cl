@@ -8,8 +8,8 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const uchar* a_bytes, ulo
                                                 GLOBAL const REAL* extras, ulong x_count, ulong y_count, uint parts F_TAKES,
                                                 GLOBAL const REAL* sums, GLOBAL const ulong* places, GLOBAL uchar* c_bytes,
                                                 ulong c_offset) {
-  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
-  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
+  GLOBAL const STORED* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const STORED* const b = REALS_AT(b_bytes, b_offset);
   GLOBAL REAL* const c = (GLOBAL REAL*)(c_bytes + c_offset);
   const uint column = local_id() % COLUMNS;
   const uint row = local_id() / COLUMNS;
@@ -82,12 +82,12 @@ KERNEL FIXED_GROUP(GROUP, 1) void pairs_combine(GLOBAL const uchar* a_bytes, ulo
     // Finds the first y of the chunk with that value. The loop has no early exit, so that its loads are independent.
     REAL ours[D], theirs[USED];
     UNROLL_COMPONENTS
-    for (uint d = 0; d < D; ++d) ours[d] = a[from * D + d];
+    for (uint d = 0; d < D; ++d) ours[d] = LOADED(a[from * D + d]);
     ulong first = place;
     for (uint k = CHUNK; k-- > 0;) {
       const ulong y = place + k < y_count ? place + k : y_count - 1;
       UNROLL_COMPONENTS
-      for (uint d = 0; d < D; ++d) theirs[d] = b[y * D + d];
+      for (uint d = 0; d < D; ++d) theirs[d] = LOADED(b[y * D + d]);
 #if EXTRAS > 0
       for (uint e = 0; e < EXTRAS; ++e) theirs[D + e] = extras[y * EXTRAS + e];
 #endif

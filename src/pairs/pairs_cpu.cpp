@@ -6,6 +6,8 @@
 #include "core/parallel.hpp"
 #include "pairs/pairs_cpu_formula.hpp"
 #include "pairs/pairs_cpu_loops.hpp"
+#include "pairs/tree/smallest_cpu.hpp"
+#include "pairs/tree/tree_cpu.hpp"
 
 #include <samesum/sum.hpp>
 
@@ -311,7 +313,11 @@ template float value_of_key<float>(std::int32_t, bool) noexcept;
 template double value_of_key<double>(std::int64_t, bool) noexcept;
 
 void pairs_on_cpu(const Problem& problem, Target c, std::uint32_t threads) {
-  if (problem.type == DType::float32) {
+  if (problem.nodes != nullptr) {
+    tree_on_cpu(problem, c, threads);
+  } else if (problem.smallest()) {
+    smallest_on_cpu(problem, c, threads);
+  } else if (problem.type == DType::float32) {
     Run<float>(problem, c, threads).finish();
   } else {
     Run<double>(problem, c, threads).finish();

@@ -5,6 +5,9 @@
 #include "pairs/pairs_formula.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace samesum::all_pairs {
@@ -24,8 +27,8 @@ class FormulaValues {
         x_(formula_.operands.size() * kBlock),
         y_(formula_.operands.size() * kMost) {}
 
-  /// Takes `count` y (at most kMost) from number `first` on, element by element.
-  void load_y(std::uint64_t first, std::size_t count) {
+  /// Takes `count` y (at most kMost) from number `first` on, element by element: to the places that `order` says, where it is not null.
+  void load_y(std::uint64_t first, std::size_t count, const std::uint16_t* order = nullptr) {
     const std::uint64_t components = problem_.components;
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       const PairFormula::Operand& operand = formula_.operands[k];
@@ -35,7 +38,11 @@ class FormulaValues {
       const Real* const from =
           static_cast<const Real*>(in_b ? problem_.b : problem_.of_y) + first * width + operand.element - (in_b ? 0 : components);
       Real* const to = y_.data() + k * kMost;
-      for (std::size_t i = 0; i < count; ++i) to[i] = from[i * width];
+      if (order == nullptr) {
+        for (std::size_t i = 0; i < count; ++i) to[i] = from[i * width];
+      } else {
+        for (std::size_t i = 0; i < count; ++i) to[order[i]] = from[i * width];
+      }
     }
   }
 
@@ -52,15 +59,19 @@ class FormulaValues {
       const Real* const from = formula_.operands[k].of_y ? y_.data() + k * kMost + first : x_.data() + k * kBlock;
       columns_[k] = {reinterpret_cast<const std::byte*>(from), problem_.type, sizeof(Real)};
     }
-    evaluator_.run(columns_, 0, count);
+    failure_ = evaluator_.run(columns_, 0, count);
     return static_cast<const Real*>(evaluator_.results()[0]);
   }
+  /// Of the latest run(): all numbers of a formula that gives several; and the first of those y for which it has no value.
+  std::span<const void* const> results() const noexcept { return evaluator_.results(); }
+  const std::optional<formula::Failure>& failure() const noexcept { return failure_; }
 
  private:
   const Problem& problem_;
   const PairFormula& formula_;
   formula::Evaluator evaluator_;
   std::vector<formula::Column> columns_;
+  std::optional<formula::Failure> failure_;
   std::vector<Real> x_, y_;  // of each operand
 };
 

@@ -1,6 +1,8 @@
 #include "pairs/pairs_device.hpp"
 
+#include "formula/print.hpp"
 #include "pairs/pairs_formula.hpp"
+#include "pairs/tree/tree_device.hpp"
 
 #include <samesum/error.hpp>
 
@@ -195,6 +197,10 @@ device::Source DevicePairs::source() const {
       {"GROUP", number(combine_size())},
       {"RESIDENT", number(configuration_.resident)},
       {"UNROLL_COMPONENTS", fmt::format("_Pragma(\"unroll {}\")", problem_.components > 64 || device_.info().is_cpu ? "1" : "")}};
+  if (problem_.stored() != problem_.type) {
+    source.defines.insert(source.defines.end(), {{"STORED", std::string(formula::stored_name(problem_.stored()))},
+                                                 {"LOADED(word)", formula::loaded(problem_.stored(), "word")}});
+  }
   if (shape_ == Shape::exact) {
     with_files({"pairs/private_digits.h", "exact/exact.h", "ladder/pairs/local_again.h"},
                {"pairs/function.h", "pairs/reduction.h", "pairs/pairs_exact.cl"});
@@ -325,7 +331,7 @@ void DevicePairs::enqueue(const device::Place& a, std::uint64_t x_count, const d
       problem_.y_count = y_count;
       choose_parts(count, partials_.bytes);
     }
-    launch({a.memory, a.offset + first * problem_.components * size_of(problem_.type)}, b,
+    launch({a.memory, a.offset + first * problem_.components * size_of(problem_.stored())}, b,
            {c.memory, c.offset + first * result_bytes(problem_)});
   }
 }
@@ -380,6 +386,11 @@ void DevicePairs::run(std::uint64_t first, std::uint64_t count, Target c) {
     read({padded.data()});
     std::memcpy(c.part(done, result_bytes(problem_)).data, padded.data(), part * result_bytes(problem_));
   }
+}
+
+std::unique_ptr<OnDevice> on_device(device::Device& device, const Problem& problem, Configuration wanted) {
+  if (problem.nodes != nullptr || problem.smallest()) return std::make_unique<DeviceTree>(device, problem, wanted);
+  return std::make_unique<DevicePairs>(device, problem, wanted);
 }
 
 }  // namespace samesum::all_pairs

@@ -7,6 +7,7 @@
 #include "pairs/problem.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,31 +28,46 @@ struct Configuration {
 };
 
 /// One problem, prepared. Requires that the device's mutex is held.
+class OnDevice {
+ public:
+  virtual ~OnDevice() = default;
+
+  /// The number of x in a piece should be a multiple of this.
+  virtual std::uint64_t step() const noexcept = 0;
+  /// Allocates for x_count and y_count of the problem: enqueue() allocates nothing afterwards, for any other numbers either.
+  virtual void prepare() = 0;
+  /// Enqueues C of x_count vectors at `a` and y_count at `b`, at least one of each, contiguous and aligned to elements, to `c`, which
+  /// overlaps neither.
+  virtual void enqueue(const device::Place& a, std::uint64_t x_count, const device::Place& b, std::uint64_t y_count,
+                       const device::Place& c) = 0;
+  /// C of `count` x from `first` on.
+  virtual void run(std::uint64_t first, std::uint64_t count, Target c) = 0;
+
+  virtual const Configuration& configuration() const noexcept = 0;
+};
+std::unique_ptr<OnDevice> on_device(device::Device& device, const Problem& problem, Configuration wanted);
+
+/// Sums, minima and maxima of one number for each pair.
 ///
 /// With A and B in host memory, whose elements also choose the kernels, run(). Without (Problem::a and b are null) for arrays on the
 /// device, by enqueue(); what else belongs to the y is in host memory, and is brought to the device when this is made.
-class DevicePairs {
+class DevicePairs final : public OnDevice {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernels cannot be built.
   DevicePairs(device::Device& device, const Problem& problem, Configuration wanted);
 
-  /// The number of x in a piece should be a multiple of this.
-  std::uint64_t step() const noexcept { return std::uint64_t{configuration_.group_size} * configuration_.items; }
-  /// Allocates for x_count and y_count of the problem: enqueue() allocates nothing afterwards, for any other numbers either.
-  void prepare();
-  /// Enqueues C of x_count vectors at `a` and y_count at `b`, at least one of each, contiguous and aligned to elements, to `c`, which
-  /// overlaps neither.
-  void enqueue(const device::Place& a, std::uint64_t x_count, const device::Place& b, std::uint64_t y_count, const device::Place& c);
-
-  /// C of `count` x from `first` on.
-  void run(std::uint64_t first, std::uint64_t count, Target c);
+  std::uint64_t step() const noexcept override { return std::uint64_t{configuration_.group_size} * configuration_.items; }
+  void prepare() override;
+  void enqueue(const device::Place& a, std::uint64_t x_count, const device::Place& b, std::uint64_t y_count,
+               const device::Place& c) override;
+  void run(std::uint64_t first, std::uint64_t count, Target c) override;
 
   // The steps of run():
   void load(std::uint64_t first, std::uint64_t count);  ///< to the device
   void launch();                                        ///< enqueues
   void read(Target c) const;                            ///< waits
 
-  const Configuration& configuration() const noexcept { return configuration_; }
+  const Configuration& configuration() const noexcept override { return configuration_; }
 
  private:
   enum class Shape { blocks, vectors, exact };  // the kernels: pairs_blocks.cl, pairs_cpu.cl, pairs_exact.cl

@@ -20,22 +20,22 @@
 KERNEL FIXED_GROUP(GROUP, RESIDENT) void pairs_exact(GLOBAL const uchar* a_bytes, ulong a_offset, GLOBAL const uchar* b_bytes,
                                                      ulong b_offset, GLOBAL const REAL* extras, ulong x_count, ulong y_count,
                                                      ulong share, uint parts F_TAKES, GLOBAL long* results) {
-  GLOBAL const REAL* const a = REALS_AT(a_bytes, a_offset);
-  GLOBAL const REAL* const b = REALS_AT(b_bytes, b_offset);
+  GLOBAL const STORED* const a = REALS_AT(a_bytes, a_offset);
+  GLOBAL const STORED* const b = REALS_AT(b_bytes, b_offset);
   const ulong n = x_count * parts;
   const ulong id = global_id() < n ? global_id() : n - 1;
   const uint part = (uint)(id / x_count);
   const ulong begin = part * share;
   const ulong end = begin + share < y_count ? begin + share : y_count;
   REAL x[D];
-  for (uint d = 0; d < D; ++d) x[d] = a[id % x_count * D + d];
+  for (uint d = 0; d < D; ++d) x[d] = LOADED(a[id % x_count * D + d]);
   long digits[DIGITS];
   for (int i = 0; i < DIGITS; ++i) digits[i] = 0;
   uint seen = 0;
   uint additions = 0;
   for (ulong j = begin; j < end; ++j) {
     REAL y[D + EXTRAS];
-    for (uint d = 0; d < D; ++d) y[d] = b[j * D + d];
+    for (uint d = 0; d < D; ++d) y[d] = LOADED(b[j * D + d]);
 #if EXTRAS > 0
     for (uint e = 0; e < EXTRAS; ++e) y[D + e] = extras[j * EXTRAS + e];
 #endif

@@ -3,8 +3,6 @@
 #include "formula/bound.hpp"
 #include "formula/print.hpp"
 
-#include <samesum/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +21,11 @@ std::vector<FormulaInput> inputs_of_y(const PairsProblem& options) {
 
 std::uint64_t components_of(const FormulaInput& input) { return input.vector ? input.array.shape().back() : 1; }
 
-PairFormula bind(const PairsProblem& options, DType type) {
+Error refused(const PairsProblem& options, std::string_view message) {
+  return {ErrorKind::usage, fmt::format("{}: {}", options.formula->to_string().substr(0, 200), message)};
+}
+
+PairFormula bind(const PairsProblem& options, DType type, std::optional<DType> wanted) {
   const formula::Tree& tree = options.formula->tree();
   // Vectors also where they have one component: `sqdist(a, b)` is meant for any number of them, and a tuple of one is a number.
   const auto components = static_cast<std::uint32_t>(options.components);
@@ -41,34 +43,53 @@ PairFormula bind(const PairsProblem& options, DType type) {
 
   PairFormula result{formula::resolve(tree, types, numbers), formula::values_of(options.parameters), {}};
   formula::Program& program = result.program;
-  const auto refuse = [&](std::string_view message) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {}", options.formula->to_string().substr(0, 200), message));
-  };
-  if (program.results.size() != 1) {
-    refuse(
-        fmt::format("this formula gives {} numbers for a pair, and there is one result: write dot(a, b), sqdist(a, b), or components as in "
-                    "a[0]*b[0]",
-                    program.results.size()));
-  }
-  if (program.uses_index) refuse("a pair has no index i: give an input of y that numbers them");
-  if (program.may_fail) refuse("an integer operation of this formula may fail, and pairs take no such formula: compute in floating point");
+  if (program.uses_index) throw refused(options, "a pair has no index i: give an input of y that numbers them");
   const std::vector<std::string> names = options.formula->names();
   if (options.weights && std::find(names.begin(), names.end(), "w") == names.end()) {
-    refuse("there are weights, which a formula takes as w, and this one does not: write w*(...)");
+    throw refused(options, "there are weights, which a formula takes as w, and this one does not: write w*(...)");
   }
   for (const formula::InputComponent& use : program.inputs) {
     result.operands.push_back({use.input != 0, begin[use.input] + use.component});
   }
-  const formula::Scalar wanted = formula::scalar_of(type);
-  if (program.nodes[program.results[0]].type != wanted) {
-    program.nodes.push_back({formula::Op::convert, wanted, 1, false, false, {program.results[0]}, 0});
-    program.results[0] = static_cast<std::uint32_t>(program.nodes.size() - 1);
+  for (std::uint32_t& node : program.results) {
+    if (!wanted && (options.combine || program.nodes[node].type != formula::Scalar::boolean)) continue;
+    const formula::Scalar to = formula::scalar_of(wanted.value_or(DType::int64));
+    if (program.nodes[node].type == to) continue;
+    program.nodes.push_back({formula::Op::convert, to, 1, false, program.nodes[node].may_fail, {node}, 0});
+    node = static_cast<std::uint32_t>(program.nodes.size() - 1);
   }
   return result;
 }
 
-std::vector<Capability> needs_of(const PairFormula& formula) {
-  const formula::Reproducibility bits = formula::reproducibility(formula.program);
+DType value_type(const Problem& problem) noexcept {
+  if (problem.formula == nullptr) return problem.type;
+  const formula::Program& program = problem.formula->program;
+  return formula::dtype_of(program.nodes[program.results[0]].type);
+}
+
+Formula formula_of(const PairsProblem& options) {
+  std::string text;
+  switch (options.f) {
+    case PairFunction::product:
+      text = "dot(a, b)";
+      break;
+    case PairFunction::sqdist:
+      text = "sqdist(a, b)";
+      break;
+    case PairFunction::difference:
+    case PairFunction::absdiff:
+      for (std::uint64_t d = 0; d < options.components; ++d) {
+        text += fmt::format("{}{}(a[{}] - b[{}])", d == 0 ? "" : " + ", options.f == PairFunction::absdiff ? "abs" : "", d, d);
+      }
+      break;
+    default:
+      throw Error(ErrorKind::usage, fmt::format("{} of integers is no integer: convert A and B, or write a formula", name_of(options.f)));
+  }
+  return Formula(options.weights ? fmt::format("w*({})", text) : text);
+}
+
+std::vector<Capability> needs_of(const formula::Program& program) {
+  const formula::Reproducibility bits = formula::reproducibility(program);
   std::vector<Capability> needed;
   if (bits.division) needed.push_back(Capability::division);
   if (bits.square_root) needed.push_back(Capability::square_root);
@@ -107,7 +128,7 @@ formula::Program with_sum(const formula::Program& program) {
 
 }  // namespace
 
-void add_to(device::Source& source, const PairFormula& formula, std::vector<std::string_view> files) {
+void define(device::Source& source, const PairFormula& formula) {
   std::string takes, gives, operands, parameters;
   for (const PairFormula::Operand& operand : formula.operands)
     operands += fmt::format("{}[{}], ", operand.of_y ? "b" : "a", operand.element);
@@ -118,6 +139,10 @@ void add_to(device::Source& source, const PairFormula& formula, std::vector<std:
   }
   source.defines.insert(source.defines.end(),
                         {{"F_TAKES", takes}, {"F_GIVES", gives}, {"F_OPERANDS", operands}, {"F_PARAMETERS", parameters}});
+}
+
+void add_to(device::Source& source, const PairFormula& formula, std::vector<std::string_view> files) {
+  define(source, formula);
   source.files.push_back(formula::kOperations);
   if (formula::needs_transcendental(formula.program)) source.files.push_back(formula::kTranscendental);
   source.text = formula::print(formula.program, "formula") + formula::print(with_sum(formula.program), "formula_sum");

@@ -3,6 +3,7 @@
 
 #include "histogram/plan.hpp"
 #include "pairs/pairs_cpu.hpp"
+#include "pairs/tree/host_elements.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
 #include "reduce/device/extremes_device.hpp"
@@ -80,25 +81,26 @@ class OnHost : public Planned {
     return *found_;
   }
 
+  std::size_t bytes_of_x() const override { return pairs_ ? all_pairs::result_bytes(pairs_->problem) : 0; }
+
   std::string configuration() const override { return fmt::format("threads={}", request_.tuning.threads); }
 
  private:
   void enqueue_pairs(const Array& a, const Array& b, const device::Place* to) {
     const PairOperands operands = pair_operands(request_, pairs_->problem, a, b);
     all_pairs::Problem problem = pairs_->problem;
-    problem.a = device::on_host(a).data();
-    problem.b = device::on_host(b).data();
+    const all_pairs::HostElements here_a(device::on_host(a), problem.type), here_b(device::on_host(b), problem.type);
+    problem.a = here_a.data();
+    problem.b = here_b.data();
     problem.x_count = operands.x_count;
     problem.y_count = operands.y_count;
-    const auto run = [&]<class Value>(std::vector<Value> c) {
-      c.resize(problem.x_count);
+    all_pairs::with_type(problem.result(), [&](auto number) {
+      std::vector<decltype(number)> c(problem.x_count * problem.results);
       if (!c.empty()) all_pairs::pairs_on_cpu(problem, {c.data()}, request_.tuning.threads);
-      if (to != nullptr) return write(to, c.data(), c.size() * sizeof(Value));
+      if (to != nullptr) return write(to, c.data(), c.size() * sizeof(number));
       const std::lock_guard lock(mutex_);
       found_ = PairsResult(std::move(c));
-    };
-    if (problem.indices()) return run(std::vector<std::int64_t>());
-    problem.type == DType::float32 ? run(std::vector<float>()) : run(std::vector<double>());
+    });
   }
 
   void enqueue_product(View data, const device::Place* to) {

@@ -14,14 +14,13 @@
 namespace samesum {
 namespace planning {
 
-std::optional<RecordKind> record_of(const Operation& operation, const Array& data) {
+std::optional<RecordKind> record_of(const Operation& operation, const Array& data, const Planned& work) {
   if (std::holds_alternative<ops::Sum>(operation)) return RecordKind{"a SumRecord", sizeof(SumRecord)};
   if (std::holds_alternative<ops::Product>(operation)) return RecordKind{"a ProductRecord", sizeof(ProductRecord)};
   if (std::holds_alternative<ops::Extrema>(operation)) return RecordKind{"an ExtremaRecord", sizeof(ExtremaRecord)};
   if (const auto* bins = std::get_if<Bins>(&operation)) return RecordKind{"its counts", 8 * (bins->count() + 3)};
   if (const auto* pairs = std::get_if<PairsProblem>(&operation)) {
-    const bool indices = pairs->reduction == PairReduction::argmin || pairs->reduction == PairReduction::argmax;
-    return RecordKind{"C", data.size() / pairs->components * (indices ? sizeof(std::int64_t) : size_of(data.type()))};
+    return RecordKind{"C", data.size() / pairs->components * work.bytes_of_x()};
   }
   return std::nullopt;
 }
@@ -57,7 +56,7 @@ struct Plan::State {
   }
 
   device::Place place(const Array& data, const Buffer& to, std::uint64_t offset) const {
-    const std::optional<planning::RecordKind> record = planning::record_of(operation, data);
+    const std::optional<planning::RecordKind> record = planning::record_of(operation, data, *work);
     if (!record) {
       throw Error(ErrorKind::usage,
                   "this plan's operation leaves no record in device memory: enqueue it without a place, and ask for result()");

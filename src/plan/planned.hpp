@@ -34,6 +34,8 @@ class Planned {
   virtual void enqueue(const Array& a, const Array* b, const device::Place* to) = 0;
   virtual Result result() = 0;
   virtual std::string configuration() const = 0;
+  /// Of C for each x, of pairs.
+  virtual std::size_t bytes_of_x() const { return 0; }
 };
 
 /// A plan that runs the operation on the CPU when it is enqueued.
@@ -60,7 +62,7 @@ struct RecordKind {
   std::size_t bytes = 0;
 };
 /// No value for an operation without one.
-std::optional<RecordKind> record_of(const Operation& operation, const Array& data);
+std::optional<RecordKind> record_of(const Operation& operation, const Array& data, const Planned& work);
 
 /// The product of elements of `type`. @throws Error (no_answer) where it does not fit into 64 bits.
 Value value_of(const ProductRecord& record, DType type);

@@ -198,6 +198,25 @@ static void pairs(void) {
   problem.formula = NULL;
   CHECK(samesum_pairs(&points, &others, &problem, NULL, &to) == SAMESUM_USAGE);
   problem.input_count = 0;
+  problem.weights = NULL;
+  /* A vector for each x, by an operator; and the two nearest of integers. */
+  const samesum_operator greatest = {.size = sizeof greatest, .combine = "max(a, b)"};
+  problem.formula = "b - a";
+  problem.accuracy = NULL;
+  problem.by = &greatest;
+  double vectors[4] = {0};
+  const samesum_array to_vectors = doubles(vectors, &four);
+  OK(samesum_pairs(&points, &others, &problem, NULL, &to_vectors));
+  CHECK(vectors[0] == 3 && vectors[1] == 5 && vectors[2] == 0 && vectors[3] == 1);
+  const int64_t numbers[] = {4, -7, 9, 5}, one = 5;
+  const uint64_t single = 1;
+  const samesum_array of_numbers = int64s((int64_t*)numbers, &four), of_one = int64s((int64_t*)&one, &single);
+  problem = (samesum_pairs_problem){.size = sizeof problem, .f = "absdiff", .reduction = "argsmallest", .k = 2};
+  OK(samesum_pairs(&of_one, &of_numbers, &problem, NULL, &to_nearest));
+  CHECK(nearest[0] == 3 && nearest[1] == 0);
+  problem.k = 5;
+  CHECK(samesum_pairs(&of_one, &of_numbers, &problem, NULL, &to_nearest) == SAMESUM_USAGE);
+  problem.k = 0;
   problem.f = "no such function";
   CHECK(samesum_pairs(&points, &others, &problem, NULL, &to) == SAMESUM_USAGE);
 }

@@ -105,7 +105,7 @@ class Pairs(Case):
         self.assertIn("a.npy, a.npy: formula, column 10: no input or parameter has the name 'c'; there are a, b\n  sqdist(a,c)\n           ^\n",
                       self.refuse(*pairs, "--formula", "sqdist(a,c)"))
         self.assertIn("formula, column 5: nothing was opened", self.refuse(*pairs, "--formula", "a[0]]"))
-        self.assertIn("gives 2 numbers for a pair", self.refuse(*pairs, "--formula", "a*b"))
+        self.assertIn("takes an f that gives one number", self.refuse(*pairs, "--formula", "a*b", "--reduce", "smallest"))
         self.assertIn("may fail", self.refuse(*pairs, "--formula", "int64(a[0])"))
         self.assertIn("--f and --formula", self.refuse(*pairs, "--formula", "dot(a,b)", "--f", "sqdist"))
         self.assertIn("those of a formula", self.refuse(*pairs, "--param", "h=1"))
@@ -115,6 +115,43 @@ class Pairs(Case):
         self.assertIn("nowhere.npy: cannot be opened", self.refuse(*pairs, "--formula", "m*a[0]", "--of-y", "m=nowhere.npy"))
         self.array("m.npy", [1, 2, 3], "f")
         self.assertIn("'m' has an element or a vector for each y", self.refuse(*pairs, "--formula", "m*a[0]", "--of-y", "m=m.npy"))
+
+    def test_reductions_by_the_tree(self):
+        self.matrix("a.npy", [[0, 0], [3, 4]])
+        self.matrix("b.npy", [[0, 1], [6, 8], [3, 4], [0, 1]])
+        pairs = ["pairs", "a.npy", "b.npy"]
+        self.assertEqual(self.succeed(*pairs, "--f", "difference", "--reduce", "product").split(), ["98", "-0"])
+        self.assertEqual(self.succeed(*pairs, "--formula", "0*a[0]", "--reduce", "logsumexp").split(), ["1.3862944"] * 2)
+        self.assertEqual(self.succeed(*pairs, "--f", "sqdist", "--reduce", "argsmallest", "--k", "3").splitlines(), ["0 3 2", "2 0 3"])
+        self.assertEqual(self.succeed(*pairs, "--f", "sqdist", "--reduce", "smallest", "--k", "2", "--csv"), "x,value0,value1\n0,1,1\n1,0,18\n")
+        self.assertEqual(self.succeed(*pairs, "--formula", "b - a").splitlines(), ["9 14", "-3 -2"])
+        self.assertEqual(self.succeed(*pairs, "--formula", "(a[0] + b[0], 1)", "--combine", "(a[0] + b[0], a[1] + b[1])",
+                                      "--finish", "a[0]/a[1]").split(), ["2.25", "5.25"])
+        self.assertEqual(self.succeed(*pairs, "--f", "sqdist", "--combine", "max(a, b*h)", "--param", "h=2").split(), ["200", "72"])
+        found = self.json(*pairs, "--formula", "b - a", "--reduce", "min")
+        self.assertEqual([[value["value"] for value in values] for values in found["values"]], [[0, 1], [-3, -3]])
+        self.assertEqual(self.json(*pairs, "--f", "sqdist", "--combine", "a+b")["reduction"], "a + b")
+        self.assertEqual(self.succeed(*pairs, "--formula", "b - a", "-o", "c.npy"), "")
+        self.assertIn(b"'shape': (2, 2)", self.read("c.npy"))
+        self.array("none.npy", [], "f")
+        self.array("one.npy", [1], "f")
+        self.assertEqual(self.succeed("pairs", "one.npy", "none.npy", "--combine", "a*b", "--identity", "1").split(), ["1"])
+        self.assertIn("has no identity", self.run_program("pairs", "one.npy", "none.npy", "--combine", "a*b").stderr.decode())
+        self.assertIn("--reduce smallest", self.refuse(*pairs, "--k", "3"))
+        self.assertIn("at most the number of y, which is 4", self.refuse(*pairs, "--reduce", "smallest", "--k", "5"))
+        self.assertIn("--combine", self.refuse(*pairs, "--finish", "a"))
+        self.assertIn("--combine and --reduce", self.refuse(*pairs, "--combine", "a+b", "--reduce", "sum").replace("--reduce and --combine", "--combine and --reduce").replace(
+            "--combine excludes --reduce", "--combine and --reduce"))
+
+    def test_integers_and_halves(self):
+        self.write("a.npy", npy(header("'<i2'", "(2,)"), struct.pack("<2h", 3, -4)))
+        self.write("b.npy", npy(header("'<i2'", "(3,)"), struct.pack("<3h", 5, 6, 7)))
+        found = self.json("pairs", "a.npy", "b.npy")
+        self.assertEqual((found["dtype"], [value["value"] for value in found["values"]]), ("int64", [54, -72]))
+        self.assertIn("division by zero in f of x = 0 and y = 1", self.run_program("pairs", "a.npy", "b.npy", "--formula", "a[0]/(b[0] - 6)").stderr.decode())
+        self.write("h.npy", npy(header("'<f2'", "(2,)"), struct.pack("<2e", 0.5, -2)))
+        found = self.json("pairs", "h.npy", "h.npy", "--f", "difference", "--reduce", "max")
+        self.assertEqual((found["dtype"], [value["value"] for value in found["values"]]), ("float32", [2.5, 0]))
 
     def test_interrupted(self):
         self.array("a.npy", [0.5] * 300000, "f")

@@ -320,7 +320,9 @@ TEST(PairsFormula, Refusals) {
   const auto of = [](const char* text) { return PairsProblem{.components = 3, .formula = Formula(text)}; };
   expect_refusal(array(a), array(b), of("dot(a, c)"), "column 8: no input or parameter has the name 'c'; there are a, b");
   expect_refusal(array(a), array(b), of("a[3]"), "column 2: there are 3 components");
-  expect_refusal(array(a), array(b), of("a*b"), "gives 3 numbers for a pair");
+  PairsProblem nearest = of("a*b");
+  nearest.reduction = PairReduction::smallest;
+  expect_refusal(array(a), array(b), nearest, "takes an f that gives one number");
   expect_refusal(array(a), array(b), of("a[0]*i"), "no index i");
   expect_refusal(array(a), array(b), of("int64(a[0])"), "may fail");
   PairsProblem problem = of("a[0]*b[0]");

@@ -185,6 +185,12 @@ class Pairs(unittest.TestCase):
         w = rng.integers(1, 5, 17).astype(float)
         self.assertEqual(samesum.pairs(a, b, "sqdist", weights=w).tolist(), (squares * w).sum(1).tolist())
         self.assertEqual(samesum.pairs(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist(), [7.0, 14.0])
+        self.assertEqual(samesum.pairs(a, b, "sqdist", "argsmallest", k=4).tolist(), squares.argsort(1, kind="stable")[:, :4].tolist())
+        whole = samesum.pairs(a.astype("int32"), b.astype("int32"), "sqdist")
+        self.assertEqual((whole.dtype, whole.tolist()), (np.dtype("int64"), squares.sum(1).tolist()))
+        self.assertEqual(samesum.pairs(a, b, "(b - a)", "max").tolist(), (b[None] - a[:, None]).max(1).tolist())
+        self.assertEqual(samesum.pairs(a, b, "(dot(a, b), 1)", combine="(a[0] + b[0], a[1] + b[1])", finish="a[0]/a[1]").tolist(),
+                         ((a @ b.T).sum(1) / 17).tolist())
         for bad in ((a, b[:, :2]), (a, b.astype("float32")), (a, b[0])):
             with self.assertRaises(ValueError):
                 samesum.pairs(*bad)

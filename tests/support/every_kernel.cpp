@@ -119,7 +119,7 @@ void build_pairs(device::Device& device) {
         PairsProblem own{.components = problem.components, .formula = Formula("exp(-sqdist(a, b)/h)*tanh(a[0])", FormulaMath::fixed)};
         if (problem.extras != 0) own = {.components = problem.components, .weights = Array(values), .formula = Formula("w*dot(a, b) < h")};
         own.parameters = {{"h", 0.5}};
-        problem.formula = std::make_shared<const all_pairs::PairFormula>(all_pairs::bind(own, problem.type));
+        problem.formula = std::make_shared<const all_pairs::PairFormula>(all_pairs::bind(own, problem.type, problem.type));
       }
       all_pairs::DevicePairs(device, problem, {});
     }
@@ -135,6 +135,40 @@ void build_pairs(device::Device& device) {
       problem.f = f;
       all_pairs::DevicePairs(device, problem, {});
     }
+  }
+}
+
+// Pairs reduced by the tree and the k smallest, of every type; with A and B in host memory, and as plans have them.
+void build_pairs_of_nodes(device::Device& device) {
+  const std::vector<double> values(64 * 8, 1.0);
+  const auto build = [&](const PairsProblem& wanted, DType type) {
+    const Array vectors(values.data(), 64 * wanted.components, type);
+    all_pairs::Problem problem = all_pairs::checked(vectors, vectors, wanted);
+    problem.a = problem.b = nullptr;
+    all_pairs::on_device(device, problem, {});
+  };
+  const Formula vector("let d = a - b; d/(sqdist(a, b) + s)");
+  Operator op(Formula("(b[0] > a[0] ? b[0] : a[0], a[1] + b[1]*h)"), {}, {{"h", 0.5}});
+  op.finish = Formula("a[1]/h + a[0]");
+  for (const DType type : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
+    build({.f = PairFunction::gaussian, .reduction = PairReduction::product, .components = 3}, type);
+    build({.f = PairFunction::sqdist, .reduction = PairReduction::logsumexp}, type);
+    build({.accuracy = PairAccuracy::compensated, .components = 3, .formula = vector, .parameters = {{"s", 0.5}}}, type);
+    build({.components = 3, .formula = vector, .parameters = {{"s", 0.5}}}, type);
+    build({.reduction = PairReduction::argmax, .components = 8, .formula = Formula("a*b")}, type);
+    build({.formula = Formula("(a[0]*b[0], float64(1))"), .combine = op}, type);
+    build({.f = PairFunction::sqdist, .reduction = PairReduction::smallest, .components = 3, .k = 5}, type);
+    build({.reduction = PairReduction::argsmallest, .formula = Formula("abs(a - b)"), .k = 50}, type);
+    if (size_of(type) != 2) continue;
+    build({.f = PairFunction::sqdist, .components = 3}, type);
+    build({.accuracy = PairAccuracy::exact}, type);
+    build({.reduction = PairReduction::argmin, .components = 2, .formula = Formula("sqdist(a, b)")}, type);
+  }
+  for (const DType type : {DType::int8, DType::uint16, DType::uint32, DType::int64, DType::uint64}) {
+    for (const PairReduction reduction : {PairReduction::sum, PairReduction::product, PairReduction::argmin, PairReduction::smallest}) {
+      build({.f = PairFunction::sqdist, .reduction = reduction, .components = 2, .k = 16}, type);
+    }
+    build({.combine = Operator(Formula("gcd(a, b)"))}, type);
   }
 }
 
@@ -279,7 +313,9 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
   build_barriers(device);
   build_histograms(device, rest);
   if (rest) build_cells(device);
-  if (pairs) build_pairs(device);
+  if (!pairs) return;
+  build_pairs(device);
+  build_pairs_of_nodes(device);
 }
 
 }  // namespace samesum::test

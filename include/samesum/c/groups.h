@@ -103,7 +103,7 @@ SAMESUM_C_API samesum_status samesum_scan(const samesum_array* array, const same
 typedef struct samesum_pairs_problem {
   size_t size;                  /* sizeof(samesum_pairs_problem), or 0 where all is zero */
   const char* f;                /* "product" (or NULL), "difference", "absdiff", "sqdist", "gaussian", "invdist" */
-  const char* reduction;        /* "sum" (or NULL), "min", "max", "argmin", "argmax" */
+  const char* reduction;        /* "sum" (or NULL), "min", "max", "argmin", "argmax", "product", "logsumexp", "smallest", "argsmallest" */
   const char* accuracy;         /* "fast" (or NULL), "compensated", "exact" */
   uint64_t components;          /* of a vector of A and B; 0: one */
   double h;                     /* of "gaussian"; 0: one */
@@ -112,8 +112,12 @@ typedef struct samesum_pairs_problem {
   const char* formula;          /* in place of `f`: of the vectors a and b, the weight w, and `inputs`; or NULL */
   const samesum_input* inputs;  /* parameters, and arrays with an element (x) or a vector (x[]) for each y */
   size_t input_count;
+  const samesum_operator* by; /* in place of `reduction`, or NULL */
+  uint32_t k;                 /* of "smallest" and "argsmallest": 1 to 128; 0: one */
 } samesum_pairs_problem;
-/* `to`: one result for each x, in the type of A and B (float32 or float64), or int64 for argmin and argmax. */
+/* `to`: one result for each x, or `k`, or as many as a formula or an operator gives. They are of the type of A and B, of 16-bit floats
+ * float32, of integers int64 (uint64 of uint64) or what a formula gives, or int64 where they are indices; of an operator what that gives.
+ */
 SAMESUM_C_API samesum_status samesum_pairs(const samesum_array* a, const samesum_array* b, const samesum_pairs_problem* problem,
                                            const samesum_options* options, const samesum_array* to);
 

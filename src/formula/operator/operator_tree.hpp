@@ -179,6 +179,29 @@ class Combiner {
     return state;
   }
 
+  /// The same of states in the order of their reversed indices, at most kBlock: then both operands of a level lie one after the other. They
+  /// are overwritten.
+  State root_of_reversed(std::span<std::byte* const> at, int level) {
+    std::vector<Column> columns;
+    for (std::uint64_t half = (std::uint64_t{1} << level) / 2; half > 0; half /= 2) {
+      for (std::uint64_t first = 0; first < half; first += Evaluator::kBlock) {
+        const std::size_t part = std::min<std::uint64_t>(Evaluator::kBlock, half - first);
+        columns.clear();
+        for (const InputComponent& input : bound_.program().inputs) {
+          const Scalar type = bound_.types()[input.component];
+          const std::size_t bytes = bytes_of(type);
+          columns.push_back(
+              {at[input.component] + (first + (input.input == 0 ? 0 : half)) * bytes, dtype_of(type), static_cast<std::int64_t>(bytes)});
+        }
+        run(columns, part);
+        for (std::size_t k = 0; k < levels_.size(); ++k) store(k, at[k] + first * bytes_of(bound_.types()[k]), part);
+      }
+    }
+    State state(levels_.size(), 0);
+    for (std::size_t k = 0; k < state.size(); ++k) std::memcpy(&state[k], at[k], bytes_of(bound_.types()[k]));
+    return state;
+  }
+
  private:
   void run(std::span<const Column> columns, std::size_t count) {
     if (const std::optional<Failure> failure = evaluator_.run(columns, 0, count)) {
