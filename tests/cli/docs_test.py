@@ -243,6 +243,7 @@ class Commands(Case):
 # The variables that snippets use: each snippet is in its own function, and may redeclare names.
 FIXTURE = """
 #include <samesum/barrier.hpp>
+#include <samesum/bench.hpp>
 #include <samesum/pairs.hpp>
 #include <samesum/samesum.hpp>
 #include <cmath>
@@ -283,7 +284,7 @@ class Snippets(unittest.TestCase):
                     includes += [line for line in lines if line.startswith("#include")]
                     body = [self.checked(line) for line in lines if not line.startswith("#include")]
                     name = f"{page.stem.replace('-', '_')}_{len(calls)}"
-                    on_kernels = "launch_grid" in "".join(body)
+                    on_kernels = any(call in "".join(body) for call in ("launch_grid", "sum_rounds"))
                     functions.append(f'static void {name}() {{\n  const std::string source = R"kernel({kernel})kernel";\n'
                                      f'#line 1 "{page.name}, a snippet"\n' + "\n".join(body) + "\n}\n")
                     calls.append(f"  if ({str(not on_kernels).lower()} || device.info().has(samesum::Capability::kernels)) {name}();\n")
