@@ -161,7 +161,20 @@ class Kernel(Case):
             self.assertIn("KERNEL FIXED_GROUP(GROUP, RESIDENT) void naive", text)
             self.assertIn("// --- build log", text)
             self.assertIn("// naive.bin: ", text)
+            self.assertRegex(text, r"// --- launch: groups=\d+ group_size=32 x_per_item=1; 0 bytes of local memory from the launch")
             self.assertGreater(len(self.read("naive.bin")), 100)
+
+    def test_launch_and_ptx(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["is_cpu"] and device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no kernels run on this processor")
+        of = ["--device", devices[0]]
+        for pattern, variant, launch in (("histogram", "best", r"local32x\d+ .*; [1-9]\d+ bytes"), ("histogram", "privatized", "group_size=256; 0 bytes"),
+                                         ("sum", "tree_passes", "group_size=256 tile=16x16; 0 bytes"), ("barrier", "ticket", r"groups=\d+ group_size=256; 0 bytes"),
+                                         ("reduce", "product", r"group_size=\d+ loads=\d+; 0 bytes")):
+            with self.subTest(pattern=pattern, variant=variant):
+                self.assertRegex(self.succeed("kernel", pattern, variant, *of), "// --- launch: .*" + launch)
+        self.assertIn("has no PTX", self.refuse("kernel", "sum", "tree_passes", *of, "--ptx", "sum.ptx"))
 
     def test_the_kernel_for_so_much_data(self):
         devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"].startswith("opencl")]
