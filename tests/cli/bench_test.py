@@ -138,6 +138,16 @@ class Bench(Case):
         for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
             capped = self.json("bench", "pairs", "--device", device, "--size", "300", "--runs", "1", "--registers", "64", "--variant", "register_blocks")
             self.assertIn("resident=4", capped["variants"][-1]["configuration"])
+            textbook = {"naive", "local_all", "local_tiled", "vec4", "vec8", "vec8_local", "vec8_both", "vec8_tile"}
+            for f, reduction, size, dtype in (("difference", "sum", "101", "float32"), ("absdiff", "max", "300", "float64"), ("sqdist", "min", "77", "float32"),
+                                              ("gaussian", "sum", "1500", "float32"), ("invdist", "max", "90", "float32"), ("product", "min", "31", "float64")):
+                with self.subTest(f=f, reduction=reduction):
+                    found = self.json("bench", "pairs", "--device", device, "--size", size, "--y", "1037", "--f", f, "--reduce", reduction, "--dtype", dtype,
+                                      "--runs", "1", "--seconds", "0.001", "--group", "32")
+                    rows = {row["name"]: row["verdict"] for row in found["variants"]}
+                    self.assertEqual({rows[name] for name in textbook | {"register_blocks"}}, {"right"}, found)
+            found = self.json("bench", "pairs", "--device", device, "--size", "64", "--reduce", "argmin", "--variant", "naive", "--runs", "1")
+            self.assertIn("sums, minima and maxima over pairs of scalars", found["variants"][0]["reason"])
 
 
 class Kernel(Case):
