@@ -31,6 +31,7 @@ struct SumBench {
   std::uint64_t seed = 1;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
+  std::uint64_t pitch = 0;
   bench::LadderOptions ladder;
   EffortOptions effort;
   bool json = false;
@@ -53,9 +54,26 @@ std::uint64_t natural_rows(std::uint64_t size) {
   return rows;
 }
 
+// Rows that start `pitch` elements apart.
+Array as_pitched(const SumBench& options, const Array& data, std::uint64_t columns) {
+  if (columns == 0 || columns > options.pitch) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--pitch {} goes with --columns from 1 to {}: the rest of a row is its gap", options.pitch, options.pitch));
+  }
+  const std::uint64_t size = data.size(), fitting = size < columns ? 0 : (size - columns) / options.pitch + 1;
+  const std::uint64_t rows = options.rows != 0 ? options.rows : fitting;
+  if (rows > fitting) {
+    throw Error(ErrorKind::usage, fmt::format("{} elements are {} rows of {} with a pitch of {}, not {}", grouped(size), grouped(fitting),
+                                              grouped(columns), grouped(options.pitch), grouped(rows)));
+  }
+  const auto bytes = static_cast<std::int64_t>(size_of(data.type()));
+  return {data.data(), {rows, columns}, data.type(), {static_cast<std::int64_t>(options.pitch) * bytes, bytes}};
+}
+
 // Rows and columns of `size` elements, where the options do not give them; `shape` is the file's own, if it has one.
 Array as_matrix(const SumBench& options, const Array& data, std::span<const std::uint64_t> shape) {
   const std::uint64_t size = data.size();
+  if (options.pitch != 0) return as_pitched(options, data, options.columns);
   std::uint64_t rows = shape.size() == 2 && shape[0] != 0 ? shape[0] : natural_rows(size);
   if (options.rows != 0) {
     rows = options.rows;
@@ -74,7 +92,7 @@ std::uint64_t generated_size(const SumBench& options, const Device& device) {
   const std::uint64_t side = device.info().is_cpu ? 2048 : 8192;
   if (!options.size.empty()) return parse_size(options.size, "--size");
   if (options.rows == 0 && options.columns == 0) return side * side;
-  return std::max<std::uint64_t>(options.rows, 1) * std::max<std::uint64_t>(options.columns, 1);
+  return std::max<std::uint64_t>(options.rows, 1) * std::max<std::uint64_t>(options.pitch != 0 ? options.pitch : options.columns, 1);
 }
 
 std::optional<bench::DataKind> data_kind(const std::string& name) {
@@ -185,6 +203,10 @@ void add_bench_sum(CLI::App& parent, Action& action) {
       ->excludes(size)
       ->option_text("N");
   command->add_option("--columns", options->columns, "columns of it (likewise)")->transform(side)->excludes(size)->option_text("N");
+  command->add_option("--pitch", options->pitch, "elements from a row's start to the next one's")->transform(side)->option_text("N");
+  command->add_option("--result-align", options->ladder.result_align, "rounds' results: rows start at multiples of N elements")
+      ->transform(whole_number(1, std::uint64_t{1} << 20))
+      ->option_text("N");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
@@ -201,6 +223,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   command->footer(R"(Examples:
   samesum bench sum                                # every variant
   samesum bench sum --rows 1000 --columns 3000     # any matrix
+  samesum bench sum --rows 1000 --columns 3000 --pitch 3072   # rows with gaps
   samesum bench sum --size 2^28 --data lognormal
   samesum bench sum --data dump.raw --dtype float64
   samesum bench sum --variant tree_passes --group 64

@@ -100,7 +100,8 @@ LadderPrinter::LadderPrinter(Output& out, std::string data, const std::vector<st
 void LadderPrinter::print(const bench::Ladder& ladder) {
   if (printed_ == 0) {
     const std::uint64_t bytes = ladder.rows * ladder.columns * size_of(ladder.type);
-    out_.print("{} x {} {} ({}), {}; exact sum {}\n", ladder.rows, ladder.columns, name_of(ladder.type), byte_size(bytes), data_,
+    const std::string pitch = ladder.pitch != ladder.columns ? fmt::format(", rows {} apart", ladder.pitch) : "";
+    out_.print("{} x {} {} ({}{}), {}; exact sum {}\n", ladder.rows, ladder.columns, name_of(ladder.type), byte_size(bytes), pitch, data_,
                Number(ladder.exact_sum, DType::float64).decimal());
     out_.print("{}\n\n", out_.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
     Table head("<<>>>>><<", 0, widths_);
@@ -196,6 +197,7 @@ Json json_of(const bench::Ladder& ladder, const std::string& data) {
   object["data"] = data;
   object["dtype"] = name_of(ladder.type);
   object["rows"] = ladder.rows;
+  object["pitch"] = ladder.pitch;
   object["columns"] = ladder.columns;
   Number(ladder.exact_sum, DType::float64).add_to(object["exact_sum"]);
   object["magnitude_sum"] = ladder.magnitude_sum;

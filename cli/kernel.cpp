@@ -23,7 +23,7 @@ namespace samesum::cli {
 namespace {
 
 struct KernelOptions {
-  std::string pattern, variant, device = "auto", assembly, dtype = "float32", size, file, of;
+  std::string pattern, variant, device = "auto", assembly, ptx, dtype = "float32", size, file, of;
   InspectOptions inspect;
 };
 
@@ -91,11 +91,21 @@ Assembly assembly_of(const std::vector<KernelListing>& listings) {
   return all;
 }
 
+// The PTX of all programs, for --ptx.
+std::string ptx_of(const std::vector<KernelListing>& listings, const DeviceInfo& device) {
+  std::string all;
+  for (const KernelListing& listing : listings) all += listing.ptx;
+  if (all.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{} has no PTX, which is of NVIDIA's devices: --asm writes what it has", device.selector));
+  }
+  return all;
+}
+
 int run(Output& out, KernelOptions options) {
   // The drivers' caches would give no build log the second time. No device has been opened yet.
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   setenv("POCL_KERNEL_CACHE", "0", 1);
-  const OutputFile target(options.assembly, {});
+  const OutputFile target(options.assembly, {}), ptx_target(options.ptx, {});
   if (!options.file.empty()) {
     if (!options.pattern.empty())
       throw Error(ErrorKind::usage, "a kernel of your own has --pattern, and no variant of samesum's beside it");
@@ -118,6 +128,7 @@ int run(Output& out, KernelOptions options) {
   const std::vector<KernelListing> listings = inspect_kernels(device, options.pattern, options.variant, options.inspect);
   if (listings.empty())
     throw Error(ErrorKind::usage, fmt::format("{} {} has no kernels: it runs on the CPU alone", options.pattern, options.variant));
+  const std::string ptx = ptx_target.wanted() ? ptx_of(listings, device.info()) : "";
   for (const KernelListing& listing : listings) {
     out.print("{}\n// --- build log, {}\n", listing.source, device.info().name);
     std::string_view log = listing.log.empty() ? "(the compiler said nothing)" : std::string_view(listing.log);
@@ -126,6 +137,11 @@ int run(Output& out, KernelOptions options) {
       if (end != 0) out.print("// {}\n", log.substr(0, end));
       log.remove_prefix(std::min(end + 1, log.size()));
     }
+  }
+  out.print("// --- launch: {}\n", listings.front().launch);
+  if (ptx_target.wanted()) {
+    ptx_target.write(out, {bytes_of(ptx)});
+    out.print("// {}: PTX\n", options.ptx);
   }
   if (target.wanted()) {
     const Assembly assembly = assembly_of(listings);
@@ -150,6 +166,7 @@ void add_kernel(CLI::App& program, Action& action) {
       ->transform(whole_number(1, 4096))
       ->option_text("N");
   command->add_option("--asm", options->assembly, "file for the machine code")->type_name("FILE");
+  command->add_option("--ptx", options->ptx, "file for NVIDIA's PTX, from which the machine code is made")->type_name("FILE");
   command->add_option("--dtype", options->dtype, "of the elements: float32 (default), float64 ...")->type_name("TYPE");
   command->add_option("--size", options->size, "elements of the array: 1000000, 2^20, 64K; by default 2^28, of pairs 2^16")
       ->option_text("N");
@@ -168,9 +185,11 @@ void add_kernel(CLI::App& program, Action& action) {
   samesum kernel --file my.cl --asm my.asm         # your own, as bench compiles it
 
 The log has what the compiler tells of registers, local memory and spills. It is
-fresh: no cache is used. Machine code of CUDA needs nvdisasm or cuobjdump from
-CUDA's toolkit; without them a cubin is written. NVIDIA's OpenCL gives PTX, PoCL a
-binary of its own.)");
+fresh: no cache is used. The line 'launch' has the shape of the groups, and the local
+memory that the launch adds to what the kernel declares (dynamic local memory, which
+is DYNLOCAL in the source). Machine code of CUDA needs nvdisasm or cuobjdump from
+CUDA's toolkit; without them a cubin is written. --ptx works on NVIDIA's devices, with
+CUDA and with OpenCL. PoCL gives a binary of its own.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

@@ -141,6 +141,7 @@ struct LadderOptions {
   std::uint32_t tile = 8;           ///< columns of tile_passes' tiles
   std::uint32_t tile_rows = 0;      ///< and rows; 0: as many
   std::uint32_t block_columns = 0;  ///< columns of tree_passes' tiles, which are a group's work-items; 0: nearly square
+  std::uint64_t result_align = 1;   ///< rows of what tree_passes and tile_passes leave start at multiples of so many elements
   std::uint32_t threads = 0;        ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;          ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which writes
@@ -187,6 +188,7 @@ struct Ladder {
   DeviceInfo device;
   DType type = DType::float32;
   std::uint64_t rows = 0, columns = 0;
+  std::uint64_t pitch = 0;  ///< elements from a row's start to the next one's
   double exact_sum = 0;
   double magnitude_sum = 0;        ///< sum of |x|, to which the bounds are relative
   double upload_seconds = 0;       ///< host to device, once; not included in any row's time; 0 for the CPU
@@ -198,9 +200,23 @@ struct Ladder {
 std::vector<std::string> sum_rungs(const Device& device);
 
 /// The variants of the sum side by side: on the CPU sequential, on all cores, and exact; then on `device`, where it runs kernels, the
-/// textbook's and the exact ones. Each is checked before it is timed. `matrix` is contiguous, with one or two axes, in host memory.
+/// textbook's and the exact ones. Each is checked before it is timed. `matrix` has one or two axes and is in host memory. The elements of a
+/// row are contiguous. Rows may have gaps between them (a pitch): the device then gets them with their gaps, and only tree_passes and
+/// tile_passes are run there.
 /// @throws Error (usage) for an unknown rung, a group size that the device cannot run, another array, or data that does not fit the device.
 Ladder sum_ladder(const Device& device, const Array& matrix, const LadderOptions& options = {});
+
+/// The matrix that one round of tree_passes or tile_passes leaves: element (r, c) is the sum of one tile of the round before.
+struct RoundSums {
+  std::uint64_t rows = 0, columns = 0;
+  std::uint64_t pitch = 0;     ///< of the matrix in device memory, in elements
+  std::vector<double> values;  ///< rows x columns, without gaps
+};
+
+/// The results of all rounds of `method`, "tree_passes" or "tile_passes"; the last one is 1 x 1. No round for an array of one element or
+/// none. The shape of a tile, the size of a group and result_align are those of `options`.
+/// @throws Error (usage) for another method, for elements that are not float32 or float64, and as sum_ladder().
+std::vector<RoundSums> sum_rounds(const Device& device, std::string_view method, const Array& matrix, const LadderOptions& options = {});
 
 }  // namespace bench
 }  // namespace samesum

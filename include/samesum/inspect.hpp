@@ -30,6 +30,8 @@ struct KernelListing {
   std::string log;     ///< the compiler's; on NVIDIA's devices with registers, local memory and spills
   std::string binary;  ///< as the driver gives it
   std::string format;  ///< of `binary`: "cubin", "PTX", or "the driver's own"
+  std::string ptx;     ///< of devices of CUDA and of NVIDIA's OpenCL: the intermediate code that the machine code is made from
+  std::string launch;  ///< how the variant is launched: the shape of its groups, …, and the local memory that the launch gives each group
 };
 
 /// The pattern that a kernel of a user's own is for, by the name of its function: "sum" (`sum`), …, "barrier" (`synchronize`).

@@ -359,7 +359,7 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
 
 @documented
 def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: str = "exact", h: float = 1.0, softening: float = 0.0,
-          weights: Any = None, device: DeviceLike = None, k: int = 1, combine: str = "", finish: str = "", progress: Progress = None) -> Any:
+          weights: Any = None, device: DeviceLike = None, progress: Progress = None, k: int = 1, combine: str = "", finish: str = "") -> Any:
     """For each vector of `a` the reduction over all vectors of `b` of f(a, b): nearest neighbours, densities, potentials.
 
     Parameters
@@ -376,12 +376,11 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
         Of gaussian and of invdist.
     weights : array_like, optional
         One for each vector of `b`, which multiplies f.
-    {device}
+    {device progress}
     k : int
         How many, of smallest and argsmallest: 1 to 128.
     combine, finish : str
         In place of `reduction`: an operator as a formula of `a` and `b`, and what is made of its result `a`.
-    {progress}
 
     Returns
     -------

@@ -65,6 +65,7 @@ struct Recording {
 struct Binary {
   std::string bytes;
   std::string log;
+  std::string ptx = {};  ///< CUDA's, after want_binaries()
 };
 
 /// The language of a device's compiler: decides which prelude is used.
@@ -112,7 +113,7 @@ class Device {
   /// Everything beside the source that determines the result of compile(): compiler, its version, options, driver, device.
   virtual std::string compiler_identity() const = 0;
   virtual Binary compile(const std::string& source) = 0;
-  /// From now on compile() gives the program's binary even where there is no disk cache: to be shown.
+  /// From now on compile() gives the program's binary even where there is no disk cache, and PTX where there is such: to be shown.
   virtual void want_binaries() {}
   /// The kernel `name` of a program compiled by compile(), in this process or an earlier one.
   virtual Kernel load(const Binary& binary, const std::string& name) = 0;

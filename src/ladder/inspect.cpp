@@ -39,10 +39,16 @@ class NotingDevice final : public device::Forwarding {
 
   device::Binary compile(const std::string& source) override {
     device::Binary binary = Forwarding::compile(source);
-    listings.push_back({source, binary.log, binary.bytes, format_of(binary.bytes)});
+    const std::string format = format_of(binary.bytes);
+    listings.push_back({source, binary.log, binary.bytes, format, format == "PTX" ? binary.bytes : binary.ptx, {}});
     return binary;
   }
+  void launch(const device::Kernel& kernel, device::Grid grid, std::span<const device::Argument> arguments) override {
+    launched = fmt::format("groups={} group_size={}", grid.groups, grid.group_size);
+    Forwarding::launch(kernel, grid, arguments);
+  }
 
+  std::string launched;  // the last one
   std::vector<KernelListing> listings;
 
  private:
@@ -64,27 +70,36 @@ std::uint64_t size_of_array(const InspectOptions& options) { return options.size
 
 bool own(const InspectOptions& options) { return !options.kernel_source.empty(); }
 
-void build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+// How a variant is launched, in the words of its row in the ladder.
+struct Launch {
+  std::string text;
+  std::uint32_t local_bytes = 0;  // that the launch gives each group
+};
+
+std::string group_text(const Device& device, const InspectOptions& options) {
+  constexpr std::uint32_t kGroup = 256;
+  return fmt::format("group_size={}", options.group_size != 0 ? options.group_size : std::min(kGroup, device.info().max_group_size));
+}
+
+Launch build_sum(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   if (own(options)) {
     const reduction::TextbookOptions how{options.group_size, 0, 8, options.kernel_source};
-    reduction::TextbookSum(variant, device, options.type, device.allocate(16), 1, 1, how);
-    return;
+    return {reduction::TextbookSum(variant, device, options.type, device.allocate(16), 1, 1, how).plan().configuration};
   }
   const auto names = reduction::textbook_variants();
   if (std::find(names.begin(), names.end(), variant) != names.end()) {
     const std::string lacking = reduction::why_no_textbook(variant, device.info(), options.type);
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
     const device::Memory data = device.allocate(64 * 64 * size_of(options.type));
-    reduction::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8});
-  } else {
-    Tuning sum;
-    sum.group_size = options.group_size;
-    reduction::DeviceSum(device, options.type, sum, size_of_array(options));
+    return {reduction::TextbookSum(variant, device, options.type, data, 64, 64, {options.group_size, 0, 8}).plan().configuration};
   }
+  Tuning sum;
+  sum.group_size = options.group_size;
+  return {reduction::DeviceSum(device, options.type, sum, size_of_array(options)).configuration()};
 }
 
 // The methods' kernels are built when they are measured: this runs a short measurement.
-void build_barrier(std::string_view variant, const Device& device, NotingDevice&, const InspectOptions& options) {
+Launch build_barrier(std::string_view variant, const Device& device, NotingDevice& noting, const InspectOptions& options) {
   bench::BarrierLadderOptions ladder;
   ladder.methods = {std::string(variant)};
   ladder.group_sizes = {options.group_size != 0 ? options.group_size : 256};
@@ -93,9 +108,10 @@ void build_barrier(std::string_view variant, const Device& device, NotingDevice&
   ladder.kernel_name = options.kernel_name;
   ladder.kernel_source = options.kernel_source;
   bench::barrier_ladder(device, ladder);
+  return {noting.launched};
 }
 
-void build_pairs(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+Launch build_pairs(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   const std::uint64_t elements = options.size != 0 ? options.size : kPairsElements;
   if (elements > kMaxPairsElements || elements < options.components) {
     throw Error(ErrorKind::usage, fmt::format("kernels of pairs are shown for {} (a vector) to {} elements, not {}", options.components,
@@ -112,57 +128,56 @@ void build_pairs(std::string_view variant, const Device&, NotingDevice& device, 
   all_pairs::Problem problem = all_pairs::checked(view, view, pairs);
   const auto names = all_pairs::textbook_variants();
   if (own(options)) {
-    all_pairs::TextbookPairs(variant, device, problem, {options.group_size, options.kernel_source, 1});
-    return;
+    return {all_pairs::TextbookPairs(variant, device, problem, {options.group_size, options.kernel_source, 1}).configuration()};
   }
   if (variant == "vec4_best") variant = "vec4";
   if (std::find(names.begin(), names.end(), variant) != names.end()) {
     if (variant == "local_all") problem.y_count = std::min<std::uint64_t>(problem.y_count, 4096);
-    all_pairs::TextbookPairs(variant, device, problem, {options.group_size});
-  } else {
-    all_pairs::Configuration configuration;
-    configuration.group_size = options.group_size;
-    all_pairs::DevicePairs(device, problem, configuration);
+    return {all_pairs::TextbookPairs(variant, device, problem, {options.group_size}).configuration()};
   }
+  all_pairs::Configuration configuration;
+  configuration.group_size = options.group_size;
+  return {all_pairs::DevicePairs(device, problem, configuration).configuration().text()};
 }
 
-void build_histogram(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+Launch build_histogram(std::string_view variant, const Device& noting, NotingDevice& device, const InspectOptions& options) {
   if (own(options)) {
     device::build(device, bench::own_histogram_source(options.kernel_source, device.info(), options.group_size, options.bins), "histogram");
-  } else if (variant == "best") {
-    binning::DeviceHistogram(device, binning::Problem{}, size_of_array(options), options.group_size);
-  } else {
-    device::build(device, bench::histogram_source(device.info(), options.group_size, nullptr), variant);
+    return {group_text(noting, options)};
   }
+  if (variant == "best") {
+    const binning::DeviceHistogram best(device, binning::Problem{}, size_of_array(options), options.group_size);
+    return {best.configuration().text(), best.configuration().local_bytes};
+  }
+  device::build(device, bench::histogram_source(device.info(), options.group_size, nullptr), variant);
+  return {group_text(noting, options)};
 }
 
-void build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
+Launch build_reduce(std::string_view variant, const Device&, NotingDevice& device, const InspectOptions& options) {
   if (own(options)) {
     reduction::TextbookOptions how{options.group_size, 0, 8, options.kernel_source};
     how.operation = reduction::TextbookOperation::max;
     how.entry = "reduce";
-    reduction::TextbookSum(variant, device, options.type, device.allocate(16), 1, 1, how);
-    return;
+    return {reduction::TextbookSum(variant, device, options.type, device.allocate(16), 1, 1, how).plan().configuration};
   }
   const auto* operation = std::ranges::find(bench::kReduceOperations, variant, &bench::ReduceOperation::name);
   if (operation->kind == bench::ReduceOperation::multiplies_all) {
     Tuning product;
     product.group_size = options.group_size;
-    product_tree::DeviceProduct(device, options.type, false, product);
-  } else {
-    statistics::CollectOptions collect;
-    collect.fields = operation->fields;
-    collect.group_size = options.group_size;
-    const bool dot = operation->kind == bench::ReduceOperation::multiplies_pairs;
-    statistics::DevicePass(device, options.type, collect, dot, size_of_array(options));
+    return {product_tree::DeviceProduct(device, options.type, false, product).text()};
   }
+  statistics::CollectOptions collect;
+  collect.fields = operation->fields;
+  collect.group_size = options.group_size;
+  const bool dot = operation->kind == bench::ReduceOperation::multiplies_pairs;
+  return {statistics::DevicePass(device, options.type, collect, dot, size_of_array(options)).configuration()};
 }
 
 // A pattern is added by a row here: its variants, and how one is built on a device.
 struct Pattern {
   std::string_view name;
   std::vector<std::string> (*variants)();
-  void (*build)(std::string_view variant, const Device& noting, NotingDevice& device, const InspectOptions& options);
+  Launch (*build)(std::string_view variant, const Device& noting, NotingDevice& device, const InspectOptions& options);
 };
 
 constexpr Pattern kPatterns[] = {
@@ -253,7 +268,10 @@ std::vector<KernelListing> inspect_kernels(const Device& device, std::string_vie
   const std::lock_guard lock(device.implementation().mutex());
   const auto noting = std::make_shared<NotingDevice>(device.implementation());
   try {
-    found.build(variant, Device(noting), *noting, options);
+    const Launch launch = found.build(variant, Device(noting), *noting, options);
+    for (KernelListing& listing : noting->listings) {
+      listing.launch = fmt::format("{}; {} bytes of local memory from the launch", launch.text, launch.local_bytes);
+    }
   } catch (const Error& error) {
     const std::string_view what = error.what();
     if (!own(options) || error.kind() == ErrorKind::usage) throw;

@@ -138,6 +138,16 @@ class Bench(Case):
         for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
             capped = self.json("bench", "pairs", "--device", device, "--size", "300", "--runs", "1", "--registers", "64", "--variant", "register_blocks")
             self.assertIn("resident=4", capped["variants"][-1]["configuration"])
+            textbook = {"naive", "local_all", "local_tiled", "vec4", "vec8", "vec8_local", "vec8_both", "vec8_tile"}
+            for f, reduction, size, dtype in (("difference", "sum", "101", "float32"), ("absdiff", "max", "300", "float64"), ("sqdist", "min", "77", "float32"),
+                                              ("gaussian", "sum", "1500", "float32"), ("invdist", "max", "90", "float32"), ("product", "min", "31", "float64")):
+                with self.subTest(f=f, reduction=reduction):
+                    found = self.json("bench", "pairs", "--device", device, "--size", size, "--y", "1037", "--f", f, "--reduce", reduction, "--dtype", dtype,
+                                      "--runs", "1", "--seconds", "0.001", "--group", "32")
+                    rows = {row["name"]: row["verdict"] for row in found["variants"]}
+                    self.assertEqual({rows[name] for name in textbook | {"register_blocks"}}, {"right"}, found)
+            found = self.json("bench", "pairs", "--device", device, "--size", "64", "--reduce", "argmin", "--variant", "naive", "--runs", "1")
+            self.assertIn("sums, minima and maxima over pairs of scalars", found["variants"][0]["reason"])
 
 
 class Kernel(Case):
@@ -161,7 +171,20 @@ class Kernel(Case):
             self.assertIn("KERNEL FIXED_GROUP(GROUP, RESIDENT) void naive", text)
             self.assertIn("// --- build log", text)
             self.assertIn("// naive.bin: ", text)
+            self.assertRegex(text, r"// --- launch: groups=\d+ group_size=32 x_per_item=1; 0 bytes of local memory from the launch")
             self.assertGreater(len(self.read("naive.bin")), 100)
+
+    def test_launch_and_ptx(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["is_cpu"] and device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no kernels run on this processor")
+        of = ["--device", devices[0]]
+        for pattern, variant, launch in (("histogram", "best", r"local32x\d+ .*; [1-9]\d+ bytes"), ("histogram", "privatized", "group_size=256; 0 bytes"),
+                                         ("sum", "tree_passes", "group_size=256 tile=16x16; 0 bytes"), ("barrier", "ticket", r"groups=\d+ group_size=256; 0 bytes"),
+                                         ("reduce", "product", r"group_size=\d+ loads=\d+; 0 bytes")):
+            with self.subTest(pattern=pattern, variant=variant):
+                self.assertRegex(self.succeed("kernel", pattern, variant, *of), "// --- launch: .*" + launch)
+        self.assertIn("has no PTX", self.refuse("kernel", "sum", "tree_passes", *of, "--ptx", "sum.ptx"))
 
     def test_the_kernel_for_so_much_data(self):
         devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"].startswith("opencl")]

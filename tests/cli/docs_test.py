@@ -1,7 +1,7 @@
 """The examples in README, docs/ and --help work: every command is run, every C++ snippet is compiled and run.
 
 In README and docs/*.md each block of code stands between ``` and has a language: cpp, opencl (the `source` of the next cpp block), sh, console
-(`$ command`, and what it prints), python (run by tests/python), or text for what is none of these. Commands run with inputs of these names that are made here, and `bench` with
+(`$ command`, and what it prints), python (run by tests/python), or text for what is none of these. A cpp block with a main() is a program of its own, with OpenCL. Commands run with inputs of these names that are made here, and `bench` with
 few data; what cannot be run stands in NOT_RUN, with the reason.
 """
 import gzip
@@ -243,6 +243,7 @@ class Commands(Case):
 # The variables that snippets use: each snippet is in its own function, and may redeclare names.
 FIXTURE = """
 #include <samesum/barrier.hpp>
+#include <samesum/bench.hpp>
 #include <samesum/pairs.hpp>
 #include <samesum/samesum.hpp>
 #include <cmath>
@@ -276,11 +277,14 @@ class Snippets(unittest.TestCase):
             for language, lines in blocks(page):
                 if language == "opencl":
                     kernel = "\n".join(lines)
+                elif language == "cpp" and "int main() {" in lines:
+                    with self.subTest(page=page.name):
+                        self.whole_program(lines)
                 elif language == "cpp":
                     includes += [line for line in lines if line.startswith("#include")]
                     body = [self.checked(line) for line in lines if not line.startswith("#include")]
                     name = f"{page.stem.replace('-', '_')}_{len(calls)}"
-                    on_kernels = "launch_grid" in "".join(body)
+                    on_kernels = any(call in "".join(body) for call in ("launch_grid", "sum_rounds"))
                     functions.append(f'static void {name}() {{\n  const std::string source = R"kernel({kernel})kernel";\n'
                                      f'#line 1 "{page.name}, a snippet"\n' + "\n".join(body) + "\n}\n")
                     calls.append(f"  if ({str(not on_kernels).lower()} || device.info().has(samesum::Capability::kernels)) {name}();\n")
@@ -299,6 +303,24 @@ class Snippets(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr + program)
             done = subprocess.run([binary], capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def whole_program(self, lines):
+        """Compiles a program that ends with a status of its own, with the machine's OpenCL, and runs it if there is a device."""
+        cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE))
+        loader = cache.get("SAMESUM_OPENCL_LOADER", "NOTFOUND")
+        if loader.endswith("NOTFOUND"):
+            print("no OpenCL loader here, so a program for it was not compiled")
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            source, binary = pathlib.Path(folder) / "program.cpp", pathlib.Path(folder) / "program"
+            source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            done = subprocess.run([cache["CMAKE_CXX_COMPILER"], "-std=c++20", "-Wall", "-Wextra", "-Wno-deprecated-declarations", *cache["CMAKE_CXX_FLAGS"].split(), source,
+                                   loader, "-o", binary], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+            if kernel_device() is not None:
+                done = subprocess.run([binary], capture_output=True, text=True, timeout=300, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                self.assertNotEqual(done.stdout, "")
 
     def checked(self, line):
         """`expression;  // 1.0` and `double x = expression;  // 1.0 …`: checks the values."""

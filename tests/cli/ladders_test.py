@@ -1,6 +1,7 @@
 """The ladders with the reader's own operators, data, bins and kernels; samesum kernel --file; samesum check. Run with SAMESUM_PROGRAM."""
 import glob
 import math
+import struct
 import unittest
 
 from support.program import Case, header, npy
@@ -75,6 +76,16 @@ class Ladders(Case):
         self.assertNotEqual(sums[0], sums[1])
         block = self.json("bench", "sum", "--size", "2^12", "--variant", "tree_passes", "--block", "2x32", *few)["variants"][0]
         self.assertEqual((block["verdict"], block["configuration"]), ("right", "group_size=64 tile=2x32"))
+        pitched = self.json("bench", "sum", "--rows", "20", "--columns", "30", "--pitch", "32", "--result-align", "4", *few)
+        self.assertEqual((pitched["rows"], pitched["columns"], pitched["pitch"]), (20, 30, 32))
+        rows = {row["name"]: row for row in pitched["variants"]}
+        self.assertEqual(rows["tile_passes"]["configuration"], "group_size=256 tile=8x8 pitch=32 result_align=4")
+        self.assertEqual([rows[name]["verdict"] for name in ("parallel", "tree_passes", "tile_passes", "single_pass")], ["right"] * 3 + ["skipped"])
+        self.write("p.npy", npy(header("'<f4'", "(4, 8)"), struct.pack("<32f", *range(32))))
+        own = self.json("bench", "sum", "--data", "p.npy", "--columns", "5", "--pitch", "8", "--variant", "tile_passes", *few)
+        self.assertEqual((own["rows"], own["columns"], own["exact_sum"]["value"]), (4, 5, sum(i for i in range(32) if i % 8 < 5)))
+        self.assertIn("goes with --columns from 1 to 8", self.refuse("bench", "sum", "--data", "p.npy", "--columns", "9", "--pitch", "8"))
+        self.assertIn("4 rows of 5 with a pitch of 8, not 5", self.refuse("bench", "sum", "--data", "p.npy", "--columns", "5", "--pitch", "8", "--rows", "5"))
         self.assertIn("--tile takes a side", self.refuse("bench", "sum", "--tile", "3y5"))
         self.assertIn("'float' has no ladder", self.refuse("bench", "reduce", "--ladder", "float"))
         self.assertIn("needs its --identity", self.refuse("bench", "reduce", "--ladder", "gcd(a, b)"))

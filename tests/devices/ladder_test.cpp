@@ -147,6 +147,74 @@ TEST(TextbookOptions, AreChecked) {
   }
 }
 
+// --- the rounds ----------------------------------------------------------------------------------------------------------------
+
+// Each element that a round leaves is the sum of its tile. The elements are small integers, so every sum is exact.
+TEST(SumRounds, LeaveTheSumsOfTheTiles) {
+  constexpr std::uint64_t kRows = 37, kColumns = 53, kPitch = 61;
+  std::vector<float> with_gaps(kRows * kPitch, NAN);  // a kernel that reads a gap is found out
+  for (std::uint64_t r = 0; r < kRows; ++r) {
+    for (std::uint64_t c = 0; c < kColumns; ++c) with_gaps[r * kPitch + c] = static_cast<float>((r * 31 + c * 7) % 17) - 5;
+  }
+  const Array matrix(with_gaps.data(), {kRows, kColumns}, DType::float32, {kPitch * 4, 4});
+  for (const Device& device : kernel_devices()) {
+    for (const char* method : {"tree_passes", "tile_passes"}) {
+      LadderOptions options;
+      options.group_size = 32;
+      options.block_columns = options.tile = 8;
+      options.tile_rows = 4;
+      options.result_align = 5;
+      const std::vector<RoundSums> rounds = sum_rounds(device, method, matrix, options);
+      ASSERT_EQ(rounds.size(), 3u) << method;  // 37 x 53, 10 x 7, 3 x 1, 1 x 1
+      std::uint64_t rows = kRows, columns = kColumns;
+      std::vector<double> before;
+      for (std::uint64_t r = 0; r < kRows; ++r) before.insert(before.end(), &with_gaps[r * kPitch], &with_gaps[r * kPitch] + kColumns);
+      for (const RoundSums& round : rounds) {
+        const std::uint64_t high = columns == 1 ? 32 : 4, wide = columns == 1 ? 1 : 8;
+        ASSERT_EQ(round.rows, (rows + high - 1) / high);
+        ASSERT_EQ(round.columns, (columns + wide - 1) / wide);
+        EXPECT_EQ(round.pitch, (round.columns + 4) / 5 * 5);
+        std::vector<double> expected(round.rows * round.columns, 0);
+        for (std::uint64_t i = 0; i < rows * columns; ++i) expected[i / columns / high * round.columns + i % columns / wide] += before[i];
+        ASSERT_EQ(round.values, expected) << method;
+        rows = round.rows;
+        columns = round.columns;
+        before = round.values;
+      }
+      EXPECT_EQ(rows * columns, 1u);
+    }
+    EXPECT_TRUE(sum_rounds(device, "tree_passes", Array(std::vector<float>{3}.data(), 1, DType::float32)).empty());
+    EXPECT_THROW(sum_rounds(device, "single_pass", matrix), Error);
+    LadderOptions nothing;
+    nothing.result_align = 0;
+    EXPECT_THROW(sum_rounds(device, "tile_passes", matrix, nothing), Error);
+    const Array overlapping(with_gaps.data(), {kRows, kColumns}, DType::float32, {40, 4});
+    EXPECT_THROW(sum_rounds(device, "tile_passes", overlapping), Error);
+  }
+  EXPECT_THROW(sum_rounds(Device::open("cpu"), "tile_passes", matrix), Error);
+}
+
+TEST(SumLadder, TakesRowsWithGaps) {
+  constexpr std::uint64_t kRows = 29, kColumns = 70, kPitch = 96;
+  std::vector<double> with_gaps(kRows * kPitch, NAN);
+  for (std::uint64_t i = 0; i < with_gaps.size(); ++i) {
+    if (i % kPitch < kColumns) with_gaps[i] = 1.0 / static_cast<double>(i + 1);
+  }
+  const Array matrix(with_gaps.data(), {kRows, kColumns}, DType::float64, {kPitch * 8, 8});
+  for (const DeviceInfo& info : list_devices().devices) {
+    LadderOptions options;
+    options.effort = little();
+    const Ladder ladder = sum_ladder(Device::open(info.selector), matrix, options);
+    EXPECT_EQ(ladder.pitch, kPitch);
+    EXPECT_TRUE(test::informative(ladder.exact_sum));
+    for (const LadderRow& row : ladder.rungs) {
+      const bool host = row.where.starts_with("cpu,");
+      const bool passes = row.name == "tree_passes" || row.name == "tile_passes";
+      EXPECT_EQ(row.verdict, host || (passes && info.has(Capability::fp64)) ? Verdict::right : Verdict::skipped) << row.name << row.reason;
+    }
+  }
+}
+
 // --- the references ------------------------------------------------------------------------------------------------------------
 
 TEST(Reference, IsTheExactSum) {

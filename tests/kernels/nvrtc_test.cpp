@@ -161,6 +161,15 @@ TEST_F(Nvrtc, KeepsEveryRounding) {
   EXPECT_NE(ptx("x[0] = fma(x[1], x[2], x[3]);").find("fma.rn.f32"), std::string::npos);
 }
 
+TEST_F(Nvrtc, GivesPtxBesideMachineCode) {
+  const std::string kernel = assemble(Language::cuda, {}) + "KERNEL void k(GLOBAL float* x) { x[0] = fma(x[1], x[2], x[3]); }\n";
+  const Binary both = nvrtc_->compile(kernel, "sm_90", {}, true), alone = nvrtc_->compile(kernel, "sm_90");
+  EXPECT_EQ(both.bytes.substr(1, 3), "ELF");
+  EXPECT_EQ(alone.bytes.substr(1, 3), "ELF");
+  EXPECT_NE(both.ptx.find("fma.rn.f32"), std::string::npos) << both.ptx;
+  EXPECT_EQ(alone.ptx, "");
+}
+
 // A processor of this family orders memory more strictly than requested, so no run here would detect a missing order.
 TEST_F(Nvrtc, KeepsEveryMemoryOrder) {
   const std::string barrier(kernel_file("samesum/device/grid_barrier.h"));

@@ -128,7 +128,15 @@ void build_pairs(device::Device& device) {
   problem = {DType::float32};
   problem.a = problem.b = values.data();
   problem.x_count = problem.y_count = 64;
-  for (const std::string_view name : all_pairs::textbook_variants()) all_pairs::TextbookPairs(name, device, problem, {});
+  for (const std::string_view name : all_pairs::textbook_variants()) {
+    for (const int f : {0, static_cast<int>(1 + ++turn % 5)}) {  // sums of products, and another function in turn
+      problem.f = static_cast<PairFunction>(f);
+      problem.reduction = f == 0 ? PairReduction::sum : static_cast<PairReduction>(turn % 3);
+      all_pairs::TextbookPairs(name, device, problem, {});
+    }
+  }
+  problem.f = PairFunction::product;
+  problem.reduction = PairReduction::sum;
   for (const std::uint64_t components : kComponents) {  // fast sums are the ones that are measured
     problem.components = components;
     for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {

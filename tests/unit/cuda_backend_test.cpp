@@ -371,11 +371,16 @@ TEST_F(CudaBackend, CompilesForTheDevice) {
   const Binary binary = device->compile(kProgram);
   EXPECT_EQ(binary.bytes, kProgram);
   EXPECT_EQ(binary.log, "compiled");
+  EXPECT_EQ(binary.ptx, "") << "nobody has asked for it";
   EXPECT_EQ(nvrtc_->options.at(0), "-arch=sm_90");
   const std::string identity = device->compiler_identity();
   for (const std::string& option : nvrtc_->options) EXPECT_NE(identity.find(option), std::string::npos) << option;
   EXPECT_NE(identity.find("NVRTC 13.0"), std::string::npos);
   EXPECT_NE(identity.find("CUDA 13.0"), std::string::npos);
+
+  device->want_binaries();
+  EXPECT_EQ(device->compile(kProgram).bytes, kProgram);
+  EXPECT_EQ(device->compile(kProgram).ptx, std::string("PTX\n") + kProgram);
 
   const Error error = error_of([&] { device->compile("#error"); });
   EXPECT_EQ(error.context().code, "NVRTC_ERROR_COMPILATION");

@@ -187,7 +187,7 @@ Binary CudaDevice::compile(const std::string& source) {
   Error::Context context;
   context.device = context_->label();
   const InDriver call("nvrtcCompileProgram", context_->label());
-  return compiler_.nvrtc().compile(source, compiler_.arch, std::move(context));
+  return compiler_.nvrtc().compile(source, compiler_.arch, std::move(context), with_ptx_);
 }
 
 Kernel CudaDevice::load(const Binary& binary, const std::string& name) {

@@ -29,6 +29,7 @@ class CudaDevice final : public Device {
   Language language() const override { return Language::cuda; }
   std::string compiler_identity() const override;
   Binary compile(const std::string& source) override;
+  void want_binaries() override { with_ptx_ = true; }
   Kernel load(const Binary& binary, const std::string& name) override;
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
   std::uint64_t launch_local_bytes() const override;
@@ -54,6 +55,7 @@ class CudaDevice final : public Device {
   std::uint64_t dynamic_local_bytes_;
   CUstream stream_ = nullptr;
   bool own_stream_;
+  bool with_ptx_ = false;
   std::optional<Staging> staging_;
 };
 

@@ -69,7 +69,7 @@ std::vector<std::string> Nvrtc::options(const std::string& arch) const {
   return options;
 }
 
-Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error::Context context) const {
+Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error::Context context, bool with_ptx) const {
   void* created = nullptr;
   check(call_.create(&created, source.c_str(), "kernel", 0, nullptr, nullptr), "nvrtcCreateProgram");
   const auto destroy = [this](void* program) { call_.destroy(&program); };
@@ -97,12 +97,14 @@ Binary Nvrtc::compile(const std::string& source, const std::string& arch, Error:
     context.build_log = binary.log;
     throw Error(ErrorKind::device, "the kernel does not compile", std::move(context));
   }
-  if (arch.starts_with("sm_")) {
-    binary.bytes = output(program.get(), call_.cubin_size, call_.cubin, "nvrtcGetCUBIN");
-  } else {
-    binary.bytes = output(program.get(), call_.ptx_size, call_.ptx, "nvrtcGetPTX");
-    if (!binary.bytes.empty() && binary.bytes.back() == '\0') binary.bytes.pop_back();
+  const bool native = arch.starts_with("sm_");
+  std::string ptx;
+  if (!native || with_ptx) {
+    ptx = output(program.get(), call_.ptx_size, call_.ptx, "nvrtcGetPTX");
+    if (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
   }
+  binary.bytes = native ? output(program.get(), call_.cubin_size, call_.cubin, "nvrtcGetCUBIN") : ptx;
+  if (with_ptx) binary.ptx = std::move(ptx);
   return binary;
 }
 

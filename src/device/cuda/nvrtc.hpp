@@ -27,8 +27,9 @@ class Nvrtc {
   /// All options of a compilation for `arch`: "sm_90" yields machine code, "compute_90" PTX.
   std::vector<std::string> options(const std::string& arch) const;
 
-  /// @throws Error (device) with the compiler's log where `source` does not compile; `context` is added to the error.
-  Binary compile(const std::string& source, const std::string& arch, Error::Context context = {}) const;
+  /// `with_ptx`: PTX beside the machine code. @throws Error (device) with the compiler's log where `source` does not compile; `context` is
+  /// added to the error.
+  Binary compile(const std::string& source, const std::string& arch, Error::Context context = {}, bool with_ptx = false) const;
 
  private:
   struct Functions {

@@ -301,9 +301,9 @@ class PairsLadderRun {
     std::vector<char> c(x_count_ * 8);
     rung.read({c.data()});
     if (!summing() || accuracy == PairAccuracy::exact) {
-      const bool right = reference_.same_bits(c, accuracy);
+      const bool right = reference_.same_bits(c, accuracy, in_sequence);  // a textbook's minimum does not tell -0 from +0
       row.verdict = right ? Verdict::right : Verdict::wrong;
-      if (!right) row.reason = "other bits than the CPU's";
+      if (!right) row.reason = in_sequence ? "another value than the CPU's" : "other bits than the CPU's";
       return;
     }
     const auto y = static_cast<double>(y_count_);

@@ -72,7 +72,7 @@ double PairsReference::error_ratio(const std::vector<char>& c, double depth, Pai
   return worst;
 }
 
-bool PairsReference::same_bits(const std::vector<char>& c, PairAccuracy accuracy) const {
+bool PairsReference::same_bits(const std::vector<char>& c, PairAccuracy accuracy, bool values) const {
   Problem few = problem_;
   few.accuracy = accuracy;
   few.x_count = samples_.size();
@@ -87,7 +87,12 @@ bool PairsReference::same_bits(const std::vector<char>& c, PairAccuracy accuracy
   all_pairs::pairs_on_cpu(few, {right.data()}, 0);
   const std::size_t bytes = all_pairs::result_bytes(problem_);
   for (std::size_t i = 0; i < samples_.size(); ++i) {
-    if (std::memcmp(c.data() + samples_[i] * bytes, right.data() + i * bytes, bytes) != 0) return false;
+    if (values) {
+      const double found = value_at(c, samples_[i]), expected = value_at(right, i);
+      if (found != expected && !(std::isnan(found) && std::isnan(expected))) return false;
+    } else if (std::memcmp(c.data() + samples_[i] * bytes, right.data() + i * bytes, bytes) != 0) {
+      return false;
+    }
   }
   return true;
 }

@@ -21,8 +21,9 @@ class PairsReference {
   /// additions.
   double error_ratio(const std::vector<char>& c, double depth, PairsRow& row) const;
 
-  /// Whether the samples equal the CPU's bits, for problems where that is guaranteed.
-  bool same_bits(const std::vector<char>& c, PairAccuracy accuracy) const;
+  /// Whether the samples equal the CPU's bits, for problems where that is guaranteed. `values`: whether they are equal numbers, of which
+  /// +0 and -0 are the same, or NaNs as there.
+  bool same_bits(const std::vector<char>& c, PairAccuracy accuracy, bool values = false) const;
 
  private:
   const char* at(const void* data, std::uint64_t element) const;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <vector>
 
 namespace samesum::all_pairs {
@@ -34,6 +36,12 @@ constexpr auto kNames = [] {
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
 
+// A constant of the source; its bits say all.
+std::string literal(double value, bool single) {
+  return single ? fmt::format("as_float({:#x}u)", std::bit_cast<std::uint32_t>(static_cast<float>(value)))
+                : fmt::format("as_double((ulong){:#x})", std::bit_cast<std::uint64_t>(value));
+}
+
 std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo& info) {
   if (rung.name != "local_all") return kTile;
   const std::uint64_t room = std::min(kMaxLocalAll, info.local_bytes);
@@ -57,8 +65,8 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
   const bool own = !options.source.empty();
   const auto found = std::find_if(std::begin(kRungs), std::end(kRungs), [&](const Rung& rung) { return rung.name == name; });
   if (!own && found == std::end(kRungs)) refuse(fmt::format("'{}' is no textbook variant of pairs", name));
-  if (problem.f != PairFunction::product || problem.reduction != PairReduction::sum || problem.components != 1 || problem.weighted()) {
-    refuse("the textbook adds up products of scalars, without weights");
+  if (problem.components != 1 || problem.indices() || problem.extras != 0 || problem.formula) {
+    refuse("the textbook has sums, minima and maxima over pairs of scalars, without weights");
   }
   const DeviceInfo& info = device.info();
   const bool single = problem.type == DType::float32;
@@ -73,11 +81,20 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
                     {"GROUP", std::to_string(group_size_)},
                     {"WIDTH", std::to_string(width_)},
                     {"RESIDENT", std::to_string(resident_for(options.registers, group_size_))},
-                    {"TILE", std::to_string(tile_of(rung, problem, info))}};
+                    {"TILE", std::to_string(tile_of(rung, problem, info))},
+                    {"F", std::to_string(static_cast<int>(problem.f))},
+                    {"REDUCTION", std::to_string(static_cast<int>(problem.reduction))},
+                    {"FACTOR", literal(problem.factor, single)},
+                    {"SOFTENING", literal(problem.softening, single)},
+                    {"NOTHING", literal(problem.reduction == PairReduction::sum ? 0
+                                        : problem.greatest()                    ? -INFINITY
+                                                                                : INFINITY,
+                                        single)}};
   if (own) {
     source.text = options.source;
   } else {
-    source.files = {"ladder/pairs/textbook.cl"};
+    source.defines.insert(source.defines.end(), {{"D", "1"}, {"EXTRAS", "0"}, {"WEIGHTED", "0"}});
+    source.files = {"pairs/function.h", "ladder/pairs/textbook.cl"};
   }
   kernel_ = device::build(device, source, rung.entry);
 

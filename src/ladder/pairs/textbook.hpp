@@ -21,7 +21,8 @@ struct TextbookOptions {
 /// How many groups a compute unit is to hold at once, so that a work-item has no more registers than that.
 std::uint32_t resident_for(std::uint32_t registers, std::uint32_t group_size) noexcept;
 
-/// One rung, prepared for one problem: float32 or float64 scalars, product, sum. Requires that the device's mutex is held.
+/// One rung, prepared for one problem: float32 or float64 scalars; a sum, a minimum or a maximum of any f. Requires that the device's mutex
+/// is held.
 class TextbookPairs {
  public:
   /// `name`: one of textbook_variants(), or any name where a source is given.

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace samesum::bench {
 namespace {
@@ -39,20 +40,47 @@ struct Rung {
   Timer timer;
 };
 
-// Contiguous rows of elements.
+// Rows of elements.
 struct Matrix {
-  View data;
-  std::uint64_t rows, columns;
+  View data;                           // the elements without gaps
+  std::uint64_t rows, columns, pitch;  // the pitch in elements
+  const void* start;                   // of the elements with their gaps
+  std::vector<char> packed = {};       // what `data` shows where there are gaps
+  bool gaps() const { return pitch != columns && rows > 1; }
+  std::uint64_t bytes() const { return gaps() ? ((rows - 1) * pitch + columns) * size_of(data.type()) : data.bytes(); }
 };
+
+// Copies the matrix with its gaps to the device.
+device::Memory upload(device::Device& device, const Matrix& matrix) {
+  const device::Memory memory = device.allocate(std::max<std::uint64_t>(matrix.bytes(), 16));
+  if (matrix.bytes() != 0) device.write(memory, 0, matrix.start, matrix.bytes());
+  return memory;
+}
+
+void check_textbook_type(DType type) {
+  if (type != DType::float32 && type != DType::float64) {
+    throw Error(ErrorKind::usage, fmt::format("the textbook adds up float32 and float64, not {}", name_of(type)));
+  }
+}
+
+reduction::TextbookOptions textbook_options(const Matrix& matrix, const LadderOptions& options, const std::string& source) {
+  reduction::TextbookOptions textbook{options.group_size, options.groups, options.tile, source};
+  textbook.tile_rows = options.tile_rows;
+  textbook.block_columns = options.block_columns;
+  if (matrix.gaps()) textbook.pitch = matrix.pitch;
+  textbook.result_align = options.result_align;
+  return textbook;
+}
 
 class LadderRun {
  public:
-  LadderRun(const Device& device, Matrix matrix, const LadderOptions& options)
+  LadderRun(const Device& device, const Matrix& matrix, const LadderOptions& options)
       : device_(device), matrix_(matrix), options_(options), reference_(matrix.data) {
     ladder_.device = device.info();
     ladder_.type = matrix.data.type();
     ladder_.rows = matrix.rows;
     ladder_.columns = matrix.columns;
+    ladder_.pitch = matrix.pitch;
     ladder_.exact_sum = reference_.sum.round();
     ladder_.magnitude_sum = reference_.magnitude;
   }
@@ -125,13 +153,6 @@ class LadderRun {
     row.bytes_per_second = 0;
   }
 
-  void check_textbook_type() const {
-    const DType type = data().type();
-    if (type != DType::float32 && type != DType::float64) {
-      throw Error(ErrorKind::usage, fmt::format("the textbook adds up float32 and float64, not {}", name_of(type)));
-    }
-  }
-
   // --- the host's rungs
 
   void run_host() {
@@ -145,13 +166,13 @@ class LadderRun {
     const Reader one = host_reader(ladder_, data(), 1, options_.effort);
     const std::uint64_t depth = data().size();  // n - 1 additions, in any order
     add_row(kSequential, one, false, [&](LadderRow&) {
-      check_textbook_type();
+      check_textbook_type(data().type());
       return host_rung<double>([this] { return reduction::plain_sum_forward(data()); },
                                [this, depth](LadderRow& row, double value) { return within_bound(row, value, depth); });
     });
     const Reader many = all == 1 ? one : host_reader(ladder_, data(), all, options_.effort);
     add_row(kParallel, many, false, [&](LadderRow& row) {
-      check_textbook_type();
+      check_textbook_type(data().type());
       row.configuration = fmt::format("threads={}", all);
       return host_rung<double>([this, all] { return reduction::plain_sum_parallel(data(), all); },
                                [this, depth](LadderRow& r, double value) { return within_bound(r, value, depth); });
@@ -182,9 +203,8 @@ class LadderRun {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     options_.effort.tell("upload");
-    const device::Memory memory = device.allocate(std::max<std::uint64_t>(data().bytes(), 16));
     const device::Mark start = device.mark();
-    if (data().bytes() != 0) device.write(memory, 0, data().data(), data().bytes());
+    const device::Memory memory = upload(device, matrix_);
     ladder_.upload_seconds = device.seconds_between(start, device.mark());
 
     const Reader reader = device_reader(ladder_, device, memory, data().bytes(), options_.effort);
@@ -205,26 +225,19 @@ class LadderRun {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     check_own_kernel(options_.kernel_name, [&] {
-      check_textbook_type();
-      const reduction::TextbookOptions own = textbook_options(options_.kernel_source);
+      check_textbook_type(data().type());
+      const reduction::TextbookOptions own = textbook_options({data(), 1, 1, 1, nullptr}, options_, options_.kernel_source);
       reduction::TextbookSum(options_.kernel_name, device, data().type(), device.allocate(16), 1, 1, own);
     });
-  }
-
-  reduction::TextbookOptions textbook_options(const std::string& source) const {
-    reduction::TextbookOptions textbook{options_.group_size, options_.groups, options_.tile, source};
-    textbook.tile_rows = options_.tile_rows;
-    textbook.block_columns = options_.block_columns;
-    return textbook;
   }
 
   // `source`: of a user's kernel that replaces the rung.
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row,
                      const std::string& source = {}) const {
-    check_textbook_type();
+    check_textbook_type(data().type());
     const std::string lacking = reduction::why_no_textbook(name, device.info(), data().type());
     if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
-    const reduction::TextbookOptions textbook = textbook_options(source);
+    const reduction::TextbookOptions textbook = textbook_options(matrix_, options_, source);
     const auto sum = std::make_shared<reduction::TextbookSum>(name, device, data().type(), memory, matrix_.rows, matrix_.columns, textbook);
     const reduction::TextbookPlan& plan = sum->plan();
     row.configuration = plan.configuration;
@@ -239,6 +252,7 @@ class LadderRun {
   }
 
   Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
+    if (matrix_.gaps()) throw Error(ErrorKind::usage, fmt::format("{} reads elements that lie one behind the other", name));
     Tuning sum_options;
     sum_options.variant = name;
     sum_options.group_size = options_.group_size;
@@ -254,28 +268,39 @@ class LadderRun {
   }
 
   Device device_;
-  Matrix matrix_;
+  const Matrix& matrix_;
   const LadderOptions& options_;
   Reference reference_;
   Ladder ladder_;
 };
 
 Matrix matrix_of(const Array& array) {
-  if (array.rank() > 2 || !array.contiguous()) {
-    throw Error(ErrorKind::usage, "the ladder takes a matrix whose rows lie one behind the other, in host memory");
+  const auto bytes = static_cast<std::int64_t>(size_of(array.type()));
+  const std::uint64_t rows = array.rank() == 2 ? array.shape()[0] : 1, columns = array.rank() == 2 ? array.shape()[1] : array.size();
+  const bool pitched = array.rank() == 2 && !array.contiguous();
+  if (array.rank() > 2 || array.on_device() || (!pitched && !array.contiguous()) ||
+      (pitched && (array.strides()[1] != bytes || array.strides()[0] % bytes != 0 ||
+                   array.strides()[0] < bytes * static_cast<std::int64_t>(columns)))) {
+    throw Error(ErrorKind::usage, "the ladder takes a matrix in host memory whose rows are contiguous and do not overlap");
   }
-  const std::uint64_t rows = array.rank() == 2 ? array.shape()[0] : 1;
-  return {core::require_single_view(array, core::Order::index, "the ladder"), rows, array.rank() == 2 ? array.shape()[1] : array.size()};
+  if (!pitched) return {core::require_single_view(array, core::Order::index, "the ladder"), rows, columns, columns, array.data()};
+  const auto* const start = static_cast<const char*>(array.data());
+  std::vector<char> packed(array.bytes());
+  const std::uint64_t row_bytes = columns * size_of(array.type());
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    std::copy_n(start + static_cast<std::int64_t>(row) * array.strides()[0], row_bytes, packed.data() + row * row_bytes);
+  }
+  const View data(packed.data(), rows * columns, array.type());
+  return {data, rows, columns, static_cast<std::uint64_t>(array.strides()[0] / bytes), start, std::move(packed)};
 }
 
-void check_arguments(const Device& device, Matrix matrix, const LadderOptions& options) {
-  const DeviceInfo& info = device.info();
-  check_rungs(options.rungs, sum_rungs(device), options.kernel_name, info);
-  if (!info.has(Capability::kernels)) return;
+// What both entry points need of a device that runs kernels.
+void check_device(const DeviceInfo& info, const Matrix& matrix, const LadderOptions& options) {
   device::check_group_size(info, options.group_size, info.max_group_size);
-  if (matrix.data.bytes() > info.max_allocation_bytes) {
-    throw Error(ErrorKind::usage, fmt::format("the ladder keeps its data in one allocation: {} bytes, but {} allows {}",
-                                              matrix.data.bytes(), info.selector, info.max_allocation_bytes));
+  if (options.result_align == 0) throw Error(ErrorKind::usage, "rows of results start at multiples of 1 element or more, not of 0");
+  if (matrix.bytes() > info.max_allocation_bytes) {
+    throw Error(ErrorKind::usage, fmt::format("the ladder keeps its data in one allocation: {} bytes, but {} allows {}", matrix.bytes(),
+                                              info.selector, info.max_allocation_bytes));
   }
 }
 
@@ -310,8 +335,47 @@ std::vector<std::string> sum_rungs(const Device& device) {
 Ladder sum_ladder(const Device& device, const Array& array, const LadderOptions& options) {
   const core::DefaultFloatEnvironment environment;
   const Matrix matrix = matrix_of(array);
-  check_arguments(device, matrix, options);
+  check_rungs(options.rungs, sum_rungs(device), options.kernel_name, device.info());
+  if (device.info().has(Capability::kernels)) check_device(device.info(), matrix, options);
   return LadderRun(device, matrix, options).run();
+}
+
+std::vector<RoundSums> sum_rounds(const Device& opened, std::string_view method, const Array& array, const LadderOptions& options) {
+  const core::DefaultFloatEnvironment environment;
+  if (method != "tree_passes" && method != "tile_passes") {
+    throw Error(ErrorKind::usage, fmt::format("'{}' leaves no matrix after each round: tree_passes and tile_passes do", method));
+  }
+  const DeviceInfo& info = opened.info();
+  if (!info.has(Capability::kernels)) {
+    throw Error(ErrorKind::usage, fmt::format("{} runs no kernels: {}", info.selector, info.why_not(Capability::kernels)));
+  }
+  const Matrix matrix = matrix_of(array);
+  check_textbook_type(array.type());
+  check_device(info, matrix, options);
+  const std::string lacking = reduction::why_no_textbook(method, info, array.type());
+  if (!lacking.empty()) throw Error(ErrorKind::usage, lacking);
+  device::Device& device = opened.implementation();
+  const std::lock_guard lock(device.mutex());
+  const device::Memory memory = upload(device, matrix);
+  reduction::TextbookSum sum(method, device, array.type(), memory, matrix.rows, matrix.columns, textbook_options(matrix, options, {}));
+  std::vector<RoundSums> results;
+  for (const reduction::TextbookRound& round : sum.plan().rounds) {
+    sum.launch(round);
+    RoundSums& result = results.emplace_back(RoundSums{round.result_rows, round.result_columns, round.result_pitch, {}});
+    const auto read = [&](auto element) {
+      std::vector<decltype(element)> row(result.columns);
+      for (std::uint64_t r = 0; r < result.rows; ++r) {
+        device.read(round.result, r * result.pitch * sizeof element, row.data(), row.size() * sizeof element);
+        result.values.insert(result.values.end(), row.begin(), row.end());
+      }
+    };
+    if (array.type() == DType::float32) {
+      read(float{});
+    } else {
+      read(double{});
+    }
+  }
+  return results;
 }
 
 }  // namespace samesum::bench

@@ -25,9 +25,9 @@ FN REAL group_sum(LOCAL REAL* scratch, REAL value) {
 
 // One round of tree_passes: a group sums a tile of tile_columns x (group size / tile_columns) elements, one per work-item, first along the
 // rows, then down the first column. If there are more tiles than the 32-bit limit of groups, groups stride by group_count() tiles, given as
-// step_rows and step_columns, which saves 64-bit divisions.
-KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_columns,
-                                           ulong step_rows, ulong step_columns) {
+// step_rows and step_columns, which saves 64-bit divisions. The pitches are the elements from one row's start to the next one's.
+KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, ulong in_pitch, GLOBAL REAL* out,
+                                           ulong out_pitch, uint tile_columns, ulong step_rows, ulong step_columns) {
   LOCAL_VAR REAL scratch[GROUP];
   uint tile_rows = group_size() / tile_columns;
   uint y = local_id() / tile_columns;
@@ -39,11 +39,11 @@ KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, 
   while (tile_row < out_rows) {
     ulong row = tile_row * tile_rows + y;
     ulong column = tile_column * tile_columns + x;
-    scratch[local_id()] = row < rows && column < columns ? in[row * columns + column] : IDENTITY;
+    scratch[local_id()] = row < rows && column < columns ? in[row * in_pitch + column] : IDENTITY;
     barrier_local();
     tree(scratch + y * tile_columns, tile_columns, x, 1);
     tree(scratch, tile_rows, x == 0 ? y : tile_rows, tile_columns);
-    if (local_id() == 0) out[tile_row * out_columns + tile_column] = scratch[0];
+    if (local_id() == 0) out[tile_row * out_pitch + tile_column] = scratch[0];
     barrier_local();
     tile_row += step_rows;
     tile_column += step_columns;
@@ -55,8 +55,8 @@ KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, 
 }
 
 // One round of tile_passes: each work-item adds up its own tile_rows x tile_columns elements sequentially.
-KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, GLOBAL REAL* out, uint tile_rows,
-                                           uint tile_columns) {
+KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, ulong in_pitch, GLOBAL REAL* out,
+                                           ulong out_pitch, uint tile_rows, uint tile_columns) {
   ulong out_columns = (columns + tile_columns - 1) / tile_columns;
   ulong tiles = (rows + tile_rows - 1) / tile_rows * out_columns;
   for (ulong i = global_id(); i < tiles; i += global_size()) {
@@ -66,9 +66,9 @@ KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, 
     ulong end_column = first_column + tile_columns < columns ? first_column + tile_columns : columns;
     REAL sum = IDENTITY;
     for (ulong row = first_row; row < end_row; ++row) {
-      for (ulong column = first_column; column < end_column; ++column) sum = combine(sum, in[row * columns + column]);
+      for (ulong column = first_column; column < end_column; ++column) sum = combine(sum, in[row * in_pitch + column]);
     }
-    out[i] = sum;
+    out[i / out_columns * out_pitch + i % out_columns] = sum;
   }
 }
 

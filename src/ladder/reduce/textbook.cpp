@@ -54,6 +54,7 @@ struct Planner {
   std::uint64_t columns;
   const TextbookOptions& options;
   std::uint32_t group_size;
+  std::uint64_t pitch = options.pitch != 0 ? options.pitch : columns;  // of the next round's input
   TextbookPlan plan = {};
 
   std::uint64_t size() const { return rows * columns; }
@@ -123,9 +124,24 @@ struct Planner {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ceil_div(work_items, group_size), 1, std::max(1u, resident)));
   }
 
-  void add(const device::Kernel& kernel, std::uint32_t groups, std::vector<device::Argument> arguments, std::uint64_t result_rows,
+  void add(const device::Kernel& kernel, std::uint32_t groups, std::vector<device::Argument> arguments, const device::Memory& result,
            std::uint64_t result_columns) {
-    plan.rounds.push_back({kernel, {groups, group_size}, std::move(arguments), rows, columns, result_rows, result_columns});
+    plan.rounds.push_back({kernel, {groups, group_size}, std::move(arguments), rows, columns, 1, result_columns, result, result_columns});
+  }
+
+  // What a round of passes() leaves.
+  struct Pass {
+    std::uint32_t tile_rows, tile_columns;
+    std::uint64_t rows, columns, pitch;
+    device::Memory to;
+  };
+  void add(const device::Kernel& kernel, std::uint32_t groups, std::vector<device::Argument> arguments, const Pass& pass) {
+    plan.rounds.push_back(
+        {kernel, {groups, group_size}, std::move(arguments), rows, columns, pass.rows, pass.columns, pass.to, pass.pitch});
+  }
+  std::string pitches() const {
+    std::string text = options.pitch != 0 ? fmt::format(" pitch={}", options.pitch) : "";
+    return options.result_align > 1 ? text + fmt::format(" result_align={}", options.result_align) : text;
   }
 
   // Repeated passes between two buffers, each of which reduces a tile to one element, until one is left.
@@ -135,14 +151,15 @@ struct Planner {
     std::array<device::Memory, 2> buffers;
     for (std::size_t round = 0; size() > 1; ++round) {
       const auto [tile_rows, tile_columns] = shape();
-      const std::uint64_t result_rows = ceil_div(rows, tile_rows);
-      const std::uint64_t result_columns = ceil_div(columns, tile_columns);
-      device::Memory& to = buffers[round % 2];
-      if (round < 2) to = allocate(result_rows * result_columns);
-      add_round(tile_rows, tile_columns, to, result_rows, result_columns);
-      plan.result = to;
-      rows = result_rows;
-      columns = result_columns;
+      Pass pass{tile_rows, tile_columns, ceil_div(rows, tile_rows), ceil_div(columns, tile_columns), 0, {}};
+      pass.pitch = ceil_div(pass.columns, options.result_align) * options.result_align;
+      if (round < 2) buffers[round] = allocate(pass.rows * pass.pitch);
+      pass.to = buffers[round % 2];
+      add_round(pass);
+      plan.result = pass.to;
+      rows = pass.rows;
+      columns = pass.columns;
+      pitch = pass.pitch;
     }
   }
 
@@ -158,14 +175,13 @@ struct Planner {
       const std::uint32_t fitting = columns == 1 ? 1 : rows == 1 ? group_size : width;
       return std::pair(group_size / fitting, fitting);
     };
-    passes(shape,
-           [&](std::uint32_t high, std::uint32_t wide, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
-             const auto groups = static_cast<std::uint32_t>(std::min(result_rows * result_columns, kMaxGroups));
-             add(tree, groups, {plan.result, rows, columns, to, wide, groups / result_columns, groups % result_columns},
-                 result_rows, result_columns);
-             plan.depth += height(wide) + height(high);
-           });
-    plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, group_size / width, width);
+    passes(shape, [&](const Pass& pass) {
+      const auto groups = static_cast<std::uint32_t>(std::min(pass.rows * pass.columns, kMaxGroups));
+      add(tree, groups,
+          {plan.result, rows, columns, pitch, pass.to, pass.pitch, pass.tile_columns, groups / pass.columns, groups % pass.columns}, pass);
+      plan.depth += height(pass.tile_columns) + height(pass.tile_rows);
+    });
+    plan.configuration = fmt::format("group_size={} tile={}x{}{}", group_size, group_size / width, width, pitches());
   }
 
   void tile_passes() {
@@ -178,13 +194,13 @@ struct Planner {
       if (tile_rows == tile_columns) return std::pair(tile_rows, tile_columns);
       return rows == 1 ? std::pair(1u, area) : columns == 1 ? std::pair(area, 1u) : std::pair(tile_rows, tile_columns);
     };
-    passes(shape,
-           [&](std::uint32_t high, std::uint32_t wide, const device::Memory& to, std::uint64_t result_rows, std::uint64_t result_columns) {
-             const std::uint64_t groups = std::min(ceil_div(result_rows * result_columns, group_size), kMaxGroups);
-             add(serial, static_cast<std::uint32_t>(groups), {plan.result, rows, columns, to, high, wide}, result_rows, result_columns);
-             plan.depth += std::min<std::uint64_t>(rows, high) * std::min<std::uint64_t>(columns, wide);
-           });
-    plan.configuration = fmt::format("group_size={} tile={}x{}", group_size, tile_rows, tile_columns);
+    passes(shape, [&](const Pass& pass) {
+      const std::uint64_t groups = std::min(ceil_div(pass.rows * pass.columns, group_size), kMaxGroups);
+      add(serial, static_cast<std::uint32_t>(groups),
+          {plan.result, rows, columns, pitch, pass.to, pass.pitch, pass.tile_rows, pass.tile_columns}, pass);
+      plan.depth += std::min<std::uint64_t>(rows, pass.tile_rows) * std::min<std::uint64_t>(columns, pass.tile_columns);
+    });
+    plan.configuration = fmt::format("group_size={} tile={}x{}{}", group_size, tile_rows, tile_columns, pitches());
   }
 
   // The additions per value in a group that strides through `count` values, its tree included.
@@ -202,11 +218,11 @@ struct Planner {
     const std::uint32_t groups = resident_groups(stride, size(), 2048);
     const device::Memory partials = allocate(groups);
     plan.result = allocate(1);
-    add(stride, groups, {data, size(), partials}, 1, groups);
+    add(stride, groups, {data, size(), partials}, partials, groups);
     plan.depth = strided_depth(size(), groups) + strided_depth(groups, 1) + more;
     rows = 1;
     columns = groups;
-    add(stride, 1, {partials, columns, plan.result}, 1, 1);
+    add(stride, 1, {partials, columns, plan.result}, plan.result, 1);
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
 
@@ -216,11 +232,11 @@ struct Planner {
     const std::uint32_t groups = resident_groups(own, size(), 2048);
     const device::Memory partials = allocate(groups);
     plan.result = allocate(1);
-    add(own, groups, {data, size(), partials}, 1, groups);
+    add(own, groups, {data, size(), partials}, partials, groups);
     plan.depth = size();
     rows = 1;
     columns = groups;
-    add(own, 1, {partials, columns, plan.result}, 1, 1);
+    add(own, 1, {partials, columns, plan.result}, plan.result, 1);
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
 
@@ -228,8 +244,8 @@ struct Planner {
     const device::Kernel each = kernel("one_scalar");
     const std::uint32_t groups = resident_groups(each, size(), 2048);
     plan.result = allocate(1);
-    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1});
-    add(each, groups, {data, size(), plan.result}, 1, 1);
+    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1, plan.result, 1});
+    add(each, groups, {data, size(), plan.result}, plan.result, 1);
     plan.depth = size();
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
@@ -238,8 +254,8 @@ struct Planner {
     const device::Kernel stride = kernel("grid_stride_atomic");
     const std::uint32_t groups = resident_groups(stride, size(), 2048);
     plan.result = allocate(1);
-    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1});
-    add(stride, groups, {data, size(), plan.result}, 1, 1);
+    plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1, plan.result, 1});
+    add(stride, groups, {data, size(), plan.result}, plan.result, 1);
     plan.depth = strided_depth(size(), groups) + groups;
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
@@ -253,7 +269,7 @@ struct Planner {
     const std::uint32_t zero = 0;
     device.write(ticket, 0, &zero, sizeof zero);
     plan.result = allocate(1);
-    add(single, groups, {data, size(), partials, ticket, plan.result}, 1, 1);
+    add(single, groups, {data, size(), partials, ticket, plan.result}, plan.result, 1);
     // Loads of whole tiles, then of the rest of the loads, then of single elements; the lanes; the trees.
     const std::uint64_t tile = std::uint64_t{group_size} * kUnroll * lanes;
     const std::uint64_t loads = ceil_div(ceil_div(size(), tile), groups) * kUnroll + kUnroll + lanes;
@@ -293,6 +309,12 @@ TextbookPlan make_plan(std::string_view name, device::Device& device, DType type
   const std::uint32_t most = device.info().max_group_size;
   device::check_group_size(device.info(), options.group_size, most);
   const std::uint32_t group_size = options.group_size != 0 ? options.group_size : std::min(kGroupSize, most);
+  const bool knows_rows = !own && (name == "tree_passes" || name == "tile_passes");
+  if (!knows_rows && options.pitch != 0 && options.pitch != columns && rows > 1) {
+    throw Error(ErrorKind::usage, fmt::format("{} reads elements that lie one behind the other: only tree_passes and tile_passes take rows "
+                                              "at a distance",
+                                              name));
+  }
   Planner planner{device, type, data, rows, columns, options, group_size};
   if (rows != 0 && columns != 0) (planner.*(own ? &Planner::own_kernel : variant->plan))();
   return std::move(planner.plan);

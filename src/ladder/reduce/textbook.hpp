@@ -43,6 +43,8 @@ struct TextbookOptions {
   std::uint32_t block_columns = 0;  ///< of tree_passes' groups; 0: nearly square
   std::string entry = "sum";        ///< of the user's kernel
   FormulaSource formula = {};       ///< of an operation `formula`
+  std::uint64_t pitch = 0;          ///< elements from a row's start to the next one's; 0: columns. For variants that know rows
+  std::uint64_t result_align = 1;   ///< rows of the rounds' results start at multiples of so many elements
 };
 
 /// One pass over the data, or over the previous pass's result.
@@ -52,6 +54,8 @@ struct TextbookRound {
   std::vector<device::Argument> arguments;
   std::uint64_t rows, columns;                ///< of its input
   std::uint64_t result_rows, result_columns;  ///< of its output
+  device::Memory result;
+  std::uint64_t result_pitch;  ///< elements from a row's start to the next one's
 };
 
 /// All launches of a variant for one matrix.

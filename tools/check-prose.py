@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Checks the prose of README, docs/*.md and the public headers' comments by the rules of docs/style.md.
+
+`tools/check-prose.py [FILE ...]` prints `file:line: what: instead`, and exits with 1 if there is anything. Code, in blocks or between `, is no
+prose. Sentences of pages in LOGS are not counted: measurement logs stay as they were written. docs/style.md shows bad examples on purpose.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LONGEST_SENTENCE = 55  # words; docs/style.md asks for 25, and this is where no reader follows any more
+LOGS = {"performance.md", "mutations.md"}
+
+# (what is found, what to write). As whole words, in any case unless `(?-i:` says otherwise.
+WORDS = [
+    (r"what is promised stands in", "'X states what is promised'"),
+    (r"stands? in (?=\[|`|the sections)", "'is in', or name who says it: 'X lists …'"),
+    (r"(?-i:Should) (?:he|she|it|a|an|the|another)\b", "'If …': the condition in the usual word order"),
+    (r"(?:he|she) be\b", "'If … is'"),
+    (r"one upon another", "'nested' or 'after each other'"),
+    (r"whoever|whomever", "name who does it"),
+    (r"nobody says", "'is not documented'"),
+    (r"at the very moment|in the very moment", "'while'"),
+    (r"whilst|thereby|therein|henceforth|hereby|hitherto", "a shorter word"),
+    (r"utili[sz]e[sd]?|leverag(?:e|es|ed|ing)", "'use'"),
+    (r"in order to", "'to'"),
+    (r"simply|obviously|of course|easily|trivially", "nothing: leave it out"),
+    (r"blazing(?:ly)?|powerful|seamless(?:ly)?|robust(?:ly)?|state of the art|cutting[- ]edge", "a number with its unit and source"),
+    (r"best possible", "'correctly rounded'"),
+    (r"and/or", "'and' or 'or'"),
+    (r"e\.g\.|i\.e\.|etc\.", "'such as', 'that is', or all of them"),
+    (r"complains?|refuses to believe|hands out", "'throws', 'returns'"),
+    (r"click here|see here|read more here", "a link that names its target"),
+    (r"(?-i:TODO|FIXME|XXX|TBD)", "the text itself"),
+]
+RULES = [(re.compile(r"(?<!\w)(?i:" + pattern + r")(?!\w)"), instead) for pattern, instead in WORDS]
+TWICE = re.compile(r"\b(the|a|an|of|to|is|and|in|that|which|for|with) \1\b")
+
+
+def markdown(text):
+    """(number, prose) of each line: code, addresses of links and HTML are blanked."""
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            code = not code
+            line = ""
+        elif code:
+            line = ""
+        line = re.sub(r"``.+?``|`[^`]*`", "CODE", line)
+        yield number, re.sub(r"\]\([^)]*\)|<[^>]+>", lambda found: "]" if found[0].startswith("]") else "", line)
+
+
+def comments(text):
+    """The same of a header's comments."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.search(r"(?:^|\s)//[/!]?<?\s?(.*)", line)
+        yield number, re.sub(r"`[^`]*`", "CODE", found[1]) if found else ""
+
+
+def sentences(lines):
+    """(number of the first line, sentence) of running text: no tables, no headings; items of lists are paragraphs."""
+    start, words = 0, []
+    for number, line in [*lines, (0, "")]:
+        begins = re.match(r"\s*(?:[-*]|\d+\.)\s+", line)
+        if begins or not line.strip() or line.lstrip().startswith(("|", "#", "!")):
+            if words:
+                yield start, " ".join(words)
+            words = []
+            if not begins:
+                continue
+        for word in line.split():
+            start = start if words else number
+            if words and re.search(r"[.!?:;][)\"*_]*$", words[-1]) and re.match(r"[A-Z\"*\[(]", word):
+                yield start, " ".join(words)
+                start, words = number, []
+            words.append(word)
+
+
+def check(path):
+    text = path.read_text(encoding="utf-8")
+    page = path.suffix == ".md"
+    lines = list(markdown(text) if page else comments(text))
+    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    for number, line in lines:
+        for rule, instead in RULES:
+            for found in rule.finditer(line):
+                yield f"{name}:{number}: '{found[0]}': write {instead}"
+        for found in TWICE.finditer(line):
+            yield f"{name}:{number}: '{found[0]}': a word twice"
+    if not page or path.name in LOGS:
+        return
+    for number, sentence in sentences(lines):
+        count = len(re.findall(r"\w[\w'’.,-]*", sentence))
+        if count > LONGEST_SENTENCE:
+            yield f"{name}:{number}: a sentence of {count} words, from '{' '.join(sentence.split()[:6])} …': {LONGEST_SENTENCE} at most, better 25"
+
+
+def pages():
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "include").rglob("*.h*"))]
+    return [path for path in found if path.name != "style.md"]
+
+
+def main():
+    given = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
+    findings = [finding for path in given or pages() for finding in check(path)]
+    print("\n".join([*findings, f"{len(findings)} finding{'' if len(findings) == 1 else 's'} in {len(given or pages())} files"]))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
