@@ -36,7 +36,7 @@ NOT_RUN = {
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["check"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
-         ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"]]
+         ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"], ["completion"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {
