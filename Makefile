@@ -14,6 +14,7 @@ help:
 	@echo 'make format  clang-format on every source file'
 	@echo 'make python  the Python package in build/PRESET/python; from then on make test tests it'
 	@echo 'make wheel   the same as a wheel under build/dist (PYTHON=python3.12: for another Python)'
+	@echo 'make install  program, library, manual pages, completions in PREFIX (/usr/local) under DESTDIR; make uninstall'
 	@echo 'make dist    a relocatable archive under build/dist'
 	@echo 'make clean   remove build/'
 
@@ -72,6 +73,15 @@ format:
 dist: all
 	@tools/dist.sh $(BUILD) build/dist
 
+PREFIX ?= /usr/local
+
+install: $(BUILD)/build.ninja
+	@cmake --build --preset $(PRESET) --target samesum_shipped
+	@DESTDIR='$(DESTDIR)' tools/install.sh $(BUILD) '$(PREFIX)'
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' tools/uninstall.sh '$(PREFIX)'
+
 PYTHON ?= python3
 PYTHON_TOOLS := build/python-$(PYTHON)
 
@@ -95,4 +105,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format dist python-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format dist install uninstall python-tools python wheel clean
