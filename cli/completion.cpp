@@ -19,8 +19,7 @@ using Names = std::vector<std::string>;
 // Values by the option that takes them: of these, what the option's description names.
 const std::map<std::string, Names> kChoices = {
     {"device", {"auto", "all", "cpu", "opencl:0", "cuda:0"}},
-    {"dtype",
-     {"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}},
+    {"dtype", {"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}},
     {"nan", {"propagate", "skip"}},
     {"f", {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"}},
     {"reduce", {"sum", "min", "max", "argmin", "argmax"}},
@@ -176,9 +175,10 @@ complete -F _samesum samesum
 }
 
 void write_zsh(Output& out, const std::vector<Described>& all) {
-  out.print("#compdef samesum\n# samesum: completion for zsh; written by 'samesum completion zsh'\n_samesum() {{\n"
-            "  local command=$words[2] context state line\n  typeset -A opt_args\n  (( CURRENT > 2 )) || command=\n"
-            "  (( CURRENT > 3 )) && case \"$command $words[3]\" in\n");
+  out.print(
+      "#compdef samesum\n# samesum: completion for zsh; written by 'samesum completion zsh'\n_samesum() {{\n"
+      "  local command=$words[2] context state line\n  typeset -A opt_args\n  (( CURRENT > 2 )) || command=\n"
+      "  (( CURRENT > 3 )) && case \"$command $words[3]\" in\n");
   for (const Described& one : all) {
     if (one.path.find(' ') != std::string::npos) out.print("    '{}') command='{}' ;;\n", one.path, one.path);
   }
@@ -222,8 +222,8 @@ function __samesum_command
   }
   out.print("    case '*'\n      echo \"$words[2]\"\n  end\nend\n");
   for (const Described& one : all) {
-    const std::string when =
-        one.path.empty() ? "'contains -- \"$(__samesum_command)\" \"\" help'" : fmt::format("'test \"$(__samesum_command)\" = \"{}\"'", one.path);
+    const std::string when = one.path.empty() ? "'contains -- \"$(__samesum_command)\" \"\" help'"
+                                              : fmt::format("'test \"$(__samesum_command)\" = \"{}\"'", one.path);
     for (const auto& [name, does] : one.commands) out.print("complete -c samesum -n {} -f -a {} -d {}\n", when, name, text(does));
     if (!one.values.empty()) out.print("complete -c samesum -n {} -f -a '{}'\n", when, fmt::join(one.values, " "));
     for (const Entry& entry : one.options) {
