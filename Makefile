@@ -15,6 +15,7 @@ help:
 	@echo 'make python  the Python package in build/PRESET/python; from then on make test tests it'
 	@echo 'make wheel   the same as a wheel under build/dist (PYTHON=python3.12: for another Python)'
 	@echo 'make install  program, library, manual pages, completions in PREFIX (/usr/local) under DESTDIR; make uninstall'
+	@echo 'make kernels  kernels for CUDA devices, compiled ahead, for install, dist and wheel; these two make them, but with KERNELS=0'
 	@echo 'make dist    a relocatable archive under build/dist'
 	@echo 'make clean   remove build/'
 
@@ -70,7 +71,11 @@ format:
 	@command -v clang-format >/dev/null || { echo 'clang-format is not there: apt-get install clang-format' >&2; exit 1; }
 	clang-format -i $$(git ls-files '*.cpp' '*.hpp')
 
-dist: all
+kernels: $(BUILD)/build.ninja
+	@cmake --build --preset $(PRESET) --target samesum_write_kernels
+	@tools/write-kernels.sh $(BUILD)
+
+dist: all kernels
 	@tools/dist.sh $(BUILD) build/dist
 
 PREFIX ?= /usr/local
@@ -97,7 +102,7 @@ python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
 	@cmake --build --preset $(PRESET) --target samesum_python
 
-wheel: python
+wheel: python kernels
 	@cmake --build --preset $(PRESET) --target samesum_program
 	@tools/wheel.py $(BUILD) build/dist
 
@@ -105,4 +110,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format dist install uninstall python-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format kernels dist install uninstall python-tools python wheel clean
