@@ -114,8 +114,8 @@ class Device {
   /// Everything beside the source that determines the result of compile(): compiler, its version, options, driver, device.
   virtual std::string compiler_identity() const = 0;
   virtual Binary compile(const std::string& source) = 0;
-  /// The same, of what was compiled before samesum was packed; nothing where it is not among that.
-  virtual std::optional<Binary> shipped(const std::string&) { return std::nullopt; }
+  /// The same, of what was compiled before samesum was packed, the best first; none where it is not among that.
+  virtual std::vector<Binary> shipped(const std::string&) { return {}; }
   /// From now on compile() gives the program's binary even where there is no disk cache: to be shown.
   virtual void want_binaries() {}
   /// The kernel `name` of a program compiled by compile(), in this process or an earlier one.

@@ -168,6 +168,28 @@ TEST_F(ShippedToFake, NeedsNoCompiler) {
   EXPECT_TRUE(cuda::probe().devices.empty());
 }
 
+TEST_F(ShippedToFake, TakesPtxWhereTheDriverRefusesMachineCode) {
+  const Source source{{}, {}, kWaits};
+  warming::NotingDevice noting(227 << 10, 132);
+  build(noting, source, "waits");
+  const std::string text = *noting.texts.begin();
+  for (const char* const ptx : {kWaits, "damaged"}) {
+    const std::string file = path() + ptx[0];
+    write_shipped(file, {{"sm_90", 12090}, {"compute_75", 12000}}, {{text, "sm_90", "damaged"}, {text, "compute_75", ptx}});
+    const ScopedVariable named("SAMESUM_KERNELS", file);
+    const auto device = cuda::open(0);
+    try {
+      build(*device, source, "waits");
+      EXPECT_EQ(ptx, kWaits);
+    } catch (const Error& error) {
+      EXPECT_NE(ptx, kWaits);
+      EXPECT_NE(std::string(error.what()).find("the driver refuses the one that ships with samesum; SAMESUM_NVRTC_LIBRARY"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 // What a real compiler is asked for where there is one: not what ships, but for machine code.
 TEST_F(ShippedToFake, ComesBeforeACompiler) {
   const ScopedVariable compiler("SAMESUM_NVRTC_LIBRARY", std::string(std::getenv("SAMESUM_FAKES")) + "/libfake_nvrtc.so");

@@ -191,18 +191,25 @@ Binary CudaDevice::compile(const std::string& source) {
   Error::Context context;
   context.device = context_->label();
   if (compiler_.library.empty()) {
-    throw Error(ErrorKind::device, fmt::format("it is not among the kernels that ship with samesum; {}", compiler_.reason),
+    throw Error(ErrorKind::device,
+                fmt::format("{}; {}",
+                            shipped(source).empty() ? "it is not among the kernels that ship with samesum"
+                                                    : "the driver refuses the one that ships with samesum",
+                            compiler_.reason),
                 std::move(context));
   }
   const InDriver call("nvrtcCompileProgram", context_->label());
   return compiler_.nvrtc().compile(source, compiler_.arch, std::move(context));
 }
 
-std::optional<Binary> CudaDevice::shipped(const std::string& source) {
-  std::optional<Binary> found;
-  if (!shipped_.code.empty()) found = find_shipped(source, shipped_.code);
-  if (!found && compiler_.library.empty() && !shipped_.ptx.empty()) found = find_shipped(source, shipped_.ptx);
-  return found;
+std::vector<Binary> CudaDevice::shipped(const std::string& source) {
+  std::vector<Binary> all;
+  const auto add = [&](const std::string& arch) {
+    if (auto found = arch.empty() ? std::nullopt : find_shipped(source, arch)) all.push_back(std::move(*found));
+  };
+  add(shipped_.code);
+  if (compiler_.library.empty()) add(shipped_.ptx);
+  return all;
 }
 
 Kernel CudaDevice::load(const Binary& binary, const std::string& name) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace samesum::device::cuda {
 
@@ -30,7 +31,7 @@ class CudaDevice final : public Device {
   Language language() const override { return Language::cuda; }
   std::string compiler_identity() const override;
   Binary compile(const std::string& source) override;
-  std::optional<Binary> shipped(const std::string& source) override;
+  std::vector<Binary> shipped(const std::string& source) override;
   Kernel load(const Binary& binary, const std::string& name) override;
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
   std::uint64_t launch_local_bytes() const override;

@@ -87,7 +87,9 @@ Kernel load_or_compile(Device& device, const Source& source, std::string_view en
     }
   };
   if (auto kernel = load(device.cached() ? find_cached(key) : std::nullopt)) return *kernel;
-  if (auto kernel = load(device.shipped(text))) return *kernel;
+  for (Binary& found : device.shipped(text)) {
+    if (auto kernel = load(std::move(found))) return *kernel;
+  }
   Binary fresh = device.compile(text);
   Kernel kernel = device.load(fresh, name);
   if (device.cached()) keep_cached(key, fresh);
