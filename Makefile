@@ -17,6 +17,7 @@ help:
 	@echo 'make install  program, library, manual pages, completions in PREFIX (/usr/local) under DESTDIR; make uninstall'
 	@echo 'make kernels  kernels for CUDA devices, compiled ahead, for install, dist and wheel; these two make them, but with KERNELS=0'
 	@echo 'make dist    a relocatable archive under build/dist'
+	@echo 'make deb     Debian packages under build/dist: samesum, libsamesum0, libsamesum-dev'
 	@echo 'make clean   remove build/'
 
 packages:
@@ -78,6 +79,14 @@ kernels: $(BUILD)/build.ninja
 dist: all kernels
 	@tools/dist.sh $(BUILD) build/dist
 
+# A build of its own: shared libraries, in Debian's folders.
+deb: packages
+	@cmake --preset release -B build/deb --log-level=WARNING -DBUILD_SHARED_LIBS=ON -DSAMESUM_TESTS=OFF -DSAMESUM_MPI=OFF -DSAMESUM_PYTHON_MODULE=OFF \
+	  -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) $(DEB_OPTIONS)
+	@cmake --build build/deb --target samesum_shipped samesum_write_kernels
+	@tools/write-kernels.sh build/deb
+	@tools/deb.sh build/deb build/dist
+
 PREFIX ?= /usr/local
 
 install: $(BUILD)/build.ninja
@@ -110,4 +119,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format kernels dist install uninstall python-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format kernels dist deb install uninstall python-tools python wheel clean
