@@ -14,7 +14,10 @@ help:
 	@echo 'make format  clang-format on every source file'
 	@echo 'make python  the Python package in build/PRESET/python; from then on make test tests it'
 	@echo 'make wheel   the same as a wheel under build/dist (PYTHON=python3.12: for another Python)'
+	@echo 'make install  program, library, manual pages, completions in PREFIX (/usr/local) under DESTDIR; make uninstall'
+	@echo 'make kernels  kernels for CUDA devices, compiled ahead, for install, dist and wheel; these two make them, but with KERNELS=0'
 	@echo 'make dist    a relocatable archive under build/dist'
+	@echo 'make deb     Debian packages under build/dist: samesum, libsamesum0, libsamesum-dev'
 	@echo 'make clean   remove build/'
 
 packages:
@@ -69,8 +72,29 @@ format:
 	@command -v clang-format >/dev/null || { echo 'clang-format is not there: apt-get install clang-format' >&2; exit 1; }
 	clang-format -i $$(git ls-files '*.cpp' '*.hpp')
 
-dist: all
+kernels: $(BUILD)/build.ninja
+	@cmake --build --preset $(PRESET) --target samesum_write_kernels
+	@tools/write-kernels.sh $(BUILD)
+
+dist: all kernels
 	@tools/dist.sh $(BUILD) build/dist
+
+# A build of its own: shared libraries, in Debian's folders.
+deb: packages
+	@cmake --preset release -B build/deb --log-level=WARNING -DBUILD_SHARED_LIBS=ON -DSAMESUM_TESTS=OFF -DSAMESUM_MPI=OFF -DSAMESUM_PYTHON_MODULE=OFF \
+	  -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) $(DEB_OPTIONS)
+	@cmake --build build/deb --target samesum_shipped samesum_write_kernels
+	@tools/write-kernels.sh build/deb
+	@tools/deb.sh build/deb build/dist
+
+PREFIX ?= /usr/local
+
+install: $(BUILD)/build.ninja
+	@cmake --build --preset $(PRESET) --target samesum_shipped
+	@DESTDIR='$(DESTDIR)' tools/install.sh $(BUILD) '$(PREFIX)'
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' tools/uninstall.sh '$(PREFIX)'
 
 PYTHON ?= python3
 PYTHON_TOOLS := build/python-$(PYTHON)
@@ -91,7 +115,7 @@ python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
 	@cmake --build --preset $(PRESET) --target samesum_python
 
-wheel: python
+wheel: python kernels
 	@cmake --build --preset $(PRESET) --target samesum_program
 	@tools/wheel.py $(BUILD) build/dist
 
@@ -99,4 +123,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format dist python-tools python-test-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format kernels dist deb install uninstall python-tools python-test-tools python wheel clean

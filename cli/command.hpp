@@ -34,5 +34,7 @@ void add_check(CLI::App& program, Action& action);
 void add_selftest(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
+void add_warm(CLI::App& program, Action& action);
+void add_completion(CLI::App& program, Action& action);  ///< the last: it knows all others
 
 }  // namespace samesum::cli

@@ -19,6 +19,9 @@ foreach(part IN ITEMS core image)
   endforeach()
 endforeach()
 
+# Where tools/write-kernels.sh has made them.
+install(FILES ${PROJECT_BINARY_DIR}/cuda-kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/samesum OPTIONAL)
+
 configure_package_config_file(cmake/samesumConfig.cmake.in samesumConfig.cmake INSTALL_DESTINATION ${package_folder})
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(samesumConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -41,6 +41,8 @@ def main():
         package = stage / "samesum"
         shutil.copytree(build / "python/samesum", package, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(build / "cli/samesum", package / "samesum")
+        if (build / "cuda-kernels").exists():  # compiled ahead, found beside the module and the program
+            shutil.copy(build / "cuda-kernels", package / "cuda-kernels")
         libraries = package / "lib"
         libraries.mkdir()
         module = next(package.glob("_core*.so"))

@@ -64,8 +64,9 @@ struct Recording {
 /// be non-empty on success too.
 struct Binary {
   std::string bytes;
-  std::string log;
-  std::string ptx = {};  ///< CUDA's, after want_binaries()
+  std::string log = {};
+  std::string ptx = {};   ///< CUDA's, after want_binaries()
+  std::string arch = {};  ///< of what ships with samesum: what it was compiled for
 };
 
 /// The language of a device's compiler: decides which prelude is used.
@@ -74,6 +75,7 @@ enum class Language { opencl_c, cuda };
 /// A program built by device::build(): the result of compile(), and the kernels loaded from it, by entry.
 struct Built {
   Binary binary;
+  bool compiled = false;  ///< by this process, rather than found
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 
@@ -113,6 +115,8 @@ class Device {
   /// Everything beside the source that determines the result of compile(): compiler, its version, options, driver, device.
   virtual std::string compiler_identity() const = 0;
   virtual Binary compile(const std::string& source) = 0;
+  /// The same, of what was compiled before samesum was packed, the best first; none where it is not among that.
+  virtual std::vector<Binary> shipped(const std::string&) { return {}; }
   /// From now on compile() gives the program's binary even where there is no disk cache, and PTX where there is such: to be shown.
   virtual void want_binaries() {}
   /// The kernel `name` of a program compiled by compile(), in this process or an earlier one.

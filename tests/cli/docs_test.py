@@ -30,13 +30,16 @@ NOT_RUN = {
     "make test": "builds, installs packages, and runs this very test",
     "samesum selftest --device opencl:0": "takes seconds; 'samesum selftest' is run, on the CPU",
     "samesum selftest --json >> report.txt": "likewise",
+    "samesum warm": "compiles for many minutes; a part of it is run by tests/cli/warm_test.py",
+    "samesum warm --device opencl:0 --operation sum --operation histogram": "likewise",
+    "samesum warm --dtype float32": "likewise",
     "mpicxx -std=c++20 sum.cpp -lsamesum": "the example is built and run by the test example_mpi_sum",
     "mpirun -n 8 ./a.out": "likewise",
     "mpirun -n 8 samesum-mpi sum big.npy": "the program is run by the test mpi_program",
 }
 HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"], ["bench", "barrier"],
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["check"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
-         ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"]]
+         ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"], ["warm"], ["completion"]]
 
 # Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {

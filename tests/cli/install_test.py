@@ -31,6 +31,49 @@ def run(*command, **options):
 
 
 @unittest.skipUnless((BUILD / "CMakeCache.txt").exists(), "there is no build tree to install from")
+class InstallAndUninstall(unittest.TestCase):
+    """make install and make uninstall, but for the building."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name) / "root"
+
+    def make(self, goal, prefix):
+        folder = [BUILD] if goal == "install" else []
+        return run(SOURCE / "tools" / f"{goal}.sh", *folder, prefix, env=dict(os.environ, DESTDIR=str(self.root)))
+
+    def there(self):
+        return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*"))
+
+    def test_all_of_it_is_there_and_then_nothing(self):
+        self.make("install", "/opt/samesum")
+        there = self.there()
+        for one in ("bin/samesum", "include/samesum/samesum.hpp", "share/man/man1/samesum.1", "share/man/man1/samesum-bench-sum.1",
+                    "share/bash-completion/completions/samesum", "share/zsh/site-functions/_samesum", "share/fish/vendor_completions.d/samesum.fish"):
+            self.assertIn("opt/samesum/" + one, there)
+        self.make("uninstall", "/opt/samesum")
+        self.assertEqual(self.there(), [])
+        with self.assertRaisesRegex(AssertionError, "nothing was installed"):
+            self.make("uninstall", "/opt/samesum")
+
+    def test_what_others_have_there_stays(self):
+        for folder in ("usr/local/bin", "usr/local/lib/cmake", "usr/local/share"):
+            (self.root / folder).mkdir(parents=True)
+        (self.root / "usr/local/bin/other").write_text("other", encoding="utf-8")
+        before = self.there()
+        self.make("install", "/usr/local")
+        (self.root / "usr/local/share/man/man1/other.1").write_text("later than samesum", encoding="utf-8")
+        self.make("install", "/usr/local")  # once more, as of a newer version
+        self.make("uninstall", "/usr/local")
+        self.assertEqual(self.there(), sorted([*before, "usr/local/share/man", "usr/local/share/man/man1", "usr/local/share/man/man1/other.1"]))
+
+    def test_a_prefix_is_absolute(self):
+        with self.assertRaisesRegex(AssertionError, "absolute"):
+            self.make("install", "here")
+
+
+@unittest.skipUnless((BUILD / "CMakeCache.txt").exists(), "there is no build tree to install from")
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

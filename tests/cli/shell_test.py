@@ -15,7 +15,7 @@ from support.program import PROGRAM, Case
 
 COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"],
             ["bench", "barrier"], ["hist"], ["bench", "histogram"], ["pairs"], ["bench", "pairs"], ["kernel"], ["bench", "reduce"],
-            ["stats"], ["argmin"], ["prod"], ["dot"], ["scan"]]
+            ["stats"], ["argmin"], ["prod"], ["dot"], ["scan"], ["completion"]]
 
 
 class Usage(Case):

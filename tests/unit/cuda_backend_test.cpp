@@ -65,6 +65,7 @@ class CudaBackend : public testing::Test {
     compiler_ = std::string(fakes) + "/libfake_nvrtc.so";
     setenv("SAMESUM_CUDA_LIBRARY", driver.c_str(), 1);
     setenv("SAMESUM_NVRTC_LIBRARY", compiler_.c_str(), 1);
+    setenv("SAMESUM_KERNELS", "0", 1);
     nvrtc_ = open_fake<FakeNvrtc>(compiler_, "fake_nvrtc");
     fake_ = open_fake<FakeCuda>(driver, "fake_cuda");
     ASSERT_TRUE(fake_ != nullptr && nvrtc_ != nullptr) << dlerror();
@@ -80,6 +81,7 @@ class CudaBackend : public testing::Test {
   void TearDown() override {
     unsetenv("SAMESUM_CUDA_LIBRARY");
     unsetenv("SAMESUM_NVRTC_LIBRARY");
+    unsetenv("SAMESUM_KERNELS");
     if (fake_ == nullptr) return;
     EXPECT_EQ(nvrtc_->live_programs, 0);
     EXPECT_TRUE(fake_->complaints.empty()) << fake_->complaints.front();

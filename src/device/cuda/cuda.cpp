@@ -35,10 +35,16 @@ int attribute(const Driver& driver, CUdevice device, int which) {
   return value;
 }
 
-// The major version of the CUDA release that the driver supports.
-int release(const Driver& driver, int* minor = nullptr) {
+// 12040: of the CUDA release that the driver supports.
+int version_of(const Driver& driver) {
   int version = 0;
   check(driver, driver.cuDriverGetVersion(&version), "cuDriverGetVersion");
+  return version;
+}
+
+// The major version of the CUDA release that the driver supports.
+int release(const Driver& driver, int* minor = nullptr) {
+  const int version = version_of(driver);
   if (minor != nullptr) *minor = version % 1000 / 10;
   return version / 1000;
 }
@@ -75,6 +81,7 @@ struct Candidate {
   CUdevice device = 0;
   DeviceInfo info;
   CompilerChoice compiler;
+  ShippedChoice shipped;
   std::string unusable;  // why it cannot be used; empty where it can
 };
 
@@ -86,11 +93,12 @@ Candidate look_at(const Driver& driver, std::uint32_t index) {
   const int minor = attribute(driver, candidate.device, kComputeCapabilityMinor);
   const int capability = 10 * major + minor;
   candidate.compiler = choose_compiler(capability, release(driver));
+  candidate.shipped = choose_shipped(capability, version_of(driver));
   if (capability < kOldest) {
     candidate.unusable = fmt::format("its compute capability is {}.{}, where 6.0 is needed", major, minor);
   } else if (attribute(driver, candidate.device, kComputeMode) == kComputeModeProhibited) {
     candidate.unusable = "its compute mode is 'prohibited': an administrator can change that with nvidia-smi -c 0";
-  } else if (candidate.compiler.library.empty()) {
+  } else if (candidate.compiler.library.empty() && candidate.shipped.empty()) {
     candidate.unusable = candidate.compiler.reason;
   }
   return candidate;
@@ -148,7 +156,8 @@ std::shared_ptr<Device> open(std::uint32_t index, std::optional<CUstream> stream
     where.device = label(candidate.info);
     throw Error(ErrorKind::device, candidate.unusable, std::move(where));
   }
-  return std::make_shared<CudaDevice>(*driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler), stream);
+  return std::make_shared<CudaDevice>(*driver, candidate.device, std::move(candidate.info), std::move(candidate.compiler),
+                                      std::move(candidate.shipped), stream);
 }
 
 }  // namespace

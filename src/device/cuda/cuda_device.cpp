@@ -1,6 +1,7 @@
 #include "device/cuda/cuda_device.hpp"
 
 #include "device/in_driver.hpp"
+#include "device/kernels/shipped.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ struct LoadedKernel {
   std::shared_ptr<const Context> context;
   CUmodule module;
   CUfunction function = nullptr;
+  bool waits = false;  // where it has to: its code is for a device that can
 };
 
 const LoadedKernel& loaded(const Kernel& kernel) { return *static_cast<const LoadedKernel*>(kernel.handle.get()); }
@@ -59,7 +61,7 @@ std::string resources(const Driver& driver, CUfunction function) {
 
 // Whether kernels are compiled for compute capability 9.0 or newer ("sm_90", "compute_90"): after_launches()
 // of older ones does nothing.
-bool is_for_hopper(const CompilerChoice& compiler) { return std::stoi(compiler.arch.substr(compiler.arch.find('_') + 1)) >= kHopper; }
+bool is_for_hopper(const std::string& arch) { return !arch.empty() && std::stoi(arch.substr(arch.find('_') + 1)) >= kHopper; }
 
 bool can_start_early(const Driver& driver) {
   int version = 0;
@@ -86,10 +88,12 @@ void check_owner(const Context& context, CUstream stream) {
 
 }  // namespace
 
-CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, std::optional<CUstream> stream)
+CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, ShippedChoice shipped,
+                       std::optional<CUstream> stream)
     : context_(std::make_shared<Context>(driver, device, label(info))),
       compiler_(std::move(compiler)),
-      starts_early_(is_for_hopper(compiler_) && can_start_early(driver)),
+      shipped_(std::move(shipped)),
+      starts_early_(can_start_early(driver)),
       static_local_bytes_(info.local_bytes),
       dynamic_local_bytes_(std::max(info.local_bytes, opt_in_local_bytes(driver, device))),
       own_stream_(!stream) {
@@ -186,8 +190,26 @@ std::string CudaDevice::compiler_identity() const { return fmt::format("{}; driv
 Binary CudaDevice::compile(const std::string& source) {
   Error::Context context;
   context.device = context_->label();
+  if (compiler_.library.empty()) {
+    throw Error(ErrorKind::device,
+                fmt::format("{}; {}",
+                            shipped(source).empty() ? "it is not among the kernels that ship with samesum"
+                                                    : "the driver refuses the one that ships with samesum",
+                            compiler_.reason),
+                std::move(context));
+  }
   const InDriver call("nvrtcCompileProgram", context_->label());
   return compiler_.nvrtc().compile(source, compiler_.arch, std::move(context), with_ptx_);
+}
+
+std::vector<Binary> CudaDevice::shipped(const std::string& source) {
+  std::vector<Binary> all;
+  const auto add = [&](const std::string& arch) {
+    if (auto found = arch.empty() ? std::nullopt : find_shipped(source, arch)) all.push_back(std::move(*found));
+  };
+  add(shipped_.code);
+  if (compiler_.library.empty()) add(shipped_.ptx);
+  return all;
 }
 
 Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
@@ -208,6 +230,7 @@ Kernel CudaDevice::load(const Binary& binary, const std::string& name) {
     driver().fail(code, "cuModuleLoadDataEx", std::move(where));
   }
   auto kernel = std::make_shared<LoadedKernel>(context_, module);
+  kernel->waits = is_for_hopper(binary.arch.empty() ? compiler_.arch : binary.arch);
   if (const CUresult found = driver().cuModuleGetFunction(&kernel->function, module, name.c_str()); found != CUDA_SUCCESS) {
     driver().fail(found, "cuModuleGetFunction", std::move(where));
   }
@@ -251,7 +274,7 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
   config.shared_bytes = grid.local_bytes;
   config.stream = stream_;
   config.attributes = &attribute;
-  config.attribute_count = grid.together || (kernel.early && starts_early_) ? 1 : 0;
+  config.attribute_count = grid.together || (kernel.early && starts_early_ && loaded(kernel).waits) ? 1 : 0;
   const CUresult code = driver().cuLaunchKernelEx(&config, function, pointers.data(), nullptr);
   context_->note_launch(kernel.name);
   if (code == CUDA_SUCCESS) return;

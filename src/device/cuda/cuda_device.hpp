@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace samesum::device::cuda {
 
@@ -16,7 +17,8 @@ class CudaDevice final : public Device {
  public:
   /// On a stream of its own, or on the caller's `stream` (which may be null: the default stream) of the primary context.
   /// @throws Error (device) where the driver cannot create the context, or the stream belongs to another one.
-  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, std::optional<CUstream> stream = {});
+  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, CompilerChoice compiler, ShippedChoice shipped,
+             std::optional<CUstream> stream = {});
   ~CudaDevice() override;
 
   Memory allocate(std::uint64_t bytes) override;
@@ -30,6 +32,7 @@ class CudaDevice final : public Device {
   std::string compiler_identity() const override;
   Binary compile(const std::string& source) override;
   void want_binaries() override { with_ptx_ = true; }
+  std::vector<Binary> shipped(const std::string& source) override;
   Kernel load(const Binary& binary, const std::string& name) override;
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override;
   std::uint64_t launch_local_bytes() const override;
@@ -50,6 +53,7 @@ class CudaDevice final : public Device {
 
   std::shared_ptr<Context> context_;
   CompilerChoice compiler_;
+  ShippedChoice shipped_;
   bool starts_early_;                 // kernels that wait on the device for preceding launches
   std::uint64_t static_local_bytes_;  // per group, for local variables; dynamic local memory may exceed it
   std::uint64_t dynamic_local_bytes_;

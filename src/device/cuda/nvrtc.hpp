@@ -78,4 +78,16 @@ struct CompilerChoice {
 /// valid while the library's file and the variables that direct the search are unchanged.
 CompilerChoice choose_compiler(int capability, int driver_major);
 
+/// Which of the kernels that ship with samesum suit a device: architectures, empty where there are none.
+struct ShippedChoice {
+  std::string code;  // machine code, taken rather than what a compiler makes
+  std::string ptx;   // taken where there is no compiler: the driver makes machine code of it
+
+  bool empty() const noexcept { return code.empty() && ptx.empty(); }
+};
+
+/// Machine code runs on its own generation, from its own capability on, with drivers of its CUDA release or a later one; PTX on all newer
+/// devices, with drivers as new as its compiler.
+ShippedChoice choose_shipped(int capability, int driver_version);
+
 }  // namespace samesum::device::cuda

@@ -3,6 +3,7 @@
 
 #include "device/kernels/hash.hpp"
 #include "device/kernels/kernel_cache.hpp"
+#include "device/kernels/shipped.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -165,6 +166,25 @@ CompilerChoice choose_compiler(int capability, int driver_major) {
     keep_cached(key, {fmt::format("{}\n{}\n{}\n{}\n", best.library, file_of(best.library), best.arch, best.identity), {}});
   }
   return best;
+}
+
+ShippedChoice choose_shipped(int capability, int driver_version) {
+  ShippedChoice choice;
+  int best_code = 0, best_ptx = 0;
+  for (const ShippedTarget& target : shipped_targets()) {
+    const bool is_code = target.arch.starts_with("sm_");
+    const int made_for = std::atoi(target.arch.c_str() + target.arch.find('_') + 1);
+    if (made_for > capability) continue;
+    if (is_code && made_for / 10 == capability / 10 && target.version / 1000 <= driver_version / 1000 && made_for > best_code) {
+      best_code = made_for;
+      choice.code = target.arch;
+    }
+    if (!is_code && target.version <= driver_version && made_for > best_ptx) {
+      best_ptx = made_for;
+      choice.ptx = target.arch;
+    }
+  }
+  return choice;
 }
 
 }  // namespace samesum::device::cuda

@@ -76,18 +76,25 @@ Kernel load_or_compile(Device& device, const Source& source, std::string_view en
   const std::string language = device.language() == Language::cuda ? "cuda" : "opencl";
   const std::string text = assemble(device.language(), source);
   const std::string key = hash_of({kCacheFormat, language, text, info.name, info.platform, info.driver, device.compiler_identity()});
-  if (auto cached = device.cached() ? find_cached(key) : std::nullopt) {
+  const auto load = [&](std::optional<Binary> found) -> std::optional<Kernel> {
+    if (!found) return std::nullopt;
     try {
-      Kernel kernel = device.load(*cached, name);
-      built.binary = std::move(*cached);
+      Kernel kernel = device.load(*found, name);
+      built.binary = std::move(*found);
       return kernel;
-    } catch (const Error&) {  // a damaged entry is compiled anew
+    } catch (const Error&) {  // a damaged entry, or one that this driver refuses, is compiled anew
+      return std::nullopt;
     }
+  };
+  if (auto kernel = load(device.cached() ? find_cached(key) : std::nullopt)) return *kernel;
+  for (Binary& found : device.shipped(text)) {
+    if (auto kernel = load(std::move(found))) return *kernel;
   }
   Binary fresh = device.compile(text);
   Kernel kernel = device.load(fresh, name);
   if (device.cached()) keep_cached(key, fresh);
   built.binary = std::move(fresh);
+  built.compiled = true;
   return kernel;
 } catch (const Error& error) {
   fail(device, entry, source, error);

@@ -24,7 +24,7 @@ struct Source {
 /// The source text that the device's compiler gets for `source`.
 std::string assemble(Language language, const Source& source);
 
-/// The kernel `entry` of `source` for `device`: from memory, from the disk cache, or compiled.
+/// The kernel `entry` of `source` for `device`: from memory, from the disk cache, from what ships with samesum, or compiled.
 /// @throws Error (device) with kernel, configuration and build log where compilation fails.
 Kernel build(Device& device, const Source& source, std::string_view entry);
 

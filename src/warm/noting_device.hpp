@@ -1,0 +1,67 @@
+// A GPU that runs nothing, and notes the texts that it is to compile.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/kernels/conformance.hpp"
+#include "warm/calls.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+namespace samesum::warming {
+
+/// Memory is the host's. What it is made of is all in which GPUs differ that decides texts.
+class NotingDevice final : public device::Device {
+ public:
+  NotingDevice(std::uint64_t launch_local_bytes, std::uint32_t compute_units) : launch_local_bytes_(launch_local_bytes) {
+    info_.selector = "cuda:0";
+    info_.name = "NVIDIA GPU";
+    info_.platform = "CUDA";
+    info_.compute_units = compute_units;
+    info_.max_group_size = 1024;
+    info_.local_bytes = 48 << 10;
+    info_.memory_bytes = info_.max_allocation_bytes = std::uint64_t{16} << 30;
+    cached_ = false;
+  }
+
+  std::set<std::string> texts;
+
+  device::Memory allocate(std::uint64_t bytes) override { return {std::shared_ptr<void>(std::calloc(bytes + 1, 1), std::free), bytes}; }
+  void write(const device::Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
+    std::memcpy(static_cast<char*>(to.handle.get()) + offset, from, bytes);
+  }
+  void read(const device::Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override {
+    std::memcpy(to, static_cast<const char*>(from.handle.get()) + offset, bytes);
+  }
+  device::Language language() const override { return device::Language::cuda; }
+  std::string compiler_identity() const override { return {}; }
+  device::Binary compile(const std::string& text) override {
+    texts.insert(text);
+    return {"noted"};
+  }
+  device::Kernel load(const device::Binary&, const std::string& name) override { return {std::make_shared<int>(), name}; }
+  void launch(const device::Kernel&, device::Grid, std::span<const device::Argument>) override {}
+  std::uint64_t launch_local_bytes() const override { return launch_local_bytes_; }
+  std::optional<std::uint32_t> resident_groups(const device::Kernel&, std::uint32_t) override { return 264; }
+  device::Mark mark() override { return {}; }
+  double seconds_between(const device::Mark&, const device::Mark&) override { return 1e-3; }
+  void finish() override {}
+
+ private:
+  std::uint64_t launch_local_bytes_;
+};
+
+/// What opening a GPU with so much local memory and so many compute units, and plain calls on it, compile.
+inline std::set<std::string> texts_of_calls(std::uint64_t launch_local_bytes, std::uint32_t compute_units) {
+  const auto noting = std::make_shared<NotingDevice>(launch_local_bytes, compute_units);
+  device::check_conformance(*noting);
+  for (const Call& call : plain_calls(samesum::Device(noting))) call.run();
+  return std::move(noting->texts);
+}
+
+}  // namespace samesum::warming
