@@ -1,5 +1,5 @@
-// What a scan keeps of the elements so far, as the type PREFIX of `PREFIX_WORDS` words. All are exact, or marked: so it does not matter in which
-// order neighbours are merged.
+// What a scan keeps of the elements so far, as the type PREFIX of `PREFIX_WORDS` words. All are exact, or know by how much they are not: so
+// it does not matter for a result in which order neighbours are merged.
 //
 //   prefix_zero()           of no elements
 //   prefix_add(p, x)        with the element x, as a NUMBER, behind the others
@@ -7,9 +7,10 @@
 //   prefix_word(&p, i), prefix_set(&p, i, word)   to and from memory
 //   prefix_finish(p, &to)   the RESULT; 1 where it is not known here
 //
-// Defined by the host: KIND, one of those below; ELEMENT, in which elements lie; NUMBER, in which they are computed with (of extremes their bits);
-// SIGNED; RESULT; NARROW, where that is a float; SKIP (of NaNs); of extremes LEAST, and INFINITE: the bits of infinity, or 0 for integers.
-#define SUMS 0       // of floats, as expansions of three terms (groups/expansion.h)
+// Defined by the host: KIND, one of those below; ELEMENT, in which elements lie; NUMBER, in which they are computed with (of extremes their
+// bits); SIGNED; RESULT; NARROW, where that is a float; SKIP (of NaNs); of extremes LEAST, and INFINITE: the bits of infinity, or 0 for
+// integers.
+#define SUMS 0       // of floats, as two doubles and a bound of what these leave out (scan/bounded_sum.h)
 #define WIDE_SUMS 1  // of floats, of more terms, with infinities and NaNs (scan/wide_expansion.h)
 #define INTEGERS 2   // sums in 64 bits: of numbers that fit
 #define LONG_SUMS 3  // in 128
@@ -18,36 +19,33 @@
 
 #if KIND == SUMS
 
-#define PREFIX EXPANSION
-#define PREFIX_WORDS 4
-#define prefix_zero expansion_zero
-#define prefix_merge expansion_merge
+#define PREFIX BOUNDED
+#define PREFIX_WORDS 3
+#define prefix_zero bounded_zero
+#define prefix_merge bounded_merge
 FN PREFIX prefix_add(PREFIX p, NUMBER x) {
 #if SKIP
   if (!(x == x)) return p;
 #endif
-  return expansion_add(p, (double)x);
+  return bounded_add(p, (double)x);
 }
-FN ulong prefix_word(const PREFIX* p, uint i) { return i == 0 ? as_ulong(p->s) : i == 1 ? as_ulong(p->e) : i == 2 ? as_ulong(p->f) : p->inexact; }
+FN ulong prefix_word(const PREFIX* p, uint i) { return as_ulong(i == 0 ? p->s : i == 1 ? p->e : p->bound); }
 FN void prefix_set(PREFIX* p, uint i, ulong word) {
   if (i == 0) p->s = as_double(word);
   if (i == 1) p->e = as_double(word);
-  if (i == 2) p->f = as_double(word);
-  if (i == 3) p->inexact = (uint)word;
+  if (i == 2) p->bound = as_double(word);
 }
 FN uint prefix_finish(PREFIX p, RESULT* to) {
 #if NARROW
-  p = expansion_normalized(p);
-  *to = expansion_to_float(p);
-  p.inexact |= !((p.s < 0 ? -p.s : p.s) < 0x1p127);
+  const uint unknown = bounded_to_float(p, to);
 #else
-  p = expansion_rounded(p);
-  *to = p.s;
+  const uint unknown = bounded_rounded(p, to);
 #endif
 #if SKIP
-  p.inexact |= p.s == 0;  // of no elements it is +0.0
+  return unknown | (*to == 0 && 1 / *to < 0);  // of no elements it is +0.0
+#else
+  return unknown;
 #endif
-  return p.inexact;
 }
 
 #elif KIND == WIDE_SUMS

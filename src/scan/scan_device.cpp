@@ -15,7 +15,8 @@
 namespace samesum::prefix {
 namespace {
 
-constexpr std::uint32_t kGroupSize = 256, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
+constexpr std::uint32_t kGroupSize = 128, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
+constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 6;  // of a compute unit: groups in all, and at once
 constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
 
 bool is_extreme(ScanOperation operation) { return operation == ScanOperation::min || operation == ScanOperation::max; }
@@ -95,18 +96,20 @@ class Launcher {
 
   void tiles(const Array& data, const Layout& layout, const Array& to) {
     const std::uint64_t size = data.size(), tile = std::uint64_t{scan_.group_size} * scan_.items, tiles = (size + tile - 1) / tile;
-    reserve(scratch_.totals, prefix_bytes(scan_) * tiles);
+    const std::uint64_t wanted = std::uint64_t{kGroupsOfUnit} * std::max<std::uint32_t>(device_.info().compute_units, 1);
+    const std::uint64_t each = (tiles + wanted - 1) / wanted, groups = (tiles + each - 1) / each;
+    reserve(scratch_.totals, prefix_bytes(scan_) * groups);
     if (scan_.segments) {
-      reserve(scratch_.started, 4 * tiles);
+      reserve(scratch_.started, 4 * groups);
       mark_starts(layout, size, tiles * tile / 32 + 1);
     }
     const device::Memory& from = data.buffer().state().memory;
     const std::uint64_t offset = data.offset() / size_of(data.type()), shift = layout.exclusive ? 1 : 0;
-    launch("scan_totals", tiles, {from, offset, size, tiles, scratch_.totals, scratch_.starts, scratch_.started});
-    launch("scan_before", 1, {tiles, scratch_.totals, scratch_.started});
-    launch("scan_prefixes", tiles,
-           {from, offset, size, tiles, scratch_.totals, to.buffer().state().memory, to.offset() / size_of(to.type()), shift, scratch_.words,
-            scratch_.starts});
+    launch("scan_totals", groups, {from, offset, size, tiles, each, scratch_.totals, scratch_.starts, scratch_.started});
+    launch("scan_before", 1, {groups, scratch_.totals, scratch_.started});
+    launch("scan_prefixes", groups,
+           {from, offset, size, tiles, each, scratch_.totals, to.buffer().state().memory, to.offset() / size_of(to.type()), shift,
+            scratch_.words, scratch_.starts});
   }
 
   void columns(const Array& data, const Layout& layout, const Array& to) {
@@ -157,11 +160,12 @@ device::Source scan_source(const DeviceScan& scan) {
   const bool words = size_of(scan.type) <= 4 && (extreme || narrow);
   std::vector<std::string_view> files;
   if (sums) files.emplace_back("groups/expansion.h");
-  if (scan.wide) files.emplace_back("scan/wide_expansion.h");
+  if (sums) files.emplace_back(scan.wide ? "scan/wide_expansion.h" : "scan/bounded_sum.h");
   files.emplace_back("scan/prefix.h");
   files.emplace_back(scan.columns ? "scan/columns.cl" : "scan/scan.cl");
   return {std::move(files),
           {{"REAL", "double"},
+           {"RESIDENT", std::to_string(scan.wide ? 1 : kResident)},
            {"KIND", std::string(kind_of(scan))},
            {"ELEMENT", element},
            {"NUMBER", half && !extreme ? "float" : element},

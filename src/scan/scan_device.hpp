@@ -20,7 +20,7 @@ struct DeviceScan {
   bool wide = false;            ///< sums of floats that span more, with infinities and NaNs
   bool segments = false;        ///< scans that begin anew
   bool columns = false;         ///< along an axis that is not the last
-  std::uint32_t group_size = 256;
+  std::uint32_t group_size = 128;
   std::uint32_t items = 16;  ///< elements of a work-item, a power of two up to 16; with `wide` 8
 };
 

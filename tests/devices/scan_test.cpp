@@ -289,7 +289,7 @@ TEST(ScanTest, TilesOnDevices) {
 TEST(ScanTest, StaysOnTheDevice) {
   std::vector<double> wide = ugly(0, 5000), ends = ugly(9, 5000);
   for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = std::ldexp(wide[i] - 0.5, static_cast<int>(i * 37 % 101) - 50);
-  const std::vector<double> wider = ugly(2, 5000);
+  const std::vector<double> wider = ugly(2, 5000), apart = {1, 0x1p-53, 0x1p-160, -0x1p-270, 0x1p-380, -0x1p-490, 0x1p-600, -0x1p-710};
   std::vector<std::int64_t> integers(5000);
   for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = i % 2 == 0 ? (std::int64_t{1} << 62) - 3 : 1 - (std::int64_t{1} << 62);
   for (const Device& device : test::devices()) {
@@ -311,7 +311,8 @@ TEST(ScanTest, StaysOnTheDevice) {
     EXPECT_EQ(where(Array(wide.data(), {10, 100, 5}, DType::float64), {.axis = 1}), here);
     EXPECT_EQ(where(ends, {}), here) << "NaNs and infinities";
     EXPECT_EQ(where(Array(ends.data(), {100, 50}, DType::float64), {.axis = 1}), here);
-    EXPECT_EQ(where(wider, {}), "cpu");
+    EXPECT_EQ(where(wider, {}), here);
+    EXPECT_EQ(where(apart, {}), "cpu") << "a tie that the seventh number decides";
     EXPECT_EQ(where(integers, {}), here);
     EXPECT_EQ(where(Array(integers.data(), {1000, 5}, DType::int64), {.exclusive = true, .axis = 0}), here);
     EXPECT_EQ(where(ends, {.operation = ScanOperation::max, .offsets = {0, 40, 51, 77}}), here);
