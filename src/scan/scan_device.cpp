@@ -16,7 +16,7 @@ namespace samesum::prefix {
 namespace {
 
 constexpr std::uint32_t kGroupSize = 128, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
-constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 6;  // of a compute unit: groups in all, and at once
+constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 5;  // of a compute unit: groups in all, and at once
 constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
 
 bool is_extreme(ScanOperation operation) { return operation == ScanOperation::min || operation == ScanOperation::max; }
@@ -165,7 +165,7 @@ device::Source scan_source(const DeviceScan& scan) {
   files.emplace_back(scan.columns ? "scan/columns.cl" : "scan/scan.cl");
   return {std::move(files),
           {{"REAL", "double"},
-           {"RESIDENT", std::to_string(scan.wide ? 1 : kResident)},
+           {"RESIDENT", std::to_string(scan.wide ? 1 : scan.segments || scan.skip ? kResident - 1 : kResident)},
            {"KIND", std::string(kind_of(scan))},
            {"ELEMENT", element},
            {"NUMBER", half && !extreme ? "float" : element},
