@@ -74,6 +74,12 @@ def every(x: Any) -> Any:
     return widened(numpy.asarray(x))
 
 
+def of_complex(x: Any) -> Any:
+    """Which of complex numbers are not zero, or None if `x` has others."""
+    x = x if hasattr(x, "dtype") else numpy.asarray(x)
+    return x != 0 if "complex" in str(x.dtype) else None
+
+
 def as_buffer(x: Any) -> tuple[Any, bool, bool]:
     """An array with the buffer protocol, whether its uint16 stand for bfloat16, and whether elements were missing or masked.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import present
+from ._arrays import of_complex, present
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
@@ -169,9 +169,15 @@ def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = F
     """
     if progress is not None:
         return watched(count_nonzero, locals())
-    if axis is None and where is True and out is None and not keepdims:
-        return _core.count_nonzero(x, nan, device)
-    return _along(_AXIS.count_nonzero, lambda part: _core.count_nonzero(part, nan, device), x, axis, out, keepdims, where, device, nan)
+    try:
+        if axis is None and where is True and out is None and not keepdims:
+            return _core.count_nonzero(x, nan, device)
+        return _along(_AXIS.count_nonzero, lambda part: _core.count_nonzero(part, nan, device), x, axis, out, keepdims, where, device, nan)
+    except _core.SamesumError:
+        truth = of_complex(x)
+        if truth is None:
+            raise
+        return count_nonzero(truth, axis, out, keepdims, where, device)
 
 
 @documented
@@ -212,7 +218,7 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     True
     """
     if not _simple(x, where):
-        return _each(lambda part: _core.count_nonzero(part, "propagate", device) == part.size, x, axis, keepdims, out, where)
+        return _each(lambda part: count_nonzero(part, device=device) == part.size, x, axis, keepdims, out, where)
     x, _ = present(x)
     x = x if hasattr(x, "shape") else _numpy.asarray(x)
     shape = x.shape

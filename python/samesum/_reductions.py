@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as _numpy
@@ -9,6 +10,7 @@ import numpy as _numpy
 from . import _core
 from ._arrays import present, widened
 from ._docs import documented
+from ._narrow import part, power, rounded
 from ._progress import watched
 from ._times import or_times
 
@@ -96,6 +98,19 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
     return _core.along(reduction, x, _axes(axis), keepdims, nan, device, out)
 
 
+def _narrowed(reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
+    """A reduction along axes rounded once to float32: as float64 in one go, and by Fraction where that is halfway. None: not of these."""
+    interface = getattr(x, "__cuda_array_interface__", None) if type(x) is not _numpy.ndarray else {"typestr": x.dtype.str}
+    if axis is None or interface is None or interface["typestr"][1] not in "fiub" or nan != "propagate" or where is not True:
+        return None
+    axes = _axes(axis) or []
+    wide = _core.along(reduction, x, axes, False, nan, device, None)
+    axes = [each % x.ndim for each in axes]
+    n = math.prod(x.shape[i] for i in axes)
+    found = rounded(wide, _numpy.float32, lambda place: power(reduction.name, part(x, axes, place), n))
+    return into(out, _numpy.expand_dims(found, tuple(axes)) if keepdims else found)
+
+
 @documented
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
         nan: str = "propagate", progress: Progress = None) -> Any:
@@ -135,7 +150,8 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
         if axis is None and where is True and out is None and not keepdims:
             return _core.sum(x, nan, device, to_float)
         if to_float:
-            return _as_float32(_each(lambda part: _core.sum(part, nan, device, True), x, axis, keepdims, out, where))
+            found = _narrowed(_AXIS.sum, x, axis, out, keepdims, where, device, nan)
+            return found if found is not None else _as_float32(_each(lambda part: _core.sum(part, nan, device, True), x, axis, keepdims, out, where))
         return _along(_AXIS.sum, lambda part: _core.sum(part, nan, device, False), x, axis, out, keepdims, where, device, nan)
     except TypeError:
         return or_times("sum", x, axis, dtype, out, keepdims, where, device, nan)
@@ -150,6 +166,10 @@ def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any
     to_float = dtype is not None and _to_float(dtype)
     if axis is None and where is True and out is None and not keepdims:
         return _core.average(x, what, ddof, nan, device, to_float)
+    if to_float and not ddof:
+        found = _narrowed(reduction, x, axis, out, keepdims, where, device, nan)
+        if found is not None:
+            return found
     if to_float or ddof:
         result = _each(lambda part: _core.average(part, what, ddof, nan, device, to_float), x, axis, keepdims, out, where)
         return _as_float32(result) if to_float and out is None else result

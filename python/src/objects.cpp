@@ -39,6 +39,7 @@ constexpr int kUnit = 1074;  // the lowest digit of an Accumulator weighs 2^-107
 
 nb::object integer(const Accumulator& sum) { return whole(sum, kUnit); }
 nb::object integer(const ProductAccumulator& sum) { return whole(sum, ProductAccumulator::kUnit); }
+nb::object fixed(const ProductAccumulator& sum) { return whole(sum, 0); }
 
 nb::object array_at(const void* data, DType type, const std::vector<std::uint64_t>& extents, nb::handle owner, bool writable) {
   const nb::dlpack::dtype shown{

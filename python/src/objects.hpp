@@ -21,6 +21,8 @@ nb::object number(std::complex<double> value);
 /// The exact sum of integers, of any size.
 nb::object integer(const Accumulator& sum);
 nb::object integer(const ProductAccumulator& sum);
+/// The exact sum as a multiple of 2^-ProductAccumulator::kUnit.
+nb::object fixed(const ProductAccumulator& sum);
 /// An array of numpy that owns `values`; `type`: the type to show them as, of the same size; bfloat16 as float32.
 nb::object array_of(Values values, DType type);
 /// An array of numpy over elements of `owner`, which it keeps.

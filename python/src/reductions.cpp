@@ -132,6 +132,16 @@ nb::object dot(nb::handle a, nb::handle b, nb::handle nan, nb::handle device) {
   return nb::cast(sum.round(options.nan));
 }
 
+/// (m, k): the exact sum of products is m / 2^k.
+nb::tuple exact_dot(nb::handle a, nb::handle b) {
+  const View left(a), right(b);
+  Options options;
+  const ProductAccumulator sum =
+      run(left.bytes() + right.bytes(), options, [&] { return samesum::dot(every(left).array(), every(right).array(), options); });
+  if (sum.nan_count() + sum.infinities() != 0) throw Error(ErrorKind::no_answer, "a sum with NaNs or infinities is no fraction");
+  return nb::make_tuple(fixed(sum), ProductAccumulator::kUnit);
+}
+
 Statistics stats(nb::handle x, nb::handle device) {
   const View view(x);
   Options options = options_of(nb::none(), device);
@@ -241,6 +251,7 @@ void bind_reductions(nb::module_& m) {
   m.def("count_nonzero", &python::count_nonzero, nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("product", &python::product, nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("dot", &python::dot, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("exact_dot", &exact_dot);
   m.def("stats", &stats, nb::arg(), nb::arg().none());
   m.def("quantiles", &python::quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
