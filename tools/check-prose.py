@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the prose of README, docs/*.md and the public headers' comments by the rules of docs/style.md.
+"""Checks the prose of README, docs/ and the public headers' comments by the rules of docs/style.md.
 
 `tools/check-prose.py [FILE ...]` prints `file:line: what: instead`, and exits with 1 if there is anything. Code, in blocks or between `, is no
 prose. Sentences of pages in LOGS are not counted: measurement logs stay as they were written. docs/style.md shows bad examples on purpose.
@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_SENTENCE = 55  # words; docs/style.md asks for 25, and this is where no reader follows any more
-LOGS = {"performance.md", "mutations.md"}
+LOGS = re.compile(r"docs/(?:lab/.*|mutations\.md)$")
 
 # (what is found, what to write). As whole words, in any case unless `(?-i:` says otherwise.
 WORDS = [
@@ -88,7 +88,7 @@ def check(path):
                 yield f"{name}:{number}: '{found[0]}': write {instead}"
         for found in TWICE.finditer(line):
             yield f"{name}:{number}: '{found[0]}': a word twice"
-    if not page or path.name in LOGS:
+    if not page or LOGS.search(path.as_posix()):
         return
     for number, sentence in sentences(lines):
         count = len(re.findall(r"\w[\w'’.,-]*", sentence))
@@ -97,7 +97,7 @@ def check(path):
 
 
 def pages():
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "include").rglob("*.h*"))]
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include").rglob("*.h*"))]
     return [path for path in found if path.name != "style.md"]
 
 

@@ -2,6 +2,7 @@
 """make-docs.py PROGRAM: gathers the site's pages in build/docs/pages, for MkDocs (mkdocs.yml).
 
 The documents as they are, with links that hold there; the program's help; the C++ headers, by Doxygen where it is installed."""
+import os
 import pathlib
 import re
 import shutil
@@ -14,12 +15,17 @@ OUTSIDE = {"README.md": "index.md", "ARCHITECTURE.md": "ARCHITECTURE.md", "CONTR
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
 
 
-def links_of_the_site(text, folder):
-    """Links relative to `folder` of the repository as links between the site's pages."""
+def place(path):
+    """Where a document of the repository lies on the site."""
+    return OUTSIDE.get(path, path.removeprefix("docs/"))
+
+
+def links_of_the_site(text, page):
+    """Links of `page` of the repository as links between the site's pages."""
     def link(found):
         target, anchor = found[1], found[2] or ""
-        path = (folder / target).resolve().relative_to(SOURCE).as_posix()
-        return f"]({OUTSIDE.get(path, path.removeprefix('docs/'))}{anchor})"
+        path = (page.parent / target).resolve().relative_to(SOURCE).as_posix()
+        return f"]({os.path.relpath(place(path), os.path.dirname(place(page.relative_to(SOURCE).as_posix())))}{anchor})"
     return re.sub(r"\]\(((?:\.\./|docs/)*[\w./-]+\.(?:md|svg|png))(#[\w-]+)?\)", link, text)
 
 
@@ -81,10 +87,10 @@ def main():
     for page in [*(SOURCE / name for name in OUTSIDE), *sorted((SOURCE / "docs").rglob("*"))]:
         if page.is_dir():
             continue
-        to = PAGES / OUTSIDE.get(page.name, page.name) if page.parent == SOURCE else PAGES / page.relative_to(SOURCE / "docs")
+        to = PAGES / place(page.relative_to(SOURCE).as_posix())
         to.parent.mkdir(parents=True, exist_ok=True)
         if page.suffix == ".md":
-            to.write_text(for_python_markdown(links_of_the_site(page.read_text(encoding="utf-8"), page.parent)), encoding="utf-8")
+            to.write_text(for_python_markdown(links_of_the_site(page.read_text(encoding="utf-8"), page)), encoding="utf-8")
         else:
             shutil.copy(page, to)
     (PAGES / "program.md").write_text(help_of(sys.argv[1]), encoding="utf-8")

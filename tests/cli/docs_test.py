@@ -1,6 +1,6 @@
 """The examples in README, docs/ and --help work: every command is run, every C++ snippet is compiled and run.
 
-In README and docs/*.md each block of code stands between ``` and has a language: cpp, opencl (the `source` of the next cpp block), sh, console
+In README and docs/ each block of code stands between ``` and has a language: cpp, opencl (the `source` of the next cpp block), sh, console
 (`$ command`, and what it prints), python (run by tests/python), or text for what is none of these. A cpp block with a main() is a program of its own, with OpenCL. Commands run with inputs of these names that are made here, and `bench` with
 few data; what cannot be run stands in NOT_RUN, with the reason.
 """
@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -22,7 +23,7 @@ from support.program import PROGRAM, Case
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(PROGRAM).resolve().parent.parent
-PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 LANGUAGES = {"cpp", "opencl", "sh", "console", "text", "python"}
 
 NOT_RUN = {
@@ -332,6 +333,19 @@ class Snippets(unittest.TestCase):
             return line
         declared = f"{found[1]}; " if found[2] else ""
         return f'{declared}require(static_cast<double>({found[2] or found[3]}), {found[4]}, R"line({line})line");'
+
+
+@unittest.skipUnless((SOURCE / "docs").exists(), "plots are drawn in a checkout")
+class Plots(unittest.TestCase):
+    def test_they_show_the_figures(self):
+        """docs/pictures has what tools/plot-figures.py draws from docs/lab/figures.json."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, SOURCE / "tools/plot-figures.py", folder], check=True)
+            drawn = sorted(pathlib.Path(folder).iterdir())
+            self.assertEqual(len(drawn), 3)
+            for picture in drawn:
+                kept = SOURCE / "docs/pictures" / picture.name
+                self.assertEqual(kept.read_text(encoding="utf-8"), picture.read_text(encoding="utf-8"), "run tools/plot-figures.py")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ class Prose(unittest.TestCase):
     def findings(self, name, text):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             done = run(path)
         lines = done.stdout.splitlines()
@@ -27,7 +28,7 @@ class Prose(unittest.TestCase):
     def test_the_documents(self):
         done = run()
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        self.assertRegex(done.stdout, r"^0 findings in [6-9]\d files")
+        self.assertRegex(done.stdout, r"^0 findings in 1\d\d files")
 
     def test_words(self):
         for text in ("What is promised stands in [a](a.md).", "Should a sum not fit, it throws.", "whoever started it", "In order to sum, call it.",
@@ -44,7 +45,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(self.findings("page.md", f"A sentence. Then {words[5:]}. And {words[5:]}.\n"), [])
         self.assertEqual(len(self.findings("page.md", f"Another\n{words}.\n")), 1)
         self.assertEqual(self.findings("page.md", f"- Another\n- {words}.\n\n| {words} | {words} |\n"), [])
-        self.assertEqual(self.findings("performance.md", f"Another {words}.\n"), [], "a log")
+        self.assertEqual(self.findings("docs/lab/sums.md", f"Another {words}.\n"), [], "a log")
 
 
 if __name__ == "__main__":
