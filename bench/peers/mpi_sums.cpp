@@ -38,9 +38,13 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<double> x(1000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / static_cast<double>(i + 1 + static_cast<std::size_t>(rank) * x.size());
-  const samesum::Accumulator sum = samesum::accumulate(x);
+  samesum::Accumulator sum;
   std::vector<samesum::Accumulator> sums;
-  for (std::size_t i = 0; i < 1000; ++i) sums.push_back(samesum::accumulate(std::span(x).first(i + 1)));
+  for (const double one : x) {
+    sum.add(one);
+    sums.push_back(sum);
+    static_cast<void>(samesum::SumMessage::needs({&sums.back(), 1}));  // normalized, as those of accumulate()
+  }
   double rounded = sum.round();
   std::vector<double> all(1000, rounded);
   const auto one = in_turns([&] { static_cast<void>(samesum::mpi::all_reduce(sum, MPI_COMM_WORLD)); },
@@ -52,10 +56,13 @@ int main(int argc, char** argv) {
                                merged = sums;  // which grow by each call
                                std::fill(all.begin(), all.end(), 1.0);
                              });
+  const std::size_t words = samesum::SumMessage(samesum::SumMessage::needs(sums)).words();
   if (rank == 0) {
     std::printf(
-        "%d ranks: one sum %.2f us, MPI's of a double %.2f us: %.2f times; 1000 sums %.1f us, of 1000 doubles %.1f us: %.2f times\n", ranks,
-        one.first, one.second, one.first / one.second, many.first, many.second, many.first / many.second);
+        "%d ranks: one sum %.2f us, MPI's of a double %.2f us: %.2f times; 1000 sums in %zu integers each %.1f us, of 1000 doubles %.1f "
+        "us: "
+        "%.2f times\n",
+        ranks, one.first, one.second, one.first / one.second, words, many.first, many.second, many.first / many.second);
   }
   MPI_Finalize();
 }

@@ -8,8 +8,8 @@
 // and a rank may compute its part on any device.
 //
 // An exact sum is a vector of integers, so that one MPI_Allreduce of MPI_INT64_T with MPI_SUM merges the parts of up to 2^20 ranks;
-// networks that add up integers do it in hardware. Of a sum 20 are sent (SumMessage::ordinary()); sums with NaNs or infinities, and those of
-// float64 with elements that are no multiples of 2^-178 or a magnitude of 2^205 or more, take two more calls.
+// networks that add up integers do it in hardware. Of a sum 15 are sent (SumMessage::ordinary()); sums with NaNs or infinities, and those
+// of float64 with elements that are no multiples of 2^-178 or a magnitude of 2^205 or more, take two more calls.
 //
 // Errors: where a rank fails to compute its part, it still takes part in the communication and then throws its own error; the others throw
 // Error (no_answer), which names the rank. Errors of MPI itself are left to the communicator's error handler.
@@ -121,24 +121,24 @@ inline void reduce_sums(std::span<Accumulator> sums, MPI_Comm comm) {
 inline void reduce_sum(Accumulator& sum, const std::exception_ptr& own, MPI_Comm comm) {
   const SumMessage ordinary = SumMessage::ordinary();
   constexpr std::size_t kWords = SumMessage::kOrdinaryWords;
-  std::array<std::int64_t, kWords + 2> words{};
+  std::array<std::int64_t, kWords + 1> words{};
   const std::span<std::int64_t> of_sum = std::span(words).first(kWords);
   const std::span<Accumulator> one(&sum, 1);
-  constexpr std::int64_t kOther = std::int64_t{1} << 32;  // beside the number of ranks that failed: a rank whose sum needs other words
-  if (ordinary.holds(sum)) {
+  constexpr std::int64_t kOther = std::int64_t{1} << 32;  // a rank whose sum needs other words; 1: a rank that failed
+  if (own) {
+    words[kWords] = 1;
+  } else if (ordinary.holds(sum)) {
     ordinary.write(one, of_sum);
   } else {
     words[kWords] = kOther;
   }
-  if (own) {
-    words[kWords] = 1;
-    words[kWords + 1] = rank_of(comm);
-  }
   MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_SUM, comm);
-  const bool others = words[kWords] >= kOther;
-  words[kWords] %= kOther;
-  check(words, own, comm);
-  if (others) {
+  if (words[kWords] % kOther != 0) {
+    std::array<std::int64_t, 2> failures{own ? 1 : 0, own ? rank_of(comm) : 0};
+    MPI_Allreduce(MPI_IN_PLACE, failures.data(), 2, MPI_INT64_T, MPI_SUM, comm);
+    check(failures, own, comm);
+  }
+  if (words[kWords] != 0) {
     reduce_sums(one, comm);
   } else {
     ordinary.read(of_sum, one);
@@ -306,7 +306,7 @@ inline bool has_extrema(const Statistics& part) { return part.contents().fields.
 }  // namespace detail
 
 /// The merged sum, sum of products, or histogram of all ranks' parts; histograms must have the same bins on all ranks. One MPI_Allreduce of
-/// 20 integers of 64 bits (a sum; two more calls where these do not hold it), of kWords + 2 (a sum of products), of 2 * (bins + 3) + 2 (a
+/// 15 integers of 64 bits (a sum; two more calls where these do not hold it), of kWords + 2 (a sum of products), of 2 * (bins + 3) + 2 (a
 /// histogram).
 inline Accumulator all_reduce(const Accumulator& part, MPI_Comm comm) {
   Accumulator sum = part;

@@ -34,11 +34,11 @@ class SumMessage {
 
   /// The message that holds what is needed, and no more.
   explicit SumMessage(const Needs& needs) noexcept;
-  /// The message for a sum whose needs were not asked for: 18 words, with digits 28 to 39. It holds any sums without NaNs and infinities of
-  /// integers, float16, bfloat16 and float32, and those of float64 whose magnitudes are below 2^205 and of which all elements are multiples
-  /// of 2^-178.
+  /// The message for a sum whose needs were not asked for: 14 words, 12 of which are digits 28 to 39. It holds any sum of fewer than 2^42
+  /// elements without NaNs and infinities: of integers, float16, bfloat16 and float32, and of float64 if its magnitude is below 2^205 and
+  /// all elements are multiples of 2^-178.
   static SumMessage ordinary() noexcept;
-  static constexpr std::size_t kOrdinaryWords = 18;
+  static constexpr std::size_t kOrdinaryWords = 14;
 
   /// Whether it holds sums with these needs.
   bool holds(const Needs& needs) const noexcept;

@@ -34,7 +34,13 @@ int last_of(const SumMessage::Needs& needs) noexcept {
   return first_of(needs);
 }
 
-bool is_wide(std::uint64_t count) noexcept { return count >> 32 != 0; }
+// Counts of one word: those of 2^20 senders are below 2^62.
+bool is_wide(std::uint64_t count) noexcept { return count >> 42 != 0; }
+
+// Flags that add up to numbers of senders, three in a word: a sum is not of negative zeros alone, it has integers, it has floats. A sum
+// with elements of neither kind is of unsigned integers.
+constexpr int kFlagBits = 21;
+constexpr std::int64_t kFlag = (std::int64_t{1} << kFlagBits) - 1;
 
 }  // namespace
 
@@ -82,7 +88,7 @@ SumMessage::Needs SumMessage::needs(std::span<Accumulator> sums) noexcept {
 SumMessage::SumMessage(const Needs& needs) noexcept
     : SumMessage(first_of(needs), last_of(needs), has(needs, kSpecials), has(needs, kKinds), has(needs, kWide)) {}
 
-SumMessage SumMessage::ordinary() noexcept { return {28, 39, false, true, true}; }
+SumMessage SumMessage::ordinary() noexcept { return {28, 39, false, true, false}; }
 
 bool SumMessage::holds(const Needs& needs) const noexcept {
   const bool none = first_of(needs) == kDigits - 1 && !has(needs, kDigits - 1);
@@ -91,25 +97,25 @@ bool SumMessage::holds(const Needs& needs) const noexcept {
 }
 
 bool SumMessage::holds(Accumulator& sum) const noexcept {
-  if (specials_ || !kinds_ || !wide_) return holds(needs({&sum, 1}));
+  if (specials_ || !kinds_) return holds(needs({&sum, 1}));
   normalize(sum);
   const auto& digits = sum.digits_;
   const std::int64_t sign = digits[kDigits - 1] >> 63;
   std::int64_t other = last_ < kDigits - 1 ? digits[kDigits - 1] ^ sign : 0;
   for (int i = 0; i < first_; ++i) other |= digits[static_cast<std::size_t>(i)];
   for (int i = last_ + 1; i < kDigits - 1; ++i) other |= digits[static_cast<std::size_t>(i)] ^ (sign & kMask);
-  return other == 0 && (sum.nans_ | sum.positive_infinities_ | sum.negative_infinities_) == 0;
+  return other == 0 && (sum.nans_ | sum.positive_infinities_ | sum.negative_infinities_) == 0 && (wide_ || !is_wide(sum.count_));
 }
 
 std::size_t SumMessage::words() const noexcept {
   const std::size_t counts = specials_ ? 4 : 1;
-  return static_cast<std::size_t>(last_ - first_ + 1) + (wide_ ? 2 * counts : counts) + (kinds_ ? 4 : 0);
+  return static_cast<std::size_t>(last_ - first_ + 1) + (wide_ ? 2 * counts : counts) + (kinds_ ? 1 : 0);
 }
 
 void SumMessage::write(std::span<const Accumulator> sums, std::span<std::int64_t> words) const noexcept {
   std::int64_t* to = words.data();
   const auto put_count = [&](std::uint64_t count) {
-    *to++ = static_cast<std::int64_t>(count & kMask);
+    *to++ = static_cast<std::int64_t>(wide_ ? count & kMask : count);
     if (wide_) *to++ = static_cast<std::int64_t>(count >> 32);
   };
   for (const Accumulator& sum : sums) {
@@ -122,8 +128,8 @@ void SumMessage::write(std::span<const Accumulator> sums, std::span<std::int64_t
     }
     if (kinds_) {
       using enum Accumulator::Elements;
-      *to++ = sum.only_negative_zeros_ ? 0 : 1;
-      for (const auto elements : {unsigned_integers, integers, floats}) *to++ = sum.elements_ == elements ? 1 : 0;
+      *to++ = std::int64_t{!sum.only_negative_zeros_} | std::int64_t{sum.elements_ == integers} << kFlagBits |
+              std::int64_t{sum.elements_ == floats} << 2 * kFlagBits;
     }
   }
 }
@@ -144,7 +150,10 @@ void SumMessage::read(std::span<const std::int64_t> words, std::span<Accumulator
       carry = digit >> 32;
       any |= digits[static_cast<std::size_t>(first_) + k] = digit & kMask;
     }
-    for (const std::int64_t word : of_sum.subspan(digit_words)) out_of_range |= static_cast<std::uint64_t>(word) >> 62;
+    for (const std::int64_t word : of_sum.subspan(digit_words, per_sum - digit_words - (kinds_ ? 1 : 0))) {
+      out_of_range |= static_cast<std::uint64_t>(word) >> 62;
+    }
+    if (kinds_) out_of_range |= static_cast<std::uint64_t>(of_sum[per_sum - 1]) >> 63;
     constexpr std::int64_t kLimit = std::int64_t{1} << 62;
     const std::int64_t top = of_sum[digit_words - 1];
     if (out_of_range != 0 || top <= -kLimit || top >= kLimit) exact::refuse_words();
@@ -178,10 +187,11 @@ void SumMessage::read(std::span<const std::int64_t> words, std::span<Accumulator
     }
     sum.elements_ = none;
     if (kinds_) {
-      sum.only_negative_zeros_ = *next++ == 0;
-      for (const auto elements : {unsigned_integers, integers, floats}) {
-        if (*next++ != 0) sum.note(elements);
-      }
+      const std::int64_t flags = *next;
+      sum.only_negative_zeros_ = (flags & kFlag) == 0;
+      if (sum.count_ != 0) sum.note(unsigned_integers);
+      if ((flags >> kFlagBits & kFlag) != 0) sum.note(integers);
+      if (flags >> 2 * kFlagBits != 0) sum.note(floats);
     } else {
       sum.only_negative_zeros_ = sum.count_ == 0;
       if (sum.count_ != 0) sum.note(floats);

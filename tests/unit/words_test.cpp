@@ -241,6 +241,39 @@ TEST(Words, MessagesOfSumsAddUpToThoseOfTheWhole) {
   }
 }
 
+// Flags share a word, which must keep them apart for 2^20 senders; so must a count of one word.
+TEST(Words, OrdinaryMessagesTellTheKindsOfElements) {
+  Accumulator none, zeros, naturals, integers, floats, many;
+  zeros.add(-0.0);
+  naturals.add(std::uint8_t{3});
+  integers.add(std::int32_t{-3});
+  floats.add(0.5f);
+  many.add(1.5);
+  many.add_counts((std::uint64_t{1} << 42) - 2, 0, 0, 0, true);
+  const SumMessage message = SumMessage::ordinary();
+  for (const std::int64_t senders : {std::int64_t{1}, std::int64_t{1} << 20}) {
+    for (const Accumulator& a : {none, zeros, naturals, integers, floats, many}) {
+      for (const Accumulator& b : {none, zeros, naturals, integers, floats}) {
+        std::array<Accumulator, 1> one{a}, other{b};
+        ASSERT_TRUE(message.holds(one[0]) && message.holds(other[0]));
+        Words words(message.words()), more(message.words());
+        message.write(one, words);
+        message.write(other, more);
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] += (senders - 1) * more[i];
+        message.read(words, one);
+        Accumulator expected = a, rest = b;
+        for (std::int64_t left = senders - 1; left > 0; left /= 2) {  // rest is b, 2 b, 4 b ...
+          if (left % 2 != 0) expected.merge(rest);
+          rest.merge(Accumulator(rest));
+        }
+        ASSERT_EQ(one[0], expected);
+      }
+    }
+  }
+  many.add(1.5);
+  EXPECT_FALSE(message.holds(many)) << "a count that takes two words";
+}
+
 TEST(Words, MessagesThatAreNoSumsOfWordsAreRefused) {
   std::vector<Accumulator> sums(2);
   sums[0].add(1.5);
