@@ -8,6 +8,7 @@ import numpy as _numpy
 from . import _core
 from ._arrays import every
 from ._docs import documented
+from ._narrow import once
 from ._progress import watched
 from ._reductions import _to_float, into
 from ._times import by_key, cumulated, times
@@ -330,7 +331,7 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
     Parameters
     ----------
     out : numpy.ndarray
-        Of one axis; float32, float64, int64 or uint64.
+        Of one axis; float16, float32, float64, int64 or uint64.
     indices : array_like of int
         Negative ones count from the end, as in numpy.
     values : array_like
@@ -344,8 +345,8 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
     array([1.e+16, 0.e+00, 2.e+00])
     """
     indices = _indices(indices)
-    if out.ndim != 1 or out.dtype not in (_numpy.float32, _numpy.float64, _numpy.int64, _numpy.uint64):
-        raise ValueError("out has to be an array of numpy of one axis, of float32, float64, int64 or uint64")
+    if out.ndim != 1 or out.dtype not in (_numpy.float16, _numpy.float32, _numpy.float64, _numpy.int64, _numpy.uint64):
+        raise ValueError("out has to be an array of numpy of one axis, of float16, float32, float64, int64 or uint64")
     if indices.dtype.kind == "i":
         indices = _numpy.where(indices < 0, indices + len(out), indices)
     values = _numpy.broadcast_to(every(values), indices.shape)
@@ -354,7 +355,7 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
     result = _core.sum_at(values, indices, len(out), out)
     if result.dtype.kind != out.dtype.kind:
         raise ValueError(f"values of {values.dtype} cannot be added to {out.dtype}")
-    out[...] = result
+    out[...] = once(result, out.dtype) if out.dtype.kind == "f" else result
 
 
 @documented

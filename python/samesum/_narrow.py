@@ -13,7 +13,7 @@ import numpy
 
 from . import _core
 
-_NEAR = 2.0**-50  # a few units of a float64
+NEAR = 2.0**-50  # a few units of a float64
 
 
 def to_odd(wide: Any) -> Any:
@@ -40,7 +40,7 @@ def rounded(wide: Any, dtype: Any, exact: Callable[[tuple[int, ...]], tuple[Frac
     if dtype == numpy.float64:
         return wide
     with numpy.errstate(over="ignore"):
-        ties = numpy.isfinite(wide) & (once(wide * (1 + _NEAR), dtype) != once(wide * (1 - _NEAR), dtype))
+        ties = numpy.isfinite(wide) & (once(wide * (1 + NEAR), dtype) != once(wide * (1 - NEAR), dtype))
     for position in zip(*ties.nonzero()) if wide.ndim else [()] * bool(ties):
         place = tuple(int(i) for i in position)
         power, p = exact(place)
@@ -54,6 +54,19 @@ def part(x: Any, axes: list[int], position: tuple[int, ...]) -> Any:
     """The elements that a reduction of `x` along `axes` takes for the result at `position`."""
     rest = iter(position)
     return x[tuple(slice(None) if i in axes else next(rest) for i in range(x.ndim))]
+
+
+def prefixes(x: Any, axis: int) -> Callable[[tuple[int, ...]], tuple[Fraction, int]]:
+    """The exact sums of prefixes along an axis, each asked for after those before it."""
+    added: dict[tuple[int, ...], tuple[Any, int]] = {}  # the last prefix of each line
+
+    def exact(place: tuple[int, ...]) -> tuple[Fraction, int]:
+        line, end = place[:axis] + place[axis + 1:], place[axis] + 1
+        total, start = added.get(line, (_core.Accumulator(), 0))
+        total.add(x[place[:axis] + (slice(start, end),) + place[axis + 1:]])
+        added[line] = total, end
+        return total.fraction(), 1
+    return exact
 
 
 def squares(x: Any) -> Fraction:

@@ -10,6 +10,7 @@ import numpy as _numpy
 from . import _core
 from ._arrays import present, widened
 from ._docs import documented
+from ._lazy import lazy_sum
 from ._narrow import part, power, rounded
 from ._progress import watched
 from ._times import or_times
@@ -113,12 +114,15 @@ def _narrowed(reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, wher
 
 @documented
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
-        nan: str = "propagate", progress: Progress = None) -> Any:
+        nan: str = "propagate", progress: Progress = None, lazy: bool = False) -> Any:
     """The exact sum: of floats rounded once to the nearest float64, of integers exact.
 
     Parameters
     ----------
     {x axis dtype out keepdims where device nan progress}
+    lazy : bool, optional
+        The result of an array of torch or CuPy on a GPU is an array there, of float64, int64 or uint64. Without `axis` it is enqueued on
+        the current stream, and nothing waits for it, so that a CUDA graph can capture it. For others, this has no effect.
 
     Returns
     -------
@@ -146,6 +150,10 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     if progress is not None:
         return watched(sum, locals())
     to_float = dtype is not None and _to_float(dtype)
+    if lazy and where is True and out is None and device is None and not to_float:
+        found = lazy_sum(x, _axes(axis), keepdims, nan)
+        if found is not None:
+            return found
     try:
         if axis is None and where is True and out is None and not keepdims:
             return _core.sum(x, nan, device, to_float)

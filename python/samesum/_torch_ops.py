@@ -2,15 +2,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from fractions import Fraction
+from typing import Any, Callable, Sequence
 
 import numpy
 import torch
 
 from . import _core
+from . import _narrow
 from ._core import NoAnswerError, SamesumError
+from ._lazy import torch_sum
 
-FLOATS = (torch.float32, torch.float64)
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 DEVICES = ("cpu", "cuda")
 _PROPAGATE = "propagate"
@@ -23,15 +26,15 @@ def result_type(name: str, x: Any, integers: bool = True) -> Any:
         return x.dtype
     if integers and x.dtype in INTEGERS:
         return torch.int64
-    raise TypeError(f"samesum.torch: {name} takes float32{', float64 and integers' if integers else ' and float64'}, not {x.dtype}: convert first")
+    raise TypeError(f"samesum.torch: {name} takes floats{' and integers' if integers else ''}, not {x.dtype}: convert first")
 
 
-def check(name: str, x: Any, devices: Sequence[str] = DEVICES) -> None:
+def check(name: str, x: Any) -> None:
     """Raises an error that says what to do where samesum does not read a tensor's memory."""
     if x.layout != torch.strided:
         raise TypeError(f"samesum.torch: {name} takes dense tensors, not {x.layout}: to_dense() makes one")
-    if x.device.type not in devices:
-        raise SamesumError(f"samesum.torch: {name} takes tensors on {' and '.join(devices)}, not on {x.device.type}: pass x.cpu()")
+    if x.device.type not in DEVICES:
+        raise SamesumError(f"samesum.torch: {name} takes tensors on {' and '.join(DEVICES)}, not on {x.device.type}: pass x.cpu()")
 
 
 def _axes(x: Any, dim: Sequence[int] | None) -> list[int]:
@@ -71,46 +74,60 @@ def _number(value: Any, kind: Any, x: Any) -> Any:
     return torch.tensor(value, dtype=kind, device=x.device)
 
 
-def _whole(what: str, x: Any, correction: int, narrow: bool) -> Any:
-    """The reduction of all elements, a Python number; `narrow`: rounded once to float32."""
-    if what == "sum":
-        return _core.sum(x, _PROPAGATE, None, narrow)
-    return _core.average(x, _AVERAGES[what], correction, _PROPAGATE, None, narrow)
+def once(wide: Any, kind: Any) -> Any:
+    """float64s rounded once to another type of floats; torch itself rounds twice, by way of float32."""
+    if kind in (torch.float32, torch.float64):
+        return wide.to(kind)
+    odd = wide.float()  # rounded to odd, as _narrow.to_odd
+    bits = odd.view(torch.int32) - (odd.double().abs() > wide.abs()).int()
+    return (bits | (odd.double() != wide).int()).view(torch.float32).to(kind)
 
 
-def halfway(wide: Any, result: Any) -> Any:
-    """Where float64s lie halfway between two float32s, of which `result` is one: there a second rounding could go wrong."""
-    infinite = torch.full_like(result, math.inf)
-    other = torch.nextafter(result, torch.where(wide > result, infinite, -infinite)).double()
-    edge = wide.abs() == 2.0**128 - 2.0**103  # from here on float32 is infinite
-    return ((wide - result == other - wide) & (wide != result)) | edge
+def narrowed(wide: Any, kind: Any, exact: Callable[[tuple[int, ...]], tuple[Fraction, int]]) -> Any:
+    """Exact results, given as float64s rounded once, rounded once to `kind`: _narrow.rounded of tensors."""
+    if kind == torch.float64:
+        return wide
+    ties = wide.isfinite() & (once(wide * (1 + _narrow.NEAR), kind) != once(wide * (1 - _narrow.NEAR), kind))
+    places = [tuple(place) for place in ties.nonzero().tolist()]
+    if places:
+        wide = wide.clone()
+    for place in places:
+        here = float(wide[place])
+        power, p = exact(place)
+        if power != Fraction(here) ** p:
+            wide[place] = math.nextafter(here, math.inf if power > Fraction(here) ** p else -math.inf)
+    return once(wide, kind)
 
 
 def _reduced(what: str, x: Any, dim: Sequence[int] | None, correction: int, keepdim: bool) -> Any:
     check(what, x)
     kind = result_type(what, x, what == "sum")
     axes, x = _axes(x, dim), _plain(x)
-    shape = _shape(x, axes, keepdim)
-    narrow = kind == torch.float32
+    shape, n = _shape(x, axes, False), _count(x, axes)
     if len(axes) == x.dim():
-        return _number(_whole(what, x, correction, narrow), kind, x).reshape(shape)
-    counted = math.prod(x.shape[i] for i in axes)
-    kept = math.prod(shape)
-    rows = x.movedim(axes, list(range(x.dim() - len(axes), x.dim()))).reshape(kept, counted) if correction or narrow else x
-    if correction:  # the library has no other divisor than n along axes
-        return torch.tensor([_whole(what, row, correction, narrow) for row in rows], dtype=kind, device=x.device).reshape(shape)
-    reduction = getattr(_core.AxisReduction, what)
-    if x.device.type == "cuda":
-        wide = torch.empty(shape, dtype=torch.float64 if narrow else kind, device=x.device)
-        _core.along(reduction, x, axes, keepdim, _PROPAGATE, None, wide)
+        found = torch_sum(x) if what == "sum" and x.is_cuda else None
+        if found is not None:
+            return found.reshape(_shape(x, axes, keepdim))
+        if what == "sum":
+            wide: Any = _core.sum(x, _PROPAGATE, None, kind == torch.float32)
+        else:
+            wide = _core.average(x, _AVERAGES[what], correction, _PROPAGATE, None, kind == torch.float32)
+        wide = _number(wide, kind if kind in INTEGERS else torch.float64, x)
+    elif correction:  # the library has no other divisor than n along axes
+        rows = x.movedim(axes, list(range(x.dim() - len(axes), x.dim()))).reshape(math.prod(shape), n)
+        wide = torch.tensor([_core.average(row, _AVERAGES[what], correction, _PROPAGATE, None, False) for row in rows], dtype=torch.float64,
+                            device=x.device).reshape(shape)
+    elif x.device.type == "cuda":
+        wide = torch.empty(shape, dtype=kind if kind in INTEGERS else torch.float64, device=x.device)
+        _core.along(getattr(_core.AxisReduction, what), x, axes, False, _PROPAGATE, None, wide)
     else:
-        wide = _tensor(_core.along(reduction, x, axes, keepdim, _PROPAGATE, None, None), x).reshape(shape)
-    if not narrow:
-        return wide
-    result = wide.float()
-    for i in halfway(wide, result).reshape(-1).nonzero().reshape(-1).tolist():
-        result.view(-1)[i] = _whole(what, rows[i], 0, True)
-    return result
+        wide = _tensor(_core.along(getattr(_core.AxisReduction, what), x, axes, False, _PROPAGATE, None, None), x).reshape(shape)
+    if kind in INTEGERS:
+        return wide.reshape(_shape(x, axes, keepdim))
+    if len(axes) == x.dim() and kind == torch.float32:
+        return wide.float().reshape(_shape(x, axes, keepdim))
+    found = narrowed(wide, kind, lambda place: _narrow.power(what, _narrow.part(x, axes, place), n, correction))
+    return found.reshape(_shape(x, axes, keepdim))
 
 
 def _spread(g: Any, x: Any, dim: Sequence[int] | None, keepdim: bool) -> Any:
@@ -119,8 +136,8 @@ def _spread(g: Any, x: Any, dim: Sequence[int] | None, keepdim: bool) -> Any:
     return (g if keepdim else g.reshape(_shape(x, axes, True))).expand(x.shape)
 
 
-def _count(x: Any, dim: Sequence[int] | None) -> int:
-    return math.prod(x.shape[i] for i in _axes(x, dim))
+def _count(x: Any, axes: Sequence[int]) -> int:
+    return math.prod(x.shape[i] for i in axes)
 
 
 def _operator(name: str, schema: str, compute: Any, fake: Any, backward: Any, save: Any) -> Any:
@@ -151,7 +168,7 @@ def _reduction(what: str, backward: Any) -> Any:
 
 
 def _var_gradient(g: Any, x: Any, output: Any, dim: Any, correction: int) -> Any:
-    n = _count(x, dim)
+    n = _count(x, _axes(x, dim))
     return g * (x - mean(x, dim, True, 0).expand(x.shape)) * (2.0 / (n - correction) if n != correction else math.nan)
 
 
@@ -160,7 +177,7 @@ def _std_gradient(g: Any, x: Any, output: Any, dim: Any, correction: int) -> Any
 
 
 sum = _reduction("sum", lambda g, x, output, dim, correction: g.clone())
-mean = _reduction("mean", lambda g, x, output, dim, correction: g / _count(x, dim))
+mean = _reduction("mean", lambda g, x, output, dim, correction: g / _count(x, _axes(x, dim)))
 var = _reduction("var", _var_gradient)
 std = _reduction("std", _std_gradient)
 norm = _reduction("norm", lambda g, x, output, dim, correction: g * (x / output).masked_fill(output == 0, 0))
@@ -170,11 +187,13 @@ def _dot(a: Any, b: Any) -> Any:
     kind = _dot_type(a, b)
     a, b = _plain(a), _plain(b)
     value = _core.dot(a, b, _PROPAGATE, None)
-    if kind == torch.float32:
-        wide = torch.tensor(value, dtype=torch.float64)
-        if halfway(wide, wide.float()):
-            value = _core.sum(a.double() * b.double(), _PROPAGATE, None, True)  # these products are exact
-    return _number(value, kind, a)
+    if kind in INTEGERS:
+        return _number(value, kind, a)
+
+    def exact(place: tuple[int, ...]) -> tuple[Fraction, int]:
+        total, unit = _core.exact_dot(a, b)
+        return Fraction(total, 1 << unit), 1
+    return narrowed(torch.tensor(value, dtype=torch.float64), kind, exact).to(a.device)
 
 
 def _dot_type(a: Any, b: Any) -> Any:
@@ -200,13 +219,25 @@ dot = _operator("dot", "(Tensor a, Tensor b) -> Tensor", _dot, lambda a, b: a.ne
 
 def _index_add(start: Any, x: Any, index: Any) -> Any:
     for each in (start, x, index):
-        check("index_sum", each, ("cpu",))
+        check("index_sum", each)
+        if each.device != start.device:
+            raise SamesumError(f"samesum.torch: index_sum takes tensors on one device, not on {start.device} and {each.device}")
     to, x, index = (_plain(each) for each in (start, x, index))
     if x.numel() == 0:
         return to.clone()
-    found = _tensor(_core.sum_at(x.numpy(), index.numpy(), to.numel(), to.contiguous().numpy()), start)
-    result = found.to(start.dtype)
-    if not start.dtype.is_floating_point and not torch.equal(result.to(found.dtype), found):
+    floating = start.dtype in FLOATS
+    if start.device.type == "cuda":
+        to = to if floating else to.long()
+        found = torch.empty(to.shape, dtype=torch.float64 if floating else torch.int64, device=to.device)
+        _core.sum_at_device(x, index, to, torch.arange(to.numel(), device=to.device), found)
+
+        def exact(place: tuple[int, ...]) -> tuple[Fraction, int]:
+            return _narrow.power("sum", torch.cat([to[place].reshape(1), x[index == place[0]].to(to.dtype)]), 1)
+        result = narrowed(found, start.dtype, exact) if floating else found.to(start.dtype)
+    else:
+        found = _tensor(_core.sum_at(x, index, to.numel(), to.contiguous()), start)  # rounded to odd, if the type is narrow
+        result = once(found, start.dtype) if floating else found.to(start.dtype)
+    if not floating and not torch.equal(result.to(found.dtype), found):
         raise NoAnswerError(f"samesum.torch: a sum does not fit into {start.dtype}")
     return result
 
@@ -223,11 +254,19 @@ index_add = _operator("index_add", "(Tensor start, Tensor x, Tensor index) -> Te
 
 
 def _cumsum(x: Any, dim: int) -> Any:
-    check("cumsum", x, ("cpu",))
-    result_type("cumsum", x)
+    check("cumsum", x)
+    kind = result_type("cumsum", x)
     if x.numel() == 0:
-        return x.new_empty(x.shape, dtype=result_type("cumsum", x))
-    return _tensor(_core.scan(_plain(x), "sum", dim, False, x.dtype == torch.float32, [], _PROPAGATE, None), x)
+        return x.new_empty(x.shape, dtype=kind)
+    narrow = kind == torch.float32
+    if x.device.type == "cuda" and kind not in (torch.float16, torch.bfloat16):
+        found = torch.empty(x.shape, dtype=kind, device=x.device)
+        return _core.scan(_plain(x).contiguous(), "sum", dim, False, narrow, [], _PROPAGATE, None, found)
+    x, place = _plain(x).cpu(), x.device
+    found = _tensor(_core.scan(x, "sum", dim, False, narrow, [], _PROPAGATE, None), x)
+    if kind in INTEGERS or narrow:
+        return found.to(place)
+    return narrowed(found, kind, _narrow.prefixes(x, dim % x.dim())).to(place)
 
 
 def _save_dim(ctx: Any, inputs: Any, output: Any) -> None:
@@ -254,7 +293,7 @@ _in_range.register_fake(lambda index, size: torch.empty_like(index))
 
 def add_along(start: Any, dim: int, index: Any, x: Any) -> Any:
     """torch.index_add: each element of `start` and all elements of `x` for it, rounded once."""
-    check("index_sum", x, ("cpu",))
+    check("index_sum", x)
     if start.dim() == 0:
         return add_along(start.reshape(1), 0, index.reshape(-1), x.reshape(-1)).reshape(())
     index = index.reshape(-1)
@@ -273,7 +312,7 @@ def add_along(start: Any, dim: int, index: Any, x: Any) -> Any:
 
 def scatter_along(start: Any, dim: int, index: Any, x: Any) -> Any:
     """torch.scatter_add: the same with an index for each element."""
-    check("scatter_add", x, ("cpu",))
+    check("scatter_add", x)
     if start.dim() == 0:
         return scatter_along(start.reshape(1), 0, index.reshape(-1), x.reshape(-1)).reshape(())
     dim %= start.dim()

@@ -13,7 +13,6 @@ A sum or product of integers that does not fit into its type raises NoAnswerErro
 from __future__ import annotations
 
 import sys as _sys
-from fractions import Fraction as _Fraction
 from typing import TYPE_CHECKING, Any, Callable, Tuple, Union
 
 import numpy as _numpy
@@ -313,15 +312,7 @@ def _cumulative(what: str, x: Any, axis: Union[None, int], dtype: Any, include_i
         if what == "product" or not _is_float(to):
             return _integers(found, to, what) if to.kind in "iu" else found.astype(to)
 
-        added: dict[tuple[int, ...], tuple[Any, int]] = {}  # the last prefix of each line
-
-        def exact(place: tuple[int, ...]) -> tuple[_Fraction, int]:
-            line, end = place[:at] + place[at + 1:], place[at] + 1
-            total, start = added.get(line, (_samesum.Accumulator(), 0))
-            total.add(each[place[:at] + (slice(start, end),) + place[at + 1:]])
-            added[line] = total, end
-            return total.fraction(), 1
-        return _narrow.rounded(found, to, exact)
+        return _narrow.rounded(found, to, _narrow.prefixes(each, at))
 
     host = _on_host(x)
     if kind.kind == "c":

@@ -4,7 +4,7 @@
     >>> samesum.torch.sum(torch.tensor([1e16, 1.0, -1e16]).double())
     tensor(1., dtype=torch.float64)
 
-Each result is rounded once to the type of the tensor (float32 or float64); sums of integers are exact int64, or NoAnswerError. The functions are
+Each result is rounded once to the type of the tensor (float16, bfloat16, float32 or float64); sums of integers are exact int64, or NoAnswerError. The functions are
 custom operators (`torch.ops.samesum`), which torch.compile takes without a break of the graph. ``import samesum`` alone does not import it.
 """
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Sequence, Union
 import torch as _torch
 
 from . import _torch_ops as _ops
+from ._lazy import torch_sum as _torch_sum
 from ._torch_mode import Deterministic as _Deterministic
 
 __all__ = ["cumsum", "deterministic", "dot", "index_sum", "mean", "norm", "std", "sum", "var"]
@@ -31,7 +32,8 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
     Parameters
     ----------
     x : torch.Tensor
-        float32, float64 or integers, in host memory or on a GPU of CUDA.
+        Floats or integers, in host memory or on a GPU of CUDA. Sums of float32 and float64 over all elements on a GPU are enqueued on the
+        current stream without waiting, so that a CUDA graph can capture them after a first call on that stream.
     dim : None, int or sequence of int, optional
         The dimensions to reduce; None: all.
     keepdim : bool, optional
@@ -47,6 +49,10 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
     >>> samesum.torch.sum(torch.tensor([[2, 3], [5, 7]]), 0)
     tensor([ 7, 10])
     """
+    if dim is None and not keepdim and type(x) is _torch.Tensor and x.is_cuda and not x.requires_grad and not _torch.compiler.is_compiling():
+        found = _torch_sum(x)  # in fewer microseconds than an operator's way takes
+        if found is not None:
+            return found
     return _ops.sum(x, _dims(dim), keepdim, 0)
 
 
@@ -56,7 +62,7 @@ def mean(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
     Parameters
     ----------
     x : torch.Tensor
-        float32 or float64.
+        Floats.
     dim : None, int or sequence of int, optional
         The dimensions to reduce; None: all.
     keepdim : bool, optional
@@ -80,7 +86,7 @@ def var(x: Any, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> 
     Parameters
     ----------
     x : torch.Tensor
-        float32 or float64.
+        Floats.
     dim : None, int or sequence of int, optional
         The dimensions to reduce; None: all.
     correction : int, optional
@@ -106,7 +112,7 @@ def std(x: Any, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> 
     Parameters
     ----------
     x : torch.Tensor
-        float32 or float64.
+        Floats.
     dim : None, int or sequence of int, optional
         The dimensions to reduce; None: all.
     correction : int, optional
@@ -132,7 +138,7 @@ def norm(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
     Parameters
     ----------
     x : torch.Tensor
-        float32 or float64.
+        Floats.
     dim : None, int or sequence of int, optional
         The dimensions to reduce; None: all.
     keepdim : bool, optional
@@ -156,7 +162,7 @@ def dot(a: Any, b: Any) -> Any:
     Parameters
     ----------
     a, b : torch.Tensor
-        Of one dimension, one size and one type: float32, float64 or integers.
+        Of one dimension, one size and one type: floats or integers.
 
     Returns
     -------
@@ -171,12 +177,12 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def index_sum(x: Any, index: Any, size: int) -> Any:
-    """Sums by key: ``result[k]`` is the exact sum of all ``x[i]`` with ``index[i] == k``, rounded once. In host memory.
+    """Sums by key: ``result[k]`` is the exact sum of all ``x[i]`` with ``index[i] == k``, rounded once.
 
     Parameters
     ----------
     x : torch.Tensor
-        float32, float64 or integers. Its further dimensions are those of the result.
+        Floats or integers. Its further dimensions are those of the result.
     index : torch.Tensor
         Integers from 0 to `size` - 1, one for each position along the first dimension of `x`.
     size : int
@@ -198,12 +204,12 @@ def index_sum(x: Any, index: Any, size: int) -> Any:
 
 
 def cumsum(x: Any, dim: int = 0) -> Any:
-    """The exact sums of all prefixes along a dimension, each rounded once. In host memory.
+    """The exact sums of all prefixes along a dimension, each rounded once.
 
     Parameters
     ----------
     x : torch.Tensor
-        float32, float64 or integers.
+        Floats or integers.
     dim : int, optional
         Along which.
 
@@ -222,10 +228,9 @@ def cumsum(x: Any, dim: int = 0) -> Any:
 def deterministic(strict: bool = False) -> Any:
     """A block in which calls of torch's sum, cumsum, index_add, scatter_add and bincount with weights give exact results, rounded once.
 
-    The functions, the methods of tensors, and what writes in place (``index_add_``). What falls through to torch: float16, bfloat16 and complex
-    numbers, calls with ``out=``, names of dimensions, tensors that are not dense, devices other than the CPU and CUDA; and what torch calls
-    itself: operators such as matmul, mean and losses, gradients of torch's own functions (that of indexing is an addition by index), compiled
-    code. On CUDA only sum is exact; the others raise SamesumError, as samesum makes them in host memory.
+    The functions, the methods of tensors, and what writes in place (``index_add_``). What falls through to torch: complex numbers,
+    calls with ``out=``, names of dimensions, tensors that are not dense, devices other than the CPU and CUDA; and what torch calls itself:
+    operators such as matmul, mean and losses, gradients of torch's own functions (that of indexing is an addition by index), compiled code.
 
     Parameters
     ----------

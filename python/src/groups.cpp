@@ -14,6 +14,7 @@
 #include <samesum/weighted_histogram.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -64,7 +65,7 @@ nb::object shown(Values values) {
 }
 
 nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std::int64_t> axis, bool exclusive, bool float32,
-                   const std::vector<std::uint64_t>& offsets, nb::handle nan, nb::handle device) {
+                   const std::vector<std::uint64_t>& offsets, nb::handle nan, nb::handle device, nb::handle out) {
   const View view(x);
   Options options = options_of(nan, device);
   Scan what{.exclusive = exclusive, .float32 = float32, .axis = axis, .offsets = offsets};
@@ -75,6 +76,14 @@ nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std
     throw Error(ErrorKind::usage, "a scan is of sum, product, min, max or count_nonzero, not of '" + operation + "'");
   }
   what.operation = *found;
+  if (!out.is_none()) {
+    const View to(out, true);
+    run(view.bytes(), options, [&] {
+      scan(every(view).array(), what, to.array(), options);
+      return 0;
+    });
+    return nb::borrow(out);
+  }
   Values values = run(view.bytes(), options, [&] { return scan(every(view).array(), what, options); });
   const DType type = what.operation == ScanOperation::count_nonzero ? DType::int64 : values.type();
   return array_of(std::move(values), type);
@@ -91,7 +100,22 @@ nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, st
   return shown(run(view.bytes(), options, [&] { return values_of(by.sums(every(view).array(), kept), what, ddof, options.nan); }));
 }
 
-/// The sums of `values` at the indices 0 to groups - 1; `to`: an array to which they are added, its elements rounded once.
+/// The sum rounded to odd: truncated, with a last bit of 1 unless it is exact. Rounded once more to a narrower type, it is what one rounding
+/// gives.
+double to_odd(const Accumulator& sum) {
+  const double nearest = sum.round();
+  if (nearest - nearest != 0) return nearest;  // a NaN or an infinity
+  Accumulator rest = sum;
+  rest.add(-nearest);
+  const double beyond = rest.round();
+  if (beyond == 0) return nearest;
+  auto bits = std::bit_cast<std::uint64_t>(nearest);
+  if ((beyond > 0) != (nearest > 0)) --bits;
+  return std::bit_cast<double>(bits | 1);
+}
+
+/// The sums of `values` at the indices 0 to groups - 1; `to`: an array to which they are added. Of floats float64, rounded to odd where `to`
+/// has a narrower type.
 nb::object sum_at(nb::handle values, nb::handle indices, std::uint64_t groups, nb::handle to) {
   const View data(values), places(indices);
   Options options;
@@ -110,11 +134,24 @@ nb::object sum_at(nb::handle values, nb::handle indices, std::uint64_t groups, n
     for (std::uint64_t i = 0; i < groups; ++i) each[i] = i;
     sums.add(start.array(), Array(each));
     sums.add(every(data).array(), every(places).array());
-    if (type != DType::float32) return sums.sums();
-    Values rounded(type, {groups});
-    for (std::uint64_t i = 0; i < groups; ++i) static_cast<float*>(rounded.data())[i] = sums.sum(i).round_to_float();
-    return rounded;
+    if (is_integer(type) || type == DType::float64) return sums.sums();
+    Values odd(DType::float64, {groups});
+    for (std::uint64_t i = 0; i < groups; ++i) static_cast<double*>(odd.data())[i] = to_odd(sums.sum(i));
+    return odd;
   }));
+}
+
+/// The same where all of it lies on one device: `all` has the indices from 0 on, and `out`, float64 or int64, gets the sums.
+void sum_at_device(nb::handle values, nb::handle indices, nb::handle to, nb::handle all, nb::handle out) {
+  const View data(values), places(indices), start(to), each(all), result(out, true);
+  Options options;
+  run(data.bytes(), options, [&] {
+    GroupSums sums(start.array().size());
+    sums.add(start.array(), each.array());
+    sums.add(data.array(), places.array());
+    sums.sums(result.array());
+    return 0;
+  });
 }
 
 /// Views of several objects.
@@ -207,8 +244,10 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("keys", [](const By& self) { return shown(Values(self.keys())); })
       .def_prop_ro("groups", &By::groups)
       .def("reduce", &reduce_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
-  m.def("scan", &scan_of, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("scan", &scan_of, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+        nb::arg() = nb::none());
   m.def("sum_at", &sum_at, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("sum_at_device", &sum_at_device);
   m.def("count_cells", &count_cells, nb::arg(), nb::arg(), nb::arg().none());
   m.def("weigh_cells", &weigh_cells);
   m.def("pairs", &all_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),

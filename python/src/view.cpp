@@ -20,14 +20,8 @@ bool is_ndarray(nb::handle object) {
   return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == type;
 }
 
-struct Stream {
-  std::uintptr_t handle;
-  std::uint32_t ordinal;  // of the GPU
-  bool operator==(const Stream&) const = default;
-};
+}  // namespace
 
-/// The device of a stream. Those of the last streams are kept, so that two arrays lie on one device, and kernels and memory of a call serve
-/// the next. `owner` keeps the stream alive; a stream that has none and is no default one may end, and with it the device.
 Device device_on(const Stream& stream, nb::handle owner) {
   struct Kept {
     Stream stream;
@@ -49,8 +43,6 @@ Device device_on(const Stream& stream, nb::handle owner) {
   }
   return kept->back().device;
 }
-
-}  // namespace
 
 View::View(nb::handle object, bool written) {
   if (take_buffer(object, false, written) || take_cuda(object)) return;

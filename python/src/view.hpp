@@ -8,6 +8,7 @@
 #include <samesum/device.hpp>
 #include <samesum/options.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,6 +58,16 @@ class View {
   DType type_ = DType::float64;
   std::optional<Array> array_;
 };
+
+/// A stream of CUDA.
+struct Stream {
+  std::uintptr_t handle;
+  std::uint32_t ordinal;  ///< of the GPU
+  bool operator==(const Stream&) const = default;
+};
+/// The device of a stream. Those of the last streams are kept, so that two arrays lie on one device, and kernels and memory of a call serve
+/// the next. `owner` keeps the stream alive; a stream that has none and is no default one may end, and with it the device.
+Device device_on(const Stream& stream, nb::handle owner);
 
 /// A device: samesum.Device, or its selector.
 Device device_of(nb::handle device);

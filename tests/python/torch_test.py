@@ -1,5 +1,6 @@
 """samesum.torch: results against exact arithmetic, gradients, torch.compile, and the block in which torch's own sums are exact."""
 import doctest
+import math
 import os
 import random
 import sys
@@ -18,13 +19,15 @@ except ImportError as error:
     raise unittest.SkipTest(f"samesum.torch is not tested: {error}")
 import samesum.torch as exact
 
-FLOATS = (torch.float32, torch.float64)
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+BITS = {torch.float16: (11, -24), torch.bfloat16: (8, -133), torch.float32: (24, -149), torch.float64: (53, -1074)}  # of a mantissa, of the least unit
 
 
 def ugly(rng, shape, dtype):
-    """Elements that cancel, of all sizes, of which the squares are finite; halves of a unit in the last place of float32 among them."""
-    top = 60 if dtype == torch.float32 else 450
-    x = torch.tensor([rng.choice([0.0, 1.0, 2.0**-24, rng.uniform(-1, 1) * 2.0 ** rng.randint(-top, top)]) for _ in range(int(np.prod(shape)))],
+    """Elements that cancel, of all sizes, of which the squares are finite; halves of a unit in the last place among them."""
+    top = {torch.float16: 5, torch.bfloat16: 60, torch.float32: 60, torch.float64: 450}[dtype]
+    half = 2.0 ** -BITS[min(dtype, torch.float32, key=lambda each: BITS[each][0])][0]
+    x = torch.tensor([rng.choice([0.0, 1.0, half, rng.uniform(-1, 1) * 2.0 ** rng.randint(-top, top)]) for _ in range(int(np.prod(shape)))],
                      dtype=dtype)
     n = x.numel() // 3
     x[:n] = -x[n:2 * n].flip(0)
@@ -37,11 +40,25 @@ def total(values):
 
 def rounded(value, dtype):
     """The nearest number of the type, ties to even."""
-    if dtype == torch.float64:
-        return float(value)
-    nearest = np.float32(float(value))
-    around = [np.nextafter(nearest, np.float32(-np.inf)), nearest, np.nextafter(nearest, np.float32(np.inf))]
-    return float(min(around, key=lambda each: (abs(Fraction(float(each)) - value), int(each.view(np.uint32)) & 1)))
+    value, (bits, least) = Fraction(value), BITS[dtype]
+    if value == 0:
+        return 0.0
+    exponent = 0
+    while abs(value) >= Fraction(2) ** exponent:
+        exponent += 1
+    while abs(value) < Fraction(2) ** (exponent - 1):
+        exponent -= 1
+    unit = Fraction(2) ** max(exponent - bits, least)
+    nearest = round(value / unit) * unit  # Python's round: ties to even
+    return float(nearest) if abs(nearest) <= torch.finfo(dtype).max else float("inf") if value > 0 else float("-inf")
+
+
+def root(square, dtype):
+    """The square root, rounded once: from more digits than decide."""
+    square = Fraction(square)
+    shift = 2400
+    whole = math.isqrt((square.numerator << 2 * shift) // square.denominator)
+    return rounded(Fraction(2 * whole + (Fraction(whole, 1 << shift) ** 2 != square), 2 << shift), dtype)
 
 
 def slices(x, dim):
@@ -78,10 +95,9 @@ class Results(unittest.TestCase):
                     if n > correction:
                         wanted = [(total(Fraction(v)**2 for v in row) - total(row)**2 / n) / (n - correction) for row in rows]
                         self.same(exact.var(x, dim, correction), wanted, x.dtype)
-                        roots = [samesum.std(row, ddof=correction, dtype=np.float32 if x.dtype == torch.float32 else None) for row in rows]
-                        self.assertEqual(exact.std(x, dim, correction).reshape(-1).tolist(), roots)
+                        self.assertEqual(exact.std(x, dim, correction).reshape(-1).tolist(), [root(each, x.dtype) for each in wanted])
                         checked += 1
-                norms = [samesum.norm(row, dtype=np.float32 if x.dtype == torch.float32 else None) for row in rows]
+                norms = [root(total(Fraction(v)**2 for v in row), x.dtype) for row in rows]
                 self.assertEqual(exact.norm(x, dim).reshape(-1).tolist(), norms)
                 self.assertEqual(exact.sum(x, dim, keepdim=True).shape, torch.sum(x, [] if dim is None else dim, keepdim=True).shape)
         self.assertGreater(checked, 100)
@@ -111,6 +127,22 @@ class Results(unittest.TestCase):
             self.same(exact.index_sum(rows, index[:40], 6), wanted, dtype)
             self.assertTrue(torch.equal(exact.cumsum(rows, 1), torch.stack([exact.cumsum(row) for row in rows])))
 
+    def test_halves_are_rounded_once(self):
+        """1 and half a unit and next to nothing, which a float32 does not hold."""
+        for dtype in (torch.float16, torch.bfloat16):
+            unit = torch.finfo(dtype).eps
+            for tail, wanted in ((2.0**-24, 1 + unit), (-(2.0**-24), 1.0), (0.0, 1.0)):
+                x = torch.tensor([1.0, unit / 2, tail, 0.0], dtype=dtype)
+                self.assertEqual(exact.sum(x).item(), wanted)
+                self.assertEqual(exact.sum(x.expand(2, 4), 1).tolist(), [wanted] * 2)
+                self.assertEqual(exact.cumsum(x)[-1].item(), wanted)
+                self.assertEqual(exact.dot(x, torch.ones_like(x)).item(), wanted)
+                self.assertEqual(exact.index_sum(x, torch.zeros(4, dtype=torch.int64), 1).item(), wanted)
+                with exact.deterministic(strict=True):
+                    self.assertEqual(torch.zeros(1, dtype=dtype).index_add(0, torch.zeros(4, dtype=torch.int64), x).item(), wanted)
+        self.assertEqual(exact.sum(torch.full((3,), 60000.0, dtype=torch.float16)).item(), float("inf"))
+        self.assertEqual(exact.mean(torch.full((3,), 60000.0, dtype=torch.float16)).item(), 60000.0)
+
     def test_integers(self):
         for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
             x = torch.tensor([[1, 0, 1], [1, 1, 1]]).to(dtype)
@@ -124,7 +156,7 @@ class Results(unittest.TestCase):
 
     def test_errors(self):
         x = torch.ones(3)
-        for error, wrong in ((TypeError, lambda: exact.sum(x.half())), (TypeError, lambda: exact.sum(x.to(torch.complex64))),
+        for error, wrong in ((TypeError, lambda: exact.sum(x.to(torch.complex64))),
                              (TypeError, lambda: exact.sum(x.to_sparse())), (IndexError, lambda: exact.sum(x, 1)),
                              (IndexError, lambda: exact.sum(x.expand(2, 3), (1, -1))), (ValueError, lambda: exact.dot(x, x.double())),
                              (ValueError, lambda: exact.index_sum(x, torch.tensor([0]), 3)),
@@ -269,9 +301,9 @@ class Block(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(function, (start, x)))
 
     def test_what_falls_through(self):
-        half, out = torch.ones(3, dtype=torch.float16), torch.empty(())
-        cases = (lambda: half.sum(), lambda: torch.ones(3).to(torch.complex64).sum(), lambda: torch.sum(torch.ones(3), 0, out=out),
-                 lambda: torch.zeros(2, dtype=torch.float16).index_add(0, torch.tensor([0, 1, 1]), half), lambda: torch.ones(3).to_sparse().sum())
+        out = torch.empty(())
+        cases = (lambda: torch.ones(3).to(torch.complex64).sum(), lambda: torch.sum(torch.ones(3), 0, out=out),
+                 lambda: torch.ones(3).to_sparse().sum())
         for case in cases:
             wanted = case()
             with exact.deterministic():
