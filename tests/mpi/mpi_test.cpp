@@ -185,6 +185,22 @@ TEST(MpiTest, WithoutWaiting) {
   static_cast<void>(mpi::start_all_reduce(accumulate(part), kWorld));  // the destructor waits
 }
 
+// A slow rank: the others go on meanwhile, and nothing is ready before it has started.
+TEST(MpiTest, ASlowRankIsWaitedFor) {
+  const double x[] = {1.5, 1e100, -1e100};
+  const auto starts = [&] { return mpi::start_all_reduce(accumulate(std::span(x).first(rank() == 0 ? 1 : 3)), kWorld); };
+  int word = 0;
+  if (rank() == 0) {
+    for (int other = 1; other < ranks(); ++other) MPI_Recv(&word, 1, MPI_INT, other, 0, kWorld, MPI_STATUS_IGNORE);
+  }
+  auto sum = starts();
+  if (rank() != 0) {
+    EXPECT_FALSE(sum.is_ready());
+    MPI_Send(&word, 1, MPI_INT, 0, 0, kWorld);
+  }
+  EXPECT_EQ(sum.wait().round(), 1.5 * ranks());
+}
+
 // A rank that cannot compute its part throws its own error; the others say which it was, and nobody waits forever.
 TEST(MpiTest, ARankThatFailsIsNamedByTheOthers) {
   const double x[] = {1, 2};
