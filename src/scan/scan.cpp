@@ -6,7 +6,7 @@
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "scan/place.hpp"
-#include "scan/scan_device.hpp"
+#include "scan/device/scan_device.hpp"
 
 #include <samesum/error.hpp>
 

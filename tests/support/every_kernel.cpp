@@ -23,7 +23,7 @@
 #include "product/product_plan.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
-#include "scan/scan_device.hpp"
+#include "scan/device/scan_device.hpp"
 
 #include <algorithm>
 #include <span>
@@ -191,6 +191,8 @@ void build_scans(device::Device& device, bool rest) {
       scan.segments = !scan.columns;
     }
     device::build(device, prefix::scan_source(scan), scan.columns ? "column_prefixes" : "scan_prefixes");
+    const auto once = prefix::scan_once(scan, device.info());
+    if (once) device::build(device, prefix::scan_source(*once), "scan_once");
   };
   for (const DType type : kDTypes) {
     if (!prefix::device_scans(ScanOperation::sum, type, 1, device.info()) || (!rest && !stands_for_others(type))) continue;

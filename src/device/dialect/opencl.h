@@ -57,6 +57,23 @@ FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volati
 FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBAL ulong*)p, 0); }
 #endif
 
+// A store, and a load of two words at a multiple of 16 bytes, each of them whole.
+#if SAMESUM_INT64_ATOMICS && SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
+FN void atomic_store_global64(GLOBAL ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+FN void atomic_load_pair_global64(GLOBAL const ulong* p, ulong* first, ulong* second) {
+  ulong a, b;
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p) : "memory");
+  *first = a;
+  *second = b;
+}
+#elif SAMESUM_INT64_ATOMICS
+FN void atomic_store_global64(GLOBAL ulong* p, ulong v) { atom_xchg((volatile GLOBAL ulong*)p, v); }
+FN void atomic_load_pair_global64(GLOBAL ulong* p, ulong* first, ulong* second) {
+  *first = atomic_load_global64(p);
+  *second = atomic_load_global64(p + 1);
+}
+#endif
+
 // Plain stores to words that other groups changed by atomic operations, all of which have been seen: nobody changes or awaits them any more in
 // this launch, and what is stored is there for the next. Apart from others so that a tool that looks for races knows them.
 FN void store_settled_global32(GLOBAL uint* p, uint v) { *p = v; }

@@ -1,5 +1,5 @@
-// Scans on devices that run kernels: launches of scan.cl, or of columns.cl along an axis that is not the last.
-#include "scan/scan_device.hpp"
+// Scans on devices that run kernels: a launch of once.cl, or launches of scan.cl, or of columns.cl along an axis that is not the last.
+#include "scan/device/scan_device.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes_device.hpp"
 
@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@ namespace samesum::prefix {
 namespace {
 
 constexpr std::uint32_t kGroupSize = 128, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
+constexpr std::uint32_t kOnceGroupSize = 256, kOnceResident = 4;
 constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 5;  // of a compute unit: groups in all, and at once
 constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
 
@@ -26,7 +29,7 @@ std::string_view kind_of(const DeviceScan& scan) {
   if (is_extreme(scan.operation)) return "EXTREMES";
   if (scan.operation == ScanOperation::count_nonzero) return "COUNTS";
   if (is_integer(scan.type)) return size_of(scan.type) == 8 ? "LONG_SUMS" : "INTEGERS";
-  return scan.wide ? "WIDE_SUMS" : "SUMS";
+  return scan.once ? "PAIRS" : scan.wide ? "WIDE_SUMS" : "SUMS";
 }
 
 // The bits of infinity.
@@ -51,8 +54,12 @@ std::string_view bits_type(DType type) {
 
 // Kernels and memory of a call, for the next one.
 struct Scratch {
-  explicit Scratch(device::Device& device) : words(device.allocate(16)), totals(words), starts(words), started(words), offsets(words) {}
+  explicit Scratch(device::Device& device)
+      : words(device.allocate(16)), totals(words), starts(words), started(words), offsets(words), states(words), drawn(device.allocate(16)) {}
   device::Memory words, totals, starts, started, offsets;
+  // Of launches of scan_once(): what their tiles publish, how many launches there were, and tiles.
+  device::Memory states, drawn;
+  std::uint32_t launches = 0, tiles = 1u << 31;
 };
 
 class Launcher {
@@ -62,6 +69,7 @@ class Launcher {
 
   // Whether all results are known.
   bool run(const Array& data, const Layout& layout, const Array& to) {
+    if (scan_.once) return once(data, layout, to);
     const std::uint32_t known = 0;
     device_.write(scratch_.words, 0, &known, sizeof known);
     scan_.columns ? columns(data, layout, to) : tiles(data, layout, to);
@@ -92,6 +100,32 @@ class Launcher {
     device_.write(scratch_.offsets, 0, layout.offsets.data(), layout.offsets.size_bytes());
     const std::uint64_t count = layout.offsets.size();
     launch_items("scan_offsets", std::min<std::uint64_t>(count, 1 << 16), {scratch_.starts, scratch_.offsets, count, size});
+  }
+
+  bool once(const Array& data, const Layout& layout, const Array& to) {
+    const std::uint64_t size = data.size(), tile = std::uint64_t{scan_.group_size} * scan_.items, groups = (size + tile - 1) / tile;
+    if (scan_.segments) mark_starts(layout, size, groups * tile / 32 + 1);
+    constexpr std::uint32_t kGivenUp = 1u << 31;  // a bit of `drawn`
+    constexpr std::uint64_t kStateBytes = 32;     // at most
+    if (scratch_.states.bytes < kStateBytes * groups || scratch_.launches == kGivenUp - 1) {
+      reserve(scratch_.states, kStateBytes * groups);
+      const std::vector<std::byte> zeros(scratch_.states.bytes);
+      device_.write(scratch_.states, 0, zeros.data(), zeros.size());
+      scratch_.launches = 0;
+    }
+    if (scratch_.tiles >= kGivenUp - groups) {
+      scratch_.tiles = 0;
+      device_.write(scratch_.drawn, 0, &scratch_.tiles, sizeof scratch_.tiles);
+    }
+    launch("scan_once", groups,
+           {data.buffer().state().memory, data.offset() / size_of(data.type()), size, scratch_.states, ++scratch_.launches, scratch_.drawn,
+            scratch_.tiles, to.buffer().state().memory, to.offset() / size_of(to.type()), std::uint64_t{layout.exclusive ? 1u : 0u},
+            scratch_.starts});
+    std::uint32_t drawn = 0;
+    device_.read(scratch_.drawn, 0, &drawn, sizeof drawn);
+    const bool known = (drawn & kGivenUp) == 0;
+    scratch_.tiles = known ? drawn : kGivenUp;
+    return known;
   }
 
   void tiles(const Array& data, const Layout& layout, const Array& to) {
@@ -143,6 +177,15 @@ bool device_scans(ScanOperation operation, DType type, std::uint64_t size, const
   return info.has(Capability::fp64);
 }
 
+std::optional<DeviceScan> scan_once(DeviceScan scan, const DeviceInfo& info) {
+  if (scan.columns || scan.wide || !info.has(Capability::int64_atomics)) return std::nullopt;
+  scan.once = true;
+  if (info.is_cpu) return scan;
+  scan.group_size = std::bit_floor(std::min(info.max_group_size, kOnceGroupSize));
+  scan.items = size_of(scan.type) == 8 ? kItems / 2 : kItems;
+  return scan;
+}
+
 std::uint64_t prefix_bytes(const DeviceScan& scan) {
   if (sums_floats(scan)) return scan.wide ? 64 : 32;
   return 16;
@@ -160,12 +203,14 @@ device::Source scan_source(const DeviceScan& scan) {
   const bool words = size_of(scan.type) <= 4 && (extreme || narrow);
   std::vector<std::string_view> files;
   if (sums) files.emplace_back("groups/expansion.h");
-  if (sums) files.emplace_back(scan.wide ? "scan/wide_expansion.h" : "scan/bounded_sum.h");
-  files.emplace_back("scan/prefix.h");
-  files.emplace_back(scan.columns ? "scan/columns.cl" : "scan/scan.cl");
+  if (sums) files.emplace_back(scan.once ? "scan/device/exact_pair.h" : scan.wide ? "scan/device/wide_expansion.h" : "scan/device/bounded_sum.h");
+  files.emplace_back("scan/device/prefix.h");
+  if (!scan.columns) files.emplace_back("scan/device/group.h");
+  files.emplace_back(scan.columns ? "scan/device/columns.cl" : scan.once ? "scan/device/once.cl" : "scan/device/scan.cl");
+  if (!scan.columns) files.emplace_back("scan/device/starts.cl");
   return {std::move(files),
           {{"REAL", "double"},
-           {"RESIDENT", std::to_string(scan.wide ? 1 : scan.segments || scan.skip ? kResident - 1 : kResident)},
+           {"RESIDENT", std::to_string(scan.once ? kOnceResident : scan.wide ? 1 : scan.segments || scan.skip ? kResident - 1 : kResident)},
            {"KIND", std::string(kind_of(scan))},
            {"ELEMENT", element},
            {"NUMBER", half && !extreme ? "float" : element},
@@ -194,14 +239,18 @@ bool scan_on_device(const Array& data, const Scan& what, const Layout& layout, N
   auto scratch = device.plans().take<Scratch>(kName);
   if (!scratch) scratch = std::make_shared<Scratch>(device);
   bool known = false;
-  for (const bool wide : {false, true}) {
-    if (wide && !sums_floats(scan)) break;
-    scan.wide = wide;
-    scan.segments = !scan.columns && (segments || wide);  // of wide sums one program is enough
-    scan.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
-    scan.items = info.is_cpu ? kCpuItems : wide ? kWideItems : kItems;
-    known = Launcher(device, scan, *scratch).run(data, layout, to);
-    if (known) break;
+  const auto attempt = [&](const DeviceScan& shaped) { known = Launcher(device, shaped, *scratch).run(data, layout, to); };
+  scan.segments = !scan.columns && segments;
+  scan.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
+  scan.items = info.is_cpu ? kCpuItems : kItems;
+  const std::optional<DeviceScan> once = data.size() >> 36 == 0 ? scan_once(scan, info) : std::nullopt;
+  if (once) attempt(*once);
+  if (!known && (!once || sums_floats(scan))) attempt(scan);
+  if (!known && sums_floats(scan)) {
+    scan.wide = true;
+    scan.segments = !scan.columns;  // one program is enough
+    if (!info.is_cpu) scan.items = kWideItems;
+    attempt(scan);
   }
   device.plans().give_back(std::string(kName), std::move(scratch));
   return known;

@@ -1,4 +1,4 @@
-// Scans on devices that run kernels (scan.cl, columns.cl).
+// Scans on devices that run kernels (once.cl, scan.cl, columns.cl).
 #pragma once
 
 #include "device/kernels/program.hpp"
@@ -9,6 +9,7 @@
 #include <samesum/scan.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace samesum::prefix {
 
@@ -17,6 +18,7 @@ struct DeviceScan {
   DType type = DType::float64;  ///< of the elements
   bool float32 = false;         ///< results of sums of floats
   bool skip = false;            ///< NaNs
+  bool once = false;            ///< in one launch; of floats, sums that two doubles hold
   bool wide = false;            ///< sums of floats that span more, with infinities and NaNs
   bool segments = false;        ///< scans that begin anew
   bool columns = false;         ///< along an axis that is not the last
@@ -27,10 +29,13 @@ struct DeviceScan {
 /// Whether there are kernels for it: all but products, of all types, of integers that are narrower than 64 bits fewer than 2^31.
 bool device_scans(ScanOperation operation, DType type, std::uint64_t size, const DeviceInfo& info);
 
-/// Bytes of what a kernel keeps for each tile, at most.
+/// The same, in one launch: `scan` with the shape that it has there, where the device has what that needs.
+std::optional<DeviceScan> scan_once(DeviceScan scan, const DeviceInfo& info);
+
+/// Bytes of what kernels keep for each tile, at most.
 std::uint64_t prefix_bytes(const DeviceScan& scan);
 
-/// Kernels "scan_totals", "scan_before" and "scan_prefixes", and for segments "scan_rows" and "scan_offsets"; of columns "column_totals",
+/// With `once` the kernel "scan_once"; else "scan_totals", "scan_before" and "scan_prefixes"; for segments "scan_rows" and "scan_offsets" too; of columns "column_totals",
 /// "columns_before" and "column_prefixes".
 device::Source scan_source(const DeviceScan& scan);
 

@@ -4,18 +4,20 @@
 //   prefix_zero()           of no elements
 //   prefix_add(p, x)        with the element x, as a NUMBER, behind the others
 //   prefix_merge(p, q)      where the elements of q are behind those of p
+//   prefix_settled(p)       the same, as it is best kept for many more to come
 //   prefix_word(&p, i), prefix_set(&p, i, word)   to and from memory
 //   prefix_finish(p, &to)   the RESULT; 1 where it is not known here
 //
 // Defined by the host: KIND, one of those below; ELEMENT, in which elements lie; NUMBER, in which they are computed with (of extremes their
 // bits); SIGNED; RESULT; NARROW, where that is a float; SKIP (of NaNs); of extremes LEAST, and INFINITE: the bits of infinity, or 0 for
 // integers.
-#define SUMS 0       // of floats, as two doubles and a bound of what these leave out (scan/bounded_sum.h)
-#define WIDE_SUMS 1  // of floats, of more terms, with infinities and NaNs (scan/wide_expansion.h)
+#define SUMS 0       // of floats, as two doubles and a bound of what these leave out (bounded_sum.h)
+#define WIDE_SUMS 1  // of floats, of more terms, with infinities and NaNs (wide_expansion.h)
 #define INTEGERS 2   // sums in 64 bits: of numbers that fit
 #define LONG_SUMS 3  // in 128
 #define COUNTS 4     // of elements that are not zero
 #define EXTREMES 5
+#define PAIRS 6      // sums of floats, as two doubles that hold them, or do not (exact_pair.h)
 
 #if KIND == SUMS
 
@@ -40,6 +42,37 @@ FN uint prefix_finish(PREFIX p, RESULT* to) {
   const uint unknown = bounded_to_float(p, to);
 #else
   const uint unknown = bounded_rounded(p, to);
+#endif
+#if SKIP
+  return unknown | (*to == 0 && 1 / *to < 0);  // of no elements it is +0.0
+#else
+  return unknown;
+#endif
+}
+
+#elif KIND == PAIRS
+
+#define PREFIX PAIR
+#define PREFIX_WORDS 2
+#define prefix_zero pair_zero
+#define prefix_merge pair_merge
+#define prefix_settled pair_normalized
+FN PREFIX prefix_add(PREFIX p, NUMBER x) {
+#if SKIP
+  if (!(x == x)) return p;
+#endif
+  return pair_add(p, (double)x);
+}
+FN ulong prefix_word(const PREFIX* p, uint i) { return as_ulong(i == 0 ? p->s : p->e); }
+FN void prefix_set(PREFIX* p, uint i, ulong word) {
+  if (i == 0) p->s = as_double(word);
+  if (i == 1) p->e = as_double(word);
+}
+FN uint prefix_finish(PREFIX p, RESULT* to) {
+#if NARROW
+  const uint unknown = pair_to_float(p, to);
+#else
+  const uint unknown = pair_rounded(p, to);
 #endif
 #if SKIP
   return unknown | (*to == 0 && 1 / *to < 0);  // of no elements it is +0.0
@@ -211,6 +244,10 @@ FN uint prefix_finish(PREFIX p, RESULT* to) {
   return p.any == 0;  // of NaNs alone there is none
 }
 
+#endif
+
+#ifndef prefix_settled
+#define prefix_settled(p) (p)
 #endif
 
 // In global memory its words lie apart, so that neighbours access neighbours.

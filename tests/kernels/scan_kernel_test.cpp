@@ -1,0 +1,312 @@
+// once.cl with sub-groups, as it is on GPUs, run on the host: groups at the same time, whose stores appear late and in any order.
+#include "support/emulation.hpp"
+
+#include <samesum/accumulator.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#define REAL double
+#define GROUP_SIZE 64
+#define RESIDENT 1
+#define NUMBER_OF(x) (x)
+#define NUMBER ELEMENT
+#define SKIP 0
+#define WORD ulong
+#define INFINITE 0
+#define LEAST 0
+
+namespace samesum::dialect::of_floats {
+#define KIND PAIRS
+#define ELEMENT float
+#define RESULT double
+#define SINGLE 1
+#define SIGNED 0
+#define NARROW 0
+#define SEGMENTS 0
+#define ITEMS 8
+// clang-format off: the order matters
+#include "groups/expansion.h"
+#include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
+#include "scan/device/group.h"
+#include "scan/device/once.cl"
+// clang-format on
+#undef PREFIX
+#undef PREFIX_WORDS
+#undef prefix_zero
+#undef prefix_merge
+#undef prefix_settled
+#undef FRACTION_BITS
+#undef FLAGS
+#undef FLAG_OF_LANE
+#undef RESULT
+#undef NARROW
+#undef SEGMENTS
+#undef ITEMS
+}  // namespace samesum::dialect::of_floats
+
+namespace samesum::dialect::of_floats_in_segments {
+#define RESULT float
+#define NARROW 1
+#define SEGMENTS 1
+#define ITEMS 4
+// clang-format off: the order matters
+#include "groups/expansion.h"
+#include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
+#include "scan/device/group.h"
+#include "scan/device/once.cl"
+#include "scan/device/starts.cl"
+// clang-format on
+#undef PREFIX
+#undef PREFIX_WORDS
+#undef prefix_zero
+#undef prefix_merge
+#undef prefix_settled
+#undef FRACTION_BITS
+#undef FLAGS
+#undef FLAG_OF_LANE
+#undef ELEMENT
+#undef RESULT
+#undef SINGLE
+#undef NARROW
+#undef SEGMENTS
+#undef ITEMS
+}  // namespace samesum::dialect::of_floats_in_segments
+
+namespace samesum::dialect::of_doubles {
+#define ELEMENT double
+#define RESULT double
+#define SINGLE 0
+#define NARROW 0
+#define SEGMENTS 0
+#define ITEMS 2
+// clang-format off: the order matters
+#include "groups/expansion.h"
+#include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
+#include "scan/device/group.h"
+#include "scan/device/once.cl"
+// clang-format on
+#undef KIND
+#undef PREFIX
+#undef PREFIX_WORDS
+#undef prefix_zero
+#undef prefix_merge
+#undef prefix_settled
+#undef FRACTION_BITS
+#undef FLAGS
+#undef FLAG_OF_LANE
+#undef ELEMENT
+#undef RESULT
+#undef SIGNED
+}  // namespace samesum::dialect::of_doubles
+
+namespace samesum::dialect::of_integers {
+#define KIND LONG_SUMS
+#define ELEMENT long
+#define RESULT long
+#define SIGNED 1
+// clang-format off: the order matters
+#include "scan/device/prefix.h"
+#include "scan/device/group.h"
+#include "scan/device/once.cl"
+// clang-format on
+}  // namespace samesum::dialect::of_integers
+#pragma GCC diagnostic pop
+
+namespace samesum {
+namespace {
+
+using dialect::emulation;
+using dialect::uint;
+using dialect::ulong;
+
+constexpr uint kGroup = 64, kWords = 4, kGivenUp = 1u << 31;
+
+// What launches keep from one to the next.
+struct Kept {
+  std::vector<ulong> states;
+  uint launch = 0;
+  std::vector<uint> drawn = {0};
+};
+
+// Whether all results are known.
+template <class Kernel>
+bool run(Kept& kept, std::size_t size, uint items, const Kernel& kernel) {
+  const auto groups = static_cast<uint>((size + kGroup * items - 1) / (kGroup * items));
+  kept.states.resize(std::max<std::size_t>(kept.states.size(), groups * kWords));
+  const uint before = kept.drawn[0];
+  ++kept.launch;
+  const dialect::ConcurrentGroups at_once;
+  emulation().run(groups, kGroup, [&] { kernel(before); });
+  const bool known = (kept.drawn[0] & kGivenUp) == 0;
+  if (known) {
+    EXPECT_EQ(kept.drawn[0], before + groups);
+  } else {
+    kept.drawn[0] = 0;
+  }
+  return known;
+}
+
+// Floats of some kinds: uniform, walks, wide, what cancels, whole numbers whose ties something small decides, zeros of both signs.
+template <class T>
+std::vector<T> numbers(int kind, std::size_t size, std::mt19937_64& random) {
+  std::vector<T> x(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const double uniform = static_cast<double>(random() >> 11) * 0x1p-53, sign = random() % 2 == 0 ? 1 : -1;
+    double value = uniform;
+    if (kind == 1) value = sign;
+    if (kind == 2) value = sign * std::ldexp(uniform + 0.5, static_cast<int>(random() % 40) - 20);
+    if (kind == 3) value = i % 2 == 0 ? std::ldexp(uniform, static_cast<int>(random() % 30)) : -static_cast<double>(x[i - 1]);
+    if (kind == 4) value = i == 0 ? (sizeof(T) == 4 ? 0x1p24 : 0x1p53) : i % 50 == 17 ? sign * 0x1p-30 : 0.5 * static_cast<double>(random() % 7);
+    if (kind == 5) value = i < size / 3 ? -0.0 : i % 3 == 0 ? 0.0 : std::ldexp(sign, sizeof(T) == 4 ? -149 : -1074);
+    x[i] = static_cast<T>(value);
+  }
+  return x;
+}
+
+template <class T, class R>
+void expect_prefixes(const std::vector<T>& x, const std::vector<std::size_t>& offsets, bool exclusive, const std::vector<R>& found) {
+  Accumulator sum;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (next < offsets.size() && offsets[next] == i) {
+      sum = {};
+      ++next;
+    }
+    if (!exclusive) sum.add(x[i]);
+    R expected = 0;
+    if constexpr (std::is_same_v<R, float>) {
+      expected = sum.round_to_float();
+    } else if constexpr (std::is_same_v<R, double>) {
+      expected = sum.round();
+    } else {
+      expected = static_cast<R>(sum.count() == 0 ? 0 : sum.to_int64());
+    }
+    using Bits = std::conditional_t<sizeof(R) == 4, std::uint32_t, std::uint64_t>;
+    ASSERT_EQ(std::bit_cast<Bits>(found[i]), std::bit_cast<Bits>(expected)) << i << ": " << found[i] << " for " << expected;
+    if (exclusive) sum.add(x[i]);
+  }
+}
+
+constexpr std::size_t kSizes[] = {1, 63, 512, 513, 3001, 12 * 512};
+
+TEST(ScanKernel, FloatsInOneLaunch) {
+  std::mt19937_64 random(1);
+  Kept kept;
+  for (const std::size_t size : kSizes) {
+    for (int kind = 0; kind < 6 && !HasFatalFailure(); ++kind) {
+      SCOPED_TRACE(std::to_string(size) + ", kind " + std::to_string(kind));
+      const auto x = numbers<float>(kind, size, random);
+      const bool exclusive = kind % 2 != 0;
+      std::vector<double> found(size + 2, 7);
+      ASSERT_TRUE(run(kept, size, 8, [&](uint before) {
+        dialect::of_floats::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 1,
+                                      exclusive, nullptr);
+      }));
+      EXPECT_EQ(found[0], 7);
+      EXPECT_EQ(found[size + 1], 7);
+      found.erase(found.begin());
+      expect_prefixes(x, {}, exclusive, found);
+    }
+  }
+}
+
+TEST(ScanKernel, SegmentsOfFloats) {
+  std::mt19937_64 random(2);
+  Kept kept;
+  for (const std::size_t size : {std::size_t{1}, std::size_t{257}, std::size_t{3000}}) {
+    for (int kind = 0; kind < 6 && !HasFatalFailure(); ++kind) {
+      SCOPED_TRACE(std::to_string(size) + ", kind " + std::to_string(kind));
+      const auto x = numbers<float>(kind, size, random);
+      std::vector<std::size_t> offsets = {0};
+      while (offsets.back() < size) offsets.push_back(offsets.back() + 1 + random() % (kind % 2 == 0 ? 9 : 1500));
+      const std::size_t words = (size + 255) / 256 * 8 + 1;
+      std::vector<uint> starts(words);
+      for (const std::size_t offset : offsets) {
+        if (offset < size) starts[offset / 32] |= 1u << offset % 32;
+      }
+      const bool exclusive = kind > 2;
+      std::vector<float> found(size);
+      ASSERT_TRUE(run(kept, size, 4, [&](uint before) {
+        dialect::of_floats_in_segments::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before,
+                                                  found.data(), 0, exclusive, starts.data());
+      }));
+      expect_prefixes(x, offsets, exclusive, found);
+    }
+  }
+}
+
+TEST(ScanKernel, Doubles) {
+  std::mt19937_64 random(3);
+  Kept kept;
+  for (const std::size_t size : {std::size_t{1}, std::size_t{129}, std::size_t{1500}}) {
+    for (int kind = 0; kind < 6 && !HasFatalFailure(); ++kind) {
+      SCOPED_TRACE(std::to_string(size) + ", kind " + std::to_string(kind));
+      const auto x = numbers<double>(kind, size, random);
+      std::vector<double> found(size);
+      ASSERT_TRUE(run(kept, size, 2, [&](uint before) {
+        dialect::of_doubles::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0, 0,
+                                       nullptr);
+      }));
+      expect_prefixes(x, {}, false, found);
+    }
+  }
+}
+
+TEST(ScanKernel, Integers) {
+  std::mt19937_64 random(4);
+  Kept kept;
+  for (const std::size_t size : {std::size_t{1}, std::size_t{129}, std::size_t{1500}}) {
+    std::vector<long> x(size), found(size);
+    for (long& value : x) value = static_cast<long>(random() >> 12);
+    for (std::size_t i = 1; i < size; i += 2) {
+      x[i - 1] = std::numeric_limits<long>::max() - x[i];  // totals that cancel
+      x[i] = -x[i - 1] - x[i];
+    }
+    ASSERT_TRUE(run(kept, size, 2, [&](uint before) {
+      dialect::of_integers::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0, 0,
+                                      nullptr);
+    }));
+    expect_prefixes(x, {}, false, found);
+  }
+}
+
+// What two doubles do not hold is not known; the next launch begins as if nothing had been.
+TEST(ScanKernel, GivesUp) {
+  std::mt19937_64 random(5);
+  Kept kept;
+  for (const double wrong : {0x1p-300, 0x1p300, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    for (const bool right : {false, true}) {
+      auto x = numbers<double>(0, 1500, random);
+      if (!right) x[700] = wrong;
+      std::vector<double> found(x.size());
+      ASSERT_EQ(run(kept, x.size(), 2, [&](uint before) {
+        dialect::of_doubles::scan_once(x.data(), 0, x.size(), kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0,
+                                       0, nullptr);
+      }), right) << wrong;
+      if (right) expect_prefixes(x, {}, false, found);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samesum
