@@ -189,7 +189,20 @@ Plot roofline(const Json& ceiling, const Json* sum, const Json* pairs) {
       if (text_at(read, "where") == where) bandwidth = number_of(read, "bytes_per_second") / 1e9;  // the last: the largest size
     }
     if (text_at(rate, "dtype") != "float32" || bandwidth <= 0) continue;
-    const double peak = number_of(rate, "operations_per_second") / 1e9, ridge = peak / bandwidth;
+    double peak = number_of(rate, "operations_per_second") / 1e9;
+    // What was measured in turns with the variants counts, as it is of the same minute and the same size of data.
+    if (sum != nullptr) {
+      for (const Json& read : (*sum)["ceilings"]) {
+        if (text_at(read, "where") == where) bandwidth = number_of(read, "bytes_per_second") / 1e9;
+      }
+    }
+    if (pairs != nullptr) {
+      for (const Json& variant : (*pairs)["variants"]) {
+        const Row row = row_of(variant, "operations_per_second", 1e9);
+        if (row.where == where) peak = std::max(peak, row.ceiling);
+      }
+    }
+    const double ridge = peak / bandwidth;
     plot.lines.push_back({where, true, true, {{kFirst, kFirst * bandwidth, "memory"}, {ridge, peak, "both"}, {kLast, peak, "arithmetic"}}});
   }
   if (plot.lines.empty()) return plot;
@@ -361,7 +374,7 @@ void measure_all(Report& page, const Device& device, bool quick) {
     if (all.failure.empty()) {
       for (const Json& data : all.json["data"])
         html += page.chart(
-            chart_of(data["variants"], "histogram", "Histogram, data: " + text_at(data, "data"), "samples_per_second", "10^9 bytes/s"));
+            chart_of(data["variants"], "histogram", "Histogram, data: " + text_at(data, "data"), "samples_per_second", "GB/s"));
     }
     page.add("histogram", "Histograms", "Counting is reading and one addition for each byte; which counter it is depends on the data.", all,
              html);
@@ -382,7 +395,7 @@ void measure_all(Report& page, const Device& device, bool quick) {
     const auto good = [](const std::optional<Measured>& one) { return one && one->failure.empty() ? &one->json : nullptr; };
     page.add(
         "roofline", "Roofline",
-        "A variant under the slope is limited by memory, one under the flat roof by arithmetic. A sum has one operation for four bytes.",
+        "Memory limits a variant under the slope, arithmetic one under the flat roof. The slope is the speed at which the data of the sums are read. A sum has one operation for four bytes.",
         *ceiling, plotted(roofline(ceiling->json, good(sum), good(pairs))));
   }
 }

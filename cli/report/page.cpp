@@ -17,7 +17,7 @@ constexpr std::string_view kStyle = R"css(
   :root { --ink: #e6edf3; --soft: #9da7b1; --paper: #0d1117; --card: #161b22; --line: #30363d; --bar: #58a6ff; --tick: #f0a94a; --good: #56d364;
     --bad: #ff8178; --s0: #58a6ff; --s1: #f0a94a; --s2: #3fd0c0; --s3: #c79bff; --s4: #9da7b1; --s5: #ff8ec2; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+body { margin: 0 auto; max-width: 80rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
 h1 { line-height: 1.2; margin-bottom: .25rem; } h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 a { color: var(--bar); } a:focus-visible, [tabindex]:focus-visible, summary:focus-visible { outline: 3px solid var(--tick); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; background: var(--paper); padding: .5rem; }
@@ -28,8 +28,9 @@ table { border-collapse: collapse; width: 100%; } caption { text-align: left; fo
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
 thead th { color: var(--soft); font-size: .85rem; } th[scope=row] b { font-family: ui-monospace, monospace; }
 .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } small { display: block; color: var(--soft); }
-.rungs { table-layout: fixed; } .rungs th, .rungs td { overflow-wrap: anywhere; } .rungs thead th:nth-child(1) { width: 17%; } .rungs thead th:nth-child(2) { width: 22%; }
-.rungs thead th:nth-child(n+3):nth-child(-n+5) { width: 7.5%; text-align: right; } .rungs thead th:nth-child(7) { width: 14%; }
+.rungs { table-layout: fixed; } .rungs th, .rungs td { overflow-wrap: anywhere; } .rungs thead th:nth-child(1) { width: 14%; } .rungs thead th:nth-child(2) { width: 16%; }
+.rungs thead th:nth-child(n+3):nth-child(-n+5) { width: 7.5%; text-align: right; } .rungs thead th:nth-child(7) { width: 13%; }
+.rungs td.n, .rungs td.text { padding-right: 1rem; } .rungs thead th:nth-child(n+3):nth-child(-n+5) { padding-right: 1rem; }
 .scroll { overflow-x: auto; } .track { position: relative; height: 1.1rem; margin-top: .2rem; background: var(--card); border-radius: 3px; }
 .track span { position: absolute; inset: 0 auto 0 0; background: var(--bar); border-radius: 3px; min-width: 2px; }
 .track .wrong { background: repeating-linear-gradient(45deg, var(--bad) 0 4px, transparent 4px 8px); }
@@ -46,6 +47,7 @@ figure { margin: 1.5rem 0; } figcaption { font-weight: 600; margin-bottom: .5rem
   .rungs, .rungs tbody { display: block; } .rungs thead { position: absolute; left: -99rem; }
   .rungs tr { display: grid; grid-template-columns: 1fr auto auto; gap: 0 .9rem; padding: .6rem 0; border-bottom: 1px solid var(--line); }
   .rungs th, .rungs td { border: 0; padding: .1rem 0; } .rungs caption { display: block; } .rungs .bar, .rungs .text { grid-column: 1 / -1; width: auto; }
+  .rungs .value::after { content: attr(data-unit); color: var(--soft); font-size: .85em; } .rungs td.n, .rungs td.text { padding-right: 0; }
   .rungs .bar { grid-row: 2; } .rungs .text { grid-row: 3; } .rungs .check { grid-column: 1 / -1; grid-row: 4; } .rungs .time { display: none; } }
 @media print { .skip, nav { display: none; } h2 { break-before: page; } }
 )css";
@@ -71,15 +73,29 @@ std::string bar(const Row& row, double most) {
   return html + "</div>";
 }
 
-std::string html_row(const Row& row, std::string_view ladder, double most) {
+// A name of a variant may break after each underscore.
+std::string breakable(std::string_view name) {
+  std::string html;
+  for (const char c : escaped(name)) html += c == '_' ? "_<wbr>" : std::string(1, c);
+  return html;
+}
+
+// What a rung does, with what is expected of a faulty one.
+std::string does(const Text& text, const Row& row) {
+  if (!text.faulty) return std::string(text.does);
+  return fmt::format("{} It is expected to be wrong{}.", text.does, row.verdict == "right" ? ", and was right by chance" : "");
+}
+
+std::string html_row(const Row& row, const Chart& chart, double most) {
   const bool timed = row.value > 0;
-  const Text text = text_of(ladder, row.name);
-  std::string html = fmt::format(R"(<tr role="row"><th scope="row" role="rowheader"><b>{}</b><small>{}</small></th>)", escaped(row.name),
+  const Text text = text_of(chart.ladder, row.name);
+  std::string html = fmt::format(R"(<tr role="row"><th scope="row" role="rowheader"><b>{}</b><small>{}</small></th>)", breakable(row.name),
                                  escaped(row.where));
-  html += fmt::format(R"(<td class="bar" role="cell">{}</td><td class="n" role="cell">{}</td><td class="n" role="cell">{}</td>)",
-                      bar(row, most), timed ? figure(row.value) : "", row.fraction > 0 ? fmt::format("{:.1f}%", 100 * row.fraction) : "");
+  html += fmt::format(R"(<td class="bar" role="cell">{}</td><td class="n value" data-unit=" {}" role="cell">{}</td><td class="n" role="cell">{}</td>)",
+                      bar(row, most), timed ? chart.unit : "", timed ? figure(row.value) : "",
+                      row.fraction > 0 ? fmt::format("{:.1f}%", 100 * row.fraction) : "");
   html += fmt::format(R"(<td class="n time" role="cell">{}</td>)", timed ? duration(row.seconds) : "");
-  html += fmt::format(R"(<td class="text" role="cell">{}{}{}</td>)", text.does,
+  html += fmt::format(R"(<td class="text" role="cell">{}{}{}</td>)", does(text, row),
                       text.limit.empty() ? "" : "<small>Limited by: ", text.limit.empty() ? "" : fmt::format("{}</small>", text.limit));
   html += fmt::format(R"(<td class="check {}" role="cell">{}<small>{}</small></td></tr>)", verdict_class(row), escaped(row.verdict),
                       escaped(row.reason.empty() ? row.configuration : row.reason.substr(0, row.reason.find('\n'))));
@@ -171,7 +187,7 @@ std::string html_of(const Chart& chart) {
                                   std::string("Of ceiling"), std::string("Time"), std::string("What it does"), std::string("Check")})
     html += fmt::format(R"(<th scope="col" role="columnheader">{}</th>)", head);
   html += "</tr></thead><tbody role=\"rowgroup\">\n";
-  for (const Row& row : chart.rows) html += html_row(row, chart.ladder, most);
+  for (const Row& row : chart.rows) html += html_row(row, chart, most);
   return html + "</tbody></table>\n";
 }
 

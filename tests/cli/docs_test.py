@@ -335,6 +335,30 @@ class Snippets(unittest.TestCase):
         return f'{declared}require(static_cast<double>({found[2] or found[3]}), {found[4]}, R"line({line})line");'
 
 
+@unittest.skipUnless((SOURCE / "docs").exists(), "the tasks are documents of a checkout")
+class Tasks(unittest.TestCase):
+    def test_each_takes_three_pages_and_one_snippet(self):
+        """The pages of each task in docs/tasks.md are at most three; each is linked from one before it, README being the first. One answer has one snippet."""
+        def links(page):
+            return {(page.parent / target).resolve() for target in re.findall(r"\]\(([\w./-]+\.md)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8"))}
+
+        text = (SOURCE / "docs/tasks.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| (\d+) \| .*? \| README(.*?) \|$", text, re.M)
+        self.assertEqual([int(number) for number, _ in rows], list(range(1, 13)))
+        answers = re.split(r"^## ", text, flags=re.M)[1:]
+        self.assertEqual(len(answers), 12)
+        for (number, way), answer in zip(rows, answers, strict=True):
+            with self.subTest(task=number):
+                self.assertTrue(answer.startswith(f"{number}. "))
+                self.assertLessEqual(answer.count("```"), 2)
+                seen = [SOURCE / "README.md"]
+                for target in re.findall(r"\]\(([\w-]+\.md)(?:#[\w-]+)?\)", way):
+                    page = SOURCE / "docs" / target
+                    self.assertTrue(any(page in links(before) for before in seen), f"no page of {[one.name for one in seen]} links {target}")
+                    seen.append(page)
+                self.assertLessEqual(len(seen), 3)
+
+
 @unittest.skipUnless((SOURCE / "docs").exists(), "plots are drawn in a checkout")
 class Plots(unittest.TestCase):
     def test_they_show_the_figures(self):
