@@ -16,7 +16,7 @@ help:
 	@echo 'make wheel   the same as a wheel under build/dist (PYTHON=python3.12: for another Python)'
 	@echo 'make install  program, library, manual pages, completions in PREFIX (/usr/local) under DESTDIR; make uninstall'
 	@echo 'make kernels  kernels for CUDA devices, compiled ahead, for install, dist and wheel; these two make them, but with KERNELS=0'
-	@echo 'make dist    a relocatable archive under build/dist'
+	@echo 'make dist    a relocatable archive under build/dist, with the documents'
 	@echo 'make deb     Debian packages under build/dist: samesum, libsamesum0, libsamesum-dev'
 	@echo 'make clean   remove build/'
 
@@ -66,6 +66,7 @@ $(DOCS_TOOLS)/ready:
 docs: program $(DOCS_TOOLS)/ready
 	@tools/make-docs.py $(SAMESUM)
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_TOOLS)/bin/mkdocs build --strict
+	@tools/check-links.py build/docs/site
 	@echo '== build/docs/site/index.html'
 
 format:
@@ -76,7 +77,7 @@ kernels: $(BUILD)/build.ninja
 	@cmake --build --preset $(PRESET) --target samesum_write_kernels
 	@tools/write-kernels.sh $(BUILD)
 
-dist: all kernels
+dist: all kernels docs
 	@tools/dist.sh $(BUILD) build/dist
 
 # A build of its own: shared libraries, in Debian's folders.

@@ -206,19 +206,21 @@ Plot roofline(const Json& ceiling, const Json* sum, const Json* pairs) {
     plot.lines.push_back({where, true, true, {{kFirst, kFirst * bandwidth, "memory"}, {ridge, peak, "both"}, {kLast, peak, "arithmetic"}}});
   }
   if (plot.lines.empty()) return plot;
+  const auto under_a_roof = [roofs = plot.lines](const Row& row) {
+    return row.value > 0 && row.verdict == "right" && std::ranges::find(roofs, row.where, &Line::name) != roofs.end();
+  };
   Line sums{"variants of the sum", false, false, {}}, products{"variants of all pairs", false, false, {}};
   if (sum != nullptr) {
     for (const Json& variant : (*sum)["variants"]) {
       const Row row = row_of(variant, "bytes_per_second", 1e9);
-      if (row.value > 0 && row.verdict == "right") sums.points.push_back({0.25, row.value / 4, row.name + ", " + row.where});
+      if (under_a_roof(row)) sums.points.push_back({0.25, row.value / 4, row.name + ", " + row.where});
     }
   }
   if (pairs != nullptr) {
     const double x = number_of(*pairs, "x"), y = number_of(*pairs, "y"), intensity = 2 * x * y / (4 * (x + y));
     for (const Json& variant : (*pairs)["variants"]) {
       const Row row = row_of(variant, "operations_per_second", 1e9);
-      if (row.value > 0 && row.verdict == "right")
-        products.points.push_back({std::min(intensity, kLast), row.value, row.name + ", " + row.where});
+      if (under_a_roof(row)) products.points.push_back({std::min(intensity, kLast), row.value, row.name + ", " + row.where});
     }
   }
   for (Line& line : {std::ref(sums), std::ref(products)}) {
@@ -373,8 +375,8 @@ void measure_all(Report& page, const Device& device, bool quick) {
     std::string html;
     if (all.failure.empty()) {
       for (const Json& data : all.json["data"])
-        html += page.chart(
-            chart_of(data["variants"], "histogram", "Histogram, data: " + text_at(data, "data"), "samples_per_second", "GB/s"));
+        html +=
+            page.chart(chart_of(data["variants"], "histogram", "Histogram, data: " + text_at(data, "data"), "samples_per_second", "GB/s"));
     }
     page.add("histogram", "Histograms", "Counting is reading and one addition for each byte; which counter it is depends on the data.", all,
              html);
@@ -393,10 +395,10 @@ void measure_all(Report& page, const Device& device, bool quick) {
   }
   if (ceiling && ceiling->failure.empty()) {
     const auto good = [](const std::optional<Measured>& one) { return one && one->failure.empty() ? &one->json : nullptr; };
-    page.add(
-        "roofline", "Roofline",
-        "Memory limits a variant under the slope, arithmetic one under the flat roof. The slope is the speed at which the data of the sums are read. A sum has one operation for four bytes.",
-        *ceiling, plotted(roofline(ceiling->json, good(sum), good(pairs))));
+    page.add("roofline", "Roofline",
+             "Memory limits a variant under the slope, arithmetic one under the flat roof. The slope is the speed at which the data of the "
+             "sums are read. A sum has one operation for four bytes.",
+             *ceiling, plotted(roofline(ceiling->json, good(sum), good(pairs))));
   }
 }
 

@@ -18,6 +18,7 @@ for folder in cli kernels; do mkdir "$stage/tests/$folder" && cp tests/$folder/*
 cp tests/support/*.py "$stage/tests/support/"
 cp -r data "$stage/"
 cp tools/demo.sh tools/run-tests.sh "$stage/"
+if [ -e build/docs/site ]; then mkdir -p "$stage/share/doc/samesum" && cp -r build/docs/site "$stage/share/doc/samesum/html"; fi
 for file in LICENSE README.md CHANGELOG.md; do [ ! -e $file ] || cp $file "$stage/"; done
 
 # All that the programs load, and what they open themselves: OpenCL's loader, and libtiff; glibc is the system's.

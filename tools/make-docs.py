@@ -69,7 +69,7 @@ def headers():
     if doxygen:
         settings = (f"PROJECT_NAME=samesum\nINPUT={SOURCE}/include\nRECURSIVE=YES\nOUTPUT_DIRECTORY={PAGES}\nHTML_OUTPUT=doxygen\nGENERATE_LATEX=NO\n"
                     "QUIET=YES\nWARN_IF_UNDOCUMENTED=NO\nEXTRACT_ALL=YES\nJAVADOC_AUTOBRIEF=YES\nSORT_MEMBER_DOCS=NO\n"
-                    f"STRIP_FROM_PATH={SOURCE}/include\nPREDEFINED=SAMESUM_EXPORT=\nMACRO_EXPANSION=YES\nEXCLUDE_PATTERNS=*/device/*\nWARNINGS=NO\nHAVE_DOT=NO\n")
+                    f"STRIP_FROM_PATH={SOURCE}/include\nPREDEFINED=SAMESUM_EXPORT=\nMACRO_EXPANSION=YES\nEXCLUDE_PATTERNS=*/device/*\nWARNINGS=NO\nVERBATIM_HEADERS=NO\nTYPEDEF_HIDES_STRUCT=YES\nHTML_COLORSTYLE_SAT=40\nHAVE_DOT=NO\n")
         subprocess.run([doxygen, "-"], input=settings, text=True, check=True)
     page = ["# C++", "", "`#include <samesum/samesum.hpp>` has all of them but those for MPI. Each declares what it says with meaning, units, what is thrown and the cost.", ""]
     page += ["[Classes, functions and headers](doxygen/index.html), by Doxygen.", ""] if doxygen else ["(Doxygen is not installed: `make docs` makes pages of them where it is.)", ""]

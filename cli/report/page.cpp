@@ -91,9 +91,9 @@ std::string html_row(const Row& row, const Chart& chart, double most) {
   const Text text = text_of(chart.ladder, row.name);
   std::string html = fmt::format(R"(<tr role="row"><th scope="row" role="rowheader"><b>{}</b><small>{}</small></th>)", breakable(row.name),
                                  escaped(row.where));
-  html += fmt::format(R"(<td class="bar" role="cell">{}</td><td class="n value" data-unit=" {}" role="cell">{}</td><td class="n" role="cell">{}</td>)",
-                      bar(row, most), timed ? chart.unit : "", timed ? figure(row.value) : "",
-                      row.fraction > 0 ? fmt::format("{:.1f}%", 100 * row.fraction) : "");
+  html += fmt::format(R"(<td class="bar" role="cell">{}</td><td class="n value" data-unit=" {}" role="cell">{}</td>)", bar(row, most),
+                      timed ? chart.unit : "", timed ? figure(row.value) : "");
+  html += fmt::format(R"(<td class="n" role="cell">{}</td>)", row.fraction > 0 ? fmt::format("{:.1f}%", 100 * row.fraction) : "");
   html += fmt::format(R"(<td class="n time" role="cell">{}</td>)", timed ? duration(row.seconds) : "");
   html += fmt::format(R"(<td class="text" role="cell">{}{}{}</td>)", does(text, row),
                       text.limit.empty() ? "" : "<small>Limited by: ", text.limit.empty() ? "" : fmt::format("{}</small>", text.limit));
