@@ -16,10 +16,10 @@
 #define COUNTER_NONZEROS 4
 #define RECORD_COUNTERS 5
 
-// Groups add words to those of all groups: these lie SPACING words apart, as a device adds to one line of memory one after the other, and
-// count in their upper bits the groups that have added. Of MAX_GROUPS groups the words themselves stay under 2^(GROUP_SHIFT - 1).
+// The words of all groups (meet.h) lie SPACING words apart, because a device executes additions to one line of memory one after the other. Their
+// lowest RECORD_COUNT_BITS count up to MAX_GROUPS groups. The sum of that many words stays under 2^49.
 #define SPACING 16
-#define GROUP_SHIFT 50
+#define RECORD_COUNT_BITS 12
 #define MAX_GROUPS 4095
 
 // Exact sums are kept in rows of 64 bits: row r weighs 2^(row_bits r) in units of the least positive number (of products: of its square).

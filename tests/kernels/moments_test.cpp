@@ -177,6 +177,7 @@ class Moments {
       ASSERT_EQ(products, expected_products) << what;
     }
     ASSERT_TRUE(std::all_of(merged_.begin(), merged_.end(), [](unsigned long left) { return left == 0; })) << what;
+    ASSERT_TRUE(std::all_of(records_.begin(), records_.end(), [](unsigned long left) { return left == 0; })) << what;
     ASSERT_EQ(schedule_[0] | schedule_[1], 0u) << what;
   }
 

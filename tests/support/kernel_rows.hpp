@@ -39,7 +39,6 @@ struct ExtremesKernel : KernelRow {
   ops::Extrema ends;
   std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
   std::uint64_t record_words;
-  bool polled;   ///< the last group waits for the others' records, and clears them
   bool strided;  ///< else elements follow one another
   void (*search)(const unsigned char* data, unsigned long offset, long stride, long row_stride, unsigned long row_length, unsigned head,
                  unsigned long row_loads, unsigned long loads, unsigned count, unsigned long* records, unsigned* schedule,

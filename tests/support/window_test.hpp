@@ -48,7 +48,7 @@ class WindowRun {
       : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
-    slots_.resize(State{}.size() + kMeetingWords + 8 + groups * kernel.slot_words);
+    slots_.resize(State{}.size() + kMeetingWords + groups * kernel.slot_words);
     if (kernel.fixed_point) std::ranges::copy(state, slots_.begin());
     const Placed left(a, layout_for(kernel, turn)), right(b, layout_for(kernel, turn + 1));
     dialect::emulation().run(static_cast<dialect::uint>(groups), kernel.group_size, [&] {

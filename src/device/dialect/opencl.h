@@ -54,6 +54,7 @@ FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) {
 }
 #if SAMESUM_INT64_ATOMICS
 FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }
+FN void atomic_merge_global64(GLOBAL ulong* p, ulong v) { atom_add((volatile GLOBAL ulong*)p, v); }
 FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBAL ulong*)p, 0); }
 #endif
 
@@ -78,6 +79,7 @@ FN void atomic_load_pair_global64(GLOBAL ulong* p, ulong* first, ulong* second) 
 // this launch, and what is stored is there for the next. Apart from others so that a tool that looks for races knows them.
 FN void store_settled_global32(GLOBAL uint* p, uint v) { *p = v; }
 FN void store_settled_global64(GLOBAL ulong* p, ulong v) { *p = v; }
+FN void clear_settled_global128(GLOBAL ulong* p) { p[0] = p[1] = 0; }
 
 FN ulong mul_hi64(ulong a, ulong b) { return mul_hi(a, b); }
 

@@ -89,7 +89,7 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
   files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
   if (term != nullptr) files.insert(files.end(), term->files.begin(), term->files.end());
   std::vector<std::string_view>& rest = term != nullptr ? after : files;
-  rest.insert(rest.end(), {"reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
+  rest.insert(rest.end(), {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
   if (shape.rounds()) rest.emplace_back("reduce/small/sum_record.h");
   rest.emplace_back("reduce/device/statistics.cl");
   device::Source source{std::move(files),
@@ -163,11 +163,6 @@ KernelShape DevicePass::choose(DType type, bool dot) const {
   return shape;
 }
 
-bool DevicePass::is_counted() const {
-  const DeviceInfo& info = device_.info();
-  return info.has(Capability::int64_atomics) && (!shape_.fields.extrema || info.has(Capability::device_fence));
-}
-
 void DevicePass::prepare() {
   const TermCode* const term = term_ ? &*term_ : nullptr;
   tuning::without_own_on_failure([&] {
@@ -175,19 +170,23 @@ void DevicePass::prepare() {
     kernel_ = device::build(device_, pass_source(shape_, false, term), kEntry);
   });
   const device::Source source = pass_source(shape_, false, term);
-  const bool counted = is_counted();
+  const bool counted = device_.info().has(Capability::int64_atomics);
   if (!counted) combine_ = device::build(device_, source, "statistics_combine");
   const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
                                      .value_or(device_.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
   shape_.groups = std::clamp(options_.groups != 0 ? options_.groups : resident, 1u, std::uint32_t{MAX_GROUPS});
   const reduction::RecordLayout layout = shape_.layout();
-  records_ = device_.allocate(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
-  const std::vector<std::uint64_t> zeros(counted ? SPACING * layout.added_words() : 1);
-  merged_ = device_.allocate(8 * zeros.size());
-  device_.write(merged_, 0, zeros.data(), 8 * zeros.size());
+  slots_ = allocate_zeros(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
+  merged_ = allocate_zeros(counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
   result_ = device_.allocate_result(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
-  schedule_ = device_.allocate(sizeof(std::uint64_t));
-  device_.write(schedule_, 0, zeros.data(), sizeof zeros[0]);
+  schedule_ = allocate_zeros(sizeof(std::uint64_t));
+}
+
+device::Memory DevicePass::allocate_zeros(std::uint64_t bytes) {
+  const std::vector<std::byte> zeros(bytes);
+  device::Memory memory = device_.allocate(bytes);
+  device_.write(memory, 0, zeros.data(), bytes);
+  return memory;
 }
 
 void DevicePass::prepare_all(bool strided) {
@@ -235,12 +234,12 @@ void DevicePass::launch(const device::Kernel& kernel, std::vector<device::Argume
   const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((walk.loads + tile - 1) / tile, 1, shape_.groups));
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : result_.bytes - sizeof(SumRecord);
-  const device::Argument more[] = {walk.row_length, walk.head, walk.row_loads, walk.loads, count_,    records_,
+  const device::Argument more[] = {walk.row_length, walk.head, walk.row_loads, walk.loads, count_,    slots_,
                                    merged_,         schedule_, result_,        to,         to_offset, skip};
   arguments.insert(arguments.end(), std::begin(more), std::end(more));
   device_.launch(kernel, {groups, shape_.group_size}, arguments);
   if (combine_.handle == nullptr || groups == 1) return;
-  const device::Argument combine_arguments[] = {records_, groups, schedule_, result_, to, to_offset, count_, skip};
+  const device::Argument combine_arguments[] = {slots_, groups, schedule_, result_, to, to_offset, count_, skip};
   device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
 }
 

@@ -61,12 +61,11 @@ class DevicePass {
   /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Waits for nothing. Builds and
   /// allocates where what comes is not what was announced, unless prepare_all() has. Arrays whose rows are contiguous, and lie alike where
   /// they are two, are faster. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds it.
-  /// At most kMostElements; of sums alone any number.
+  /// At most kMaxIndexed elements; of sums alone any number.
   /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
   void launch(const device::Run& a, const device::Run& b, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of terms with the code for which it was made.
   void launch(const Term& term);
-  static constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
   /// Of a sum alone, after result(): as the device has rounded it, where it went to no other place.
@@ -84,7 +83,7 @@ class DevicePass {
   const device::Kernel& kernel_for(bool strided);
   void launch(const device::Kernel& kernel, std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip,
               const device::Place* record);
-  bool is_counted() const;
+  device::Memory allocate_zeros(std::uint64_t bytes);
   reduction::Terms terms() const;
   Statistics::Contents sum_of_window();
   void set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base, std::span<const std::int64_t> products,
@@ -101,7 +100,7 @@ class DevicePass {
   device::Kernel kernel_;
   device::Kernel strided_kernel_;
   device::Kernel combine_;
-  device::Memory records_;
+  device::Memory slots_;
   device::Memory merged_;
   device::Memory result_;
   device::Memory schedule_;

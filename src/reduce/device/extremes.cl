@@ -1,7 +1,7 @@
 // The least and the greatest element, where each is first, and how many NaNs there are and where the first is: in one launch.
 //
-// Each work-item keeps the best of what it meets (extremes.h), sub-groups and groups choose among their work-items; each group leaves a
-// record, and one chooses among these: the one that draws the last ticket, or, where POLLED, the last one, which waits for the others.
+// Each work-item keeps the best of what it meets (extremes.h), sub-groups and groups choose among their work-items. Each group publishes a slot
+// (meet.h), and one chooses among these: the last group where POLLED, else the one that draws the last ticket.
 //
 // Defined by the host, beside what elements.h and extremes.h take: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16
 // bytes, in flight), STRIDED (walk.h), DRAWN (groups draw their tiles one by one, in the order of memory: worth
@@ -52,13 +52,14 @@ FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) 
 // Words of `schedule`: zero before the first launch, and again after each.
 #define TICKETS 0
 #define TILES 1  // that were drawn, beyond the one that each group starts with
+#define DRAWS_TICKETS (SAMESUM_INT64_ATOMICS && !POLLED)
 
 // Of `count` elements, under 2^31. For the other arguments see walk.h and layout.h.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stride, ulong row_length, uint head, ulong row_loads, ulong all_loads,
-              uint count, GLOBAL ulong* records, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, ulong base) {
+              uint count, GLOBAL ulong* slots, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, ulong base) {
   LOCAL_VAR BEST best;
-#if DRAWN
+#if DRAWN || DRAWS_TICKETS
   LOCAL_VAR uint drawn[2];
 #endif
   after_launches();
@@ -119,53 +120,40 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
   }
 
   FOUND found = found_by(state);
+  const uint alone = group_count() == 1;
 #if POLLED
-  if (group_count() > 1 && group_id() == group_count() - 1) found = take_slots(records, found);
-#endif
+  const uint last = group_id() == group_count() - 1;
+  if (last && !alone) found = gather(slots, group_count() - 1, RECORD_EXTREMES, found);
   found = combine_group(&best, found);
-  if (local_id() >= LANES) return;
-  if (group_count() == 1) {
-    if (local_id() == 0) write_result(result, found, count, base);
-#if DRAWN
-    if (local_id() == 0) schedule[TILES] = 0;
-#endif
-    return;
-  }
-#if POLLED
-  if (group_id() != group_count() - 1) {
-    leave(records + group_id() * RECORD_EXTREMES, found);
-    return;
-  }
-  if (local_id() == 0) write_result(result, found, count, base);
-#if DRAWN
-  if (local_id() == 0) schedule[TILES] = 0;
-#endif
+  if (!last && local_id() < LANES) publish(slots + group_id() * RECORD_EXTREMES, found);
 #else
-  if (local_id() == 0) write_record(records + group_id() * RECORD_EXTREMES, found);
-#if SAMESUM_DEVICE_FENCE
-  uint ticket = 0;
-  if (local_id() == 0) ticket = atomic_add_ordered_global32(&schedule[TICKETS], 1);
-#if LANES > 1
-  ticket = subgroup_shuffle(ticket, 0);
-  subgroup_sync();
-#endif
-  if (ticket != group_count() - 1) return;
-  if (local_id() == 0) schedule[TICKETS] = schedule[TILES] = 0;
-  found = nothing();
-  for (uint i = local_id(); i < group_count(); i += LANES) found = combine(found, read_record(records + i * RECORD_EXTREMES));
-  found = combine_lanes(found);
-  if (local_id() == 0) write_result(result, found, count, base);
+  found = combine_group(&best, found);
+  if (!alone && local_id() < LANES) publish(slots + group_id() * RECORD_EXTREMES, found);
+#if DRAWS_TICKETS
+  if (local_id() == 0) drawn[0] = !alone && draws_last_ticket(&schedule[TICKETS]);
+  barrier_local();
+  const uint last = drawn[0];
+  RETURN_IF(!last && !alone);
+  const FOUND all = combine_group(&best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, nothing()));
+  if (last) found = all;
+  if (last && local_id() == 0) schedule[TICKETS] = 0;
+#else
+  const uint last = 0;
 #endif
 #endif
+  if (local_id() != 0 || !(last || alone)) return;
+  write_result(result, found, count, base);
+  if (DRAWN) schedule[TILES] = 0;
 }
 
-// The second launch, where a device cannot order what its groups write.
-KERNEL FIXED_GROUP(1, 1)
-void extremes_finish(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset,
-                     uint count, ulong base) {
+// The second launch, where a device cannot do without.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void extremes_finish(GLOBAL ulong* slots, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, uint count,
+                     ulong base) {
+  LOCAL_VAR BEST best;
   after_launches();
-  FOUND found = nothing();
-  for (uint i = 0; i < groups; ++i) found = combine(found, read_record(records + i * RECORD_EXTREMES));
+  const FOUND found = combine_group(&best, gather(slots, groups, RECORD_EXTREMES, nothing()));
+  if (local_id() != 0) return;
   schedule[TILES] = 0;
   write_result((GLOBAL ulong*)(results + result_offset), found, count, base);
 }

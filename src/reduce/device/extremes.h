@@ -11,6 +11,14 @@
 #define LANES 1
 #endif
 
+// Ends a group early, where barriers may follow (PoCL takes none behind a condition).
+#if LANES > 1
+#define RETURN_IF(condition) \
+  if (condition) return
+#else
+#define RETURN_IF(condition)
+#endif
+
 // Of two elements to a load it is known at once which one it was. Of more the load is kept, or read again, and asked in the end.
 #define KNOWN_PLACES (BITS == 64)
 #define LOADS_KEPT (KEEP_LOADS && !KNOWN_PLACES)
@@ -336,83 +344,68 @@ FN FOUND combine_group(LOCAL BEST* best, FOUND found) {
 #endif
 }
 
-// A record (layout.h): what one launch found of its elements, which may be a part of the array.
+// A record (layout.h), for the host: what one launch found of its elements, which may be a part of the array.
 FN void write_record(GLOBAL ulong* record, FOUND found) {
   record[RECORD_MAX_KEY] = (ulong)(long)found.greatest;
   record[RECORD_MIN_KEY] = (ulong)(long)found.least;
   record[RECORD_INDICES] = (ulong)found.at_greatest << 32 | found.at_least;
   record[RECORD_NANS] = (ulong)found.nans << 32 | found.first_nan;
 }
-FN FOUND read_record(GLOBAL const ulong* record) {
+
+// A group's slot (meet.h): four words of 32 bits, and of 31 bits, which indices and numbers of NaNs have.
+FN ulong slot_word(FOUND found, uint i) {
+#if BITS == 64
+  const KEY key = i < 2 ? found.greatest : found.least;
+  const uint upper = i == 0 ? found.at_greatest : i == 1 ? found.nans : i == 2 ? found.at_least : found.first_nan;
+  const uint lower = i % 2 == 0 ? (uint)((ulong)key >> 32) : (uint)key;
+#else
+  const uint upper = i == 0 ? found.at_greatest : i == 1 ? found.at_least : i == 2 ? found.first_nan : 0;
+  const uint lower = i == 0 ? (uint)found.greatest : i == 1 ? (uint)found.least : found.nans;
+#endif
+  return (ulong)upper << 32 | lower;
+}
+FN uint upper_of(ulong word) { return (uint)(word >> 32) == ~0u ? NOWHERE : (uint)(word >> 32) & 0x7fffffffu; }
+FN FOUND found_in_slot(const ulong* words) {
   FOUND found;
-  found.greatest = (KEY)(long)record[RECORD_MAX_KEY];
-  found.least = (KEY)(long)record[RECORD_MIN_KEY];
-  found.at_greatest = (uint)(record[RECORD_INDICES] >> 32);
-  found.at_least = (uint)record[RECORD_INDICES];
-  found.nans = (uint)(record[RECORD_NANS] >> 32);
-  found.first_nan = (uint)record[RECORD_NANS];
+#if BITS == 64
+  found.greatest = (KEY)(words[0] << 32 | (uint)words[1]);
+  found.least = (KEY)(words[2] << 32 | (uint)words[3]);
+  found.at_greatest = upper_of(words[0]);
+  found.nans = upper_of(words[1]);
+  found.at_least = upper_of(words[2]);
+  found.first_nan = upper_of(words[3]);
+#else
+  found.greatest = (KEY)(uint)words[0];
+  found.least = (KEY)(uint)words[1];
+  found.nans = (uint)words[2];
+  found.at_greatest = upper_of(words[0]);
+  found.at_least = upper_of(words[1]);
+  found.first_nan = upper_of(words[2]);
+#endif
   return found;
 }
 
-#if POLLED
-// The same as words that say of themselves that they are there, by their lowest bit: whoever waits for them need not be told.
-FN ulong polled_word(uint high, uint low) { return (ulong)high << 32 | low << 1 | 1; }
-FN uint low_of(ulong word) {
-  const uint low = (uint)word >> 1;
-  return low == NOWHERE >> 1 ? NOWHERE : low;
+// By the first sub-group, whose lanes all know what was found: a lane for each word.
+FN void publish(GLOBAL ulong* slot, FOUND found) {
+#if LANES > 1
+  if (local_id() < RECORD_EXTREMES) publish_word(&slot[local_id()], slot_word(found, local_id()));
+#else
+  for (uint i = 0; i < RECORD_EXTREMES; ++i) publish_word(&slot[i], slot_word(found, i));
+#endif
 }
-
-// By a sub-group, whose lanes all know what was found: a lane for each word.
-FN void leave(GLOBAL ulong* slot, FOUND found) {
+// Combines the first `count` slots, `apart` words from one another, with what the work-items of the group found.
+FN FOUND gather(GLOBAL ulong* slots, uint count, uint apart, FOUND found) {
   const uint lane = local_id() & (LANES - 1);
-  ulong word;
-#if BITS == 64
-  const KEY key = lane < 2 ? found.greatest : found.least;
-  const uint low = lane == 0 ? found.at_greatest : lane == 1 ? found.nans : lane == 2 ? found.at_least : found.first_nan;
-  word = polled_word(lane % 2 == 0 ? (uint)((ulong)key >> 32) : (uint)key, low);
-#else
-  word = lane == 0   ? polled_word((uint)found.greatest, found.at_greatest)
-         : lane == 1 ? polled_word((uint)found.least, found.at_least)
-                     : polled_word(found.nans, found.first_nan);
-#endif
-  if (lane < RECORD_EXTREMES) atomic_store_global64(&slot[lane], word);
-}
-FN FOUND found_by_words(ulong word0, ulong word1, ulong word2, ulong word3) {
-  FOUND found;
-  found.at_greatest = low_of(word0);
-#if BITS == 64
-  found.greatest = (KEY)((word0 >> 32) << 32 | word1 >> 32);
-  found.least = (KEY)((word2 >> 32) << 32 | word3 >> 32);
-  found.nans = low_of(word1);
-  found.at_least = low_of(word2);
-  found.first_nan = low_of(word3);
-#else
-  found.greatest = (KEY)(uint)(word0 >> 32);
-  found.least = (KEY)(uint)(word1 >> 32);
-  found.at_least = low_of(word1);
-  found.nans = (uint)(word2 >> 32);
-  found.first_nan = low_of(word2);
-#endif
-  return found;
-}
-
-// Adds what the other groups found, of which this is the last one, to what its work-items did: they wait for the slots of the others, which
-// wait for nothing, and clear them.
-FN FOUND take_slots(GLOBAL ulong* slots, FOUND found) {
-  const uint others = group_count() - 1, lane = local_id() & (LANES - 1);
-  for (uint first = local_id() - lane; first < others; first += GROUP_SIZE) {
-    GLOBAL ulong* slot = slots + min_u32(first + lane, others - 1) * RECORD_EXTREMES;
+  for (uint first = local_id() - lane; first < count; first += GROUP_SIZE) {
+    GLOBAL ulong* slot = slots + (ulong)min_u32(first + lane, count - 1) * apart;
     ulong words[RECORD_EXTREMES];
-    do {  // together, as what comes next is done together
-      atomic_load_pair_global64(slot, &words[0], &words[1]);
-      atomic_load_pair_global64(slot + 2, &words[2], &words[3]);
-    } while (subgroup_ballot(!((uint)words[0] & (uint)words[1] & (uint)words[2] & (uint)words[3] & 1)) != 0);
-    if (first + lane >= others) break;
-    clear_settled_global128(slot);
-    clear_settled_global128(slot + 2);
-    found = combine(found, found_by_words(words[0], words[1], words[2], words[3]));
+    gather_slot(slot, words);
+    if (first + lane >= count) break;
+    clear_slot(slot);
+    found = combine(found, found_in_slot(words));
   }
+#if LANES > 1
   subgroup_sync();
+#endif
   return found;
 }
-#endif

@@ -24,7 +24,6 @@ namespace samesum::statistics {
 namespace {
 
 constexpr std::uint32_t kRecordBytes = 8 * RECORD_EXTREMES;  // of a group
-constexpr std::uint64_t kMostElements = INT32_MAX - 63;      // of a launch, whose places are 31 bits wide; whole loads
 // Whether a group may wait for others: the device holds two at least, and lets them see what others store.
 bool can_poll(const DeviceInfo& info) {
   return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
@@ -71,7 +70,8 @@ std::string ExtremesShape::text() const { return fmt::format("groups={} group_si
 device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extrema ends, bool strided) {
   const core::FloatFormat format = core::float_format(type);
   std::vector<std::string_view> files{"reduce/layout.h",      "device/cache_policy.h",    "reduce/device/elements.h",
-                                      "reduce/device/walk.h", "reduce/device/extremes.h", "reduce/device/extremes.cl"};
+                                      "reduce/device/walk.h", "reduce/device/meet.h",     "reduce/device/extremes.h",
+                                      "reduce/device/extremes.cl"};
   if (shape.little && !strided) files.emplace_back("reduce/device/extremes_little.cl");
   return {std::move(files),
           {{"LEAST", ends.min ? "1" : "0"},
@@ -124,7 +124,7 @@ device::Source DeviceExtremes::source(bool strided) const { return extremes_sour
 
 DeviceExtremes::Kernels DeviceExtremes::build(bool strided) {
   Kernels kernels{device::build(device_, source(strided), kSearch), {}};
-  if (!shape_.polled && !device_.info().has(Capability::device_fence)) {
+  if (!shape_.polled && !device_.info().has(Capability::int64_atomics)) {
     kernels.finish = device::build(device_, source(strided), "extremes_finish");
   }
   return kernels;
@@ -144,7 +144,7 @@ void DeviceExtremes::prepare_all(bool strided) {
 void DeviceExtremes::launch(const device::Run& data, const device::Place* record) {
   const device::Memory& to = record != nullptr ? record->memory : result_;
   const std::uint64_t to_offset = record != nullptr ? record->offset : 0;
-  const std::uint64_t most = data.part_size(kMostElements);
+  const std::uint64_t most = data.part_size(kMaxIndexed);
   for (std::uint64_t base = 0; base == 0 || base < data.count; base += most) {
     const device::Run part = data.part(base, std::min(data.count - base, most));
     const auto count = static_cast<std::uint32_t>(part.count);
@@ -166,7 +166,7 @@ void DeviceExtremes::launch(const device::Run& data, const device::Place* record
     device_.launch(kernels.search, {groups, shape_.group_size}, arguments);
     if (kernels.finish.handle == nullptr || groups == 1) continue;
     const device::Argument finish_arguments[] = {records_, groups, schedule_, to, to_offset, count, base};
-    device_.launch(kernels.finish, {1, 1}, finish_arguments);
+    device_.launch(kernels.finish, {1, shape_.group_size}, finish_arguments);
   }
 }
 

@@ -84,13 +84,13 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
   }
   if (is_last && others != 0) {
     start_next();
-    found = take_slots(slots, found);
+    found = gather(slots, others, RECORD_EXTREMES, found);
   }
   found = combine_group(&best, found);
   if (local_id() >= LANES) return;
   if (is_last) {
     write_words(to, found, count);
   } else {
-    leave(slots + group_id() * RECORD_EXTREMES, found);
+    publish(slots + group_id() * RECORD_EXTREMES, found);
   }
 }

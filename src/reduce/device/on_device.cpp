@@ -101,7 +101,7 @@ void for_parts(const device::Run& a, const device::Run& b, DType type, bool two,
                                        fields.nonzeros, two, options.group_size, options.groups);
   auto pass = device.plans().take<DevicePass>(name);
   if (!pass) pass = std::make_shared<DevicePass>(device, type, options, two, size);
-  const std::uint64_t most = fields == kSumAlone ? std::max<std::uint64_t>(a.count, 1) : a.part_size(DevicePass::kMostElements);
+  const std::uint64_t most = fields == kSumAlone ? std::max<std::uint64_t>(a.count, 1) : a.part_size(kMaxIndexed);
   Times times(device, report);
   for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
     const std::uint64_t count = std::min(most, a.count - first);

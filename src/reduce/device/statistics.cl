@@ -3,8 +3,9 @@
 //
 // Extremes are kept in registers, as keys (extremes.h). Exact sums are histograms of mantissas by exponent, in local memory (bins.h): no
 // branch depends on a finite element. Where the device has doubles, most floats are added up in registers before (window.h). Each group
-// makes digits of its rows (layout.h) and adds them to those of all groups; the one that draws the last ticket takes them, and, where ROUND,
-// rounds them. Else each writes a record, and a second launch adds the records up.
+// makes digits of its rows (layout.h), adds them to the counted words of all groups, and publishes its extremes in a slot (meet.h). The group that
+// draws the last ticket gathers them and, where ROUND, rounds the sum. Without 64-bit atomic operations each group writes a record, and a second
+// launch adds the records up.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
 // squares), ROUND (the sum goes to a SumRecord too), STRIDED, KEPT (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
@@ -18,9 +19,6 @@
       long b_row_stride
 #endif
 
-// Whether groups add to words of all. Words count their groups, so that no fence is needed; records of extremes do not.
-#define COUNTED (SAMESUM_INT64_ATOMICS && (!EXTREMES || SAMESUM_DEVICE_FENCE))
-
 // Words that are added up, in this order: digits of the sum, digits of the products, counters. In a record they follow the extremes.
 #define SUM_DIGITS (SUM ? DIGITS_OF(SUM_ROWS, SUM_ROW_BITS) : 0)
 #define PRODUCT_DIGITS (PRODUCTS ? DIGITS_OF(PRODUCT_ROWS, PRODUCT_ROW_BITS) : 0)
@@ -28,15 +26,6 @@
 #define WORDS (FIRST_COUNTER + RECORD_COUNTERS)
 #define RECORD (RECORD_EXTREMES + WORDS)
 #define WORDS_EACH ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE)
-#define ONE_GROUP ((ulong)1 << GROUP_SHIFT)
-
-// Ends a group early, where barriers may follow (PoCL takes none behind a condition).
-#if LANES > 1
-#define RETURN_IF(condition) \
-  if (condition) return
-#else
-#define RETURN_IF(condition)
-#endif
 
 #define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group takes in one go
 // Local memory: bins; after them what the group's choice of extremes takes, or the rounding (in loads of 16 bytes).
@@ -133,7 +122,7 @@ FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int 
 // arguments see walk.h. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group
 // waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* records,
+void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* slots,
                 GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record, ulong record_offset,
                 int skip_nans) {
   LOCAL_VAR uint4 storage[STORAGE_LOADS];
@@ -257,31 +246,29 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   } while (rest != 0);
 
   const uint alone = group_count() == 1;
+  if (alone && local_id() == 0) schedule[TILES] = 0;
+  // Slots of extremes; without 64-bit atomic operations records, of which the beginning is the slot.
+  GLOBAL ulong* own = slots + (ulong)group_id() * (SAMESUM_INT64_ATOMICS ? RECORD_EXTREMES : RECORD);
 #if EXTREMES
   LOCAL BEST* best = (LOCAL BEST*)storage;
   FOUND found = combine_group(best, found_by(state.extremes));
-  GLOBAL ulong* own = alone ? result : records + (ulong)group_id() * (COUNTED ? RECORD_EXTREMES : RECORD);
-  if (local_id() == 0) write_record(own, with_places(found, left, walk, count));
+  if (local_id() < LANES) {
+    found = with_places(found, left, walk, count);
+    if (!alone) publish(own, found);
+    if (alone && local_id() == 0) write_record(result, found);
+  }
 #endif
-  if (alone && local_id() == 0) schedule[TILES] = 0;
-#if COUNTED
+#if SAMESUM_INT64_ATOMICS
   for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
     words[i] = word_of_rows(rows, i);
-    if (!alone) atomic_add_global64(&merged[i * SPACING], (ulong)words[i] + ONE_GROUP);
+    if (!alone) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
   }
-#if EXTREMES
-  barrier_all();
-  if (local_id() == 0) drawn[0] = !alone && atomic_add_ordered_global32(&schedule[TICKETS], 1) == group_count() - 1;
-#else
-  if (local_id() == 0) drawn[0] = !alone && atomic_add_global32(&schedule[TICKETS], 1) == group_count() - 1;
-#endif
+  if (local_id() == 0) drawn[0] = !alone && draws_last_ticket(&schedule[TICKETS]);
   barrier_local();
   const uint last = drawn[0];
   RETURN_IF(!last && !alone);
   if (last) {
-    // All groups have drawn tickets: what they add is on its way, as they wait for nothing in between.
-    const ulong all = (ulong)group_count() << GROUP_SHIFT;
-    ulong totals[WORDS_EACH];  // all on their way at once
+    ulong totals[WORDS_EACH];  // loaded together, to wait for memory once
 #pragma unroll
     for (uint k = 0; k < WORDS_EACH; ++k) {
       const uint i = local_id() + k * GROUP_SIZE;
@@ -291,9 +278,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     for (uint k = 0; k < WORDS_EACH; ++k) {
       const uint i = local_id() + k * GROUP_SIZE;
       if (i >= WORDS) continue;
-      while (((totals[k] + ONE_GROUP / 2) ^ all) >> GROUP_SHIFT != 0) totals[k] = atomic_load_global64(&merged[i * SPACING]);
+      while (!is_of_groups(totals[k], group_count(), RECORD_COUNT_BITS)) totals[k] = atomic_load_global64(&merged[i * SPACING]);
       store_settled_global64(&merged[i * SPACING], 0);
-      words[i] = (long)(totals[k] - all);
+      words[i] = (long)totals[k] >> RECORD_COUNT_BITS;
     }
     if (local_id() == 0) {
       store_settled_global32(&schedule[TICKETS], 0);
@@ -305,12 +292,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #if EXTREMES
   RETURN_IF(alone);
-  if (last) fence_device();
-  found = nothing();
-  for (uint i = local_id(); i < (last ? group_count() : 0); i += GROUP_SIZE) {
-    found = combine(found, read_record(records + i * RECORD_EXTREMES));
-  }
-  found = combine_group(best, found);
+  found = combine_group(best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, nothing()));
   if (last && local_id() == 0) write_record(result, found);
 #endif
 #if ROUND
@@ -318,7 +300,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   if ((last || alone) && local_id() < LANES) round_words(record, record_offset, count, skip_nans, words, storage);
 #endif
 #else
-  GLOBAL ulong* to = alone ? result : records + (ulong)group_id() * RECORD;
+  GLOBAL ulong* to = alone ? result : own;
   for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
     words[i] = word_of_rows(rows, i);
     to[RECORD_EXTREMES + i] = (ulong)words[i];
@@ -332,7 +314,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 
 // The second launch, where groups cannot add to the same words: a work-item for each of them.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record,
+void statistics_combine(GLOBAL ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record,
                         ulong record_offset, ulong count, int skip_nans) {
 #if ROUND
   LOCAL_VAR long words[WORDS];
@@ -341,9 +323,7 @@ void statistics_combine(GLOBAL const ulong* records, uint groups, GLOBAL uint* s
   if (local_id() == 0) schedule[TILES] = 0;
 #if EXTREMES
   LOCAL_VAR BEST best;
-  FOUND found = nothing();
-  for (uint i = local_id(); i < groups; i += GROUP_SIZE) found = combine(found, read_record(records + (ulong)i * RECORD));
-  found = combine_group(&best, found);
+  const FOUND found = combine_group(&best, gather(records, groups, RECORD, nothing()));
   if (local_id() == 0) write_record(result, found);
 #endif
   for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {

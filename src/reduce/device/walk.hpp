@@ -13,6 +13,9 @@ namespace samesum::statistics {
 /// Most work-items of a group of these kernels.
 inline constexpr std::uint32_t kMaxGroupSize = 1024;
 
+/// Most elements of a launch that finds indices: these have 31 bits where groups meet (meet.h). A whole number of loads.
+inline constexpr std::uint64_t kMaxIndexed = INT32_MAX - 63;
+
 /// How a kernel walks an array, or two (walk.h).
 struct Walk {
   std::uint64_t row_length = 1, row_loads = 0;

@@ -10,6 +10,7 @@
 typedef struct {
   long words[FIXED_WORDS];
   uint failed, other;  // other: whether there was anything but -0.0
+  uint failed_groups;  // of a sum of groups
 } FIXED;
 
 // 1.5 times the power that has this exponent field. A float64 of so many bits above its last one, with the sign, is rounded to that by being
@@ -25,6 +26,6 @@ FN FIXED no_sum(void) {
   FIXED sum;
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) sum.words[i] = 0;
-  sum.failed = sum.other = 0;
+  sum.failed = sum.other = sum.failed_groups = 0;
   return sum;
 }

@@ -110,9 +110,8 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
   return sum;
 }
 
-// Where groups meet: copies of a sum, as a device adds to one place in memory one after the other. A word is a part of the sum, or says of
-// how many groups there is anything but -0.0, and how many have failed; below are COUNT_BITS in which it counts the groups it is of. So
-// nobody fences, but for groups that have failed: what they are is read after all have been counted.
+// Counted words (meet.h): parts of the sum, and one for flags, which counts the groups that had anything but -0.0, and the groups that failed.
+// There are copies of them, because a device executes additions to one word one after the other.
 //
 // A part of a group has PART_BITS, which the groups of a copy, MOST_GROUPS / COPIES, do not overflow. Lower parts have no sign.
 #if FIXED_WORDS == 2
@@ -158,8 +157,8 @@ FN FIXED joined(FIXED sum, const ulong* parts) {
   return carried(sum);
 }
 
-// Adds the group's sum.
-FN void leave_fixed(GLOBAL ulong* meeting, FIXED sum) {
+// Adds the group's sum; if it has failed, that alone.
+FN void publish_fixed(GLOBAL ulong* meeting, FIXED sum) {
   const uint lane = local_id();
   if (lane > FIXED_PARTS) return;
   ulong parts[FIXED_PARTS];
@@ -167,28 +166,20 @@ FN void leave_fixed(GLOBAL ulong* meeting, FIXED sum) {
   ulong word = sum.other ? OTHER_GROUPS : 0;
 #pragma unroll
   for (int p = 0; p < FIXED_PARTS; ++p) word = lane == (uint)p ? parts[p] : word;
-  atomic_merge_global64(&meeting[group_id() % COPIES * COPY_WORDS + known_here(lane)], (word << COUNT_BITS) + 1);
+  publish_counted(&meeting[group_id() % COPIES * COPY_WORDS + known_here(lane)], word, COUNT_BITS);
 }
-
-// Says that the group has failed: in a word of its own, and then where it is counted.
-FN void leave_failure(GLOBAL ulong* meeting, GLOBAL ulong* failures) {
+FN void publish_failure(GLOBAL ulong* meeting) {
   const uint lane = local_id();
   if (lane > FIXED_PARTS) return;
-  atomic_store_global64(&failures[group_id()], 1);  // by each, so that it is before each one's fence
-  fence_device();
-  atomic_merge_global64(&meeting[group_id() % COPIES * COPY_WORDS + lane], ((ulong)(lane == FIXED_PARTS) << COUNT_BITS) + 1);
+  publish_counted(&meeting[group_id() % COPIES * COPY_WORDS + lane], lane == FIXED_PARTS, COUNT_BITS);
 }
 
-// Adds what all other groups left, when it is there, and clears it. By the first sub-group.
+// Adds the sums of all other groups. By the first sub-group.
 #define HALF_BITS (FIXED_WORDS == 2 ? 29 : 30)  // of all copies' parts, these add up in 32
-FN FIXED take_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
+FN FIXED gather_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
   const uint place = local_id() % COPY_WORDS;
   const uint groups = place <= FIXED_PARTS ? (others + (COPIES - 1) - local_id() / COPY_WORDS) / COPIES : 0;
-  ulong word;
-  do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
-    word = atomic_load_global64(&meeting[local_id()]);
-  } while (subgroup_ballot(((uint)word & ((1u << COUNT_BITS) - 1)) != groups) != 0);
-  store_settled_global64(&meeting[local_id()], 0);
+  const ulong word = gather_counted(&meeting[local_id()], groups, COUNT_BITS);
   const uint low = (uint)(word >> COUNT_BITS) & ((1u << HALF_BITS) - 1);
   ulong parts[FIXED_PARTS];
 #pragma unroll
@@ -200,18 +191,10 @@ FN FIXED take_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
   }
   const uint flags = subgroup_add_u32(place == FIXED_PARTS ? (uint)(word >> COUNT_BITS) : 0);
   sum = joined(sum, parts);
-  sum.failed |= (flags % OTHER_GROUPS != 0) | !in_bits(sum.words[UPPER], TOTAL_BITS);
+  sum.failed_groups = flags % OTHER_GROUPS;
+  sum.failed |= (sum.failed_groups != 0) | !in_bits(sum.words[UPPER], TOTAL_BITS);
   sum.other |= flags / OTHER_GROUPS;
   return sum;
-}
-
-// Marks the groups that have failed, and clears their words. Behind a fence that is behind take_fixed().
-FN void mark_failed(GLOBAL ulong* failures, uint others, LOCAL uchar* marks) {
-  for (uint at = local_id(); at < others; at += GROUP_SIZE) {
-    if (atomic_load_global64(&failures[at]) == 0) continue;
-    marks[at] = 1;
-    failures[at] = 0;
-  }
 }
 
 // What is left of a sum: itself, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum. `none`:

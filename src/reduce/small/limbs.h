@@ -13,7 +13,7 @@
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
 #define STORAGE_OTHER (STORAGE_COUNTERS + SUM_COUNTERS)  // whether there was anything but -0.0 and NaN
 #define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
-#define STORAGE_FAILED (STORAGE_WIDE + 1)            // whether any group's fixed-point number, or their sum, has failed
+#define STORAGE_FAILED (STORAGE_WIDE + 1)            // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
 #define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
 #define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)   // what it has of them at the second attempt

@@ -1,6 +1,5 @@
 // The exact sum of little data of integers, or of their products, in one short launch: in registers, group by group, as sum_window.cl is for
-// floats. Groups add their sums to words that count them as well; the last group waits until they have counted all others, which wait for
-// nothing: the device must hold two groups.
+// floats. Groups add their sums to counted words (meet.h), which the last group gathers: the device must hold two groups.
 //
 // Defined by the host: INTEGER_BITS, INTEGER_SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
 // as in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
@@ -213,28 +212,24 @@ FN long shared(int p, LOCAL const uint4* storage) {
   return low + (long)((ulong)(long)(int)high << HALF_BITS);
 }
 
-// Where groups meet: copies of sums, as a device adds to one place in memory one after the other. A word is a piece of a sum, and below it
-// how many groups it is of.
+// Counted words (meet.h), one for each piece of a sum. There are copies of them, because a device executes additions to one word one after the
+// other.
 #define COPIES (SUBGROUP / PIECES)
 #define COUNT_BITS 8
 
-FN void leave(GLOBAL ulong* slots, const long* sums) {
+FN void publish(GLOBAL ulong* slots, const long* sums) {
   long piece = sums[0];
 #pragma unroll
   for (int p = 1; p < PIECES; ++p) piece = local_id() == p ? sums[p] : piece;
   if (local_id() < PIECES) {
-    atomic_merge_global64(&slots[group_id() % COPIES * PIECES + known_here(local_id())], ((ulong)piece << COUNT_BITS) + 1);
+    publish_counted(&slots[group_id() % COPIES * PIECES + known_here(local_id())], (ulong)piece, COUNT_BITS);
   }
 }
 
-// Adds what all other groups left, when it is there, and clears it.
-FN void take(GLOBAL ulong* slots, uint others, long* sums) {
+// Adds the sums of all other groups.
+FN void gather(GLOBAL ulong* slots, uint others, long* sums) {
   const uint groups = (others + (COPIES - 1) - local_id() / PIECES) / COPIES;
-  ulong word;
-  do {  // all together: a sub-group whose work-items leave a loop one by one is slow from there on
-    word = atomic_load_global64(&slots[local_id()]);
-  } while (subgroup_ballot(((uint)word & ((1u << COUNT_BITS) - 1)) != groups) != 0);
-  store_settled_global64(&slots[local_id()], 0);
+  const ulong word = gather_counted(&slots[local_id()], groups, COUNT_BITS);
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) sums[p] += subgroup_add_s64(local_id() % PIECES == p ? (long)word >> COUNT_BITS : 0);
 }
@@ -316,12 +311,12 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) sums[p] = shared(p, storage);
   if (!last) {
-    leave(slots, sums);
+    publish(slots, sums);
     return;
   }
   if (others != 0) {
     start_next();
-    take(slots, others, sums);
+    gather(slots, others, sums);
   }
   leave_sum(sums, count != 0, to);
 }

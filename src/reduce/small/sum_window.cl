@@ -3,9 +3,8 @@
 // word of how large they are, and they are not much larger or finer. Else in limbs (limbs.h): a work-item whose additions are not exact, as
 // with what is no number, reads its terms again and adds them to columns of limbs: slower, never wrong.
 //
-// Groups add their fixed-point numbers to a few words that count them as well, or leave their limbs in a slot each; from there the last
-// group takes them. Nobody fences, as each word says of itself that it is there, but for groups whose numbers do not fit. The last group
-// waits for the others, which wait for nothing: the device must hold two groups.
+// Groups add their fixed-point numbers to counted words, or publish their limbs in slots (meet.h). The last group gathers them: the device must
+// hold two groups.
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
@@ -75,24 +74,24 @@ FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED s
 }
 #endif
 
-// A word of a slot says that it is there, of what kind the slot is, and at which limb it begins; below are 48 bits of two limbs' value.
-#define PRESENT ((ulong)1 << 63)
+// Two kinds of slots (meet.h). A word of the first kind says at which limb it begins; below are 48 bits, the value of two limbs. What does not fit is
+// published in a wide slot.
 #define HAS_OTHER ((ulong)1 << 62)  // there was anything but -0.0
-#define IS_WIDE ((ulong)1 << 61)    // all is in the words for that
+#define IS_WIDE ((ulong)1 << 61)    // all is in the wide slot
 #define LIMB_SHIFT 48
 #define LIMB_MASK 0x1fffu
 
 // By a sub-group.
-FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
+FN void publish(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
   const uint lane = local_id();
   LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
   const uint used = used_limbs(storage), first = used & 0xffffu;
   const uint wide = only_wide || storage[STORAGE_WIDE] || (used >> 16) > first + 2 * SLOT;
   if (lane < SLOT && !only_wide) {
     const uint limb = first + 2 * lane;
-    ulong word = PRESENT | (storage[STORAGE_OTHER] ? HAS_OTHER : 0);
+    ulong word = storage[STORAGE_OTHER] ? HAS_OTHER : 0;
     word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
-    atomic_store_global64(&slots[group_id() * SLOT + lane], word);
+    publish_word(&slots[group_id() * SLOT + lane], word);
   }
   if (!wide) return;
   // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
@@ -101,7 +100,7 @@ FN void leave(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
     const uint value =
         i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0)
         : i == LIMBS + COUNTER_OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - LIMBS];
-    atomic_store_global64(&place[i], PRESENT | value);
+    publish_word(&place[i], value);
   }
 }
 
@@ -111,24 +110,16 @@ FN void add_word(LOCAL uint* storage, uint limb, long value) {
   atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
 }
 
-// Adds up the slots of the other groups, as they come, and clears them: a work-item for each word. Groups that are wide are marked.
-#define BATCH 4  // words that a work-item waits for at once
-FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
+// Adds up the slots of the other groups as they arrive: a work-item for each word. Marks the groups with wide slots.
+FN void gather_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
   const uint all = (group_count() - 1) * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
-    uint complete;
-    do {
-      complete = 1;
+    uint wanted = 0;
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) {
-        const uint at = first + i * GROUP_SIZE;
-        words[i] = at < all ? atomic_load_global64(&slots[at]) : PRESENT;
-      }
-#pragma unroll
-      for (int i = 0; i < BATCH; ++i) complete &= (uint)(words[i] >> 63);
-    } while (!complete);
+    for (int i = 0; i < BATCH; ++i) wanted |= (uint)(first + i * GROUP_SIZE < all) << i;
+    gather_batch(&slots[first], wanted, words);
     // Those at the same limb first add up in a register.
     const uint limb = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
     long sum = 0;
@@ -156,23 +147,40 @@ FN void take_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
   }
 }
 
-// The same for what did not fit.
-FN void take_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
+#if FIXED_POINT
+// Marks the groups that failed, which publish wide slots: polls the first word of each until all are found.
+FN void mark_failed(GLOBAL ulong* slots, LOCAL uint* storage) {
+  LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
+  const uint others = group_count() - 1;
+  GLOBAL const ulong* places = slots + group_count() * SLOT;
+  for (;;) {
+    barrier_local();
+    const uint left = storage[STORAGE_FAILED] - 1;
+    barrier_local();
+    if (left == 0) return;
+    for (uint at = local_id(); at < others; at += GROUP_SIZE) {
+      if (marks[at] != 0 || atomic_load_global64(&places[at * WIDE]) == 0) continue;
+      marks[at] = 1;
+      atomic_add_local32(&storage[STORAGE_FAILED], ~0u);
+    }
+  }
+}
+#endif
+
+// The same for wide slots of the groups that are marked.
+FN void gather_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
   const uint all = (group_count() - 1) * WIDE;
   GLOBAL ulong* places = slots + group_count() * SLOT;
   for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
     ulong words[BATCH];
-    uint complete;
-    do {
-      complete = 1;
+    uint wanted = 0;
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) {
-        const uint at = first + i * GROUP_SIZE;
-        words[i] = at < all && marks[at / WIDE] ? atomic_load_global64(&places[at]) : PRESENT;
-        complete &= (uint)(words[i] >> 63);
-      }
-    } while (!complete);
+    for (int i = 0; i < BATCH; ++i) {
+      const uint at = first + i * GROUP_SIZE;
+      wanted |= (uint)(at < all && marks[at / WIDE] != 0) << i;
+    }
+    gather_batch(&places[first], wanted, words);
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       const uint at = first + i * GROUP_SIZE, place = at % WIDE;
@@ -211,8 +219,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
   load_tile(v, left, right, (ulong)group_id() * TILE, count);  // on its way while local memory is cleared
 #if FIXED_POINT
   GLOBAL ulong* const meeting = state_place + STATE_WORDS;
-  GLOBAL ulong* const failures = meeting + SUBGROUP;
-  slots += STATE_WORDS + SUBGROUP + (group_count() + 7) / 8 * 8;
+  slots += STATE_WORDS + SUBGROUP;
 #endif
 #pragma unroll
   for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
@@ -244,10 +251,10 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     own = sum.failed;
     if (!is_last) {
       if (!RARELY(own)) {
-        leave_fixed(meeting, sum);
+        publish_fixed(meeting, sum);
         return;
       }
-      leave_failure(meeting, failures);
+      publish_failure(meeting);
     } else {
       if (own) sum = no_sum();
       sum.failed = own;
@@ -256,7 +263,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
         GLOBAL ulong* to = address_known_here(place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset)));
         if (others != 0) {
           start_next();
-          sum = take_fixed(meeting, others, sum);
+          sum = gather_fixed(meeting, others, sum);
         }
         if (!RARELY(sum.failed)) {
           round_fixed(sum, field, count == 0, to);
@@ -264,13 +271,12 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
             store_settled_global64(state_place, state_of(field, 0, failures_of(state) - 1));
           }
         } else {
-          fence_device();
-          storage[STORAGE_FAILED] = 1;
+          storage[STORAGE_FAILED] = 1 + sum.failed_groups;
         }
       }
       barrier_local();  // the others wait here, for what they rarely have to do
       if (!RARELY(storage[STORAGE_FAILED])) return;
-      mark_failed(failures, others, (LOCAL uchar*)(storage + STORAGE_MARKS));
+      mark_failed(slots, storage);
       if (local_id() < SUBGROUP) {
         const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
 #pragma unroll
@@ -316,7 +322,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     barrier_local();
   }
   if (!is_last) {
-    if (local_id() < SUBGROUP) leave(slots, storage, tried);
+    if (local_id() < SUBGROUP) publish(slots, storage, tried);
     return;
   }
   if (others != 0) {
@@ -324,11 +330,11 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     if (tried) {
       if (local_id() == 0) storage[STORAGE_WIDE] = 1;
     } else {
-      take_slots(slots, storage);
+      gather_slots(slots, storage);
     }
     barrier_local();
     if (storage[STORAGE_WIDE] != 0) {
-      take_wide(slots, storage);
+      gather_wide(slots, storage);
       barrier_local();
     }
   }

@@ -23,10 +23,10 @@ constexpr std::uint32_t kMostGroups = 1024;                       // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
 // Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
-// numbers what launches leave to the next, where groups meet, and a word for each that fails.
+// numbers the state that launches leave to the next, and counted words.
 std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
-  return entries.lower_bits != 0 ? 16 + 32 + (groups + 7) / 8 * 8 + slots : slots;
+  return entries.lower_bits != 0 ? 16 + 32 + slots : slots;
 }
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
@@ -42,7 +42,8 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
 }
 
 std::vector<std::string_view> files_of(DType type, Terms terms) {
-  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/small/elements.h"};
+  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/device/meet.h",
+                                      "reduce/small/elements.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
     add({"reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h",
