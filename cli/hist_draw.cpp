@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 namespace samesum::cli {
 namespace {
@@ -33,11 +34,11 @@ std::string across(std::size_t length) {
   return bar + kAcross[length % 8];
 }
 
-std::uint64_t greatest_of(const std::vector<std::uint64_t>& counts) {
+std::uint64_t greatest_of(std::span<const std::uint64_t> counts) {
   return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
 }
 
-void draw_lines(Output& out, const std::vector<std::string>& labels, const std::vector<std::uint64_t>& counts, bool logarithmic,
+void draw_lines(Output& out, const std::vector<std::string>& labels, std::span<const std::uint64_t> counts, bool logarithmic,
                 std::uint32_t width) {
   std::size_t label_width = 0, count_width = 0;
   for (const std::string& label : labels) label_width = std::max(label_width, label.size());
@@ -106,7 +107,7 @@ std::uint32_t terminal_width() {
 }
 
 std::vector<std::uint64_t> bars_of(const Histogram& histogram, std::size_t most) {
-  const auto& counts = histogram.counts();
+  const auto counts = histogram.counts();
   const std::size_t each = (counts.size() + most - 1) / most;
   std::vector<std::uint64_t> bars((counts.size() + each - 1) / each);
   for (std::size_t i = 0; i < counts.size(); ++i) bars[i / each] += counts[i];
@@ -164,7 +165,7 @@ Json json_of(const Chart& chart) {
     one["under"] = histogram.under();
     one["over"] = histogram.over();
     one["nan"] = histogram.nan_count();
-    one["counts"] = histogram.counts();
+    one["counts"] = std::vector(histogram.counts().begin(), histogram.counts().end());
     if (histogram.total() != histogram.nan_count()) {
       for (const double p : {0.25, 0.5, 0.75}) {
         const Quantile quantile = histogram.quantile(p);

@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace samesum SAMESUM_EXPORT {
@@ -125,10 +126,12 @@ class Histogram {
   /// @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1 samples.
   Histogram(Bins bins, std::span<const std::uint64_t> slots);
   /// The same from the counts of the bins, and those of the other samples.
-  Histogram(Bins bins, std::vector<std::uint64_t> counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan);
+  Histogram(Bins bins, const std::vector<std::uint64_t>& counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan);
+  /// From slots of 32 bits, as devices count them. Many are converted by all cores. @throws Error (usage) for another number of them.
+  Histogram(Bins bins, std::span<const std::uint32_t> slots);
 
   const Bins& bins() const noexcept { return bins_; }
-  const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
+  std::span<const std::uint64_t> counts() const noexcept { return counts_; }
   std::uint64_t under() const noexcept { return under_; }  ///< samples below the first edge
   std::uint64_t over() const noexcept { return over_; }    ///< above the last edge
   std::uint64_t nan_count() const noexcept { return nan_; }
@@ -174,10 +177,31 @@ class Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
+  /// An allocator for elements that are written right after they are made: they are not set to zero, so that the pages of a large array are
+  /// first touched by the threads that fill them.
+  template <class T>
+  struct Uninitialized : std::allocator<T> {
+    Uninitialized() noexcept = default;
+    template <class U>
+    Uninitialized(const Uninitialized<U>&) noexcept {}
+    template <class U>
+    struct rebind {
+      using other = Uninitialized<U>;
+    };
+    template <class U>
+    void construct(U* place) noexcept {
+      ::new (static_cast<void*>(place)) U;
+    }
+    template <class U, class V>
+    void construct(U* place, V&& value) noexcept {
+      ::new (static_cast<void*>(place)) U(std::forward<V>(value));
+    }
+  };
+
   void check_total() const;
 
   Bins bins_;
-  std::vector<std::uint64_t> counts_;
+  std::vector<std::uint64_t, Uninitialized<std::uint64_t>> counts_;
   std::uint64_t under_ = 0, over_ = 0, nan_ = 0;
 };
 

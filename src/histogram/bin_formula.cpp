@@ -135,7 +135,7 @@ Histogram count_values(const Array& data, const Bins& bins, const Options& optio
   const BinFormula& own = *bins.formula();
   const std::unique_ptr<Source> values = map(own.formula, {FormulaInput(std::string(kSample), data)}, own.parameters);
   const Histogram counted = histogram(*values, Bins::between(std::move(edges)), options);
-  const std::vector<std::uint64_t>& counts = counted.counts();
+  const std::span<const std::uint64_t> counts = counted.counts();
   return Histogram(bins, {counts.begin(), counts.end() - 1}, counted.under(), counted.over() + counts.back(), counted.nan_count());
 }
 

@@ -4,11 +4,13 @@
 #include <samesum/histogram_nd.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "core/visit.hpp"
 #include "exact/counted.hpp"
 #include "histogram/count.hpp"
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +27,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kGreatest = std::numeric_limits<double>::max();
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
+
+void check_slots(const Bins& bins, std::size_t slots) {
+  if (slots == bins.count() + 3) return;
+  refuse(fmt::format("a histogram over {} bins is made of {} counts: those below, in, and above all bins, and of NaNs; here are {}",
+                     bins.count(), bins.count() + 3, slots));
+}
 
 void check(double low, double high, std::uint64_t count) {
   if (!std::isfinite(low) || !std::isfinite(high)) refuse(fmt::format("bins from {} to {}: bounds must be finite numbers", low, high));
@@ -204,13 +212,10 @@ double Quantile::error() const noexcept {
   return std::isinf(value) ? kInfinity : std::max(value - low, high - value);
 }
 
-Histogram::Histogram(Bins bins) : bins_(std::move(bins)), counts_(bins_.count()) {}
+Histogram::Histogram(Bins bins) : bins_(std::move(bins)), counts_(bins_.count(), std::uint64_t{0}) {}
 
 Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots) : bins_(std::move(bins)) {
-  if (slots.size() != bins_.count() + 3) {
-    refuse(fmt::format("a histogram over {} bins is made of {} counts: those below, in, and above all bins, and of NaNs; here are {}",
-                       bins_.count(), bins_.count() + 3, slots.size()));
-  }
+  check_slots(bins_, slots.size());
   counts_.assign(slots.begin() + 1, slots.end() - 2);
   under_ = slots.front();
   over_ = slots[slots.size() - 2];
@@ -218,8 +223,30 @@ Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots) : bins_(st
   check_total();
 }
 
-Histogram::Histogram(Bins bins, std::vector<std::uint64_t> counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan)
-    : bins_(std::move(bins)), counts_(std::move(counts)), under_(under), over_(over), nan_(nan) {
+// Fewer than 2^32 slots of less than 2^32 samples: their sum needs no check.
+Histogram::Histogram(Bins bins, std::span<const std::uint32_t> slots) : bins_(std::move(bins)) {
+  check_slots(bins_, slots.size());
+  counts_.resize(bins_.count());
+  constexpr std::uint64_t kGrain = std::uint64_t{1} << 15;  // below, one thread is faster than waking others
+  const auto convert = [&](std::uint64_t begin, std::uint64_t end) {
+    std::copy(slots.begin() + 1 + begin, slots.begin() + 1 + end, counts_.begin() + begin);
+  };
+  if (counts_.size() <= 2 * kGrain) {
+    convert(0, counts_.size());
+  } else {
+    // Isolated: while this thread waits, it must not take over a task of the caller's that needs the same device.
+    tbb::this_task_arena::isolate([&] {
+      core::parallel_for(tbb::blocked_range<std::uint64_t>(0, counts_.size(), kGrain),
+                         [&](const tbb::blocked_range<std::uint64_t>& part) { convert(part.begin(), part.end()); });
+    });
+  }
+  under_ = slots.front();
+  over_ = slots[slots.size() - 2];
+  nan_ = slots.back();
+}
+
+Histogram::Histogram(Bins bins, const std::vector<std::uint64_t>& counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan)
+    : bins_(std::move(bins)), counts_(counts.begin(), counts.end()), under_(under), over_(over), nan_(nan) {
   if (counts_.size() != bins_.count()) {
     refuse(fmt::format("a histogram over {} bins is made of as many counts; here are {}", bins_.count(), counts_.size()));
   }

@@ -349,9 +349,7 @@ Histogram DeviceHistogram::result(const Bins& bins) {
     const std::vector<std::uint64_t> patterns(counted.begin(), counted.end());
     return Histogram(bins, problem_.plan->fold(patterns));
   }
-  const std::size_t over = counted.size() - 2;
-  return Histogram(bins, std::vector<std::uint64_t>(counted.begin() + 1, counted.end() - 2), counted.front(), counted[over],
-                   counted.back());
+  return Histogram(bins, counted);
 }
 
 void DeviceHistogram::add_to(std::vector<std::uint64_t>& slots) {

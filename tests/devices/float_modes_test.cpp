@@ -274,7 +274,7 @@ const std::vector<EntryPoint>& entry_points() {
            bits << ProductAccumulator::deserialize(found.squares().serialize()) << Accumulator::from_words(found.sum().words());
            const Histogram counted = histogram(part, bins, {.device = device});
            const Histogram back = Histogram::deserialize(counted.serialize());
-           bits << back.counts() << (back == counted) << Histogram::from_words(bins, counted.words()).counts();
+           bits << back << (back == counted) << Histogram::from_words(bins, counted.words());
          }
        }},
       {"Value", on_host,

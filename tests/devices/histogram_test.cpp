@@ -333,10 +333,24 @@ TEST(Bins, EdgesAreNumpys) {
   EXPECT_EQ(Bins::logarithmic(1, 1000, 3).edges()[1], 10);
 }
 
+TEST(Histogram, SlotsOf32BitsAreThoseOf64) {
+  for (const std::uint64_t bins : {1u, 7u, (1u << 16) + 1, 200001u}) {
+    Random random(bins);
+    std::vector<std::uint32_t> narrow(bins + 3);
+    for (std::uint32_t& slot : narrow) slot = static_cast<std::uint32_t>(random.bits(32));
+    narrow[1] = 0xffffffff;
+    const std::vector<std::uint64_t> wide(narrow.begin(), narrow.end());
+    const Bins even = Bins::even(0, 1, bins);
+    EXPECT_EQ(Histogram(even, std::span<const std::uint32_t>(narrow)), Histogram(even, std::span<const std::uint64_t>(wide))) << bins;
+    narrow.pop_back();
+    EXPECT_NE(refusal([&] { Histogram(even, std::span<const std::uint32_t>(narrow)); }).find("made of"), std::string::npos);
+  }
+}
+
 TEST(Histogram, ValuesFromCounts) {
   const std::vector<double> samples = {-5, 0, 0.5, 1, 1, 2, 3, 4, 9, kInfinity, std::numeric_limits<double>::quiet_NaN()};
   const Histogram h = histogram(std::span<const double>(samples), Bins::between({0, 1, 2, 4}));
-  EXPECT_EQ(h.counts(), (std::vector<std::uint64_t>{2, 2, 3}));
+  EXPECT_EQ(std::vector(h.counts().begin(), h.counts().end()), (std::vector<std::uint64_t>{2, 2, 3}));
   EXPECT_EQ(h.under(), 1u);
   EXPECT_EQ(h.over(), 2u);
   EXPECT_EQ(h.nan_count(), 1u);

@@ -28,7 +28,8 @@ struct Pair {
   template <class H>
   static Pair of(const H& a, const H& b, bool alike) {
     if (!alike) throw Error(ErrorKind::usage, "histograms over different bins cannot be compared");
-    Pair pair{a.counts(), b.counts()};
+    const auto a_counts = a.counts(), b_counts = b.counts();
+    Pair pair{Counts(a_counts.begin(), a_counts.end()), Counts(b_counts.begin(), b_counts.end())};
     pair.a_total = std::accumulate(pair.a.begin(), pair.a.end(), std::uint64_t{0});
     pair.b_total = std::accumulate(pair.b.begin(), pair.b.end(), std::uint64_t{0});
     if (pair.a_total == 0 || pair.b_total == 0) {
