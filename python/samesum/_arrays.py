@@ -113,6 +113,8 @@ def cuda_place(x: Any, stream: int | None) -> tuple[int, int, Any]:
             import cupy
             current = cupy.cuda.get_current_stream()
             return current.ptr, ordinal, current
+        if hasattr(x, "block_until_ready"):  # JAX, which names no stream of its own
+            x.block_until_ready()
         stream = 0
     return stream, ordinal, None  # 1 and 2 stand for the default streams, in the interface and in CUDA's drivers
 

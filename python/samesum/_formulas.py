@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @documented
-def reduce(x: Any, operator: str, identity: int | float | None = None, device: DeviceLike = None) -> Any:
+def reduce(x: Any, operator: str, identity: int | float | None = None, device: DeviceLike = None, **parameters: int | float) -> Any:
     """The elements reduced by an operator, over a fixed tree: the same bits everywhere.
 
     Parameters
@@ -22,6 +22,8 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
     identity : int or float, optional
         The result of no elements.
     {device}
+    **parameters : int or float
+        Numbers that the formula takes by name.
 
     Returns
     -------
@@ -36,8 +38,10 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
     --------
     >>> samesum.reduce([12, 18, 30], 'gcd(a, b)', 0)
     6
+    >>> samesum.reduce([3, 5, 7], 'mulmod(a, b, p)', 1, p=11)
+    6
     """
-    return _core.reduce(x, operator, identity, device)
+    return _core.reduce(x, operator, identity, parameters, device)
 
 
 def map(formula: str, **inputs: Any) -> Any:

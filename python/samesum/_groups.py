@@ -360,7 +360,8 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
 
 @documented
 def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: str = "exact", h: float = 1.0, softening: float = 0.0,
-          weights: Any = None, device: DeviceLike = None, progress: Progress = None, k: int = 1, combine: str = "", finish: str = "") -> Any:
+          weights: Any = None, device: DeviceLike = None, progress: Progress = None, k: int = 1, combine: str = "", finish: str = "",
+          identity: int | float | tuple[int | float, ...] | None = None, inputs: dict[str, Any] | None = None) -> Any:
     """For each vector of `a` the reduction over all vectors of `b` of f(a, b): nearest neighbours, densities, potentials.
 
     Parameters
@@ -382,6 +383,10 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
         How many, of smallest and argsmallest: 1 to 128.
     combine, finish : str
         In place of `reduction`: an operator as a formula of `a` and `b`, and what is made of its result `a`.
+    identity : int, float or tuple, optional
+        Of `combine`: the result for no vectors of `b`; a tuple if it has several numbers.
+    inputs : dict, optional
+        What formulas take by name: numbers, and of `f` arrays with a number for each vector of `b`, or with a vector under a name such as ``'v[]'``.
 
     Returns
     -------
@@ -395,7 +400,9 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
     >>> samesum.pairs([1, 5], [4, 3, 9], 'absdiff', 'argsmallest', k=2)
     array([[1, 0],
            [0, 1]])
+    >>> samesum.pairs([0.0, 1.0], [2.0, 5.0], 'q*exp(-s*sqdist(a, b))', inputs={'q': [1.0, 2.0], 's': 0.0})
+    array([3., 3.])
     """
     if progress is not None:
         return watched(pairs, locals())
-    return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, device)
+    return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs or {}, device)

@@ -1,6 +1,7 @@
 // Results of many groups: by key, by index, of every prefix, over bins of several axes, of all pairs.
 #include "groups.hpp"
 
+#include "formulas.hpp"
 #include "objects.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -191,21 +192,26 @@ nb::tuple weigh_cells(const nb::list& coordinates, nb::handle weights, const std
 
 nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy, double h,
                      double softening, nb::handle weights, std::uint32_t k, const std::string& combine, const std::string& finish,
-                     nb::handle device) {
+                     nb::handle identity, const nb::dict& named, nb::handle device) {
   const View left(a), right(b);
   std::unique_ptr<View> weight;
   Options options = options_of(nb::none(), device);
   PairsProblem problem{
       .reduction = parse_pair_reduction(reduction), .accuracy = parse_pair_accuracy(accuracy), .h = h, .softening = softening};
   problem.k = k;
-  if (!combine.empty()) {
-    problem.combine.emplace(Formula(combine));
-    if (!finish.empty()) problem.combine->finish.emplace(finish);
+  const Inputs inputs(named);
+  nb::dict numbers;  // which an operator takes, too
+  for (const auto& [key, value] : named) {
+    if (PyLong_Check(value.ptr()) != 0 || PyFloat_Check(value.ptr()) != 0) numbers[key] = value;
   }
+  if (!combine.empty()) problem.combine = operator_of(combine, identity, numbers, finish);
   if (f.find('(') == std::string::npos) {
     problem.f = parse_pair_function(f);
+    if (!inputs.arrays.empty()) throw Error(ErrorKind::usage, "f is '" + f + "': only a formula, as in 'q*sqdist(a, b)', has inputs");
   } else {
     problem.formula = Formula(f);
+    problem.parameters = inputs.parameters;
+    problem.of_y = inputs.arrays;
   }
   const Array& vectors = every(left).array();
   if (vectors.rank() > 2 || every(right).array().rank() != vectors.rank()) {
@@ -251,7 +257,7 @@ void bind_groups(nb::module_& m) {
   m.def("count_cells", &count_cells, nb::arg(), nb::arg(), nb::arg().none());
   m.def("weigh_cells", &weigh_cells);
   m.def("pairs", &all_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg().none());
+        nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace samesum::python

@@ -1,6 +1,7 @@
 // The module samesum._core: what the package samesum calls. It has no defaults and no choices of its own: these are in samesum/__init__.py.
 #include "arrow.hpp"
 #include "dlpack.hpp"
+#include "formulas.hpp"
 #include "groups.hpp"
 #include "objects.hpp"
 
@@ -48,6 +49,7 @@ NB_MODULE(_core, m) {
   add_exceptions(m);
   samesum::python::bind_objects(m);
   samesum::python::bind_reductions(m);
+  samesum::python::bind_formulas(m);
   samesum::python::bind_groups(m);
   samesum::python::bind_lazy(m);
   samesum::python::bind_parts(m);

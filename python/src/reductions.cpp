@@ -159,72 +159,6 @@ nb::list quantiles(nb::handle x, const std::vector<double>& q, const std::string
   return result;
 }
 
-nb::object reduce(nb::handle x, const std::string& formula, nb::handle identity, nb::handle device) {
-  const View view(x);
-  Options options = options_of(nb::none(), device);
-  std::vector<Value> none;
-  if (nb::isinstance<nb::int_>(identity)) {
-    none.push_back(FormulaParameter("", nb::cast<std::int64_t>(identity)).value);
-  } else if (!identity.is_none()) {
-    none.push_back(FormulaParameter("", nb::cast<double>(identity)).value);
-  }
-  const Operator op(Formula(formula), std::move(none));
-  const std::vector<Value> found = run(view.bytes(), options, [&] { return samesum::reduce(real(view).array(), op, options); });
-  return number(found.at(0));
-}
-
-/// The arrays and the numbers that a formula takes by name.
-struct Inputs {
-  explicit Inputs(const nb::dict& named) {
-    for (const auto& [key, value] : named) {
-      const std::string name = nb::cast<std::string>(key);
-      if (PyLong_Check(value.ptr()) != 0) {
-        parameters.emplace_back(name, nb::cast<std::int64_t>(value));
-      } else if (PyFloat_Check(value.ptr()) != 0) {
-        parameters.emplace_back(name, nb::cast<double>(value));
-      } else {
-        views.push_back(std::make_unique<View>(value));
-        arrays.emplace_back(name, every(*views.back()).array());
-        bytes += views.back()->bytes();
-      }
-    }
-  }
-
-  std::vector<std::unique_ptr<View>> views;
-  std::vector<FormulaInput> arrays;
-  std::vector<FormulaParameter> parameters;
-  std::uint64_t bytes = 0;
-};
-
-nb::object sum_map(const std::string& text, const nb::dict& named, nb::handle nan, nb::handle device) {
-  const Inputs inputs(named);
-  const Formula formula(text);
-  Options options = options_of(nan, device);
-  const Accumulator sum =
-      run(inputs.bytes, options, [&] { return accumulate(*samesum::map(formula, inputs.arrays, inputs.parameters), options); });
-  return is_integer(sum.result_type()) && sum.count() != 0 ? integer(sum) : nb::cast(sum.round(options.nan));
-}
-
-nb::list map_formula(const std::string& text, const nb::dict& named) {
-  const Inputs inputs(named);
-  const Formula formula(text);
-  const std::vector<std::uint64_t> shape = shape_of(inputs.arrays);
-  std::vector<Values> results;
-  for (const DType type : formula.describe(inputs.arrays, inputs.parameters).results) results.emplace_back(type, shape);
-  std::vector<Array> places;
-  for (const Values& values : results) places.push_back(values.array());
-  {
-    nb::gil_scoped_release release;
-    map(formula, inputs.arrays, inputs.parameters, places);
-  }
-  nb::list list;
-  for (Values& values : results) {
-    const DType type = values.type();
-    list.append(array_of(std::move(values), type));
-  }
-  return list;
-}
-
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
@@ -254,9 +188,6 @@ void bind_reductions(nb::module_& m) {
   m.def("exact_dot", &exact_dot);
   m.def("stats", &stats, nb::arg(), nb::arg().none());
   m.def("quantiles", &python::quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
-  m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
-  m.def("map", &map_formula);
-  m.def("sum_map", &sum_map, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
 }
 
 }  // namespace samesum::python

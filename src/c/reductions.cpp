@@ -2,11 +2,13 @@
 #include "c/handles.hpp"
 
 #include <samesum/axes.hpp>
+#include <samesum/complex.hpp>
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 
 using namespace samesum;
@@ -19,6 +21,14 @@ template <class Result, class Reduce>
 samesum_status reduce_to(const samesum_array* array, const samesum_options* options, Result* result, const Reduce& reduce) {
   return guard([&] { need(result, "result") = reduce(array_of(array), options_of(options)); });
 }
+
+// The same of complex numbers.
+template <class Result, class Reduce>
+samesum_status reduce_complex(const samesum_array* parts, const samesum_options* options, Result* result, const Reduce& reduce) {
+  return guard([&] { need(result, "result") = reduce(ComplexArray(array_of(parts)), options_of(options)); });
+}
+
+samesum_complex complex_of(const std::complex<double>& number) { return {number.real(), number.imag()}; }
 
 }  // namespace
 
@@ -75,6 +85,22 @@ samesum_status samesum_quantiles(const samesum_array* array, const double* p, si
     const Quantiles found = quantiles(array_of(array), need(p, count, "p"), rule, options_of(options));
     std::ranges::transform(found.values, places.begin(), [](const Value& value) { return c::value_of(value); });
   });
+}
+
+samesum_status samesum_complex_sum(const samesum_array* parts, const samesum_options* options, samesum_complex* result) {
+  return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return complex_of(sum(data, how)); });
+}
+samesum_status samesum_complex_mean(const samesum_array* parts, const samesum_options* options, samesum_complex* result) {
+  return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return complex_of(mean(data, how)); });
+}
+samesum_status samesum_complex_product(const samesum_array* parts, const samesum_options* options, samesum_complex* result) {
+  return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return complex_of(product(data, how)); });
+}
+samesum_status samesum_complex_norm(const samesum_array* parts, const samesum_options* options, double* result) {
+  return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return norm(data, how); });
+}
+samesum_status samesum_complex_squared_norm(const samesum_array* parts, const samesum_options* options, double* result) {
+  return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return squared_norm(data, how); });
 }
 
 samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count, int keep,

@@ -50,6 +50,31 @@ static void reductions(void) {
   CHECK(number == 3);
 }
 
+static void complex_numbers(void) {
+  double _Complex z[3]; /* the parts cancel, but for 1 + 3i */
+  const double parts[] = {1e300, 3, 1, 1e300, -1e300, -1e300};
+  memcpy(z, parts, sizeof z);
+  const uint64_t shape[] = {3, 2};
+  const samesum_array array = {.data = z, .type = SAMESUM_FLOAT64, .rank = 2, .shape = shape};
+  samesum_complex number;
+  OK(samesum_complex_sum(&array, NULL, &number));
+  CHECK(number.real == 1 && number.imag == 3);
+  OK(samesum_complex_mean(&array, NULL, &number));
+  CHECK(number.real == 1.0 / 3 && number.imag == 1);
+  const float few[] = {1, 2, 3, -1, 0, 2}; /* (1 + 2i)(3 - i) 2i = -10 + 10i */
+  const samesum_array narrow = {.data = few, .type = SAMESUM_FLOAT32, .rank = 2, .shape = shape};
+  OK(samesum_complex_product(&narrow, NULL, &number));
+  CHECK(number.real == -10 && number.imag == 10);
+  double real = 0;
+  OK(samesum_complex_squared_norm(&narrow, NULL, &real));
+  CHECK(real == 19);
+  OK(samesum_complex_norm(&narrow, NULL, &real));
+  CHECK(real == sqrt(19.0));
+  const samesum_array no_parts = {.data = few, .type = SAMESUM_FLOAT32, .rank = 1, .shape = shape};
+  CHECK(samesum_complex_norm(&no_parts, NULL, &real) == SAMESUM_USAGE && real == sqrt(19.0));
+  CHECK(samesum_complex_sum(&array, NULL, NULL) == SAMESUM_USAGE);
+}
+
 static void axes_and_formulas(void) {
   const float x[] = {1, 2, 3, 4, 5, 6};
   const uint64_t shape[] = {2, 3};
@@ -217,6 +242,7 @@ int main(void) {
   CHECK(strcmp(samesum_message(), "") == 0);
   CHECK(strlen(samesum_version()) >= 5);
   reductions();
+  complex_numbers();
   axes_and_formulas();
   accumulators();
   statistics_and_histograms();

@@ -175,6 +175,25 @@ class Grids(unittest.TestCase):
 
 
 class Pairs(unittest.TestCase):
+    def test_identity_parameters_and_inputs(self):
+        rng = np.random.default_rng(11)
+        a, b, q = rng.integers(-9, 9, (5, 2)).astype(float), rng.integers(-9, 9, (7, 2)).astype(float), rng.integers(1, 9, 7).astype(float)
+        squares = ((a[:, None] - b[None]) ** 2).sum(2)
+        self.assertEqual(samesum.pairs(a, b, "s*q*sqdist(a, b)", inputs={"q": q, "s": 0.5}).tolist(), (squares * q * 0.5).sum(1).tolist())
+        self.assertEqual(samesum.pairs(a, b, "dot(v, a)", "max", inputs={"v[]": b}).tolist(), (a @ b.T).max(1).tolist())
+        ints = [each.astype(int) for each in (a, b)]
+        found = samesum.pairs(*ints, "(sqdist(a, b), 1)", combine="((a[0] + b[0]) % p, a[1] + b[1])", finish="a[0]*m", inputs={"p": 7, "m": 3})
+        self.assertEqual(found.tolist(), (squares.astype(int).sum(1) % 7 * 3).tolist())
+        nothing = samesum.pairs(a, b[:0], "sqdist(a, b)", combine="max(a, b)", identity=-1.0)
+        self.assertEqual(nothing.tolist(), [-1.0] * 5)
+        both = samesum.pairs(a, b[:0], "(sqdist(a, b), a[0])", combine="(a[0] + b[0], max(a[1], b[1]))", identity=(0.0, -2.5))
+        self.assertEqual(both.tolist(), [[0.0, -2.5]] * 5)
+        self.assertEqual(samesum.reduce(np.array([3, 5, 7]), "mulmod(a, b, p)", 1, p=11), 105 % 11)
+        for wrong in (lambda: samesum.pairs(a, b, "sqdist", inputs={"q": q}), lambda: samesum.reduce([1, 2], "a + b", p=np.ones(2)),
+                      lambda: samesum.reduce([1, 2], "a + b", np.ones(2)), lambda: samesum.pairs(a, b, "q*sqdist(a, b)")):
+            with self.assertRaises(samesum.SamesumError):
+                wrong()
+
     def test_pairs(self):
         rng = np.random.default_rng(6)
         a, b = rng.integers(-9, 9, (13, 3)).astype(float), rng.integers(-9, 9, (17, 3)).astype(float)

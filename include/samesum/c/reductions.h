@@ -33,6 +33,24 @@ SAMESUM_C_API samesum_status samesum_quantile(const samesum_array* array, double
 SAMESUM_C_API samesum_status samesum_quantiles(const samesum_array* array, const double* p, size_t count, const char* method,
                                                const samesum_options* options, samesum_value* results);
 
+/* --- complex numbers --------------------------------------------------------------------------------------------------------------- */
+
+/* A result. `double _Complex` of C has the same memory. */
+typedef struct samesum_complex {
+  double real, imag;
+} samesum_complex;
+/* Of complex numbers an array has the parts: float32 or float64 (or narrower), and a last axis of two elements, the real and the imaginary
+ * part. So do float _Complex and double _Complex lie in memory. Each part of a sum or mean is rounded once; a NaN in one part does not
+ * touch the other. A product goes by the fixed tree over the index. Along axes, samesum_reduce_axes() gives sums and means of the parts. */
+SAMESUM_C_API samesum_status samesum_complex_sum(const samesum_array* parts, const samesum_options* options, samesum_complex* result);
+SAMESUM_C_API samesum_status samesum_complex_mean(const samesum_array* parts, const samesum_options* options, samesum_complex* result);
+SAMESUM_C_API samesum_status samesum_complex_product(const samesum_array* parts, const samesum_options* options, samesum_complex* result);
+/* The root of the sum of the squared magnitudes, and that sum, rounded once. */
+SAMESUM_C_API samesum_status samesum_complex_norm(const samesum_array* parts, const samesum_options* options, double* result);
+SAMESUM_C_API samesum_status samesum_complex_squared_norm(const samesum_array* parts, const samesum_options* options, double* result);
+
+/* --- along axes -------------------------------------------------------------------------------------------------------------------- */
+
 typedef enum samesum_reduction SAMESUM_C_ENUM {
   SAMESUM_REDUCE_SUM,
   SAMESUM_REDUCE_MEAN,

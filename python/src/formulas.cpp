@@ -1,0 +1,94 @@
+// Formulas, and reductions by operators.
+#include "formulas.hpp"
+
+#include <nanobind/stl/string.h>
+#include <samesum/samesum.hpp>
+
+#include <utility>
+
+namespace samesum::python {
+
+Inputs::Inputs(const nb::dict& named) {
+  for (const auto& [key, value] : named) {
+    std::string name = nb::cast<std::string>(key);
+    if (PyLong_Check(value.ptr()) != 0) {
+      parameters.emplace_back(name, nb::cast<std::int64_t>(value));
+    } else if (PyFloat_Check(value.ptr()) != 0) {
+      parameters.emplace_back(name, nb::cast<double>(value));
+    } else {
+      const bool vector = name.ends_with("[]");
+      if (vector) name.resize(name.size() - 2);
+      views.push_back(std::make_unique<View>(value));
+      arrays.emplace_back(name, every(*views.back()).array(), vector);
+      bytes += views.back()->bytes();
+    }
+  }
+}
+
+Operator operator_of(const std::string& combine, nb::handle identity, const nb::dict& parameters, const std::string& finish) {
+  nb::dict numbers;
+  if (nb::isinstance<nb::tuple>(identity)) {
+    for (nb::handle each : identity) numbers[nb::str(std::to_string(nb::len(numbers)).c_str())] = each;
+  } else if (!identity.is_none()) {
+    numbers["0"] = identity;
+  }
+  const Inputs none(numbers), named(parameters);
+  if (!none.arrays.empty()) throw Error(ErrorKind::usage, "identity has to be a number, or a tuple of a number for each component");
+  if (!named.arrays.empty()) {
+    throw Error(ErrorKind::usage, "the parameter '" + named.arrays[0].name + "' of an operator is an array: it has to be a number");
+  }
+  std::vector<Value> values;
+  for (const FormulaParameter& each : none.parameters) values.push_back(each.value);
+  Operator op(Formula(combine), std::move(values), named.parameters);
+  if (!finish.empty()) op.finish.emplace(finish);
+  return op;
+}
+
+namespace {
+
+nb::object reduce(nb::handle x, const std::string& formula, nb::handle identity, const nb::dict& parameters, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nb::none(), device);
+  const Operator op = operator_of(formula, identity, parameters, "");
+  const std::vector<Value> found = run(view.bytes(), options, [&] { return samesum::reduce(real(view).array(), op, options); });
+  return number(found.at(0));
+}
+
+nb::object sum_map(const std::string& text, const nb::dict& named, nb::handle nan, nb::handle device) {
+  const Inputs inputs(named);
+  const Formula formula(text);
+  Options options = options_of(nan, device);
+  const Accumulator sum =
+      run(inputs.bytes, options, [&] { return accumulate(*samesum::map(formula, inputs.arrays, inputs.parameters), options); });
+  return is_integer(sum.result_type()) && sum.count() != 0 ? integer(sum) : nb::cast(sum.round(options.nan));
+}
+
+nb::list map_formula(const std::string& text, const nb::dict& named) {
+  const Inputs inputs(named);
+  const Formula formula(text);
+  const std::vector<std::uint64_t> shape = shape_of(inputs.arrays);
+  std::vector<Values> results;
+  for (const DType type : formula.describe(inputs.arrays, inputs.parameters).results) results.emplace_back(type, shape);
+  std::vector<Array> places;
+  for (const Values& values : results) places.push_back(values.array());
+  {
+    nb::gil_scoped_release release;
+    map(formula, inputs.arrays, inputs.parameters, places);
+  }
+  nb::list list;
+  for (Values& values : results) {
+    const DType type = values.type();
+    list.append(array_of(std::move(values), type));
+  }
+  return list;
+}
+
+}  // namespace
+
+void bind_formulas(nb::module_& m) {
+  m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
+  m.def("map", &map_formula);
+  m.def("sum_map", &sum_map, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+}
+
+}  // namespace samesum::python

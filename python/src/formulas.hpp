@@ -1,0 +1,32 @@
+// Formulas and operators from Python's objects.
+#pragma once
+
+#include "objects.hpp"
+
+#include <samesum/formula.hpp>
+#include <samesum/operator.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace samesum::python {
+
+/// The arrays and the numbers that a formula takes by name; of "x[]" a vector at each position.
+struct Inputs {
+  explicit Inputs(const nb::dict& named);
+
+  std::vector<std::unique_ptr<View>> views;
+  std::vector<FormulaInput> arrays;
+  std::vector<FormulaParameter> parameters;
+  std::uint64_t bytes = 0;
+};
+
+/// An operator: `identity` is None, a number, or a tuple with one for each component; `finish` may be empty.
+/// @throws Error (usage) where a parameter is no number.
+Operator operator_of(const std::string& combine, nb::handle identity, const nb::dict& parameters, const std::string& finish);
+
+void bind_formulas(nb::module_& m);
+
+}  // namespace samesum::python
