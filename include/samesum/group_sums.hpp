@@ -53,10 +53,10 @@ struct GroupOptions {
 /// 2^100. Of few groups each thread has a table of its own meanwhile; of many, elements are sorted by ranges of groups, 2^22 at a time.
 /// One thread at a time may add.
 ///
-/// Arrays in the memory of a device that runs kernels are added up there, if it has 64-bit atomics, memory, and no extrema are wanted: as
+/// Arrays in the memory of a device that runs kernels are added up there, if it has 64-bit atomics and memory: as
 /// integers, digits of 34 bits, which atomic additions change in any order. There, a group takes 120 bytes for float32 elements, 540 for
-/// float64 and 64 for integers; with squares 260, 1540 and 100. The sums stay on the device until something other than sums() is asked for,
-/// or elements from elsewhere are added.
+/// float64 and 64 for integers; with squares 260, 1540 and 100, with extrema 16 more. The sums stay on the device until something other
+/// than sums() is asked for, or elements from elsewhere are added.
 class GroupSums {
  public:
   /// @throws Error (usage) for 2^40 groups or more.

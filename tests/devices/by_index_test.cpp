@@ -106,9 +106,29 @@ testing::AssertionResult same(const Values& a, const Values& b) {
   return testing::AssertionSuccess();
 }
 
+std::uint64_t bits(const Value& value) {
+  return std::visit(
+      [](auto number) {
+        std::uint64_t word = 0;
+        static_assert(sizeof number == sizeof word);
+        std::memcpy(&word, &number, sizeof word);
+        return word;
+      },
+      value.number);
+}
+
 // All that is told of each group.
 void expect_equal(const GroupSums& there, const GroupSums& here) {
   for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) ASSERT_TRUE(same(there.sums(nan), here.sums(nan)));
+  if (here.options().extrema) {
+    for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+      for (std::uint64_t group = 0; group < here.groups(); ++group) {
+        if (here.count(group) == (nan == NanPolicy::skip ? here.nan_count(group) : 0)) continue;  // an error, of integers
+        ASSERT_EQ(bits(there.min(group, nan)), bits(here.min(group, nan))) << group;
+        ASSERT_EQ(bits(there.max(group, nan)), bits(here.max(group, nan))) << group;
+      }
+    }
+  }
   if (!here.options().counts) return;
   ASSERT_TRUE(same(there.counts(), here.counts()));
   for (std::uint64_t group = 0; group < here.groups(); group += 1 + here.groups() / 500) {
@@ -147,16 +167,17 @@ void check(const GroupOptions& options, unsigned seed) {
 }
 
 TEST(SumsByIndexOnDevices, OfFloat32) {
-  check<float, std::int32_t>({.squares = true}, 1);
+  check<float, std::int32_t>({.squares = true, .extrema = true}, 1);
   check<float, std::uint32_t>({.counts = false}, 2);
 }
 TEST(SumsByIndexOnDevices, OfFloat64) {
-  check<double, std::int64_t>({.squares = true}, 3);
+  check<double, std::int64_t>({.squares = true, .extrema = true}, 3);
   check<double, std::uint8_t>({.counts = false}, 4);
 }
 TEST(SumsByIndexOnDevices, OfIntegers) {
   check<std::int32_t, std::int16_t>({.squares = true}, 5);
-  check<std::uint64_t, std::uint64_t>({.squares = true}, 6);
+  check<std::uint64_t, std::uint64_t>({.squares = true, .extrema = true}, 6);
+  check<std::int16_t, std::int32_t>({.extrema = true}, 8);
   check<std::int8_t, std::int32_t>({.counts = false}, 7);
 }
 
@@ -264,7 +285,8 @@ TEST(SumsByIndexOnDevices, SegmentsAndKeys) {
       const OnDevice a(device, values);
       const By segments = by_offsets(offsets);
       EXPECT_TRUE(same(sum(a.array(), segments), sum(values, segments)));
-      EXPECT_TRUE(same(max(a.array(), segments), max(values, segments)));  // on the host
+      EXPECT_TRUE(same(max(a.array(), segments), max(values, segments)));
+      EXPECT_TRUE(same(min(a.array(), segments, {.nan = NanPolicy::skip}), min(values, segments, {.nan = NanPolicy::skip})));
       std::vector<std::int32_t> keys(values.size());
       for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random() % 90) * 77 - 1000;
       const OnDevice b(device, keys);

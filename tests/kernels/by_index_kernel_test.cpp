@@ -34,6 +34,7 @@ namespace samesum::dialect::by_key {
 #define SEGMENTS 0
 #define COUNTS 1
 #define SQUARES 1
+#define EXTREMA 1
 // clang-format off: the order matters
 #include "exact/exact.h"
 #include "groups/index/digits.h"
@@ -48,6 +49,8 @@ namespace samesum::dialect::by_key {
 #undef SEGMENTS
 #undef COUNTS
 #undef SQUARES
+#undef EXTREMA
+#undef EXTREMA_PARAMETERS
 
 namespace samesum::dialect::by_segment {
 #define FLOATS 64
@@ -57,6 +60,7 @@ namespace samesum::dialect::by_segment {
 #define SEGMENTS 1
 #define COUNTS 0
 #define SQUARES 0
+#define EXTREMA 0
 #include "exact/exact.h"
 #include "groups/index/by_index.cl"
 #include "groups/index/digits.cl"
@@ -109,22 +113,29 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
       for (std::int32_t& key : keys) key = static_cast<std::int32_t>(skewed && random() % 3 != 0 ? groups / 2 : random() % groups);
       if (sorted) std::ranges::sort(keys);
       keys[1234] = -1;
-      Planes planes(groups, kRows + 5 + kSquareRows);
+      Planes planes(groups, kRows + 5 + kSquareRows + 2);
       const uint copies = groups <= 5 ? 4 : 0, slots = copies != 0 ? static_cast<uint>(groups) * copies : 64;
       const uint phase = near ? 5 : 11, pair = near ? 3 : 5;
       const ulong chunk = 1024;
       emulation().run(3, GROUP_SIZE, [&] {
         dialect::by_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, chunk, 0, groups,
                                        planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, kSquareRows, 3,
-                                       7, slots, copies);
+                                       7, slots, copies, how % 3 != 0 ? static_cast<uint>(groups) : 0);
       });
       EXPECT_EQ(planes.noted[0], 1u);
       EXPECT_EQ(planes.noted[1], size - 1234);
       std::vector<Accumulator> exact(groups);
       std::vector<ProductAccumulator> squares(groups);
+      std::vector<ulong> least(groups), greatest(groups);
       for (std::size_t i = 0; i < size; ++i) {
         if (i == 1234) continue;
         exact[static_cast<std::size_t>(keys[i])].add(values[i]);
+        if (!std::isnan(values[i])) {
+          const auto bits = std::bit_cast<uint>(values[i]);
+          const ulong key = bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+          least[static_cast<std::size_t>(keys[i])] = std::max(least[static_cast<std::size_t>(keys[i])], ~key);
+          greatest[static_cast<std::size_t>(keys[i])] = std::max(greatest[static_cast<std::size_t>(keys[i])], key);
+        }
         if (std::isfinite(values[i]))
           squares[static_cast<std::size_t>(keys[i])].add(static_cast<double>(values[i]), static_cast<double>(values[i]));
       }
@@ -140,6 +151,8 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
       }
       for (std::uint64_t group = 0; group < groups; ++group) {
         ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
+        ASSERT_EQ(planes.words[(kRows + 5 + kSquareRows) * groups + group], least[group]);
+        ASSERT_EQ(planes.words[(kRows + 6 + kSquareRows) * groups + group], greatest[group]);
         ProductAccumulator sum;
         for (uint d = 0; d < kSquareRows; ++d) {
           // In units of 2^-298, of which the phase leaves the lowest bits of the lowest digit free.

@@ -26,7 +26,7 @@ namespace samesum::dialect {
 #define LOCAL_VAR static thread_local  // a group has a thread to itself while it runs
 #define FIXED_GROUP(size, groups)
 #define DYNLOCAL_PARAMETER(name)
-#define DYNLOCAL(name) LOCAL_VAR uint name[1 << 14]
+#define DYNLOCAL(name) alignas(16) LOCAL_VAR uint name[1 << 14]
 
 FN uint local_id() { return emulation().item(); }
 FN uint group_id() { return emulation().group(); }
@@ -49,6 +49,11 @@ FN void atomic_or_global32(uint* p, uint v) { std::atomic_ref(*p).fetch_or(v, st
 FN Late<uint> atomic_add_global32(uint* p, uint v) { return {p, v}; }
 FN Late<ulong> atomic_add_global64(ulong* p, ulong v) { return {p, v}; }
 FN void atomic_merge_global64(ulong* p, ulong v) { Late<ulong>(p, v); }
+FN void atomic_max_global64(ulong* p, ulong v) {
+  std::atomic_ref word(*p);
+  for (ulong before = word.load(std::memory_order_relaxed); before < v && !word.compare_exchange_weak(before, v, std::memory_order_relaxed);) {
+  }
+}
 FN void atomic_max_global32(uint* p, uint v) { emulation().later({p, v, Effect::max32}); }
 FN void atomic_store_global64(ulong* p, ulong v) { emulation().later({p, v, Effect::store64}); }
 FN ulong atomic_load_global64(const ulong* p) { return emulation().load(const_cast<ulong*>(p)); }

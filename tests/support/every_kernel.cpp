@@ -229,6 +229,9 @@ void build_sums_by_index(device::Device& device, bool rest) {
     if (!all || !rest) continue;
     device::build(device, groups::index_sums_source({.type = type, .index = DType::uint16, .counts = false}), "sums_by_index");
     device::build(device, groups::index_sums_source({.type = type, .segments = true, .counts = false}), "sums_by_index");
+    for (const bool segments : {false, true}) {
+      device::build(device, groups::index_sums_source({.type = type, .segments = segments, .extrema = true}), "sums_by_index");
+    }
   }
 }
 

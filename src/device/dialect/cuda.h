@@ -63,6 +63,7 @@ FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomi
 FN uint atomic_max_global32(uint* p, uint v) { return atomicMax(p, v); }
 FN uint atomic_or_global32(uint* p, uint v) { return atomicOr(p, v); }
 FN ulong atomic_add_global64(ulong* p, ulong v) { return atomicAdd((unsigned long long*)p, (unsigned long long)v); }
+FN void atomic_max_global64(ulong* p, ulong v) { atomicMax((unsigned long long*)p, (unsigned long long)v); }
 #if __CUDA_ARCH__ >= 700
 FN ulong atomic_load_global64(const ulong* p) {
   ulong value;

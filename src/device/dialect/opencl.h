@@ -56,6 +56,13 @@ FN uint atomic_cas_global32(GLOBAL uint* p, uint expected, uint desired) {
 FN ulong atomic_add_global64(GLOBAL ulong* p, ulong v) { return atom_add((volatile GLOBAL ulong*)p, v); }
 FN void atomic_merge_global64(GLOBAL ulong* p, ulong v) { atom_add((volatile GLOBAL ulong*)p, v); }
 FN ulong atomic_load_global64(GLOBAL ulong* p) { return atom_add((volatile GLOBAL ulong*)p, 0); }
+FN void atomic_max_global64(GLOBAL ulong* p, ulong v) {
+  for (ulong expected = 0; expected < v;) {  // a guess: the first exchange tells
+    const ulong found = atom_cmpxchg((volatile GLOBAL ulong*)p, expected, v);
+    if (found == expected) return;
+    expected = found;
+  }
+}
 #endif
 
 // A store, and a load of two words at a multiple of 16 bytes, each of them whole.

@@ -7,11 +7,11 @@
 // frequent, and added to the planes at the end.
 //
 // Behind the digits there are four planes that count NaNs, infinities of both signs, and -0.0; with COUNTS one that counts elements; with SQUARES
-// the digits of the sums of squares.
+// the digits of the sums of squares; with EXTREMA two of the extremes.
 //
 // Defined by the host: VALUE, the type in which elements lie (of floats their bits); FLOATS, 32 (of 16-bit ones as well), 64, or 0 for integers;
 // FLOAT_BITS(x), where FLOATS is 32, the bits of one as a float; SIGNED, of integers; VALUE_BITS, of mantissas or integers; INDEX, the type of
-// indices; SEGMENTS, whether there are offsets in place of indices; COUNTS; SQUARES; GROUP_SIZE; ITEMS, elements that a work-item loads at once.
+// indices; SEGMENTS, whether there are offsets in place of indices; COUNTS; SQUARES; EXTREMA; GROUP_SIZE; ITEMS, elements that a work-item loads at once.
 //
 // A file ahead of this one may say how an index follows from an INDEX: INDEX_OF(x), by the parameters INDEX_PARAMETERS and INDEX_SETUP, a statement.
 #ifndef INDEX_OF
@@ -138,6 +138,12 @@ typedef struct {
 
 #define COUNT_ROW(sums) ((sums)->rows + 4)
 #define SQUARE_ROW(sums) ((sums)->rows + 4 + COUNTS)
+#define EXTREMA_ROW(sums) (SQUARE_ROW(sums) + (sums)->square_rows)
+#if EXTREMA
+#define EXTREMA_PARAMETERS , uint known_groups
+#else
+#define EXTREMA_PARAMETERS
+#endif
 
 FN SHARE share_of(const SUMS* sums, VALUE x, uint group) {
   SHARE share = share_zero();
@@ -265,6 +271,38 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
 #define deposit_together deposit
 #endif
 
+#if EXTREMA
+// The least and the greatest element of a group that is not a NaN are the greatest of keys that are in the order of the elements, -0.0 below +0.0, and of
+// these keys inverted; 0 where there is no element. What a group of work-items knows of them is in local memory, where a word is read whole: few
+// elements are more than that, and need an atomic operation. An earlier state costs one that changes nothing.
+FN void note_extremes(const SUMS* sums, LOCAL ulong* known, uint room, VALUE x, uint group) {
+  if (group == NO_GROUP) return;
+#if FLOATS == 32
+  const uint bits = FLOAT_BITS(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return;
+  const ulong key = bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+#elif FLOATS == 64
+  if ((x & ~(1UL << 63)) > 0x7ffUL << 52) return;
+  const ulong key = x >> 63 != 0 ? ~x : x | 1UL << 63;
+#else
+  const ulong key = (ulong)(long)x ^ ((ulong)SIGNED << 63);
+#endif
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    const ulong mine = i == 0 ? ~key : key;
+    GLOBAL ulong* const place = sums->planes + (EXTREMA_ROW(sums) + i) * sums->groups + group;
+    if (room != 0) {
+      LOCAL ulong* const here = known + (i * room + group);
+      if (mine <= *here) continue;
+      *here = mine;
+    } else if (mine <= *(volatile GLOBAL ulong*)place) {
+      continue;
+    }
+    atomic_max_global64(place, mine);
+  }
+}
+#endif
+
 #if SEGMENTS
 // The number of the offsets from `first` to `last` (excluded) that are not above `place`, plus `first`.
 FN uint offsets_up_to(GLOBAL const ulong* offsets, uint first, uint last, ulong place) {
@@ -281,12 +319,12 @@ FN uint offsets_up_to(GLOBAL const ulong* offsets, uint first, uint last, ulong 
 #endif
 
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. `first_element` is the place of
-// the first for segments.
+// the first for segments. Of so many groups, which are all or none, local memory has the extremes that are known.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                    ulong count, ulong chunk, ulong first_element, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,
                    uint rows, uint phase, uint pair, uint square_rows, uint square_phase, uint square_pair, uint slots,
-                   uint copies INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
+                   uint copies EXTREMA_PARAMETERS INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
   INDEX_SETUP
   DYNLOCAL(memory);
   SUMS sums;
@@ -308,6 +346,10 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
   if (copies == 0) {
     for (uint i = id; i < slots; i += GROUP_SIZE) tags[i] = NO_GROUP;
   }
+#if EXTREMA
+  LOCAL ulong* const known = (LOCAL ulong*)(memory + (((LOCAL_ROWS + 1) * slots + 1) & ~1u));
+  for (uint i = id; i < 2 * known_groups; i += GROUP_SIZE) known[i] = 0;
+#endif
   barrier_local();
 #if !SEGMENTS
   // A sample of the elements: of the groups that share a slot the one that is frequent is likely to come last.
@@ -352,6 +394,10 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
       }
 #endif
     }
+#if EXTREMA
+#pragma unroll
+    for (uint k = 0; k < ITEMS; ++k) note_extremes(&sums, known, known_groups, x[k], group[k]);
+#endif
     // What belongs to one group stays with the work-item as long as the group does: of sorted indices and of segments.
     uint same = 1;
 #pragma unroll

@@ -75,6 +75,7 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
                          {"SEGMENTS", flag(what.segments)},
                          {"COUNTS", flag(what.counts)},
                          {"SQUARES", flag(what.squares)},
+                         {"EXTREMA", flag(what.extrema)},
                          {"GROUP_SIZE", std::to_string(what.group_size)},
                          {"ITEMS", std::to_string(what.items)}}};
   if (indexing != nullptr) {
@@ -109,50 +110,81 @@ class DeviceTable::Parts {
   std::optional<device::Gather> gather_;
 };
 
-std::unique_ptr<DeviceTable> DeviceTable::make(const samesum::Device& device, std::uint64_t groups, DType type, bool squares, bool counts) {
+std::unique_ptr<DeviceTable> DeviceTable::make(const samesum::Device& device, std::uint64_t groups, DType type, const GroupOptions& options) {
   const DeviceInfo& info = device.info();
   if (!info.has(Capability::kernels) || !info.has(Capability::int64_atomics) || groups == 0 || groups >= UINT32_MAX) return nullptr;
-  const DType kind = number_kind(type);
-  const std::uint64_t rows = digits_of(kind) + (squares ? square_digits_of(kind) : 0) + kSpecials + (counts ? 1 : 0);
-  if (8 * groups * rows > std::min(info.max_allocation_bytes, info.memory_bytes / 4)) return nullptr;
-  return std::unique_ptr<DeviceTable>(new DeviceTable(device, groups, kind, squares, counts));
+  std::unique_ptr<DeviceTable> table(new DeviceTable(device, groups, type, options));
+  if (8 * groups * table->rows_ > std::min(info.max_allocation_bytes, info.memory_bytes / 4)) return nullptr;
+  table->allocate();
+  return table;
 }
 
-DeviceTable::DeviceTable(const samesum::Device& device, std::uint64_t groups, DType kind, bool squares, bool counts)
-    : handle_(device), device_(handle_.implementation()), groups_(groups), squares_(squares), counts_(counts), kind_(kind) {
-  sums_.rows = digits_of(kind);
-  products_.rows = squares ? square_digits_of(kind) : 0;
-  rows_ = sums_.rows + kSpecials + (counts ? 1 : 0) + products_.rows;
-  digits_source_ = digits_source(kernels_for(kind, DType::int32, false));
-  other_words_ = counts ? 1 : (groups + 63) / 64;
+DeviceTable::DeviceTable(const samesum::Device& device, std::uint64_t groups, DType type, const GroupOptions& options)
+    : handle_(device),
+      device_(handle_.implementation()),
+      groups_(groups),
+      squares_(options.squares),
+      counts_(options.counts),
+      extrema_(options.extrema),
+      kind_(number_kind(type)),
+      signed_(is_signed(type)) {
+  sums_.rows = digits_of(kind_);
+  products_.rows = squares_ ? square_digits_of(kind_) : 0;
+  rows_ = extrema_row() + (extrema_ ? 2 : 0);
+  digits_source_ = digits_source(kernels_for(kind_, DType::int32, false));
+  other_words_ = counts_ ? 1 : (groups + 63) / 64;
+}
+
+void DeviceTable::allocate() {
   const device::Lock lock(device_.mutex());
   if (const auto room = device_.plans().take<Room>(kRoom)) {
-    if (room->planes.bytes >= 8 * groups * rows_ && room->others.bytes >= 8 * other_words_) {
+    if (room->planes.bytes >= 8 * groups_ * rows_ && room->others.bytes >= 8 * other_words_) {
       planes_ = room->planes;
       others_ = room->others;
       words_ = room->words;
       return;
     }
   }
-  planes_ = device_.allocate(8 * groups * rows_);
+  planes_ = device_.allocate(8 * groups_ * rows_);
   others_ = device_.allocate(std::max<std::uint64_t>(8 * other_words_, kLeastOthers));
   words_ = device_.allocate(4 * kWords);
 }
 
 // Memory that is not large is kept for the next table.
 DeviceTable::~DeviceTable() {
-  if (planes_.bytes > kMostKept || !device_.mutex().try_lock()) return;
+  if (planes_.bytes == 0 || planes_.bytes > kMostKept || !device_.mutex().try_lock()) return;
   device_.plans().give_back(std::string(kRoom), std::make_shared<Room>(Room{planes_, others_, words_}));
   device_.mutex().unlock();
 }
 
+std::uint32_t DeviceTable::extrema_row() const noexcept { return sums_.rows + kSpecials + (counts_ ? 1 : 0) + products_.rows; }
+
+// Of keys, as by_index.cl makes them.
+void DeviceTable::merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const {
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  if (kind_ == DType::float32) {
+    const auto number = [](std::uint64_t key) {
+      const auto bits = static_cast<std::uint32_t>(key);
+      return static_cast<double>(std::bit_cast<float>(bits >> 31 != 0 ? bits ^ 0x80000000u : ~bits));
+    };
+    to.merge_extrema(group, number(least), number(greatest));
+  } else if (kind_ == DType::float64) {
+    const auto number = [](std::uint64_t key) { return std::bit_cast<double>((key & kSign) != 0 ? key ^ kSign : ~key); };
+    to.merge_extrema(group, number(least), number(greatest));
+  } else if (signed_) {
+    to.merge_extrema(group, static_cast<std::int64_t>(least ^ kSign), static_cast<std::int64_t>(greatest ^ kSign));
+  } else {
+    to.merge_extrema(group, least, greatest);
+  }
+}
+
 bool DeviceTable::takes(const samesum::Device& device, DType type) const {
-  return &device.implementation() == &device_ && number_kind(type) == kind_;
+  return &device.implementation() == &device_ && number_kind(type) == kind_ && (!extrema_ || is_signed(type) == signed_);
 }
 
 IndexSums DeviceTable::kernels_for(DType type, DType index, bool segments) const {
   const DeviceInfo& info = device_.info();
-  return {type, index, segments, counts_, squares_, group_size_on(info), info.is_cpu ? 1u : size_of(type) == 8 ? 4u : 8u};
+  return {type, index, segments, counts_, squares_, extrema_, group_size_on(info), info.is_cpu ? 1u : size_of(type) == 8 ? 4u : 8u};
 }
 
 std::uint64_t DeviceTable::room() const noexcept {
@@ -169,7 +201,9 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool segments) 
   // NVIDIA's OpenCL launches no kernel that takes all of the 48 KiB that it reports.
   const std::uint64_t room = device_.launch_local_bytes(), usable = room - std::min(room / 8, kReservedBytes);
   const std::uint64_t budget = std::min(usable, info.is_cpu ? kCpuLocalBytes : kLocalBytes);
-  const std::uint64_t most = std::max<std::uint64_t>(budget / slot_bytes, 1);
+  // The extremes that are known are of all groups, or of none.
+  const std::uint64_t known_bytes = extrema_ && 16 * groups_ <= budget / 2 ? 16 * groups_ : 0;
+  const std::uint64_t most = std::max<std::uint64_t>((budget - known_bytes) / slot_bytes, 1);
   if (segments) {
     shape.slots = 1;  // of no use: the elements of a group are neighbours
   } else if (groups_ <= most) {
@@ -181,7 +215,8 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool segments) 
   } else {
     shape.slots = static_cast<std::uint32_t>(most);
   }
-  shape.local_bytes = static_cast<std::uint32_t>((slot_bytes * shape.slots + 15) / 16 * 16);
+  shape.known = static_cast<std::uint32_t>(known_bytes / 16);
+  shape.local_bytes = static_cast<std::uint32_t>((slot_bytes * shape.slots + 15) / 16 * 16 + known_bytes);
   const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, segments).items;
   const std::uint64_t tiles = (count + tile - 1) / tile;
   const std::uint64_t resident = info.is_cpu ? 1 : std::clamp<std::uint64_t>(2 * kLocalBytes / shape.local_bytes, 1, 4);
@@ -275,6 +310,7 @@ void DeviceTable::launch(const IndexSums& what, const device::Source& source, co
                                              products_.pair,
                                              shape.slots,
                                              shape.copies};
+  if (extrema_) arguments.emplace_back(shape.known);
   if (indexing != nullptr) arguments.insert(arguments.end(), indexing->arguments.begin(), indexing->arguments.end());
   device_.launch(device::build(device_, source, "sums_by_index"),
                  {.groups = shape.groups, .group_size = shape.group_size, .local_bytes = shape.local_bytes}, arguments);
@@ -445,6 +481,8 @@ void DeviceTable::merge_into(Table& to, std::uint32_t threads) {
   if (squares_) {
     for (std::uint32_t d = products_.lowest; d <= products_.last(); ++d) rows.push_back(squares + d);
   }
+  const std::size_t extremes = rows.size();
+  if (extrema_) rows.insert(rows.end(), {extrema_row(), extrema_row() + 1});
   const std::uint64_t range = std::uint64_t{1} << to.range_bits();
   const std::uint64_t block = std::max(range, (std::uint64_t{1} << 16) / range * range);
   std::vector<std::uint64_t> words(rows.size() * std::min(block, groups_)), others;
@@ -469,9 +507,10 @@ void DeviceTable::merge_into(Table& to, std::uint32_t threads) {
         to.merge_sum(group, static_cast<std::int64_t>(word(row)), unit + static_cast<int>(kDigitBits * rows[row]));
       }
       const int square_unit = 2 * unit_of(kind_) - static_cast<int>(products_.phase);
-      for (std::size_t row = products; row < rows.size(); ++row) {
+      for (std::size_t row = products; row < extremes; ++row) {
         to.merge_squares(group, static_cast<std::int64_t>(word(row)), square_unit + static_cast<int>(kDigitBits * (rows[row] - squares)));
       }
+      if (extrema_ && finite + special != nans) merge_extremes(to, group, ~word(extremes), word(extremes + 1));
     };
     core::for_chunks(count, count * rows.size() > (1u << 16) ? threads : 1, range,
                      [&](std::uint32_t, std::uint64_t begin, std::uint64_t size) {

@@ -8,6 +8,7 @@
 
 #include <samesum/array.hpp>
 #include <samesum/device.hpp>
+#include <samesum/group_sums.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
@@ -24,7 +25,7 @@ namespace samesum::groups {
 struct IndexSums {
   DType type = DType::float32, index = DType::int32;
   bool segments = false;  ///< offsets of 64 bits in place of indices
-  bool counts = true, squares = false;
+  bool counts = true, squares = false, extrema = false;
   std::uint32_t group_size = 512, items = 8;
 };
 /// How kernels find the index of an element: as a function of a sample (INDEX_OF of by_index.cl, in one of the files), of the type `Sample`.
@@ -38,12 +39,12 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
 /// Kernels "clear_words", "carry_digits", "round_sums".
 device::Source digits_source(const IndexSums& what);
 
-/// Sums of elements, and their squares and counts where these are wanted, in integers: so they do not depend on the order of additions.
+/// Sums of elements, and their squares, counts and extremes where these are wanted, in integers: so they do not depend on the order of additions.
 /// Functions take the device's mutex.
 class DeviceTable {
  public:
   /// None where the device cannot add into so many groups: without kernels or 64-bit atomics, or with too little memory.
-  static std::unique_ptr<DeviceTable> make(const samesum::Device& device, std::uint64_t groups, DType type, bool squares, bool counts);
+  static std::unique_ptr<DeviceTable> make(const samesum::Device& device, std::uint64_t groups, DType type, const GroupOptions& options);
   ~DeviceTable();
   DeviceTable(const DeviceTable&) = delete;
   DeviceTable& operator=(const DeviceTable&) = delete;
@@ -79,7 +80,7 @@ class DeviceTable {
     std::uint32_t place_pair(std::uint64_t greatest, bool fresh);
   };
   struct Geometry {
-    std::uint32_t group_size = 1, groups = 1, slots = 1, copies = 0, local_bytes = 0;
+    std::uint32_t group_size = 1, groups = 1, slots = 1, copies = 0, known = 0, local_bytes = 0;
     std::uint64_t chunk = 1;
   };
   class Parts;
@@ -87,8 +88,11 @@ class DeviceTable {
     device::Memory planes, others, words;
   };
 
-  DeviceTable(const samesum::Device& device, std::uint64_t groups, DType type, bool squares, bool counts);
+  DeviceTable(const samesum::Device& device, std::uint64_t groups, DType type, const GroupOptions& options);
 
+  void allocate();
+  std::uint32_t extrema_row() const noexcept;
+  void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
   Geometry geometry(std::uint64_t count, bool segments) const;
   void prepare(const device::Source& source, const device::Run& values, DType type);
@@ -104,8 +108,9 @@ class DeviceTable {
   samesum::Device handle_;
   device::Device& device_;
   std::uint64_t groups_;
-  bool squares_, counts_;
+  bool squares_, counts_, extrema_;
   DType kind_;  // of the numbers: float32, float64, int32, int64
+  bool signed_;
   Digits sums_, products_;
   std::uint64_t rows_;
   std::uint64_t other_words_;

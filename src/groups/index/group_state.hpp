@@ -52,10 +52,9 @@ struct GroupSums::State {
   }
   // The sums of elements of this type on a device, to which these are added; none where they cannot be.
   samesum::groups::DeviceTable* on(const Device& device, DType type) {
-    if (options.extrema) return nullptr;
     if (there && there->takes(device, type)) return &*there;
     if (there) host();
-    there = samesum::groups::DeviceTable::make(device, groups, type, options.squares, options.counts);
+    there = samesum::groups::DeviceTable::make(device, groups, type, options);
     return there.get();
   }
   void require_counts() const {

@@ -111,6 +111,11 @@ class Table {
                     std::uint64_t negative_infinities, bool others);
   void merge_sum(std::uint64_t group, std::int64_t value, int exponent);
   void merge_squares(std::uint64_t group, std::int64_t value, int exponent);
+  /// The least and the greatest of elements that were looked at elsewhere, of which there are some.
+  template <class Number>
+  void merge_extrema(std::uint64_t group, Number least, Number greatest) {
+    widen(bound(least), bound(greatest), group);
+  }
 
   std::uint64_t count(std::uint64_t group) const noexcept { return sums_[group].count; }
   std::uint64_t nans(std::uint64_t group) const noexcept;
