@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -117,6 +118,40 @@ struct Quantile {
   double error() const noexcept;  ///< upper bound of |value - quantile|
 };
 
+namespace detail {
+
+/// Memory for counts. The last large block that was freed is kept for the next of its size: the system would have to map and clear its pages
+/// again, which takes longer than to count what a call counts.
+void* allocate_counts(std::size_t bytes);
+void free_counts(void* counts) noexcept;
+
+/// For elements that are written right after they are made: resize() leaves them as they are, so that all cores can fill them.
+template <class T>
+struct CountsAllocator {
+  using value_type = T;
+
+  CountsAllocator() noexcept = default;
+  template <class U>
+  CountsAllocator(const CountsAllocator<U>&) noexcept {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_counts(count * sizeof(T))); }
+  void deallocate(T* counts, std::size_t) noexcept { free_counts(counts); }
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class V>
+  void construct(U* place, V&& value) noexcept {
+    ::new (static_cast<void*>(place)) U(std::forward<V>(value));
+  }
+  template <class U>
+  bool operator==(const CountsAllocator<U>&) const noexcept {
+    return true;
+  }
+};
+
+}  // namespace detail
+
 /// The number of samples in each bin. A value: histograms of parts can be merged.
 class Histogram {
  public:
@@ -177,31 +212,10 @@ class Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
-  /// An allocator for elements that are written right after they are made: they are not set to zero, so that the pages of a large array are
-  /// first touched by the threads that fill them.
-  template <class T>
-  struct Uninitialized : std::allocator<T> {
-    Uninitialized() noexcept = default;
-    template <class U>
-    Uninitialized(const Uninitialized<U>&) noexcept {}
-    template <class U>
-    struct rebind {
-      using other = Uninitialized<U>;
-    };
-    template <class U>
-    void construct(U* place) noexcept {
-      ::new (static_cast<void*>(place)) U;
-    }
-    template <class U, class V>
-    void construct(U* place, V&& value) noexcept {
-      ::new (static_cast<void*>(place)) U(std::forward<V>(value));
-    }
-  };
-
   void check_total() const;
 
   Bins bins_;
-  std::vector<std::uint64_t, Uninitialized<std::uint64_t>> counts_;
+  std::vector<std::uint64_t, detail::CountsAllocator<std::uint64_t>> counts_;
   std::uint64_t under_ = 0, over_ = 0, nan_ = 0;
 };
 

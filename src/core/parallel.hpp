@@ -5,10 +5,12 @@
 
 #include "core/float_environment.hpp"
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <concepts>
+#include <cstdint>
 
 #if defined(__SANITIZE_THREAD__)
 #define SAMESUM_TSAN 1
@@ -89,6 +91,17 @@ void parallel_for(Index first, Index last, const Body& body, const Partitioner&.
     watched(index);
   };
   tbb::parallel_for(first, last, work, partitioner...);
+}
+
+/// body(begin, end) for parts of [0, count) of about `grain` indices, by all cores; by this thread alone where waking others would take longer
+/// than it saves. Isolated: while this thread waits, it does not take over a task of the caller's, which may need the same device.
+template <class Body>
+void parallel_parts(std::uint64_t count, std::uint64_t grain, const Body& body) {
+  if (count <= 2 * grain) return body(std::uint64_t{0}, count);
+  tbb::this_task_arena::isolate([&] {
+    parallel_for(tbb::blocked_range<std::uint64_t>(0, count, grain),
+                 [&](const tbb::blocked_range<std::uint64_t>& part) { body(part.begin(), part.end()); });
+  });
 }
 
 /// arena.execute(body); oneTBB may run the body on another thread.

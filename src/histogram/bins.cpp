@@ -10,12 +10,14 @@
 #include "histogram/count.hpp"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -74,6 +76,40 @@ bool is_greater(T value, double edge) {
 }
 
 }  // namespace
+
+namespace detail {
+namespace {
+
+// A block starts with its size, and has its elements behind it.
+struct alignas(64) Block {
+  std::size_t bytes;
+};
+constexpr std::size_t kLargeBytes = std::size_t{1} << 20;   // below, the allocator's own blocks are as fast
+constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
+
+std::atomic<Block*> kept_block = nullptr;
+
+}  // namespace
+
+void* allocate_counts(std::size_t bytes) {
+  Block* block = bytes < kLargeBytes ? nullptr : kept_block.exchange(nullptr);
+  if (block != nullptr && block->bytes != bytes) {
+    std::free(block);
+    block = nullptr;
+  }
+  if (block == nullptr) block = static_cast<Block*>(std::aligned_alloc(alignof(Block), (sizeof(Block) + bytes + 63) / 64 * 64));
+  if (block == nullptr) throw std::bad_alloc();
+  block->bytes = bytes;
+  return block + 1;
+}
+
+void free_counts(void* counts) noexcept {
+  Block* block = static_cast<Block*>(counts) - 1;
+  if (block->bytes >= kLargeBytes && block->bytes <= kMaxKeptBytes) block = kept_block.exchange(block);
+  std::free(block);
+}
+
+}  // namespace detail
 
 // Requires the default floating-point environment: where denormals are flushed, one would be taken for zero.
 Bins::Bins(std::vector<double> edges, std::string_view kind) : kind_(kind) {
@@ -227,19 +263,9 @@ Histogram::Histogram(Bins bins, std::span<const std::uint64_t> slots) : bins_(st
 Histogram::Histogram(Bins bins, std::span<const std::uint32_t> slots) : bins_(std::move(bins)) {
   check_slots(bins_, slots.size());
   counts_.resize(bins_.count());
-  constexpr std::uint64_t kGrain = std::uint64_t{1} << 15;  // below, one thread is faster than waking others
-  const auto convert = [&](std::uint64_t begin, std::uint64_t end) {
+  core::parallel_parts(counts_.size(), std::uint64_t{1} << 15, [&](std::uint64_t begin, std::uint64_t end) {
     std::copy(slots.begin() + 1 + begin, slots.begin() + 1 + end, counts_.begin() + begin);
-  };
-  if (counts_.size() <= 2 * kGrain) {
-    convert(0, counts_.size());
-  } else {
-    // Isolated: while this thread waits, it must not take over a task of the caller's that needs the same device.
-    tbb::this_task_arena::isolate([&] {
-      core::parallel_for(tbb::blocked_range<std::uint64_t>(0, counts_.size(), kGrain),
-                         [&](const tbb::blocked_range<std::uint64_t>& part) { convert(part.begin(), part.end()); });
-    });
-  }
+  });
   under_ = slots.front();
   over_ = slots[slots.size() - 2];
   nan_ = slots.back();

@@ -1,6 +1,7 @@
 // Counting on a device by kernels.
 #pragma once
 
+#include "core/parallel.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
@@ -49,7 +50,10 @@ bool guesses_evenly(const DeviceInfo& info, const Plan& plan);
 /// The values as Key in a device's memory, of 16 bytes at least.
 template <class Key, class T>
 device::Memory upload(device::Device& device, const std::vector<T>& values) {
-  const std::vector<Key> converted(values.begin(), values.end());
+  std::vector<Key> converted(values.size());
+  core::parallel_parts(values.size(), std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
+    std::transform(values.begin() + begin, values.begin() + end, converted.begin() + begin, [](T value) { return static_cast<Key>(value); });
+  });
   device::Memory memory = device.allocate(std::max<std::uint64_t>(converted.size() * sizeof(Key), 16));
   if (!converted.empty()) device.write(memory, 0, converted.data(), converted.size() * sizeof(Key));
   return memory;

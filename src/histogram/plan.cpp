@@ -3,6 +3,7 @@
 #include "histogram/bin_formula.hpp"
 
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "core/visit.hpp"
 
 #include <samesum/error.hpp>
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <type_traits>
 
 namespace samesum::binning {
@@ -20,6 +22,7 @@ namespace {
 
 // An error of a guess must be below half, so that only one edge has to be compared.
 constexpr double kMaxTolerance = 0.49;
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;  // edges that a thread takes at once
 // Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
 constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
@@ -126,7 +129,9 @@ void Plan::make_thresholds(const Bins& bins) {
     using T = decltype(element);
     if constexpr (std::is_floating_point_v<T>) {
       thresholds_.resize(bins.edges().size());
-      for (std::size_t i = 0; i < thresholds_.size(); ++i) thresholds_[i] = *threshold<T>(bins.edges()[i], i == bins.count());
+      core::parallel_parts(thresholds_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) thresholds_[i] = *threshold<T>(bins.edges()[i], i == bins.count());
+      });
     } else if constexpr (std::is_integral_v<T>) {
       thresholds_.reserve(bins.edges().size());
       for (std::size_t i = 0; i < bins.edges().size(); ++i) {
@@ -157,18 +162,27 @@ void Plan::find_even(const Bins& bins) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {
       double widest = -1, widest_last = -1;  // of the distances on the wrong side; below 0: none
-      for (std::size_t i = 0; i < thresholds_.size(); ++i) {
-        for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
-          if (key > thresholds_[i]) continue;  // 0 has no predecessor
-          const double real = real_of<T>(even, key);
-          const double beyond = std::clamp(real, -0.5, even.top) - static_cast<double>(i);
-          const double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold must lie above, the key before it below
-          if (std::isnan(real) || wrong > kMaxTolerance) return;
-          if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
-          double& most = i == bins.count() ? widest_last : widest;
-          most = std::max(most, wrong);
+      std::mutex mutex;
+      core::parallel_parts(thresholds_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+        double part = -1, part_last = -1;
+        for (std::uint64_t i = begin; i < end; ++i) {
+          for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
+            if (key > thresholds_[i]) continue;  // 0 has no predecessor
+            const double real = real_of<T>(even, key);
+            const double beyond = std::clamp(real, -0.5, even.top) - static_cast<double>(i);
+            double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold must lie above, the key before it below
+            if (std::isnan(real)) wrong = 1;
+            if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
+            double& most = i == bins.count() ? part_last : part;
+            most = std::max(most, wrong);
+          }
+          if (std::max(part, part_last) > kMaxTolerance) break;
         }
-      }
+        const std::lock_guard lock(mutex);
+        widest = std::max(widest, part);
+        widest_last = std::max(widest_last, part_last);
+      });
+      if (std::max(widest, widest_last) > kMaxTolerance) return;
       // Greater than the distance, also in float32, in which the loops compare it.
       if (widest >= 0) even.tolerance = std::nextafter(static_cast<float>(widest), 1.0f);
       if (widest_last >= 0) even.last_tolerance = std::nextafter(static_cast<float>(widest_last), 1.0f);
