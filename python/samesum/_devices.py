@@ -1,7 +1,6 @@
 """Where to compute."""
 from __future__ import annotations
 
-import json as _json
 import os as _os
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
@@ -55,7 +54,8 @@ def selftest(device: DeviceLike = "cpu") -> dict[str, Any]:
     >>> samesum.selftest()['passed']  # doctest: +SKIP
     True
     """
-    found: dict[str, Any] = _json.loads(_core.selftest(device))
+    import json
+    found: dict[str, Any] = json.loads(_core.selftest(device))
     return found
 
 

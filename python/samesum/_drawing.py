@@ -1,7 +1,6 @@
 """What results have for those who draw them: the protocol of UHI (mplhep, hist, boost-histogram), matplotlib, notebooks."""
 from __future__ import annotations
 
-import html
 from typing import Any, Iterable, Iterator
 
 import numpy as _numpy
@@ -273,17 +272,22 @@ def _bars(counts: Any, low: float, high: float, width: int = 400, height: int = 
             f'<text x="{width}" y="{height + 13}" text-anchor="end">{high:.6g}</text></g></svg>')
 
 
+def _escaped(cell: Any) -> str:
+    import html  # imported late, as few programs show tables
+    return html.escape(str(cell))
+
+
 def table(titles: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
     """A table of HTML."""
     def line(tag: str, cells: Iterable[Any]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     return "<table>" + line("th", titles) + "".join(line("td", row) for row in rows) + "</table>"
 
 
 def _listed(rows: Iterable[tuple[str, Any]]) -> str:
     """A table of names and their values."""
-    return "<table>" + "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows) + "</table>"
+    return "<table>" + "".join(f"<tr><th>{name}</th><td>{_escaped(value)}</td></tr>" for name, value in rows) + "</table>"
 
 
 def _histogram_html(self: Any) -> str:

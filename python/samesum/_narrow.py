@@ -5,13 +5,15 @@ There it is moved by one unit towards the exact result, which Fraction computes.
 """
 from __future__ import annotations
 
-from fractions import Fraction
 from math import isqrt
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy
 
 from . import _core
+
+if TYPE_CHECKING:  # where it is needed it is imported late: few calls are such
+    from fractions import Fraction
 
 NEAR = 2.0**-50  # a few units of a float64
 
@@ -41,6 +43,8 @@ def rounded(wide: Any, dtype: Any, exact: Callable[[tuple[int, ...]], tuple[Frac
         return wide
     with numpy.errstate(over="ignore"):
         ties = numpy.isfinite(wide) & (once(wide * (1 + NEAR), dtype) != once(wide * (1 - NEAR), dtype))
+    if ties.any():
+        from fractions import Fraction
     for position in zip(*ties.nonzero()) if wide.ndim else [()] * bool(ties):
         place = tuple(int(i) for i in position)
         power, p = exact(place)
@@ -71,12 +75,14 @@ def prefixes(x: Any, axis: int) -> Callable[[tuple[int, ...]], tuple[Fraction, i
 
 def squares(x: Any) -> Fraction:
     """The exact sum of squares."""
+    from fractions import Fraction
     total, unit = _core.exact_dot(x, x)
     return Fraction(total, 1 << unit)
 
 
 def variance(x: Any, n: int, correction: Any) -> Fraction:
     """The exact variance of `n` elements, for a divisor that need not be an integer."""
+    from fractions import Fraction
     total = _core.Accumulator(x).fraction()
     return (n * squares(x) - total * total) / (n * (n - Fraction(correction)))
 
@@ -92,6 +98,7 @@ def power(what: str, x: Any, n: int, correction: Any = 0) -> tuple[Fraction, int
 
 def root(q: Fraction) -> float:
     """The square root of a fraction that is not negative, rounded once to float64."""
+    from fractions import Fraction
     if q == 0:
         return 0.0
     # A root of at least 66 bits, with a last bit that says whether it is inexact.

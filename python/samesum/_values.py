@@ -1,15 +1,17 @@
 """Methods of the library's values that are written in Python."""
 from __future__ import annotations
 
-from fractions import Fraction as _Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy
 
 from ._core import Accumulator, NoAnswerError, Statistics
 
+if TYPE_CHECKING:
+    from fractions import Fraction
 
-def _fraction(self: Any) -> _Fraction:
+
+def _fraction(self: Any) -> Fraction:
     """The exact sum.
 
     Returns
@@ -28,7 +30,8 @@ def _fraction(self: Any) -> _Fraction:
     """
     if self.nan_count or self.infinities:
         raise NoAnswerError("a sum with NaNs or infinities is no fraction")
-    return _Fraction(self._fixed(), 1 << 1074)
+    from fractions import Fraction
+    return Fraction(self._fixed(), 1 << 1074)
 
 
 def _round(self: Any, nan: str = "propagate") -> float:

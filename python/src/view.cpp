@@ -45,7 +45,7 @@ Device device_on(const Stream& stream, nb::handle owner) {
 }
 
 View::View(nb::handle object, bool written) {
-  if (take_buffer(object, false, written) || take_cuda(object)) return;
+  if (take_buffer(object, false, written) || (!written && take_floats(object)) || take_cuda(object)) return;
   if (!written && take_dlpack(object)) return;
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
   const nb::object found = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
@@ -104,6 +104,47 @@ bool View::take_buffer(nb::handle object, bool bfloat16, bool written) {
     strides.push_back(static_cast<std::int64_t>(size_of(type_)));
   }
   array_.emplace(buffer_.buf, Shape(shape), type_, Strides(strides));
+  return true;
+}
+
+namespace {
+
+// Without a call for each element where Python's own structures may be read.
+PyObject* item_of(PyObject* sequence, bool list, Py_ssize_t i) {
+#ifdef Py_LIMITED_API
+  return list ? PyList_GetItem(sequence, i) : PyTuple_GetItem(sequence, i);
+#else
+  return list ? PyList_GET_ITEM(sequence, i) : PyTuple_GET_ITEM(sequence, i);
+#endif
+}
+
+double float_of(PyObject* number) {
+#ifdef Py_LIMITED_API
+  return PyFloat_AsDouble(number);
+#else
+  return PyFloat_AS_DOUBLE(number);
+#endif
+}
+
+}  // namespace
+
+bool View::take_floats(nb::handle object) {
+  const bool list = PyList_CheckExact(object.ptr()) != 0;
+  if (!list && PyTuple_CheckExact(object.ptr()) == 0) return false;
+  const Py_ssize_t size = list ? PyList_Size(object.ptr()) : PyTuple_Size(object.ptr());
+  if (size == 0) return false;
+  auto numbers = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(size));
+  const PyTypeObject* type = &PyFloat_Type;  // the latest one that is a float, such as numpy.float64
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* const each = item_of(object.ptr(), list, i);
+    if (Py_TYPE(each) != type) {
+      if (PyFloat_Check(each) == 0) return false;
+      type = Py_TYPE(each);
+    }
+    numbers[static_cast<std::size_t>(i)] = float_of(each);
+  }
+  floats_ = std::move(numbers);
+  array_.emplace(floats_.get(), static_cast<std::uint64_t>(size), DType::float64, static_cast<std::int64_t>(sizeof(double)));
   return true;
 }
 

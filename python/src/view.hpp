@@ -41,6 +41,8 @@ class View {
 
  private:
   bool take_buffer(nb::handle object, bool bfloat16, bool written = false);
+  /// A list or tuple of floats alone, which numpy would take several times as long to read.
+  bool take_floats(nb::handle object);
   bool take_cuda(nb::handle object);
   bool take_dlpack(nb::handle object);
   /// Elements on a GPU, the first of which is at `address`; `place_of`: what samesum._arrays.cuda_place gives, asked for where there are
@@ -52,6 +54,7 @@ class View {
   nb::object keep_;
   std::unique_ptr<Tensor> tensor_;
   Py_buffer buffer_{};
+  std::unique_ptr<double[]> floats_;
   bool held_ = false;
   bool complex_ = false;
   bool missing_ = false;

@@ -96,6 +96,21 @@ class Reductions(unittest.TestCase):
                     expected += wanted
         informative(expected)
 
+    def test_lists_and_tuples(self):
+        rng = random.Random(21)
+        for kind in (list, tuple):
+            for n in (1, 2, 7, 1000):
+                x = kind(ugly(rng, (n,), "float64").tolist())
+                self.assertEqual(samesum.sum(x), math.fsum(x))
+                self.assertEqual(samesum.sum(kind(np.array(x))), math.fsum(x))  # of numpy.float64
+                self.assertEqual(samesum.min(x), min(x))
+                self.assertEqual(samesum.cumsum(x).tolist(), [math.fsum(x[:i + 1]) for i in range(n)])
+            self.assertEqual((samesum.sum(kind([1.5, 2])), samesum.sum(kind([2**62, 2**62])), samesum.sum(kind([True, 1.5]))), (3.5, 2**63, 2.5))
+            self.assertEqual(samesum.sum(kind([kind([1.0, 2.0]), kind([3.0, 4.0])]), axis=0).tolist(), [4.0, 6.0])
+            self.assertEqual(samesum.sum(kind()), 0)
+        with self.assertRaises(TypeError):
+            samesum.sum([1.5, None])
+
     def test_averages(self):
         means, variances = [], []
         for x in views(random.Random(3)):
