@@ -110,7 +110,7 @@ python-tools: $(PYTHON_TOOLS)/ready
 
 # What tests of the Python package use where it is there, and skip where not; small packages only.
 python-test-tools: python-tools
-	@$(PYTHON_TOOLS)/bin/pip install --quiet --disable-pip-version-check dask ml_dtypes
+	@$(PYTHON_TOOLS)/bin/pip install --quiet --disable-pip-version-check dask ml_dtypes hypothesis pytest
 
 python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python

@@ -74,10 +74,8 @@ def every(x: Any) -> Any:
     return widened(numpy.asarray(x))
 
 
-def of_complex(x: Any) -> Any:
-    """Which of complex numbers are not zero, or None if `x` has others."""
-    x = x if hasattr(x, "dtype") else numpy.asarray(x)
-    return x != 0 if "complex" in str(x.dtype) else None
+def is_complex(x: Any) -> bool:
+    return "complex" in str(x.dtype if hasattr(x, "dtype") else numpy.asarray(x).dtype)
 
 
 def as_buffer(x: Any) -> tuple[Any, bool, bool]:

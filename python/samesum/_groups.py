@@ -1,12 +1,13 @@
 """Results of many groups: sums by key and by index, scans, all pairs."""
 from __future__ import annotations
 
+import operator as _operator
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as _numpy
 
 from . import _core
-from ._arrays import every
+from ._arrays import every, is_complex
 from ._docs import documented
 from ._narrow import once
 from ._progress import watched
@@ -74,6 +75,11 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, out: Any = None, 
     >>> samesum.cumsum([1e16, 1.0, -1e16])
     array([1.e+16, 1.e+16, 1.e+00])
     """
+    if getattr(getattr(x, "dtype", None), "kind", "") == "c" or (isinstance(x, (list, tuple)) and is_complex(x)):
+        x = every(x)
+        result = _numpy.empty(x.shape, _numpy.complex128)
+        result.real, result.imag = (scan(part, "sum", axis, False, dtype, (), device, nan) for part in (x.real, x.imag))
+        return into(out, result.reshape(-1) if axis is None else result)
     try:
         result = scan(x, "sum", axis, False, dtype, (), device, nan)
     except TypeError:
@@ -317,6 +323,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     array([5.e-01, 0.e+00, 1.e+16])
     """
     x = _indices(x)
+    if x.ndim != 1:
+        raise ValueError(f"bincount takes an array of one axis, not of {x.ndim}: x.ravel() makes one")
+    if _operator.index(minlength) < 0:
+        raise ValueError(f"minlength is {minlength}: it must not be negative")
     groups = max(int(x.max()) + 1 if x.size else 0, minlength)
     if groups == 0:
         return _numpy.zeros(0, _numpy.int64 if weights is None else _numpy.float64)

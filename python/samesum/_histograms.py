@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from ._docs import DeviceLike, Progress
 
 
-def _bins_of(x: Any, bins: Any, limits: Any) -> Any:
+def _bins_of(x: Any, bins: Any, limits: Any, weighted: bool = False) -> Any:
     """Bins as numpy's functions take them: a number, edges, or the name of a rule."""
     if isinstance(bins, str):
+        if weighted:
+            raise TypeError(f"the rule {bins!r} knows no weights: pass the number of bins, or edges")
         bins = _numpy.histogram_bin_edges(widened(_numpy.asarray(present(x)[0])), bins, limits)
+    if _numpy.ndim(bins) > 1:
+        raise ValueError(f"bins has {_numpy.ndim(bins)} axes: it is a number of bins, or edges along one axis")
     if _numpy.ndim(bins) > 0:
         return _core.Bins.between([float(edge) for edge in bins])
     return _core.Bins.spanning(x, bins) if limits is None else _core.Bins.even(float(limits[0]), float(limits[1]), bins)
@@ -57,7 +61,7 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, 
         return watched(histogram, locals())
     if weights is None and not density:
         return _core.histogram(x, _bins_of(x, bins, range), device)
-    cells = _filled([x], [_bins_of(x, bins, range)], density, weights, squares, device)
+    cells = _filled([x], [_bins_of(x, bins, range, weights is not None)], density, weights, squares, device)
     return HistogramNd((cells[0], cells[1][0]), *cells)
 
 
@@ -96,7 +100,10 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = 
     limits = [None] * len(sample) if range is None else list(range)
     if len(each) != len(sample) or len(limits) != len(sample):
         raise ValueError(f"there are {len(sample)} axes: bins and range have {len(each)} and {len(limits)}")
-    axes = [_bins_of(x, count, limit) for x, count, limit in zip(sample, each, limits)]
+    for i, count in enumerate(each):
+        if _numpy.ndim(count) == 0 and not isinstance(count, str) and not (hasattr(count, "__index__") and count > 0):
+            raise ValueError(f"bins[{i}] is {count!r}: it is a number of bins, or edges")
+    axes = [_bins_of(x, count, limit, weights is not None) for x, count, limit in zip(sample, each, limits)]
     cells = _filled(list(sample), axes, density, weights, squares, device)
     return HistogramNd(cells[:2], *cells)
 

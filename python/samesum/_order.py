@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import of_complex, present
+from ._arrays import is_complex, present
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
@@ -174,10 +174,9 @@ def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = F
             return _core.count_nonzero(x, nan, device)
         return _along(_AXIS.count_nonzero, lambda part: _core.count_nonzero(part, nan, device), x, axis, out, keepdims, where, device, nan)
     except _core.SamesumError:
-        truth = of_complex(x)
-        if truth is None:
+        if not is_complex(x):
             raise
-        return count_nonzero(truth, axis, out, keepdims, where, device)
+        return count_nonzero((x if hasattr(x, "dtype") else _numpy.asarray(x)) != 0, axis, out, keepdims, where, device)
 
 
 @documented

@@ -11,7 +11,7 @@ from . import _core
 from ._arrays import present, widened
 from ._docs import documented
 from ._lazy import lazy_sum
-from ._narrow import part, power, rounded
+from ._narrow import part, power, root, rounded, squares, variance
 from ._progress import watched
 from ._times import or_times
 
@@ -172,7 +172,10 @@ def _as_float32(result: Any) -> Any:
 def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any, nan: str, device: DeviceLike,
              ddof: int = 0) -> Any:
     to_float = dtype is not None and _to_float(dtype)
-    if axis is None and where is True and out is None and not keepdims:
+    whole = axis is None and where is True and out is None and not keepdims
+    if what is not _MEAN and not (whole and what is _NORM) and getattr(getattr(x, "dtype", None), "kind", "") == "c":
+        return _each(lambda part: _of_complex(what.name, part, ddof, nan), x, axis, keepdims, out, where)
+    if whole:
         return _core.average(x, what, ddof, nan, device, to_float)
     if to_float and not ddof:
         found = _narrowed(reduction, x, axis, out, keepdims, where, device, nan)
@@ -182,6 +185,21 @@ def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any
         result = _each(lambda part: _core.average(part, what, ddof, nan, device, to_float), x, axis, keepdims, out, where)
         return _as_float32(result) if to_float and out is None else result
     return _along(reduction, lambda part: _core.average(part, what, 0, nan, device, False), x, axis, out, keepdims, where, device, nan)
+
+
+def _of_complex(what: str, x: Any, ddof: int, nan: str) -> float:
+    """The variance, deviation or norm of complex numbers, which are those of the distances from the mean or from 0, rounded once."""
+    kept = x[~_numpy.isnan(x)] if nan == "skip" else x
+    if what != "norm" and kept.size <= ddof:
+        raise _core.NoAnswerError(f"a {what} with ddof {ddof} needs more than {ddof} elements: there are {kept.size}")
+    if not _numpy.isfinite(kept).all():
+        return math.nan if what != "norm" or _numpy.isnan(kept).any() else math.inf
+    square = squares(kept.real) + squares(kept.imag) if what == "norm" else (
+        variance(kept.real, kept.size, ddof) + variance(kept.imag, kept.size, ddof))
+    try:
+        return root(square) if what != "var" else float(square)
+    except OverflowError:
+        return math.inf
 
 
 @documented

@@ -46,6 +46,10 @@ void add_exceptions(nanobind::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // What is kept between calls belongs to one interpreter. From Python 3.12 on Python itself refuses.
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    throw nanobind::import_error("samesum does not support loading in subinterpreters: use threads or processes");
+  }
   add_exceptions(m);
   samesum::python::bind_objects(m);
   samesum::python::bind_reductions(m);

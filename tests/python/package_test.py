@@ -9,7 +9,9 @@ import pickle
 import random
 import re
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import tracemalloc
 import unittest
@@ -375,6 +377,23 @@ class Process(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(found, [wanted] * 80)
+
+    def test_subinterpreters_are_refused(self):
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            try:
+                import _xxsubinterpreters as interpreters
+            except ImportError:
+                self.skipTest("this Python has no module for subinterpreters")
+        with tempfile.TemporaryDirectory() as folder:
+            told = os.path.join(folder, "told")
+            code = (f"import sys, warnings; warnings.simplefilter('ignore'); sys.path[:] = {sys.path!r}\ntry:\n    import samesum\n    text = 'imported'\n"
+                    f"except ImportError as error:\n    text = str(error)\nopen({told!r}, 'w').write(text)")
+            run = [sys.executable, "-c", f"import {interpreters.__name__} as i; i.run_string(i.create(), {code!r})"]
+            subprocess.run(run, check=True, capture_output=True)
+            text = open(told).read()
+        self.assertRegex(text, "samesum.*does not support loading in subinterpreters")
 
     def test_calls_leak_nothing(self):
         x = np.arange(12.0).reshape(3, 4)
