@@ -25,23 +25,33 @@ void load_as(const Column& column, void* to, std::size_t count) {
         std::is_same_v<Element, core::Float16> || std::is_same_v<Element, core::BFloat16> || std::is_floating_point_v<Element>;
     if constexpr (kFloat == std::is_floating_point_v<To>) {
       To* const all = static_cast<To*>(to);
-      const std::byte* from = column.data;
-      if (column.stride == static_cast<std::int64_t>(sizeof(Element))) {
+      const std::byte* const from = column.data;
+      const auto every = [&](auto stride) {
         for (std::size_t k = 0; k < count; ++k) {
           Element value;
-          std::memcpy(&value, from + k * sizeof value, sizeof value);
+          std::memcpy(&value, from + static_cast<std::int64_t>(k) * stride, sizeof value);
           all[k] = static_cast<To>(value);
         }
-        return;
-      }
-      for (std::size_t k = 0; k < count; ++k, from += column.stride) {
-        Element value;
-        std::memcpy(&value, from, sizeof value);
-        all[k] = static_cast<To>(value);
-      }
+      };
+      // Compilers make vectors of a distance that they know: of neighbours, and of every other element, as a tree's levels take them.
+      constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Element));
+      if (column.stride == kBytes) return every(std::integral_constant<std::int64_t, kBytes>());
+      if (column.stride == 2 * kBytes) return every(std::integral_constant<std::int64_t, 2 * kBytes>());
+      every(column.stride);
     }
   });
 }
+
+bool is_same_everywhere(const Node& node) { return node.op == Op::constant || node.op == Op::parameter; }
+
+void fill(Scalar type, std::uint64_t bits, void* to, std::size_t count) {
+  const std::size_t bytes = bytes_of(type);
+  for (std::size_t k = 0; k < count; ++k)
+    std::memcpy(static_cast<std::byte*>(to) + k * bytes, &bits, bytes);  // the lowest bytes come first
+}
+static_assert(std::endian::native == std::endian::little);
+
+}  // namespace
 
 void load(const Column& column, Scalar type, void* to, std::size_t count) {
   switch (type) {
@@ -56,19 +66,8 @@ void load(const Column& column, Scalar type, void* to, std::size_t count) {
   }
 }
 
-std::size_t bytes_of(Scalar type) { return size_of(dtype_of(type)); }
-
-void fill(Scalar type, std::uint64_t bits, void* to, std::size_t count) {
-  const std::size_t bytes = bytes_of(type);
-  for (std::size_t k = 0; k < count; ++k)
-    std::memcpy(static_cast<std::byte*>(to) + k * bytes, &bits, bytes);  // the lowest bytes come first
-}
-static_assert(std::endian::native == std::endian::little);
-
-}  // namespace
-
 std::optional<std::uint64_t> fold(const Node& node, Scalar from, std::span<const std::uint64_t> operands) {
-  const Loop loop = find_loop(node.op, from, node.type, true);
+  const Loop loop = find_loop(node.op, from, node.type, {});
   if (loop == nullptr) return std::nullopt;
   const void* places[3] = {};
   for (std::size_t i = 0; i < operands.size(); ++i) places[i] = &operands[i];
@@ -113,8 +112,7 @@ Evaluator::Evaluator(const Program& program, std::span<const Value> parameters)
     for (std::size_t k = 0; k < nodes[i].operands; ++k) {
       const std::uint32_t operand = nodes[i].from[k];
       const bool once = std::find(nodes[i].from.begin(), nodes[i].from.begin() + k, operand) == nodes[i].from.begin() + k;
-      if (last[operand] == i && once && nodes[operand].op != Op::constant && nodes[operand].op != Op::parameter)
-        free.push_back(slots[operand]);
+      if (last[operand] == i && once && !is_same_everywhere(nodes[operand])) free.push_back(slots[operand]);
     }
     // A result of another width than an operand's may not take its place: it would be written before all of that has been read.
     const auto fits = [&](std::uint32_t slot) {
@@ -151,7 +149,8 @@ Evaluator::Evaluator(const Program& program, std::span<const Value> parameters)
     if (node.op == Op::index) index_nodes_.push_back(number);
     if (node.operands == 0) continue;
     const Scalar from = nodes[node.from[node.operands - 1]].type;
-    steps_.push_back({find_loop(node.op, from, node.type, node.checked), number, {}, places_[i]});
+    const bool one_divisor = node.operands == 2 && is_same_everywhere(nodes[node.from[1]]);
+    steps_.push_back({find_loop(node.op, from, node.type, {node.checked, node.narrow, one_divisor}), number, {}, places_[i]});
   }
 }
 

@@ -19,8 +19,15 @@ namespace samesum::formula {
 /// there.
 using Loop = void (*)(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each);
 
+/// What is known of an operation. Each loop that knows less gives the same values.
+struct Known {
+  bool checked = true;       ///< it may fail
+  bool narrow = false;       ///< Node::narrow
+  bool one_divisor = false;  ///< its second operand is the same at all positions
+};
+
 /// The loop of an operation whose operands are of type `from` and that gives `type`; null where there is none.
-Loop find_loop(Op op, Scalar from, Scalar type, bool checked) noexcept;
+Loop find_loop(Op op, Scalar from, Scalar type, Known known) noexcept;
 
 /// One constant operation of operands with these bits; nothing where it fails.
 std::optional<std::uint64_t> fold(const Node& node, Scalar from, std::span<const std::uint64_t> operands);
@@ -31,6 +38,9 @@ struct Column {
   DType type = DType::float64;
   std::int64_t stride = 0;
 };
+
+/// Elements as contiguous numbers of the type in which they are computed.
+void load(const Column& column, Scalar type, void* to, std::size_t count);
 
 /// An integer operation that failed and whose value was wanted.
 struct Failure {

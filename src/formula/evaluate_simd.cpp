@@ -30,6 +30,8 @@ FN double as_double(ulong x) { return std::bit_cast<double>(x); }
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 FN long multiply_high_i64(long a, long b) { return static_cast<long>(static_cast<wide>(a) * b >> 64); }
+FN uint trailing_zeros_u32(uint a) { return static_cast<uint>(std::countr_zero(a)); }
+FN uint trailing_zeros_u64(ulong a) { return static_cast<uint>(std::countr_zero(a)); }
 FN ulong multiply_high_u64(ulong a, ulong b) { return static_cast<ulong>(static_cast<unsigned_wide>(a) * b >> 64); }
 #ifndef SAMESUM_FP64
 #define SAMESUM_FP64 1
@@ -148,6 +150,45 @@ void select(const void* const* from, void* to, std::size_t count, std::uint32_t&
   for (std::size_t k = 0; k < count; ++k) {
     const A x = yes[k], y = no[k];
     r[k] = condition[k] != 0 ? x : y;
+  }
+}
+
+// Division by a number that is the same at all positions: by multiplication with its reciprocal in 64 bits, rounded up, which gives the
+// quotient of magnitudes up to 2^63 (T. Granlund, P. L. Montgomery, Division by invariant integers using multiplication, 1994).
+class Reciprocal {
+ public:
+  explicit Reciprocal(ulong divisor)  // at least 2
+      : shift_(static_cast<uint>(std::bit_width(divisor - 1) - 1)),
+        reciprocal_(static_cast<ulong>(((static_cast<unsigned_wide>(1) << (64 + shift_)) + divisor - 1) / divisor)) {}
+  ulong quotient(ulong a) const { return multiply_high_u64(a, reciprocal_) >> shift_; }
+
+ private:
+  uint shift_;
+  ulong reciprocal_;
+};
+
+struct QuotientOf {
+  static long of(long a, long quotient, long) { return a < 0 ? -quotient : quotient; }
+};
+struct RemainderOf {
+  static long of(long a, long quotient, long divisor) {
+    const long rest = static_cast<long>(magnitude_i64(a) - static_cast<ulong>(quotient) * static_cast<ulong>(divisor));
+    return a < 0 ? -rest : rest;
+  }
+};
+
+// `Division` where it cannot be done so: by 0, 1 and negative numbers.
+template <class Part, class Division>
+void divide_by_one(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
+  const long* const a = static_cast<const long*>(from[0]);
+  const long divisor = *static_cast<const long*>(from[1]);
+  if (divisor < 2 || each != nullptr) return loop2<Division, long>(from, to, count, faults, each);
+  const Reciprocal reciprocal(static_cast<ulong>(divisor));
+  long* const r = static_cast<long*>(to);
+#pragma GCC ivdep
+  for (std::size_t k = 0; k < count; ++k) {
+    const long x = a[k];
+    r[k] = Part::of(x, static_cast<long>(reciprocal.quotient(magnitude_i64(x))), divisor);
   }
 }
 
@@ -271,6 +312,9 @@ OPERATION1(NegateFits, long, long, subtract_fits_i64(0, a))
 OPERATION2(AddFits, long, long, add_fits_i64(a, b))
 OPERATION2(SubtractFits, long, long, subtract_fits_i64(a, b))
 OPERATION2(MultiplyFits, long, long, multiply_fits_i64(a, b))
+OPERATION2(MultiplyNarrow, long, long, multiply_narrow_i64(a, b))
+OPERATION2(GcdNarrow, long, long, gcd_narrow_i64(a, b))
+OPERATION3(MulmodNarrow, long, long, mulmod_narrow_i64(a, b, c))
 OPERATION1(AbsFits, long, long, magnitude_i64(a))
 OPERATION1(ComplementI64, long, long, ~a)
 OPERATION2(AndI64, long, long, a& b)
@@ -302,7 +346,8 @@ CHECKED2(ShiftRightI64, long, long, shift_right_i64)
 CHECKED2(GcdI64, long, long, gcd_i64)
 CHECKED3(MulmodI64, long, long, mulmod_i64)
 
-Loop find_i64(Op op, bool checked) {
+Loop find_i64(Op op, Known known) {
+  const bool checked = known.checked, narrow = known.narrow;
   switch (op) {
     case Op::negate:
       return checked ? loop1<NegateI64, long> : loop1<NegateFits, long>;
@@ -319,11 +364,11 @@ Loop find_i64(Op op, bool checked) {
     case Op::subtract:
       return checked ? loop2<SubtractI64, long> : loop2<SubtractFits, long>;
     case Op::multiply:
-      return checked ? loop2<MultiplyI64, long> : loop2<MultiplyFits, long>;
+      return checked ? loop2<MultiplyI64, long> : narrow ? loop2<MultiplyNarrow, long> : loop2<MultiplyFits, long>;
     case Op::divide:
-      return loop2<DivideI64, long>;
+      return known.one_divisor ? divide_by_one<QuotientOf, DivideI64> : loop2<DivideI64, long>;
     case Op::modulo:
-      return loop2<ModuloI64, long>;
+      return known.one_divisor ? divide_by_one<RemainderOf, ModuloI64> : loop2<ModuloI64, long>;
     case Op::bit_and:
       return loop2<AndI64, long>;
     case Op::bit_or:
@@ -339,9 +384,9 @@ Loop find_i64(Op op, bool checked) {
     case Op::max:
       return loop2<MaxI64, long>;
     case Op::gcd:
-      return loop2<GcdI64, long>;
+      return narrow ? loop2<GcdNarrow, long> : loop2<GcdI64, long>;
     case Op::mulmod:
-      return loop3<MulmodI64, long>;
+      return narrow ? loop3<MulmodNarrow, long> : loop3<MulmodI64, long>;
     default:
       return nullptr;
   }
@@ -350,6 +395,9 @@ Loop find_i64(Op op, bool checked) {
 OPERATION2(AddFitsU64, ulong, ulong, add_fits_u64(a, b))
 OPERATION2(SubtractFitsU64, ulong, ulong, subtract_fits_u64(a, b))
 OPERATION2(MultiplyFitsU64, ulong, ulong, multiply_fits_u64(a, b))
+OPERATION2(MultiplyNarrowU64, ulong, ulong, multiply_narrow_u64(a, b))
+OPERATION2(GcdNarrowU64, ulong, ulong, gcd_narrow_u64(a, b))
+OPERATION3(MulmodNarrowU64, ulong, ulong, mulmod_narrow_u64(a, b, c))
 OPERATION1(SameU64, ulong, ulong, a)
 OPERATION1(ComplementU64, ulong, ulong, ~a)
 OPERATION2(AndU64, ulong, ulong, a& b)
@@ -380,7 +428,8 @@ CHECKED2(ShiftLeftU64, ulong, ulong, shift_left_u64)
 CHECKED2(ShiftRightU64, ulong, ulong, shift_right_u64)
 CHECKED3(MulmodU64, ulong, ulong, mulmod_u64)
 
-Loop find_u64(Op op, bool checked) {
+Loop find_u64(Op op, Known known) {
+  const bool checked = known.checked, narrow = known.narrow;
   switch (op) {
     case Op::negate:
       return loop1<NegateU64, ulong>;
@@ -397,7 +446,7 @@ Loop find_u64(Op op, bool checked) {
     case Op::subtract:
       return checked ? loop2<SubtractU64, ulong> : loop2<SubtractFitsU64, ulong>;
     case Op::multiply:
-      return checked ? loop2<MultiplyU64, ulong> : loop2<MultiplyFitsU64, ulong>;
+      return checked ? loop2<MultiplyU64, ulong> : narrow ? loop2<MultiplyNarrowU64, ulong> : loop2<MultiplyFitsU64, ulong>;
     case Op::divide:
       return loop2<DivideU64, ulong>;
     case Op::modulo:
@@ -417,9 +466,9 @@ Loop find_u64(Op op, bool checked) {
     case Op::max:
       return loop2<MaxU64, ulong>;
     case Op::gcd:
-      return loop2<GcdU64, ulong>;
+      return narrow ? loop2<GcdNarrowU64, ulong> : loop2<GcdU64, ulong>;
     case Op::mulmod:
-      return loop3<MulmodU64, ulong>;
+      return narrow ? loop3<MulmodNarrowU64, ulong> : loop3<MulmodU64, ulong>;
     default:
       return nullptr;
   }
@@ -502,7 +551,7 @@ Loop find_for_all(Op op) {
   return op == Op::select ? select<T> : Comparisons<T>::find(op);
 }
 
-Loop find_loop(Op op, Scalar from, Scalar type, bool checked) {
+Loop find_loop(Op op, Scalar from, Scalar type, Known known) {
   if (op == Op::convert) return find_conversion(from, type);
   Loop loop = nullptr;
   switch (from) {
@@ -513,10 +562,10 @@ Loop find_loop(Op op, Scalar from, Scalar type, bool checked) {
       return op == Op::select ? select<flag> : nullptr;
     case Scalar::int64:
       loop = find_for_all<long>(op);
-      return loop != nullptr ? loop : find_i64(op, checked);
+      return loop != nullptr ? loop : find_i64(op, known);
     case Scalar::uint64:
       loop = find_for_all<ulong>(op);
-      return loop != nullptr ? loop : find_u64(op, checked);
+      return loop != nullptr ? loop : find_u64(op, known);
     case Scalar::float32:
       loop = find_for_all<float>(op);
       return loop != nullptr ? loop : find_f32(op);
@@ -549,6 +598,7 @@ void canonical(Scalar type, void* values, std::size_t count) {
 #undef FAULT_CONVERSION
 #undef FAULT_MODULUS
 #undef LEAST_I64
+#undef GREATEST_COMMON_DIVISOR
 
 }  // namespace HWY_NAMESPACE
 }  // namespace samesum::formula
@@ -560,7 +610,7 @@ namespace samesum::formula {
 SIMD_EXPORT(find_loop);
 SIMD_EXPORT(canonical);
 
-Loop find_loop(Op op, Scalar from, Scalar type, bool checked) noexcept { return SIMD_CALL(find_loop)(op, from, type, checked); }
+Loop find_loop(Op op, Scalar from, Scalar type, Known known) noexcept { return SIMD_CALL(find_loop)(op, from, type, known); }
 void canonical(Scalar type, void* values, std::size_t count) noexcept { SIMD_CALL(canonical)(type, values, count); }
 
 }  // namespace samesum::formula

@@ -18,6 +18,7 @@ constexpr bool is_integer(Scalar type) noexcept { return type == Scalar::int64 |
 std::string_view name_of(Scalar type) noexcept;
 /// The type of elements that holds such numbers; of bools uint8.
 DType dtype_of(Scalar type) noexcept;
+inline std::size_t bytes_of(Scalar type) { return size_of(dtype_of(type)); }
 /// The type in which elements of this type are computed.
 Scalar scalar_of(DType type) noexcept;
 
@@ -89,6 +90,12 @@ enum class Op : std::uint8_t {
   rsqrt,
   dot,
   sqdist,
+  complex,
+  real,
+  imag,
+  conj,
+  abs2,
+  arg,
 };
 
 /// Which operands a function takes, and what it gives.
@@ -105,6 +112,7 @@ enum class Signature : std::uint8_t {
   conversion,  ///< a number; gives `target`
   power,
   vectors,  ///< two of as many components; gives one number of their type
+  complex,  ///< of complex numbers, or making one
 };
 
 /// A function or an operator.

@@ -7,6 +7,10 @@
 #define FAULT_CONVERSION 8u
 #define FAULT_MODULUS 16u
 
+#if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+FN uint trailing_zeros_u32(uint a) { return 31u - clz32(a & (0 - a)); }
+FN uint trailing_zeros_u64(ulong a) { return 63u - (uint)clz64(a & (0 - a)); }
+#endif
 #if defined(__OPENCL_VERSION__)
 FN long multiply_high_i64(long a, long b) { return mul_hi(a, b); }
 FN ulong multiply_high_u64(ulong a, ulong b) { return mul_hi(a, b); }
@@ -46,6 +50,9 @@ FN ulong multiply_u64(ulong a, ulong b, uint* error) {
 FN long add_fits_i64(long a, long b) { return (long)((ulong)a + (ulong)b); }
 FN long subtract_fits_i64(long a, long b) { return (long)((ulong)a - (ulong)b); }
 FN long multiply_fits_i64(long a, long b) { return (long)((ulong)a * (ulong)b); }
+// Where both operands fit 32 bits: one multiplication in place of four.
+FN long multiply_narrow_i64(long a, long b) { return (long)(int)a * (long)(int)b; }
+FN ulong multiply_narrow_u64(ulong a, ulong b) { return (ulong)(uint)a * (ulong)(uint)b; }
 FN ulong add_fits_u64(ulong a, ulong b) { return a + b; }
 FN ulong subtract_fits_u64(ulong a, ulong b) { return a - b; }
 FN ulong multiply_fits_u64(ulong a, ulong b) { return a * b; }
@@ -100,32 +107,83 @@ FN ulong popcount_u64(ulong a) {
 }
 FN ulong clz_u64(ulong a) { return clz64(a); }
 
-FN ulong gcd_u64(ulong a, ulong b) {
-  while (b != 0) {
-    const ulong rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
+// a / b and a % b for b from 2^shift to 2^(shift + 1), shift at most 29, and a < 2^(32 + shift), by the method of P. Barrett (1986): with
+// reciprocal = floor(2^(32 + shift) / b), the quotient is too small by 2 at most.
+FN uint modulo_narrow_u64(ulong a, uint b, uint reciprocal, uint shift) {
+  uint rest = (uint)a - (uint)(((ulong)(uint)(a >> shift) * reciprocal) >> 32) * b;
+  rest = rest < rest - b ? rest : rest - b;
+  return rest < rest - b ? rest : rest - b;
 }
+FN ulong divide_narrow_u64(ulong a, uint b, uint reciprocal, uint shift) {
+  ulong quotient = ((ulong)(uint)(a >> shift) * reciprocal) >> 32;
+  uint rest = (uint)a - (uint)quotient * b;
+  quotient += rest >= b ? 1u : 0u;
+  rest = rest >= b ? rest - b : rest;
+  return quotient + (rest >= b ? 1u : 0u);
+}
+FN long modulo_narrow_i64(long a, uint b, uint reciprocal, uint shift) {
+  const long rest = (long)modulo_narrow_u64(magnitude_i64(a), b, reciprocal, shift);
+  return a < 0 ? -rest : rest;
+}
+FN long divide_narrow_i64(long a, uint b, uint reciprocal, uint shift) {
+  const long quotient = (long)divide_narrow_u64(magnitude_i64(a), b, reciprocal, shift);
+  return a < 0 ? -quotient : quotient;
+}
+
+// The greatest common divisor: one remainder, which brings numbers of unequal length together, then binary steps (J. Stein, 1967), of which
+// each takes all factors of 2 at once. `trailing` counts the zeros below the lowest 1.
+#define GREATEST_COMMON_DIVISOR(type, trailing)          \
+  type least = a < b ? a : b, other = a < b ? b : a;     \
+  if (least <= 1) return least == 0 ? other : 1;         \
+  other %= least;                                        \
+  if (other == 0) return least;                          \
+  const uint twos = trailing(least | other);             \
+  least >>= trailing(least);                             \
+  while (other != 0) {                                   \
+    other >>= trailing(other);                           \
+    const type difference = other - least;               \
+    const int less = other < least;                      \
+    least = less ? other : least;                        \
+    other = less ? 0 - difference : difference;          \
+  }                                                      \
+  return least << twos;
+
+FN ulong gcd_u64(ulong a, ulong b) { GREATEST_COMMON_DIVISOR(ulong, trailing_zeros_u64) }
+FN uint gcd_u32(uint a, uint b) { GREATEST_COMMON_DIVISOR(uint, trailing_zeros_u32) }
 FN long gcd_i64(long a, long b, uint* error) {
   const ulong divisor = gcd_u64(magnitude_i64(a), magnitude_i64(b));
   *error |= divisor >> 63 != 0 ? FAULT_OVERFLOW : 0u;
   return (long)divisor;
 }
+// Of numbers whose magnitudes fit 32 bits.
+FN long gcd_narrow_i64(long a, long b) { return (long)gcd_u32((uint)magnitude_i64(a), (uint)magnitude_i64(b)); }
+FN ulong gcd_narrow_u64(ulong a, ulong b) { return gcd_u32((uint)a, (uint)b); }
 
+// The remainder of high·2^64 + low by m, for high < m: a long division by two digits of 32 bits (D. Knuth, The Art of Computer Programming,
+// volume 2, 4.3.1, algorithm D).
+FN ulong remainder_wide(ulong high, ulong low, ulong m) {
+  const uint shift = (uint)clz64(m);
+  m <<= shift;
+  if (shift != 0) high = high << shift | low >> (64 - shift);
+  low <<= shift;
+  for (int digit = 0; digit < 2; ++digit) {
+    const ulong next = low >> 32, first = m >> 32, second = m & 0xffffffffu;
+    low <<= 32;
+    ulong quotient = high / first, rest = high - quotient * first;
+    while (quotient >> 32 != 0 || quotient * second > (rest << 32 | next)) {  // twice at most
+      --quotient;
+      rest += first;
+      if (rest >> 32 != 0) break;
+    }
+    high = (high << 32 | next) - quotient * m;
+  }
+  return high >> shift;
+}
 // a and b are less than m.
 FN ulong product_modulo(ulong a, ulong b, ulong m) {
-  ulong high = multiply_high_u64(a, b);
-  ulong low = a * b;
-  if (high == 0) return low % m;
-  for (int bit = 0; bit < 64; ++bit) {  // high is less than m
-    const ulong carry = high >> 63;
-    high = high << 1 | low >> 63;
-    low <<= 1;
-    if (carry != 0 || high >= m) high -= m;
-  }
-  return high;
+  const ulong high = multiply_high_u64(a, b);
+  const ulong low = a * b;
+  return high == 0 ? low % m : remainder_wide(high, low, m);
 }
 FN ulong mulmod_u64(ulong a, ulong b, ulong m, uint* error) {
   *error |= m == 0 ? FAULT_MODULUS : 0u;
@@ -139,15 +197,34 @@ FN long mulmod_i64(long a, long b, long m, uint* error) {
   b %= m;
   return (long)product_modulo((ulong)(a < 0 ? a + m : a), (ulong)(b < 0 ? b + m : b), (ulong)m);
 }
+// Where a·b fits 64 bits, and m is positive.
+FN long mulmod_narrow_i64(long a, long b, long m) {
+  const long rest = multiply_fits_i64(a, b) % m;
+  return rest < 0 ? rest + m : rest;
+}
+FN ulong mulmod_narrow_u64(ulong a, ulong b, ulong m) { return a * b % m; }
 
 FN long min_i64(long a, long b) { return b < a ? b : a; }
 FN long max_i64(long a, long b) { return a < b ? b : a; }
 FN ulong min_u64(ulong a, ulong b) { return b < a ? b : a; }
 FN ulong max_u64(ulong a, ulong b) { return a < b ? b : a; }
 
-// Of equal numbers the bits decide, so that -0.0 is less than +0.0; a sum with a NaN is one.
+// Of equal numbers the bits decide, so that -0.0 is less than +0.0; a sum with a NaN is one. NVIDIA has an instruction that does the same.
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+FN float min_f32(float a, float b) {
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+  return least;
+}
+FN float max_f32(float a, float b) {
+  float greatest;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(a), "f"(b));
+  return greatest;
+}
+#else
 FN float min_f32(float a, float b) { return a < b ? a : b < a ? b : a == b ? as_float(as_uint(a) | as_uint(b)) : a + b; }
 FN float max_f32(float a, float b) { return a < b ? b : b < a ? a : a == b ? as_float(as_uint(a) & as_uint(b)) : a + b; }
+#endif
 FN float abs_f32(float a) { return as_float(as_uint(a) & 0x7fffffffu); }
 FN float canonical_f32(float a) { return a == a ? a : as_float(0x7fc00000u); }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace samesum::formula {
@@ -11,22 +12,6 @@ namespace {
 std::string_view suffix(Scalar type) {
   constexpr std::string_view kSuffixes[] = {"flag", "i64", "u64", "f32", "f64"};
   return kSuffixes[static_cast<std::size_t>(type)];
-}
-
-std::string literal(Scalar type, std::uint64_t bits) {
-  switch (type) {
-    case Scalar::boolean:
-      return bits != 0 ? "1" : "0";
-    case Scalar::int64:
-      if (bits == std::uint64_t{1} << 63) return "LEAST_I64";
-      return fmt::format("{}L", static_cast<std::int64_t>(bits));
-    case Scalar::uint64:
-      return fmt::format("{}UL", bits);
-    case Scalar::float32:
-      return fmt::format("as_float(0x{:08x}u)", bits);
-    default:
-      return fmt::format("as_double(0x{:016x}UL)", bits);
-  }
 }
 
 // What C writes between two operands, where that is all.
@@ -273,12 +258,21 @@ class Printer {
     if (node.op == Op::popcount || node.op == Op::clz) return fmt::format("({}){}_u64((ulong){})", dialect_name(node.type), name, operands);
     if (node.op == Op::abs && from == Scalar::uint64) return operands;
     if (node.op == Op::abs && !node.checked) return fmt::format("(long)magnitude_i64({})", operands);
-    if (node.op == Op::min || node.op == Op::max || (node.op == Op::gcd && from == Scalar::uint64))
+    if (node.op == Op::min || node.op == Op::max || (node.op == Op::gcd && from == Scalar::uint64 && !node.narrow))
       return fmt::format("{}_{}({})", name, suffix(from), operands);
     if (node.op == Op::add || node.op == Op::subtract || node.op == Op::multiply) {
-      if (!node.checked) return fmt::format("{}_fits_{}({})", name, suffix(from), operands);
+      if (!node.checked) return fmt::format("{}_{}_{}({})", name, node.narrow ? "narrow" : "fits", suffix(from), operands);
     }
     if (node.checked) return fmt::format("{}_{}({}, &e{})", name, suffix(from), operands, number);
+    if (node.op == Op::gcd || node.op == Op::mulmod) {
+      if (node.narrow) return fmt::format("{}_narrow_{}({})", name, suffix(from), operands);
+    }
+    if ((node.op == Op::divide || node.op == Op::modulo) && node.narrow) {
+      const std::uint64_t divisor = program_.nodes[node.from[1]].bits;
+      const auto shift = static_cast<int>(std::bit_width(divisor)) - 1;
+      return fmt::format("{}_narrow_{}({}, {}u, {}u, {}u)", name, suffix(from), v(0), divisor, (std::uint64_t{1} << (32 + shift)) / divisor,
+                         shift);
+    }
     // It cannot fail, and has no variable that would say so; the function has one for all.
     unused_ = true;
     return fmt::format("{}_{}({}, &unused)", name, suffix(from), operands);
@@ -292,6 +286,22 @@ class Printer {
 };
 
 }  // namespace
+
+std::string literal(Scalar type, std::uint64_t bits) {
+  switch (type) {
+    case Scalar::boolean:
+      return bits != 0 ? "1" : "0";
+    case Scalar::int64:
+      if (bits == std::uint64_t{1} << 63) return "LEAST_I64";
+      return fmt::format("{}L", static_cast<std::int64_t>(bits));
+    case Scalar::uint64:
+      return fmt::format("{}UL", bits);
+    case Scalar::float32:
+      return fmt::format("as_float(0x{:08x}u)", bits);
+    default:
+      return fmt::format("as_double(0x{:016x}UL)", bits);
+  }
+}
 
 std::string_view dialect_name(Scalar type) noexcept {
   constexpr std::string_view kNames[] = {"uchar", "long", "ulong", "float", "double"};

@@ -27,6 +27,8 @@ bool needs_transcendental(const Program& program) noexcept;
 /// word of it is the user's.
 std::string print(const Program& program, std::string_view name);
 
+/// A number of this type and with these bits.
+std::string literal(Scalar type, std::uint64_t bits);
 /// "float", …: what the dialect calls a type.
 std::string_view dialect_name(Scalar type) noexcept;
 /// What a kernel reads elements of this type as ("uchar", "ushort" of the 16-bit floats), and such a word as what the formula computes in.

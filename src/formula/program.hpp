@@ -25,7 +25,7 @@ struct Node {
   Op op = Op::constant;
   Scalar type = Scalar::float64;
   std::uint8_t operands = 0;
-  /// The operation itself may fail: integers that may leave their type, a divisor that may be 0.
+  /// The operation itself may fail: integers that may leave their type, a divisor that may be 0. This and the two below: ranges.hpp.
   bool checked = false;
   /// It or one that its value depends on may.
   bool may_fail = false;
@@ -33,6 +33,8 @@ struct Node {
   /// Of an input its number among Program::inputs, of a parameter among Program::parameters, of a constant its bits: of a float32 the
   /// low 32.
   std::uint64_t bits = 0;
+  /// Integers so small that the operation's narrow form gives the same (operations.h).
+  bool narrow = false;
 };
 
 /// One number of each position that a program reads: a component of an input.
@@ -55,6 +57,7 @@ struct Program {
   std::vector<ParameterUse> parameters;
   bool uses_index = false;
   bool may_fail = false;
+  bool complex = false;  ///< the two results are the parts of a complex number
 };
 
 /// An input as type inference sees it.
@@ -65,6 +68,7 @@ struct InputType {
   bool vector = false;  ///< `a[0]` is meant, even of one component
   /// The types of the components, where they have several.
   std::vector<DType> types = {};
+  bool complex = false;  ///< its two components are the parts of complex numbers
 
   DType type_of(std::size_t component) const { return types.empty() ? type : types[component]; }
 };

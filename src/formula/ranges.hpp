@@ -1,9 +1,10 @@
-// In which range the integers of a formula are: those that cannot leave their type need no check.
+// In which range the integers of a formula are: those that cannot leave their type need no check, and small ones fewer instructions.
 #pragma once
 
 #include "formula/program.hpp"
 
 #include <span>
+#include <vector>
 
 namespace samesum::formula {
 
@@ -14,9 +15,14 @@ struct Range {
   Wide least = 0, greatest = 0;
 };
 
+bool within(Range inner, Range outer) noexcept;
+Range together(Range a, Range b) noexcept;
+
 Range range_of(DType type) noexcept;
 Range range_of(Scalar type) noexcept;
-/// Of an operation by those of its operands, and whether it has to be checked.
-Range range_of(const Node& node, std::span<const Range> ranges, std::span<const Node> nodes, bool& checked) noexcept;
+
+/// Says of each operation of a program whether it may fail and whether it is narrow, by the ranges of Program::inputs and, where they are
+/// known, of Program::parameters. Returns those of the results.
+std::vector<Range> apply_ranges(Program& program, std::span<const Range> inputs, std::span<const Range> parameters = {});
 
 }  // namespace samesum::formula

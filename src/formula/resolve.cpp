@@ -2,6 +2,7 @@
 #include "formula/evaluate.hpp"
 #include "formula/program.hpp"
 #include "formula/ranges.hpp"
+#include "formula/shapes.hpp"
 
 #include <samesum/error.hpp>
 
@@ -11,7 +12,6 @@
 #include <bit>
 #include <charconv>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -19,247 +19,26 @@
 namespace samesum::formula {
 namespace {
 
-/// A Scalar, or that of a number which takes the type of what it meets.
-enum class Kind : std::uint8_t { boolean, int64, uint64, float32, float64, whole, real };
-
-constexpr bool is_weak(Kind kind) { return kind >= Kind::whole; }
-constexpr bool is_integer(Kind kind) { return kind == Kind::int64 || kind == Kind::uint64 || kind == Kind::whole; }
-constexpr Kind kind_from(Scalar type) { return static_cast<Kind>(type); }
-/// The type of a number that meets no other.
-constexpr Scalar scalar_of(Kind kind) {
-  return kind == Kind::whole ? Scalar::int64 : kind == Kind::real ? Scalar::float64 : static_cast<Scalar>(kind);
-}
-
-std::string_view name_of(Kind kind) {
-  return kind == Kind::whole ? "a whole number" : kind == Kind::real ? "a number" : formula::name_of(static_cast<Scalar>(kind));
-}
-
-/// A number, or a tuple of several.
-struct Shape {
-  bool tuple = false;
-  std::vector<Kind> kinds;
-};
-
-struct Constant {
-  std::string_view name;
-  double value;
-};
-constexpr Constant kConstants[] = {
-    {"pi", std::numbers::pi}, {"e", std::numbers::e}, {"inf", HUGE_VAL}, {"nan", __builtin_nan("")}, {"true", 1}, {"false", 0}};
-
 class Resolver {
  public:
   Resolver(const Tree& tree, std::span<const InputType> inputs, std::span<const ParameterType> parameters)
-      : tree_(tree), inputs_(inputs), parameters_(parameters), shapes_(tree.parts.size()) {}
+      : tree_(tree), inputs_(inputs), parameters_(parameters), shapes_(tree, inputs, parameters) {}
 
   Program resolve() {
-    check_names();
-    for (std::size_t i = 0; i < tree_.parts.size(); ++i) shapes_[i] = shape_of(tree_.parts[i]);
     const Shape& result = shapes_[tree_.root];
     for (std::uint32_t k = 0; k < result.kinds.size(); ++k) {
       program_.results.push_back(emit(tree_.root, k, scalar_of(result.kinds[k])));
-      program_.may_fail |= program_.nodes[program_.results.back()].may_fail;
     }
-    return without_the_unused();
+    Program program = without_the_unused();
+    program.complex = result.complex();
+    std::vector<Range> ranges;
+    for (const InputComponent& use : program.inputs) ranges.push_back(range_of(inputs_[use.input].type_of(use.component)));
+    apply_ranges(program, ranges);
+    return program;
   }
 
  private:
-  [[noreturn]] void fail(const Part& part, std::string_view message) const { throw error_at(tree_.text, part.column, message); }
-
-  void check_names() const {
-    std::vector<std::string_view> names;
-    for (const InputType& input : inputs_) {
-      names.push_back(input.name);
-      if (input.components == 0 || input.components > kMostComponents) {
-        throw Error(ErrorKind::usage, fmt::format("the input '{}' of a formula has {} components; 1 to {} are possible", input.name,
-                                                  input.components, kMostComponents));
-      }
-    }
-    for (const ParameterType& parameter : parameters_) names.push_back(parameter.name);
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end())
-      throw Error(ErrorKind::usage, fmt::format("a formula is given two inputs or parameters with the name '{}'", *twice));
-  }
-
-  // What the name of a part means.
-  const InputType* input_of(const Part& part) const { return find(inputs_, part); }
-  const ParameterType* parameter_of(const Part& part) const { return find(parameters_, part); }
-  template <class T>
-  const T* find(std::span<const T> all, const Part& part) const {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const T& one) { return one.name == tree_.word(part); });
-    return found == all.end() ? nullptr : &*found;
-  }
-  const Constant* constant_of(const Part& part) const {
-    const auto* const found =
-        std::find_if(std::begin(kConstants), std::end(kConstants), [&](const Constant& c) { return c.name == tree_.word(part); });
-    return found == std::end(kConstants) ? nullptr : found;
-  }
-
-  Shape shape_of(const Part& part) const {
-    switch (part.kind) {
-      case Part::Kind::whole:
-        return {false, {Kind::whole}};
-      case Part::Kind::real:
-        return {false, {Kind::real}};
-      case Part::Kind::name:
-        return shape_of_name(part);
-      case Part::Kind::reference:
-        return shapes_[part.children[0]];
-      case Part::Kind::tuple: {
-        Shape shape{true, {}};
-        for (const std::uint32_t child : part.children) {
-          if (shapes_[child].tuple) fail(tree_.parts[child], "tuples do not nest");
-          shape.kinds.push_back(shapes_[child].kinds[0]);
-        }
-        return shape;
-      }
-      case Part::Kind::component: {
-        const Shape& of = shapes_[part.children[0]];
-        if (!of.tuple) fail(part, "this is one number and has no components");
-        if (part.whole >= of.kinds.size())
-          fail(part, fmt::format("there are {} components, from [0] to [{}]", of.kinds.size(), of.kinds.size() - 1));
-        return {false, {of.kinds[part.whole]}};
-      }
-      default:
-        return part.function->signature == Signature::vectors ? shape_of_vectors(part) : shape_of_each(part);
-    }
-  }
-
-  Shape shape_of_name(const Part& part) const {
-    if (const InputType* const input = input_of(part)) {
-      Shape shape{input->vector || input->components > 1, {}};
-      for (std::uint32_t k = 0; k < input->components; ++k) shape.kinds.push_back(kind_from(formula::scalar_of(input->type_of(k))));
-      return shape;
-    }
-    if (const ParameterType* const parameter = parameter_of(part)) return {false, {parameter->whole ? Kind::whole : Kind::real}};
-    const std::string_view word = tree_.word(part);
-    if (word == "i") return {false, {Kind::int64}};
-    if (word == "true" || word == "false") return {false, {Kind::boolean}};
-    if (constant_of(part) != nullptr) return {false, {Kind::real}};
-    std::string known;
-    for (const InputType& input : inputs_) known += (known.empty() ? "" : ", ") + input.name;
-    for (const ParameterType& parameter : parameters_) known += (known.empty() ? "" : ", ") + parameter.name;
-    fail(part, fmt::format("no input or parameter has the name '{}'; there are {}", word.substr(0, 40),
-                           known.empty() ? "none" : known.substr(0, 400)));
-  }
-
-  Shape shape_of_vectors(const Part& part) const {
-    const Shape &a = shapes_[part.children[0]], &b = shapes_[part.children[1]];
-    if (!a.tuple || !b.tuple || a.kinds.size() != b.kinds.size())
-      fail(part, fmt::format("{} takes two vectors of as many components", part.function->name));
-    Kind kind = a.kinds[0];
-    for (const Shape* shape : {&a, &b}) {
-      for (const Kind k : shape->kinds) kind = join(part, kind, k);
-    }
-    return {false, {number(kind)}};
-  }
-
-  // Component by component.
-  Shape shape_of_each(const Part& part) const {
-    Shape shape{false, std::vector<Kind>(1)};
-    for (const std::uint32_t child : part.children) {
-      const Shape& of = shapes_[child];
-      if (!of.tuple) continue;
-      if (shape.tuple && shape.kinds.size() != of.kinds.size()) {
-        fail(part, fmt::format("one tuple has {} components, another {}", shape.kinds.size(), of.kinds.size()));
-      }
-      shape = {true, std::vector<Kind>(of.kinds.size())};
-    }
-    for (std::size_t k = 0; k < shape.kinds.size(); ++k) {
-      std::vector<Kind> operands;
-      for (const std::uint32_t child : part.children) operands.push_back(kind_at(child, k));
-      shape.kinds[k] = kind_of(part, operands);
-    }
-    return shape;
-  }
-  Kind kind_at(std::uint32_t part, std::size_t k) const { return shapes_[part].kinds[shapes_[part].tuple ? k : 0]; }
-
-  static constexpr Kind number(Kind kind) { return kind == Kind::boolean ? Kind::whole : kind; }
-
-  Kind join(const Part& part, Kind a, Kind b) const {
-    a = number(a);
-    b = number(b);
-    if (a == b || b == Kind::whole) return a;
-    if (a == Kind::whole) return b;
-    if (a == Kind::real || b == Kind::real) {
-      const Kind other = a == Kind::real ? b : a;
-      return is_integer(other) ? Kind::float64 : other;
-    }
-    if (is_integer(a) && is_integer(b)) fail(part, "int64 and uint64 have no common type: write int64(x) or uint64(x) for one of them");
-    return Kind::float64;
-  }
-
-  Kind kind_of(const Part& part, std::span<const Kind> operands) const {
-    const Function& function = *part.function;
-    const auto joined = [&](std::size_t first) {
-      Kind kind = number(operands[first]);
-      for (std::size_t i = first + 1; i < operands.size(); ++i) kind = join(part, kind, operands[i]);
-      return kind;
-    };
-    switch (function.signature) {
-      case Signature::numbers:
-      case Signature::rounding:
-        return joined(0);
-      case Signature::floats: {
-        const Kind kind = joined(0);
-        return kind == Kind::whole ? Kind::real : is_integer(kind) ? Kind::float64 : kind;
-      }
-      case Signature::integers:
-      case Signature::bits:
-      case Signature::count: {
-        const Kind kind = joined(0);
-        if (!is_integer(kind)) fail(part, fmt::format("'{}' takes integers, not {}", function.name, name_of(kind)));
-        return function.signature == Signature::count ? Kind::int64 : kind;
-      }
-      case Signature::comparison:
-        joined(0);
-        return Kind::boolean;
-      case Signature::logic:
-        for (const Kind kind : operands) {
-          if (kind != Kind::boolean)
-            fail(part, fmt::format("'{}' takes what is true or false, not {}: write x != 0", function.name, name_of(kind)));
-        }
-        return Kind::boolean;
-      case Signature::choice:
-        if (operands[0] != Kind::boolean)
-          fail(part, fmt::format("a condition is true or false, not {}: write x != 0", name_of(operands[0])));
-        return operands[1] == Kind::boolean && operands[2] == Kind::boolean ? Kind::boolean : joined(1);
-      case Signature::conversion:
-        return kind_from(function.target);
-      default:
-        return kind_of_power(part, number(operands[0]), operands[1]);
-    }
-  }
-
-  Kind kind_of_power(const Part& part, Kind base, Kind exponent) const {
-    if (const std::optional<std::int64_t> whole = whole_exponent(part)) {
-      if (*whole >= 0 || !is_integer(base)) return base;
-      if (base == Kind::whole) return Kind::real;
-      fail(part, "a negative power of an integer is none: write float64(x) for the base");
-    }
-    const Kind kind = join(part, base, exponent);
-    if (kind == Kind::whole) return Kind::real;
-    if (is_integer(kind))
-      fail(part, "an exponent of an integer is a whole number in the text; for others write pow(a, b), of floating-point numbers");
-    return kind;
-  }
-
-  // Where an exponent is a whole number in the text, with a sign or without.
-  std::optional<std::int64_t> whole_exponent(const Part& part) const {
-    const Part* exponent = &tree_.parts[part.children[1]];
-    bool negative = false;
-    if (exponent->kind == Part::Kind::apply && exponent->function->op == Op::negate) {
-      negative = true;
-      exponent = &tree_.parts[exponent->children[0]];
-    }
-    if (exponent->kind != Part::Kind::whole) return std::nullopt;
-    if (exponent->whole > kMostExponent)
-      fail(*exponent, fmt::format("a whole exponent is at most {}; with a point, pow() is computed", kMostExponent));
-    return negative ? -static_cast<std::int64_t>(exponent->whole) : static_cast<std::int64_t>(exponent->whole);
-  }
-
-  // ---- nodes
+  [[noreturn]] void fail(const Part& part, std::string_view message) const { shapes_.fail(part, message); }
 
   std::uint32_t add(const Part& part, Op op, Scalar type, std::initializer_list<std::uint32_t> from, std::uint64_t bits = 0) {
     if (tree_.fixed) op = fixed(op);
@@ -268,13 +47,10 @@ class Resolver {
     const auto key = std::make_tuple(op, type, node.from[0], node.from[1], node.from[2], bits, node.operands);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
 
-    const Range range = range_of(node, ranges_, program_.nodes, node.checked);
-    node.may_fail = node.checked;
     bool constant = node.operands != 0 && !is_transcendental(op);
     std::vector<std::uint64_t> operands;
     for (const std::uint32_t operand : from) {
       const Node& of = program_.nodes[operand];
-      node.may_fail |= of.may_fail;
       constant &= of.op == Op::constant;
       operands.push_back(of.bits);
     }
@@ -284,7 +60,6 @@ class Resolver {
     }
     if (program_.nodes.size() == kMostOperations) fail(part, fmt::format("this formula computes more than {} operations", kMostOperations));
     program_.nodes.push_back(node);
-    ranges_.push_back(range);
     return known_[key] = static_cast<std::uint32_t>(program_.nodes.size() - 1);
   }
   std::uint32_t constant(const Part& part, Scalar type, std::uint64_t bits) { return add(part, Op::constant, type, {}, bits); }
@@ -299,7 +74,7 @@ class Resolver {
   // Component k of a part in a type.
   std::uint32_t emit(std::uint32_t number, std::uint32_t k, Scalar type) {
     const Part& part = tree_.parts[number];
-    if (!shapes_[number].tuple) k = 0;
+    if (shapes_[number].form == Shape::Form::number) k = 0;
     if (part.kind == Part::Kind::reference) return emit(part.children[0], k, type);
     const auto key = std::make_tuple(number, k, type);
     if (const auto found = emitted_.find(key); found != emitted_.end()) return found->second;
@@ -343,17 +118,15 @@ class Resolver {
   }
 
   std::uint32_t emit_name(const Part& part, std::uint32_t k, Scalar type) {
-    if (const InputType* const input = input_of(part)) {
+    if (const InputType* const input = shapes_.input_of(part)) {
       const auto number = static_cast<std::uint32_t>(input - inputs_.data());
       const auto found = std::find_if(program_.inputs.begin(), program_.inputs.end(),
                                       [&](const InputComponent& c) { return c.input == number && c.component == k; });
       const auto slot = static_cast<std::uint64_t>(found - program_.inputs.begin());
       if (found == program_.inputs.end()) program_.inputs.push_back({number, k, type});
-      const std::uint32_t node = add(part, Op::input, type, {}, slot);
-      if (is_integer(kind_from(type))) ranges_[node] = range_of(input->type);
-      return node;
+      return add(part, Op::input, type, {}, slot);
     }
-    if (const ParameterType* const parameter = parameter_of(part)) {
+    if (const ParameterType* const parameter = shapes_.parameter_of(part)) {
       const auto number = static_cast<std::uint32_t>(parameter - parameters_.data());
       const auto found = std::find_if(program_.parameters.begin(), program_.parameters.end(),
                                       [&](const ParameterUse& use) { return use.parameter == number && use.type == type; });
@@ -361,20 +134,17 @@ class Resolver {
       if (found == program_.parameters.end()) program_.parameters.push_back({number, type});
       return add(part, Op::parameter, type, {}, slot);
     }
-    if (const Constant* const constant = constant_of(part)) return constant_of_double(part, type, constant->value);
+    if (const Constant* const constant = shapes_.constant_of(part)) return constant_of_double(part, type, constant->value);
     program_.uses_index = true;
     return add(part, Op::index, Scalar::int64, {});
   }
 
-  // The type in which the operands of an application meet, of those from `first` on.
-  Scalar common(const Part& part, std::uint32_t k, std::size_t first = 0) const {
-    Kind kind = number(kind_at(part.children[first], k));
-    for (std::size_t i = first + 1; i < part.children.size(); ++i) kind = join(part, kind, kind_at(part.children[i], k));
-    return scalar_of(kind);
-  }
-
   std::uint32_t emit_apply(const Part& part, std::uint32_t k, Scalar type) {
     const Function& function = *part.function;
+    if (std::ranges::any_of(part.children, [&](std::uint32_t child) { return shapes_[child].complex(); }) ||
+        function.signature == Signature::complex) {
+      return emit_complex(part, k, type);
+    }
     const auto operand = [&](std::size_t i, Scalar of) { return emit(part.children[i], k, of); };
     const auto all = [&](Op op, Scalar of, Scalar gives) {
       if (part.children.size() == 1) return add(part, op, gives, {operand(0, of)});
@@ -393,12 +163,12 @@ class Resolver {
       case Op::convert:
         return emit_conversion(part, k, type);
       case Op::isnan: {
-        const Scalar of = common(part, k);
+        const Scalar of = shapes_.common(part, k);
         return is_float(of) ? all(Op::isnan, of, Scalar::boolean) : constant(part, Scalar::boolean, 0);
       }
       case Op::greater:
       case Op::greater_equal: {
-        const Scalar of = common(part, k);
+        const Scalar of = shapes_.common(part, k);
         const std::uint32_t a = operand(0, of), b = operand(1, of);
         return add(part, function.op == Op::greater ? Op::less : Op::less_equal, Scalar::boolean, {b, a});
       }
@@ -419,11 +189,11 @@ class Resolver {
     }
     switch (function.signature) {
       case Signature::comparison:
-        return all(function.op, common(part, k), Scalar::boolean);
+        return all(function.op, shapes_.common(part, k), Scalar::boolean);
       case Signature::rounding:
         return is_float(type) ? all(function.op, type, type) : operand(0, type);
       case Signature::count:
-        return all(function.op, common(part, k), Scalar::int64);
+        return all(function.op, shapes_.common(part, k), Scalar::int64);
       case Signature::integers:
       case Signature::bits: {
         // Whole numbers alone stay integers whatever they meet.
@@ -435,8 +205,111 @@ class Resolver {
     }
   }
 
+  // A complex number: its parts. Of a real number there is no second.
+  struct Complex {
+    std::uint32_t real;
+    std::optional<std::uint32_t> imag;
+  };
+  Complex complex_of(std::uint32_t number, Scalar type) {
+    const std::uint32_t real = emit(number, 0, type);
+    if (!shapes_[number].complex()) return {real, std::nullopt};
+    return {real, emit(number, 1, type)};
+  }
+  std::uint32_t zero(const Part& part, Scalar type) { return constant_of_double(part, type, 0); }
+
+  // Operations with complex operands, each as docs/formulas.md has it: component k of its value, which is of this type.
+  std::uint32_t emit_complex(const Part& part, std::uint32_t k, Scalar type) {
+    const auto two = [&](Op op, std::uint32_t a, std::uint32_t b) { return add(part, op, type, {a, b}); };
+    const auto part_of = [&](const Complex& z) { return k == 0 ? z.real : z.imag ? *z.imag : zero(part, type); };
+    switch (part.function->op) {
+      case Op::select:
+        return add(part, Op::select, type,
+                   {emit(part.children[0], 0, Scalar::boolean), part_of(complex_of(part.children[1], type)),
+                    part_of(complex_of(part.children[2], type))});
+      case Op::complex:
+        if (shapes_[part.children[0]].complex() || shapes_[part.children[1]].complex()) fail(part, "complex(a, b) takes two real numbers");
+        return emit(part.children[k], 0, type);
+      case Op::equal:
+      case Op::not_equal: {
+        const Scalar of = shapes_.common(part, 0);
+        const Complex a = complex_of(part.children[0], of), b = complex_of(part.children[1], of);
+        const auto same = [&](std::uint32_t x, std::uint32_t y) { return add(part, part.function->op, Scalar::boolean, {x, y}); };
+        return add(part, part.function->op == Op::equal ? Op::logical_and : Op::logical_or, Scalar::boolean,
+                   {same(a.real, b.real), same(a.imag.value_or(zero(part, of)), b.imag.value_or(zero(part, of)))});
+      }
+      default:
+        break;
+    }
+    const Complex a = complex_of(part.children[0], type);
+    switch (part.function->op) {
+      case Op::real:
+        return a.real;
+      case Op::imag:
+        return a.imag.value_or(zero(part, type));
+      case Op::abs:
+        return two(Op::hypot, a.real, *a.imag);
+      case Op::arg:
+        return two(Op::atan2, a.imag.value_or(zero(part, type)), a.real);
+      case Op::abs2:
+        return a.imag ? squared(part, a, type) : two(Op::multiply, a.real, a.real);
+      case Op::conj:
+        return k == 0 ? a.real : add(part, Op::negate, type, {*a.imag});
+      case Op::negate:
+        return add(part, Op::negate, type, {part_of(a)});
+      case Op::exp:
+        return two(Op::multiply, add(part, Op::exp, type, {a.real}), add(part, k == 0 ? Op::cos : Op::sin, type, {*a.imag}));
+      case Op::power:
+        return part_of(power_of(part, a, type));
+      default:
+        break;
+    }
+    const Complex b = complex_of(part.children[1], type);
+    switch (part.function->op) {
+      case Op::multiply:
+        return part_of(product_of(part, a, b, type));
+      case Op::divide:
+        return part_of(quotient_of(part, a, b, type));
+      default:  // + and -
+        if (k == 0 || (a.imag && b.imag)) return two(part.function->op, part_of(a), part_of(b));
+        if (a.imag) return *a.imag;
+        return part.function->op == Op::add ? *b.imag : add(part, Op::negate, type, {*b.imag});
+    }
+  }
+
+  std::uint32_t squared(const Part& part, const Complex& a, Scalar type) {
+    return add(part, Op::add, type, {add(part, Op::multiply, type, {a.real, a.real}), add(part, Op::multiply, type, {*a.imag, *a.imag})});
+  }
+  Complex product_of(const Part& part, const Complex& a, const Complex& b, Scalar type) {
+    const auto times = [&](std::uint32_t x, std::uint32_t y) { return add(part, Op::multiply, type, {x, y}); };
+    if (!a.imag && !b.imag) return {times(a.real, b.real), std::nullopt};
+    if (!b.imag) return {times(a.real, b.real), times(*a.imag, b.real)};
+    if (!a.imag) return {times(a.real, b.real), times(a.real, *b.imag)};
+    return {add(part, Op::subtract, type, {times(a.real, b.real), times(*a.imag, *b.imag)}),
+            add(part, Op::add, type, {times(a.real, *b.imag), times(*a.imag, b.real)})};
+  }
+  // (ac + bd)/(c² + d²) and (bc - ad)/(c² + d²).
+  Complex quotient_of(const Part& part, const Complex& a, const Complex& b, Scalar type) {
+    const auto over = [&](std::uint32_t x, std::uint32_t y) { return add(part, Op::divide, type, {x, y}); };
+    if (!b.imag) return {over(a.real, b.real), over(*a.imag, b.real)};
+    const std::uint32_t below = squared(part, b, type);
+    const Complex above = product_of(part, a, {b.real, add(part, Op::negate, type, {*b.imag})}, type);
+    return {over(above.real, below), over(*above.imag, below)};
+  }
+  Complex power_of(const Part& part, const Complex& base, Scalar type) {
+    const std::int64_t whole = *shapes_.whole_exponent(part);
+    const auto n = static_cast<std::uint64_t>(whole < 0 ? -whole : whole);
+    const Complex one{constant_of_double(part, type, 1), std::nullopt};
+    if (n == 0) return {one.real, zero(part, type)};
+    Complex power = base;
+    for (int bit = static_cast<int>(std::bit_width(n)) - 2; bit >= 0; --bit) {
+      power = product_of(part, power, power, type);
+      if ((n >> bit & 1) != 0) power = product_of(part, power, base, type);
+    }
+    return whole < 0 ? quotient_of(part, one, power, type) : power;
+  }
+
   std::uint32_t emit_conversion(const Part& part, std::uint32_t k, Scalar type) {
-    const Kind kind = kind_at(part.children[0], k);
+    const Kind kind = shapes_.kind_at(part.children[0], k);
     // A number in the text takes the type at once; but a fraction is cut off.
     const bool at_once = kind == Kind::whole || (kind == Kind::real && is_float(type));
     return converted(part, emit(part.children[0], k, at_once ? type : scalar_of(kind)), type);
@@ -444,7 +317,7 @@ class Resolver {
 
   std::uint32_t emit_power(const Part& part, std::uint32_t k, Scalar type) {
     const std::uint32_t base = emit(part.children[0], k, type);
-    const std::optional<std::int64_t> whole = whole_exponent(part);
+    const std::optional<std::int64_t> whole = shapes_.whole_exponent(part);
     if (!whole) return add(part, Op::pow, type, {base, emit(part.children[1], k, type)});
     const auto n = static_cast<std::uint64_t>(*whole < 0 ? -*whole : *whole);
     if (n == 0) return constant_of_double(part, type, 1);
@@ -482,7 +355,6 @@ class Resolver {
       for (std::size_t k = 0; used[i] && k < node.operands; ++k) used[node.from[k]] = true;
     }
     Program result;
-    result.may_fail = program_.may_fail;
     std::vector<std::uint32_t> place(program_.nodes.size());
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       if (!used[i]) continue;
@@ -507,9 +379,8 @@ class Resolver {
   const Tree& tree_;
   std::span<const InputType> inputs_;
   std::span<const ParameterType> parameters_;
-  std::vector<Shape> shapes_;
+  Shapes shapes_;
   Program program_;
-  std::vector<Range> ranges_;
   std::map<std::tuple<Op, Scalar, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint8_t>, std::uint32_t> known_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, Scalar>, std::uint32_t> emitted_;
 };

@@ -144,7 +144,15 @@ TEST(FormulaKernel, EveryOperation) {
       " xor(m, n), ~m, m | n, m & n, clz(u), popcount(u), gcd(n, 360), mulmod(m, m, 1000003), mulmod(u, u, 18446744073709551557), m % 7, "
       "m/3,"
       " n << 3, n >> 2, u >> 60, n*n - n, abs(n), -n, (x > 0)*x, select(x > 0, m, n), i*0)");
-  for (const Device& device : test::devices()) expect_same(all, data, device);
+  // Small integers and divisors in the text have instructions of their own.
+  const Formula narrow(
+      "((m % 2251799813685248) % 1000003, (m % 2251799813685248)/1000003, (u % 2305843009213693952) % 1073741823, (u % 8589934592)/3, "
+      "n % 7, n/11, n % -7, (m % 2147483648)*(n % 65536), gcd(m % 4294967296, n), gcd(u % 4294967296, u % 720720), "
+      "mulmod(n, n, 1000003), mulmod(n, m, 9223372036854775783), mulmod(u % 65536, u % 65536, 12345))");
+  for (const Device& device : test::devices()) {
+    expect_same(all, data, device);
+    expect_same(narrow, data, device);
+  }
 }
 
 TEST(FormulaKernel, FixedFunctionsToo) {

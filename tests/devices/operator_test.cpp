@@ -84,6 +84,213 @@ TEST(OperatorTest, IntegersThatDoNotCommute) {
   }
 }
 
+// Operators whose elements are combined in any order, on elements of all types, with the answers of the tree.
+template <class Wide>
+Value value_of(Wide value) {
+  if constexpr (std::is_floating_point_v<Wide>) {
+    return {static_cast<double>(value), dtype_of<Wide>()};
+  } else {
+    return {value, dtype_of<Wide>()};
+  }
+}
+
+bool same_bits(const Value& a, const Value& b) {
+  if (a.type != b.type || a.number.index() != b.number.index()) return false;
+  return a.number.index() == 0 ? std::bit_cast<std::uint64_t>(a.as_double()) == std::bit_cast<std::uint64_t>(b.as_double()) : a == b;
+}
+
+template <class T, class Wide, class Combine>
+void check_any_order(const char* text, const Combine& combine, const std::function<T(hard::Random&)>& element) {
+  const Operator op{Formula(text)};
+  const Options options{.device = Device::open("cpu")};
+  for (const std::size_t size : {1, 2, 3, 511, 512, 513, 4096, 4097, 200003}) {
+    SCOPED_TRACE(std::string(text) + ", " + std::string(name_of(dtype_of<T>())) + ", " + std::to_string(size));
+    hard::Random random(size);
+    std::vector<T> x(size);
+    for (T& value : x) value = element(random);
+    const std::vector<Wide> leaves(x.begin(), x.end());
+    ASSERT_TRUE(same_bits(reduce(x, op, options)[0], value_of(tree(leaves, 0, size, combine))));
+    // Every third element, backwards.
+    std::vector<Wide> some;
+    for (std::size_t i = size; i-- > 0;) {
+      if ((size - 1 - i) % 3 == 0) some.push_back(leaves[i]);
+    }
+    const Array backwards = Array(x).slice(0, size - 1, some.size(), -3);
+    ASSERT_TRUE(same_bits(reduce(backwards, op, options)[0], value_of(tree(some, 0, some.size(), combine))));
+  }
+}
+
+// One of each kind of operator for integers of type T, as components of a tuple too.
+template <class T>
+class IntegerOperators {
+ public:
+  using Wide = std::conditional_t<std::is_same_v<T, std::uint64_t>, std::uint64_t, std::int64_t>;
+  using Combine = Wide (*)(Wide, Wide);
+  struct One {
+    const char *text, *component;
+    Combine combine;
+    T (*element)(hard::Random&);
+  };
+
+  static std::vector<One> all() {
+    std::vector<One> ops = {
+        {"min(b, a)", "min(b[{}], a[{}])", [](Wide a, Wide b) { return std::min(a, b); }, any},
+        {"max(a, b)", "max(a[{}], b[{}])", [](Wide a, Wide b) { return std::max(a, b); }, any},
+        {"a & b", "a[{}] & b[{}]", [](Wide a, Wide b) { return a & b; }, [](hard::Random& r) { return static_cast<T>(any(r) | 5); }},
+        {"a | b", "a[{}] | b[{}]", [](Wide a, Wide b) { return a | b; }, [](hard::Random& r) { return static_cast<T>(any(r) & 0x55); }},
+        {"xor(a, b)", "xor(a[{}], b[{}])", [](Wide a, Wide b) { return a ^ b; }, any},
+        {"mulmod(a, b, 998244353)", "mulmod(a[{}], b[{}], 998244353)", product_of_rests, odd},
+    };
+    if (!std::is_same_v<T, std::int64_t>) {
+      ops.push_back({"gcd(a, b)", "gcd(a[{}], b[{}])", [](Wide a, Wide b) { return static_cast<Wide>(std::gcd(a, b)); },
+                     [](hard::Random& r) { return static_cast<T>(6 * r.below(20)); }});
+    }
+    if (sizeof(T) < 4 || std::is_same_v<T, std::int32_t>) {
+      ops.push_back({"a*b % 1000003", "a[{}]*b[{}] % 1000003", [](Wide a, Wide b) { return a * b % 1000003; }, odd});
+      ops.push_back({"(a % 77)*b % 77", "(a[{}] % 77)*b[{}] % 77", [](Wide a, Wide b) { return a % 77 * b % 77; }, odd});
+    }
+    if (sizeof(T) < 8) ops.push_back({"a + b", "a[{}] + b[{}]", [](Wide a, Wide b) { return a + b; }, any});
+    return ops;
+  }
+
+  static T any(hard::Random& random) { return static_cast<T>(random.bits() >> random.below(64)); }
+  static T odd(hard::Random& random) { return static_cast<T>(any(random) | 1); }
+
+ private:
+  static Wide product_of_rests(Wide a, Wide b) {
+    constexpr std::int64_t m = 998244353;
+    const auto rest = [](Wide x) {
+      return std::is_signed_v<Wide> ? (static_cast<std::int64_t>(x) % m + m) % m : static_cast<std::int64_t>(x % m);
+    };
+    return static_cast<Wide>(rest(a) * rest(b) % m);
+  }
+};
+
+template <class T>
+void check_any_order_of_integers() {
+  for (const auto& one : IntegerOperators<T>::all()) {
+    check_any_order<T, typename IntegerOperators<T>::Wide>(one.text, one.combine, one.element);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(OperatorTest, IntegersInAnyOrder) {
+  check_any_order_of_integers<std::int8_t>();
+  check_any_order_of_integers<std::uint8_t>();
+  check_any_order_of_integers<std::int16_t>();
+  check_any_order_of_integers<std::uint16_t>();
+  check_any_order_of_integers<std::int32_t>();
+  check_any_order_of_integers<std::uint32_t>();
+  check_any_order_of_integers<std::int64_t>();
+  check_any_order_of_integers<std::uint64_t>();
+}
+
+template <class T>
+T least_of(T a, T b) {
+  return a != a ? a : b != b ? b : a == b ? (std::signbit(a) ? a : b) : std::min(a, b);
+}
+template <class T>
+T greatest_of(T a, T b) {
+  return a != a ? a : b != b ? b : a == b ? (std::signbit(a) ? b : a) : std::max(a, b);
+}
+
+TEST(OperatorTest, FloatsInAnyOrder) {
+  const auto check = [](auto type) {
+    using T = decltype(type);
+    const auto zeros = [](hard::Random& random) { return random.below(2) == 0 ? T(0) : -T(0); };
+    const auto any = [](hard::Random& random) {
+      return std::ldexp(static_cast<T>(random.between(-1000, 1000)), static_cast<int>(random.between(-140, 110)));
+    };
+    const auto infinite = [](hard::Random& random) {
+      return random.below(2) == 0 ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
+    };
+    for (const std::function<T(hard::Random&)>& element :
+         {std::function<T(hard::Random&)>(zeros), std::function<T(hard::Random&)>(any), std::function<T(hard::Random&)>(infinite)}) {
+      check_any_order<T, T>("min(a, b)", least_of<T>, element);
+      check_any_order<T, T>("max(a, b)", greatest_of<T>, element);
+    }
+  };
+  check(0.0f);
+  check(0.0);
+}
+
+// All of them as components of one tuple, on all devices.
+template <class T>
+void check_tuple_in_any_order() {
+  using Operators = IntegerOperators<T>;
+  using Wide = typename Operators::Wide;
+  const auto ops = Operators::all();
+  std::string map = "(", combine = "(";
+  for (std::size_t k = 0; k < ops.size(); ++k) {
+    std::string component = ops[k].component;
+    for (std::size_t at; (at = component.find("{}")) != std::string::npos;) component.replace(at, 2, std::to_string(k));
+    map += k == 0 ? "x" : ", x";
+    combine += (k == 0 ? "" : ", ") + component;
+  }
+  const Operator op{Formula(combine + ")")};
+  for (const std::size_t size : {4096, 20001, 200003}) {
+    SCOPED_TRACE(combine + ", " + std::to_string(size));
+    hard::Random random(size);
+    std::vector<T> x(size);
+    for (T& value : x) value = Operators::odd(random);
+    const std::vector<Wide> leaves(x.begin(), x.end());
+    std::vector<Value> expected;
+    for (const auto& one : ops) expected.push_back(value_of(tree(leaves, 0, size, one.combine)));
+    on_all_devices(x, [&](const Array& data, const Options& options) {
+      EXPECT_EQ(reduce(Formula(map + ")"), {{"x", data}}, {}, op, options), expected);
+    });
+  }
+}
+
+TEST(OperatorTest, TuplesInAnyOrder) {
+  check_tuple_in_any_order<std::int8_t>();
+  check_tuple_in_any_order<std::int32_t>();
+  check_tuple_in_any_order<std::uint64_t>();
+  // Floats, one of them alone.
+  std::vector<float> x(20001);
+  hard::Random random(1);
+  for (float& value : x) value = static_cast<float>(random.between(-3, 3)) * 0.0f;
+  x[77] = -1.5f;
+  const Operator ends{Formula("(min(a[0], b[0]), max(a[1], b[1]))")}, least{Formula("min(a, b)")};
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    const std::vector<Value> found = reduce(Formula("(x, float64(x))"), {{"x", data}}, {}, ends, options);
+    EXPECT_TRUE(same_bits(found[0], value_of(-1.5f)) && same_bits(found[1], value_of(tree(x, 0, x.size(), greatest_of<float>) + 0.0)));
+    EXPECT_TRUE(same_bits(reduce(data, least, options)[0], value_of(-1.5f)));
+  });
+  x[9000] = -std::numeric_limits<float>::quiet_NaN();
+  on_all_devices(x,
+                 [&](const Array& data, const Options& options) { EXPECT_TRUE(std::isnan(reduce(data, least, options)[0].as_double())); });
+}
+
+// What looks like one but is not: remainders with signs depend on the order.
+TEST(OperatorTest, NotInAnyOrder) {
+  const std::vector<std::int32_t> x = random_integers(20001, -1000000, 1000000);
+  const auto combine = [](std::int64_t a, std::int64_t b) { return (a + b) % 1000; };
+  const std::int64_t rests = tree(std::vector<std::int64_t>(x.begin(), x.end()), 0, x.size(), combine);
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    EXPECT_EQ(reduce(data, Operator{Formula("(a + b) % 1000")}, options), (std::vector<Value>{{rests, DType::int64}}));
+  });
+}
+
+// A sum that may overflow follows the tree, so that it is an error on all devices, or on none.
+TEST(OperatorTest, SumsThatOverflow) {
+  constexpr std::int64_t kHalf = std::int64_t{1} << 62;
+  std::vector<std::int64_t> x(5000, 0);
+  x[2] = x[3] = kHalf;
+  x[4000] = -kHalf;
+  on_all_devices(
+      x, [&](const Array& data, const Options& options) { EXPECT_THROW(reduce(data, Operator{Formula("a + b")}, options), Error); });
+  std::swap(x[3], x[4000]);
+  on_all_devices(x, [&](const Array& data, const Options& options) {
+    EXPECT_EQ(reduce(data, Operator{Formula("a + b")}, options), (std::vector<Value>{{kHalf, DType::int64}}));
+  });
+  const std::vector<std::int64_t> least(5000, std::numeric_limits<std::int64_t>::min());
+  on_all_devices(least, [&](const Array& data, const Options& options) {
+    EXPECT_THROW(reduce(data, Operator{Formula("gcd(a, b)")}, options), Error);
+    EXPECT_THROW(reduce(data, Operator{Formula("a*b % 7")}, options), Error);
+  });
+}
+
 // Rows of a wider matrix: no tiles of neighbouring elements, and too many for the host alone.
 TEST(OperatorTest, RowsOfAMatrix) {
   const auto combine = [](std::int64_t a, std::int64_t b) { return (a * 3 + b * b + 7) % 1000003; };

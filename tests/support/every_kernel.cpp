@@ -277,6 +277,15 @@ void build_formulas(device::Device& device) {
   const auto some = std::span(leaves).last(leaf.inputs.size());
   device::build(device, formula::tree_source(leaf, some, std::vector<bool>(some.size(), true), bound.program(), bound.types(), {256, 2, 4}),
                 "tree");
+  // In any order.
+  const formula::Program integers = formula::resolve(Formula("(n, n, x)").tree(), {n, x}, {});
+  const Operator in_any_order{Formula("(gcd(a[0], b[0]), a[1]*b[1] % 1000003, min(a[2], b[2]))")};
+  const DType three[] = {DType::int8, DType::int8, DType::float32}, two[] = {DType::int8, DType::float32};
+  const formula::Bound fold(in_any_order, three);
+  device::build(
+      device,
+      formula::tree_source(integers, two, {false, true}, fold.any_order()->program, fold.types(), {256, 2, 4}, fold.any_order()->unit),
+      "fold");
 }
 
 }  // namespace

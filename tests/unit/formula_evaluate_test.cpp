@@ -321,6 +321,40 @@ void check_integers() {
          constexpr Wide m = 1000003;
          return as_t((a % m + m) % m * ((b % m + m) % m) % m);
        }},
+      // Small integers, and divisors in the text, have instructions of their own.
+      {"x % 1000003", [=](Wide a, Wide) { return as_t(a % 1000003); }},
+      {"x/1000003", [=](Wide a, Wide) { return as_t(a / 1000003); }},
+      {"x/1 + x % 1", [=](Wide a, Wide) { return as_t(a); }},
+      {"x/4611686018427387905", [=](Wide a, Wide) { return as_t(a / 4611686018427387905); }},
+      {"x % 9223372036854775807", [=](Wide a, Wide) { return as_t(a % 9223372036854775807); }},
+      {"(x % 2251799813685248) % 1000003", [=](Wide a, Wide) { return as_t(a % (Wide{1} << 51) % 1000003); }},
+      {"(x % 2251799813685248)/1000003", [=](Wide a, Wide) { return as_t(a % (Wide{1} << 51) / 1000003); }},
+      {"(x % 2305843009213693952) % 1073741823", [=](Wide a, Wide) { return as_t(a % (Wide{1} << 61) % 1073741823); }},
+      {"(x % 2305843009213693952)/1073741823", [=](Wide a, Wide) { return as_t(a % (Wide{1} << 61) / 1073741823); }},
+      {"(x % 8589934592)/3 + (y % 8589934592) % 3",
+       [=](Wide a, Wide b) { return as_t(a % (Wide{1} << 33) / 3 + b % (Wide{1} << 33) % 3); }},
+      {"(x % 2147483648)*(y % 2147483648)", [=](Wide a, Wide b) { return as_t(a % (Wide{1} << 31) * (b % (Wide{1} << 31))); }},
+      {"gcd(x % 4294967296, y % 4294967296)",
+       [=](Wide a, Wide b) {
+         return as_t(Wide{std::gcd(static_cast<std::uint64_t>(magnitude(a % (Wide{1} << 32))),
+                                   static_cast<std::uint64_t>(magnitude(b % (Wide{1} << 32))))});
+       }},
+      {"mulmod(x % 65536, y, 1000003)",
+       [=](Wide a, Wide b) {
+         constexpr Wide m = 1000003;
+         return as_t((a % 65536 % m + m) % m * ((b % m + m) % m) % m);
+       }},
+      {"mulmod(x % 65536, y % 1000000000, 1000003)",
+       [=](Wide a, Wide b) {
+         constexpr Wide m = 1000003;
+         return as_t((a % 65536 % m + m) % m * ((b % 1000000000 % m + m) % m) % m);
+       }},
+      {"mulmod(x, y, 9223372036854775783)",
+       [=](Wide a, Wide b) {
+         constexpr Wide m = 9223372036854775783;
+         return as_t(static_cast<Wide>(static_cast<UnsignedWide>((a % m + m) % m) * static_cast<UnsignedWide>((b % m + m) % m) %
+                                       static_cast<UnsignedWide>(m)));
+       }},
       {"mulmod(x, x, y)",
        [=](Wide a, Wide b) {
          if (b < 1) return Answer{0, "a modulus that is not positive"};

@@ -19,8 +19,6 @@ namespace {
 using statistics::Term;
 using statistics::TermCode;
 
-std::size_t bytes_of(Scalar type) { return size_of(dtype_of(type)); }
-
 constexpr std::size_t kMostArrays = 16;      // 40 bytes of arguments each, of the 1024 that OpenCL promises
 constexpr std::size_t kManyOperations = 24;  // for which a kernel needs more registers than a sum does
 constexpr std::uint64_t kMostPositions = std::uint64_t{1} << 31;

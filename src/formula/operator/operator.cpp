@@ -1,11 +1,13 @@
 // Reductions by an operator of one's own, over the balanced binary tree.
 //
+// Where any order gives the same bits, elements are folded as they lie (any_order.hpp); else they follow the tree.
+//
 // On a device whole tiles of the tree are one launch (operator_device.cpp). Where that cannot be, or an operation has failed that is to be
 // found, a level of the tree is an elementwise map, whose two inputs are every other element: each level of a chunk is one launch, from one
 // of two buffers to the other. The rest of the tree, and all of it on the CPU, is operator_tree.hpp.
 #include "core/array/array_blocks.hpp"
-#include "core/float_environment.hpp"
 #include "core/array/pack.hpp"
+#include "core/float_environment.hpp"
 #include "device/memory/run.hpp"
 #include "formula/operator/operator_device.hpp"
 #include "formula/operator/operator_tree.hpp"
@@ -26,6 +28,7 @@ namespace {
 
 constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 24;  // elements that a device takes through some levels at once
 constexpr int kDeviceLevels = 10;
+constexpr std::uint64_t kLeastLevels = std::uint64_t{1} << 13;  // elements for which the host takes longer than a launch for each level
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 22;
 
 // Elements in host memory as contiguous numbers of a scalar type.
@@ -64,14 +67,14 @@ void append_host(const Bound& bound, States& states, std::span<const Array> comp
       count = std::min(count, left[k]->size());
     }
     std::vector<std::vector<std::byte>> numbers;
-    std::vector<const std::byte*> from;
+    std::vector<Column> from;
     for (std::size_t k = 0; k < left.size(); ++k) {
       const View part = left[k]->part(0, count);
       const Scalar type = bound.types()[k];
-      if (part.contiguous() && part.type() == dtype_of(type)) {
-        from.push_back(static_cast<const std::byte*>(part.data()));
+      if (type != Scalar::boolean && scalar_of(part.type()) == type) {
+        from.push_back({static_cast<const std::byte*>(part.data()), part.type(), part.stride()});
       } else {
-        from.push_back(numbers.emplace_back(converted(part, type)).data());
+        from.push_back(contiguous(numbers.emplace_back(converted(part, type)).data(), type));
       }
       left[k] = left[k]->part(count, left[k]->size() - count);
     }
@@ -116,7 +119,7 @@ void append_device(const Bound& bound, States& states, std::span<const Array> co
     }
     return Array(buffers[turn][k], count, dtype_of(bound.types()[k]));
   };
-  while (const std::uint64_t count = count_of(std::min(kDeviceChunk, size - done))) {
+  while (const std::uint64_t count = size - done < kLeastLevels ? 0 : count_of(std::min(kDeviceChunk, size - done))) {
     std::vector<Array> at;
     for (std::size_t k = 0; k < components.size(); ++k) {
       const Array part = components[k].part(done, count);
@@ -149,11 +152,11 @@ void append_device(const Bound& bound, States& states, std::span<const Array> co
     }
     const std::uint64_t roots = count >> kDeviceLevels;
     std::vector<std::vector<std::byte>> numbers;
-    std::vector<const std::byte*> from;
+    std::vector<Column> from;
     for (std::size_t k = 0; k < components.size(); ++k) {
       std::vector<std::byte>& bytes = numbers.emplace_back(at[k].bytes() + 8);
       at[k].buffer().read(bytes.data(), at[k].bytes(), at[k].offset());
-      from.push_back(bytes.data());
+      from.push_back(contiguous(bytes.data(), bound.types()[k]));
     }
     states.append(std::move(from), roots, kDeviceLevels);
     done += count;
@@ -218,7 +221,7 @@ std::vector<Value> finished(const Bound& bound, const State& state) {
 std::vector<Value> reduce(const Array& data, const Operator& op, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   const DType types[] = {data.type()};
-  const formula::Bound bound(op, types);
+  const formula::Bound bound(op, types, {.count = data.size()});
   formula::States states(bound, options.tuning.threads);
   if (data.size() != 0) {
     const Device device = device::device_for(data, data.bytes(), options);
@@ -262,14 +265,16 @@ std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& g
   for (FormulaInput& input : inputs) {
     if (formula::wants_kernels(options) && !input.array.on_device()) input.array = formula::uploaded(input.array, *options.device);
   }
-  const formula::Program program = formula::resolve(map.tree(), inputs, parameters);
+  formula::Program program = formula::resolve(map.tree(), inputs, parameters);
   const std::vector<std::uint64_t> shape = shape_of(inputs);
-  std::vector<DType> types;
-  for (const std::uint32_t result : program.results) types.push_back(formula::dtype_of(program.nodes[result].type));
-  const formula::Bound bound(op, types);
-  formula::States states(bound, options.tuning.threads);
   std::uint64_t size = 1;
   for (const std::uint64_t extent : shape) size *= extent;
+  std::vector<DType> types;
+  for (const std::uint32_t result : program.results) types.push_back(formula::dtype_of(program.nodes[result].type));
+  std::vector<formula::Range> ranges;
+  for (const formula::InputComponent& use : program.inputs) ranges.push_back(formula::range_of(inputs[use.input].array.type()));
+  const formula::Bound bound(op, types, {formula::apply_ranges(program, ranges), size, program.complex});
+  formula::States states(bound, options.tuning.threads);
   std::vector<Array> from;
   for (const formula::InputComponent& use : program.inputs) from.push_back(formula::component_of(inputs[use.input], use.component, shape));
   const bool there = !from.empty() && formula::runs_kernels(from[0]);

@@ -5,6 +5,7 @@
 #include "core/chunks.hpp"
 #include "core/tree.hpp"
 #include "formula/bound.hpp"
+#include "formula/operator/any_order.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/operator.hpp>
@@ -16,70 +17,37 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace samesum::formula {
 
-using State = std::vector<std::uint64_t>;  ///< bits of each component
-
-inline std::size_t bytes_of(Scalar type) { return size_of(dtype_of(type)); }
-
 /// What makes an element an operand of this type, with the checks that formulas have.
-inline Formula conversion_to(Scalar type) {
-  return Formula(type == Scalar::float64   ? "float64(x)"
-                 : type == Scalar::float32 ? "float32(x)"
-                 : type == Scalar::uint64  ? "uint64(x)"
-                 : type == Scalar::int64   ? "int64(x)"
-                                           : "x != 0");
-}
+Formula conversion_to(Scalar type);
 
-inline Value value_of(std::uint64_t bits, Scalar type) {
-  switch (type) {
-    case Scalar::float32:
-      return {static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))), DType::float32};
-    case Scalar::float64:
-      return {std::bit_cast<double>(bits), DType::float64};
-    case Scalar::int64:
-      return {static_cast<std::int64_t>(bits), DType::int64};
-    default:
-      return {bits, dtype_of(type)};
-  }
-}
+Value value_of(std::uint64_t bits, Scalar type);
+std::string text_of(const State& state, std::span<const Scalar> types);
 
-inline std::string text_of(const State& state, std::span<const Scalar> types) {
-  std::vector<std::string> parts;
-  for (std::size_t k = 0; k < types.size(); ++k) {
-    std::visit([&](auto number) { parts.push_back(fmt::format("{}", number)); }, value_of(state[k], types[k]).number);
-  }
-  return parts.size() == 1 ? parts[0] : fmt::format("({})", fmt::join(parts, ", "));
-}
+/// What elements of an operator are, beside their types.
+struct Elements {
+  std::vector<Range> ranges = {};                                   ///< of integers, where more is known than by their types
+  std::uint64_t count = std::numeric_limits<std::uint64_t>::max();  ///< how many there are at most
+  bool complex = false;                                             ///< the two components are the parts of complex numbers
+};
 
 /// An operator for elements of certain types.
 class Bound {
  public:
-  Bound(const Operator& op, std::span<const DType> elements) : op_(op), parameters_(values_of(op.parameters)) {
-    for (const DType type : elements) types_.push_back(scalar_of(type));
-    constexpr int kMostRounds = 4;
-    for (int round = 0;; ++round) {
-      program_ = resolved(op.combine);
-      if (program_.results.size() != types_.size()) {
-        throw Error(ErrorKind::usage, fmt::format("the operator {} gives {} for operands of {}: it has to give an operand again",
-                                                  op.combine.to_string(), counted(program_.results.size()), counted(types_.size())));
-      }
-      std::vector<Scalar> given;
-      for (const std::uint32_t result : program_.results) given.push_back(program_.nodes[result].type);
-      if (given == types_) break;
-      if (round == kMostRounds) {
-        throw Error(ErrorKind::usage, fmt::format("the operator {} gives other types than its operands have, however often it is applied",
-                                                  op.combine.to_string()));
-      }
-      types_ = std::move(given);
-    }
-  }
+  Bound(const Operator& op, std::span<const DType> types, Elements elements = {});
+
+  /// Where elements may be combined in any order, how.
+  const std::optional<AnyOrder>& any_order() const noexcept { return any_order_; }
 
   std::span<const Scalar> types() const noexcept { return types_; }
   const Program& program() const noexcept { return program_; }
@@ -87,44 +55,39 @@ class Bound {
   const Operator& op() const noexcept { return op_; }
 
   // The program of a formula of one operand or two.
-  Program resolved(const Formula& formula) const {
-    std::vector<InputType> inputs;
-    const auto components = static_cast<std::uint32_t>(types_.size());
-    std::vector<DType> types;
-    for (const Scalar type : types_) types.push_back(dtype_of(type));
-    for (const char* name : {"a", "b"}) inputs.push_back({name, types[0], components, components > 1, types});
-    std::vector<ParameterType> numbers;
-    for (const FormulaParameter& parameter : op_.parameters) numbers.push_back({parameter.name, parameter.value.number.index() != 0});
-    return resolve(formula.tree(), std::span<const InputType>(inputs), numbers);
-  }
+  Program resolved(const Formula& formula) const;
 
   /// The error of an operation that failed among these elements.
-  Error failed(std::string_view what, std::uint64_t first, std::uint64_t count) const {
-    return {ErrorKind::no_answer,
-            fmt::format("{} in the operator {}, among the elements {} to {}", what, op_.combine.to_string(), first, first + count - 1)};
-  }
+  Error failed(std::string_view what, std::uint64_t first, std::uint64_t count) const;
 
-  State identity() const {
-    if (op_.identity.empty()) {
-      throw Error(ErrorKind::no_answer, "there are no elements, and the operator has no identity: give it one");
-    }
-    if (op_.identity.size() != types_.size()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("the identity has {}, the elements have {}", counted(op_.identity.size()), counted(types_.size())));
-    }
-    State state;
-    for (std::size_t k = 0; k < types_.size(); ++k) state.push_back(bits_of(op_.identity[k], types_[k]));
-    return state;
-  }
+  State identity() const;
 
  private:
-  static std::string counted(std::size_t components) { return components == 1 ? "one number" : fmt::format("{} numbers", components); }
+  void find_types();
+  void find_ranges(std::span<const DType> types, const Elements& elements);
 
   const Operator& op_;
   std::vector<Value> parameters_;
   std::vector<Scalar> types_;
+  bool complex_;
   Program program_;
+  std::optional<AnyOrder> any_order_;
 };
+
+inline Column contiguous(const std::byte* data, Scalar type) { return {data, dtype_of(type), static_cast<std::int64_t>(bytes_of(type))}; }
+
+/// The first element of columns as a state.
+inline State state_at(std::span<const Column> columns, std::span<const Scalar> types) {
+  State state(types.size(), 0);
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    if (columns[k].type == dtype_of(types[k])) {
+      std::memcpy(&state[k], columns[k].data, bytes_of(types[k]));
+    } else {
+      load(columns[k], types[k], &state[k], 1);
+    }
+  }
+  return state;
+}
 
 /// Combines states block by block. One for each thread.
 class Combiner {
@@ -155,28 +118,34 @@ class Combiner {
 
   // The root of 2^level contiguous states (of each component), at most kBlock.
   State root(std::span<const std::byte* const> from, int level) {
-    std::vector<const std::byte*> at(from.begin(), from.end());
+    std::vector<Column> columns;
+    for (std::size_t k = 0; k < from.size(); ++k) columns.push_back(contiguous(from[k], bound_.types()[k]));
+    return root(columns, level);
+  }
+
+  // The same of elements that are read as states.
+  State root(std::span<const Column> from, int level) {
+    std::vector<Column> at(from.begin(), from.end());
     for (std::uint64_t count = std::uint64_t{1} << level; count > 1; count /= 2) {
       // Results go where operands were, or before them: those have been read by then.
       for (std::uint64_t first = 0; first < count / 2; first += Evaluator::kBlock) {
         const std::size_t part = std::min<std::uint64_t>(Evaluator::kBlock, count / 2 - first);
         std::vector<Column> columns;
         for (const InputComponent& input : bound_.program().inputs) {
-          const Scalar type = bound_.types()[input.component];
-          const std::size_t bytes = bytes_of(type);
+          const Column& column = at[input.component];
           columns.push_back(
-              {at[input.component] + (2 * first + input.input) * bytes, dtype_of(type), static_cast<std::int64_t>(2 * bytes)});
+              {column.data + static_cast<std::int64_t>(2 * first + input.input) * column.stride, column.type, 2 * column.stride});
         }
         run(columns, part);
         for (std::size_t k = 0; k < levels_.size(); ++k) {
           store(k, reinterpret_cast<std::byte*>(levels_[k].data()) + first * bytes_of(bound_.types()[k]), part);
         }
       }
-      for (std::size_t k = 0; k < levels_.size(); ++k) at[k] = reinterpret_cast<const std::byte*>(levels_[k].data());
+      for (std::size_t k = 0; k < levels_.size(); ++k) {
+        at[k] = contiguous(reinterpret_cast<const std::byte*>(levels_[k].data()), bound_.types()[k]);
+      }
     }
-    State state(levels_.size(), 0);
-    for (std::size_t k = 0; k < state.size(); ++k) std::memcpy(&state[k], at[k], bytes_of(bound_.types()[k]));
-    return state;
+    return state_at(at, bound_.types());
   }
 
   /// The same of states in the order of their reversed indices, at most kBlock: then both operands of a level lie one after the other. They
@@ -220,16 +189,17 @@ class Combiner {
   std::uint64_t first_ = 0, count_ = 1;
 };
 
-/// States so far, as a tree.
+/// What has been combined so far: as a tree, or in any order where all orders give the same.
 class States {
  public:
   States(const Bound& bound, std::uint32_t threads) : bound_(bound), threads_(threads), combiner_(bound), tree_(Combine{&combiner_}) {}
 
-  // Subtrees of 2^level leaves each that follow one another, contiguous, of each component.
-  void append(std::vector<const std::byte*> from, std::uint64_t count, int level) {
+  // Subtrees of 2^level leaves each that follow one another, of each component. Elements may be of a type that is read as the component's.
+  void append(std::vector<Column> from, std::uint64_t count, int level) {
+    if (bound_.any_order()) return fold(from, count);
     const auto position = [&] { return tree_.size() >> level; };
     const auto advance = [&](std::uint64_t states) {
-      for (std::size_t k = 0; k < from.size(); ++k) from[k] += states * bytes_of(bound_.types()[k]);
+      for (Column& column : from) column.data += static_cast<std::int64_t>(states) * column.stride;
       count -= states;
     };
     constexpr int kBlockLevel = std::countr_zero(Combiner::kBlock);
@@ -248,7 +218,21 @@ class States {
     }
   }
 
-  State root() const { return tree_.size() == 0 ? bound_.identity() : tree_.root(); }
+  State root() {
+    if (only_ && folded_ == 1) return *only_;
+    if (folded_ != 0) {
+      for (std::size_t task = 1; task < folders_.size(); ++task) {
+        const State sum = folders_[task]->result();
+        std::vector<Column> columns;
+        for (std::size_t k = 0; k < sum.size(); ++k)
+          columns.push_back(contiguous(reinterpret_cast<const std::byte*>(&sum[k]), bound_.types()[k]));
+        folders_[0]->add(columns, 1);
+      }
+      return folders_[0]->result();
+    }
+    return tree_.size() == 0 ? bound_.identity() : tree_.root();
+  }
+  /// Of the tree.
   std::uint64_t leaves() const noexcept { return tree_.size(); }
 
  private:
@@ -262,10 +246,30 @@ class States {
     tree_.append(std::move(root), level);
   }
 
-  std::vector<State> roots_of(std::span<const std::byte* const> from, std::uint64_t blocks, int level) {
+  static std::uint64_t bytes_each(std::span<const Column> from) {
     std::uint64_t bytes = 0;
-    for (const Scalar type : bound_.types()) bytes += Combiner::kBlock * bytes_of(type);
-    const std::uint32_t threads = core::thread_count(blocks * bytes, threads_);
+    for (const Column& column : from) bytes += size_of(column.type);
+    return bytes;
+  }
+
+  void fold(std::span<const Column> from, std::uint64_t count) {
+    if (folded_ == 0 && count != 0) only_ = state_at(from, bound_.types());
+    folded_ += count;
+    const std::uint64_t each = bytes_each(from);
+    const std::uint32_t threads = core::thread_count(count * each, threads_);
+    while (folders_.size() < threads) {
+      folders_.push_back(std::make_unique<Folder>(*bound_.any_order(), bound_.parameters(), bound_.types()));
+    }
+    core::for_chunks(count, threads, core::chunk_size(count * each, each, threads),
+                     [&](std::uint32_t task, std::uint64_t first, std::uint64_t part) {
+                       std::vector<Column> at(from.begin(), from.end());
+                       for (Column& column : at) column.data += static_cast<std::int64_t>(first) * column.stride;
+                       folders_[task]->add(at, part);
+                     });
+  }
+
+  std::vector<State> roots_of(std::span<const Column> from, std::uint64_t blocks, int level) {
+    const std::uint32_t threads = core::thread_count(blocks * Combiner::kBlock * bytes_each(from), threads_);
     while (combiners_.size() < threads) combiners_.push_back(std::make_unique<Combiner>(bound_));
     std::vector<State> roots(blocks);
     std::mutex mutex;
@@ -273,8 +277,8 @@ class States {
     core::for_chunks(blocks, threads, 1, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
       try {
         for (std::uint64_t i = first; i < first + count; ++i) {
-          std::vector<const std::byte*> at(from.begin(), from.end());
-          for (std::size_t k = 0; k < at.size(); ++k) at[k] += i * Combiner::kBlock * bytes_of(bound_.types()[k]);
+          std::vector<Column> at(from.begin(), from.end());
+          for (Column& column : at) column.data += static_cast<std::int64_t>(i * Combiner::kBlock) * column.stride;
           const std::uint64_t leaves = Combiner::kBlock << level;
           combiners_[task]->note(tree_.size() + i * leaves, leaves);
           roots[i] = combiners_[task]->root(at, std::countr_zero(Combiner::kBlock));
@@ -293,6 +297,10 @@ class States {
   Combiner combiner_;
   std::vector<std::unique_ptr<Combiner>> combiners_;
   core::Tree<State, Combine> tree_;
+  // In any order.
+  std::vector<std::unique_ptr<Folder>> folders_;  // of each thread
+  std::uint64_t folded_ = 0;
+  std::optional<State> only_;  // the first that was folded
 };
 
 }  // namespace samesum::formula

@@ -1,40 +1,10 @@
 // An operator of the user's own, over the balanced binary tree: each group reduces tiles of TILE leaves, aligned blocks of the tree, and
 // writes the root of each.
 //
-// Before it stands what is written for a formula (operator_device.cpp): STATE, what the operator combines; LEAVES, the arrays and parameters,
-// TREE_PARAMETERS and LEAVES_VALUE, the kernel's first parameters and a LEAVES of these; load_leaves(), which reads EACH leaves that follow
-// one another; combine_states(); and write_root(). Defined by the host: GROUP_SIZE (a power of two), LOADS (a power of two, at least 2: as
-// often a work-item reads leaves for a tile), EACH (a power of two).
+// Defined by the host, beside what lanes.h needs: LOADS (a power of two, at least 2: as often a work-item reads leaves for a tile).
 
 #define NODES (LOADS * GROUP_SIZE)
 #define TILE (NODES * EACH)
-#if SAMESUM_SUBGROUPS && GROUP_SIZE % 32 == 0
-#define LANES SUBGROUP
-#else
-#define LANES 1
-#endif
-
-#if LANES > 1
-typedef union {
-  STATE state;
-  uint words[sizeof(STATE) / 4];
-} STATE_WORDS;
-
-// The root of `count` lanes' nodes, a power of two up to LANES, to the first of them. All lanes of the sub-group call it; an operation is
-// applied to the tree's nodes alone, as others might fail.
-FN STATE root_of_lanes(LEAVES leaves, STATE node, uint count, uint* error) {
-  const uint lane = local_id() & (LANES - 1);
-  for (uint apart = 1; apart < count; apart *= 2) {
-    STATE_WORDS own, other;
-    own.state = node;
-#pragma unroll
-    for (uint i = 0; i < sizeof(STATE) / 4; ++i) other.words[i] = subgroup_shuffle(own.words[i], (lane + apart) & (LANES - 1));
-    if ((lane & (2 * apart - 1)) == 0 && lane < count) node = combine_states(leaves, node, other.state, error);
-  }
-  return node;
-}
-#endif
-
 // `failed` is set where an operation failed.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void tree(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
