@@ -17,6 +17,7 @@
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/textbook.hpp"
 #include "ladder/reduce/textbook.hpp"
+#include "nccl/words.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
 #include "product/product.hpp"
@@ -331,6 +332,9 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     } else {
       product_tree::PlannedFloats(device, type, false, {}, 1);
     }
+  }
+  for (const DType type : {DType::float32, DType::float64}) {
+    for (const bool products : {false, true}) device::build(device, nccl::words_source(type, products), "words_add");
   }
   build_barriers(device);
   build_histograms(device, rest);

@@ -166,4 +166,9 @@ std::shared_ptr<Device> open(std::uint32_t index) { return open(index, std::null
 
 std::shared_ptr<Device> open_on_stream(std::uint32_t index, void* stream) { return open(index, static_cast<CUstream>(stream)); }
 
+std::optional<void*> stream_of(const Device& device) {
+  const auto* const own = dynamic_cast<const CudaDevice*>(&device);
+  return own != nullptr ? std::optional<void*>(own->stream()) : std::nullopt;
+}
+
 }  // namespace samesum::device::cuda

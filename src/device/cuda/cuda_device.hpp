@@ -28,6 +28,8 @@ class CudaDevice final : public Device {
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override;
   void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override;
 
+  CUstream stream() const noexcept { return stream_; }
+
   Language language() const override { return Language::cuda; }
   std::string compiler_identity() const override;
   Binary compile(const std::string& source) override;
