@@ -166,6 +166,8 @@ void add_tune(CLI::App& program, Action& action) {
       ->check(CLI::Range(0.1, 86400.0))
       ->option_text("N");
   command->add_option("--output", options->tune.path, "the file to write, instead of your own")->type_name("FILE");
+  command->add_option("--kind", options->tune.kind, "write records for all devices with this word in their names, or 'generic'")
+      ->option_text("WORD");
   CLI::Option* show = command->add_flag("--show", options->show, "print the records for the device, and how well they match");
   command->add_flag("--reset", options->reset, "remove your records of the device")->excludes(show);
   command->add_flag("--json", options->json, "print JSON");
@@ -174,6 +176,7 @@ void add_tune(CLI::App& program, Action& action) {
   samesum tune --operation sum --dtype float32 --size 1M
   samesum tune --show                  # what is used now, and from where
   samesum tune --reset                 # back to the records of the library
+  samesum tune --kind H100 --output src/tuning/h100.json    # for samesum itself
 
 Tuning changes the speed of answers, never their bits: each candidate's results
 are compared with the CPU's before it is measured. What is faster than the shipped

@@ -9,6 +9,7 @@
 #include <samesum/array.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/export.hpp>
+#include <samesum/formula.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/options.hpp>
 #include <samesum/pairs.hpp>
@@ -18,17 +19,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The operations of a plan, beside Fields (several statistics in one pass), Bins (a histogram) and PairsProblem (all pairs).
+/// The operations of a plan, beside Fields (several statistics in one pass, whose record is a StatisticsRecord), Bins (a histogram) and PairsProblem (all pairs).
 namespace ops {
 /// The exact sum. Its result is an Accumulator, its record a SumRecord.
 struct Sum {};
-/// The exact sum of the products of two arrays' elements. Its result is a ProductAccumulator.
+/// The exact sum of the products of two arrays' elements. Its result is a ProductAccumulator, its record a SumRecord.
 struct Dot {};
 /// The least and the greatest element. On small arrays, asking for less is faster. The result is a Statistics, the record an ExtremaRecord.
 struct Extrema {
@@ -51,9 +54,19 @@ inline constexpr Product product{};
 inline constexpr Extrema extrema{}, min{.max = false}, max{.min = false};
 }  // namespace ops
 
-using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem, ops::Product>;
+/// Statistics of what a formula gives at each position of its inputs, in one pass that writes no values: the sum of `w*x`, the mean of
+/// `(x - y)^2`. Of `inputs` the names and types count, and which are vectors: enqueue() takes an array for each, in this order. The result is
+/// a Statistics, the record a StatisticsRecord.
+struct FormulaFields {
+  Formula formula;
+  std::vector<FormulaInput> inputs;
+  std::vector<FormulaParameter> parameters = {};
+  Fields fields = {};
+};
 
-/// The result of ops::Sum; of ops::Dot; of ops::Extrema and Fields; of Bins; of PairsProblem; of ops::Product.
+using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem, ops::Product, FormulaFields>;
+
+/// The result of ops::Sum; of ops::Dot; of ops::Extrema, Fields and FormulaFields; of Bins; of PairsProblem; of ops::Product.
 using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, PairsResult, Value>;
 
 /// The record that a sum writes to device memory: 24 bytes, as a C struct.
@@ -87,6 +100,20 @@ struct ExtremaRecord {
   friend bool operator==(const ExtremaRecord&, const ExtremaRecord&) = default;
 };
 
+/// The record that Fields write to device memory: 128 bytes, as a C struct. Each number is the exact value rounded once, with the plan's policy
+/// on NaNs. What was not asked for, or does not exist (the mean of no elements), is NaN, 0, or an index kNowhere.
+struct StatisticsRecord {
+  std::uint64_t count;        ///< elements, NaNs included
+  std::uint64_t nonzeros;     ///< a NaN, unless skipped, is not zero
+  SumRecord sum;              ///< of the elements
+  double mean;                ///< as Statistics::mean()
+  double variance;            ///< with ddof 0, as Statistics::variance()
+  double standard_deviation;  ///< likewise; not the root of a rounded variance
+  double squared_norm;        ///< the sum of the squares
+  double norm;                ///< its square root, rounded once
+  ExtremaRecord extrema;      ///< in it also the number of NaNs, whatever was asked for
+};
+
 /// An operation on arrays of one type. Everything is compiled and allocated when the plan is made: enqueue() does neither and never waits;
 /// on the caller's own stream it can be captured by a CUDA graph.
 ///
@@ -114,21 +141,30 @@ class Plan {
   /// where the kernels cannot be built.
   Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options = {},
        Layout layout = Layout::contiguous);
+  /// For a formula over about `size` positions. Where its inputs are contiguous and equally aligned, they are read faster.
+  /// @throws Error (usage) also for a formula of several results, of no arrays, or one in which an integer operation may fail, which a plan
+  /// has no way to say.
+  Plan(const Device& device, FormulaFields operation, std::uint64_t size, const Options& options = {});
 
   /// Enqueues the operation on `data`, which must not change until it is complete. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
   void enqueue(const Array& data);
-  /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord, a ProductRecord or an ExtremaRecord, or for a
-  /// histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
-  /// @throws Error (usage) also for an operation without a record: ops::Dot, Fields.
+  /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord, a ProductRecord, an ExtremaRecord or a
+  /// StatisticsRecord, or for a histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of
+  /// the NaNs.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
   /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned. For PairsProblem: A and B, both
   /// contiguous, B of at least one vector. Without a place for C, A has `size` elements at most.
   /// @throws Error (usage) also where A or B is no whole number of vectors, or B has another number of them than there are weights.
   void enqueue(const Array& a, const Array& b);
-  /// The same for PairsProblem, with C written to byte `offset` of `to`, a multiple of 8: for each vector of A an element of its type, or
-  /// for argmin and argmax an int64. C overlaps neither A nor B.
+  /// The same with the result written to byte `offset` of `to`, a multiple of 8. For ops::Dot a SumRecord. For PairsProblem C: for each vector of
+  /// A an element of its type, or for argmin and argmax an int64; C overlaps neither A nor B.
   void enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset = 0);
+  /// For FormulaFields, an array for each input, whose shapes are equal or broadcast as those of map(), and each of which is a single run
+  /// with one stride: `enqueue(std::vector{x, y}, to)`. Other operations take their one or two arrays in this way too.
+  /// @throws Error (usage) as above, and for another number of arrays.
+  void enqueue(std::span<const Array> arrays);
+  void enqueue(std::span<const Array> arrays, const Buffer& to, std::uint64_t offset = 0);
 
   /// The result of the latest enqueue(), for which it waits; for ops::Extrema, ops::Product and PairsProblem, of the latest one without a
   /// place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that needs more than 64 bits.

@@ -55,6 +55,9 @@ struct TuneOptions {
   double seconds = 60;                  ///< at most, for all of it; a candidate that has begun is completed
   std::string path;                     ///< the file to write; empty: the user's own
   bool write = true;
+  /// Empty: the records are for this very device. Else they are for all devices whose names, or platforms' names, contain this word, or with
+  /// "generic" for all GPUs or CPUs of which nothing better is known, and `path` is a file for src/tuning/ of the library's sources.
+  std::string kind;
   /// Called before each candidate with what is measured; returning false ends the search and keeps what was found.
   std::function<bool(std::string_view)> progress = {};
 };
@@ -87,7 +90,7 @@ std::vector<std::string_view> tune_operations();
 /// Measures candidates on `device`, compares each one's result with the CPU's bit for bit before it is ranked, and writes those shapes that
 /// are faster than the shipped ones to the user's file, beside the records of other devices and of what was not measured now. Takes up to
 /// `seconds` (and one candidate).
-/// @throws Error (usage) for an unknown operation, a device without kernels, or a file that cannot be written.
+/// @throws Error (usage) for an unknown operation, a device without kernels or not of that kind, or a file that cannot be written.
 TuneResult tune(const Device& device, const TuneOptions& options = {});
 
 /// Where a device's shapes come from.

@@ -193,10 +193,9 @@ samesum_status samesum_plan_enqueue(samesum_plan* plan, const samesum_array* a, 
                                     uint64_t record_bytes) {
   return guard([&] {
     samesum_plan& known = need(plan, "plan");
-    if (b != nullptr && record != nullptr) throw Error(ErrorKind::usage, "a dot product leaves no record in device memory");
-    if (b != nullptr) return known.plan.enqueue(array_of(a), array_of(b));
-    if (record == nullptr) return known.plan.enqueue(array_of(a));
-    known.plan.enqueue(array_of(a), Buffer::wrap(known.device, record, record_bytes));
+    if (record == nullptr) return b != nullptr ? known.plan.enqueue(array_of(a), array_of(b)) : known.plan.enqueue(array_of(a));
+    const Buffer to = Buffer::wrap(known.device, record, record_bytes);
+    b != nullptr ? known.plan.enqueue(array_of(a), array_of(b), to) : known.plan.enqueue(array_of(a), to);
   });
 }
 samesum_status samesum_plan_sum(const samesum_plan* plan, samesum_accumulator** result) {

@@ -17,7 +17,8 @@ class PlannedHistogram : public Planned {
     if (!plan_.may_fail() && (!plan_.by_value() || request.device.info().has(Capability::int64_atomics))) histogram_.prepare_export();
   }
 
-  void enqueue(const Array& data, const Array*, const device::Place* to) override {
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    const Array& data = arrays[0];
     const device::Run run = device::planned_run(data, core::Order::memory, request_.device, request_.type, Layout::contiguous);
     check_count(data, Plan::kMaxElements);
     if (to != nullptr) histogram_.prepare_export();  // throws where the device cannot export

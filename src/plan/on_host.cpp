@@ -1,6 +1,8 @@
 // Plans on the CPU, which runs no kernels: enqueue() completes the operation, and several plans run concurrently.
 #include "plan/planned.hpp"
 
+#include "core/half.hpp"
+#include "core/visit.hpp"
 #include "histogram/plan.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/tree/host_elements.hpp"
@@ -10,13 +12,18 @@
 #include "reduce/sum.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/map_source.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,7 +45,9 @@ ProductRecord record_of_product(View data, const Options& options) {
   return record;
 }
 
-SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
+// Of an Accumulator or a ProductAccumulator.
+template <class Sum>
+SumRecord record_of(const Sum& sum, DType type, NanPolicy nan) {
   SumRecord record{sum.round(nan), 0, sum.round_to_float(nan), 0};
   if (!is_integer(type)) return record;
   try {
@@ -49,16 +58,58 @@ SumRecord record_of(const Accumulator& sum, DType type, NanPolicy nan) {
   return record;
 }
 
+// The element that has this value, in the first bytes.
+std::uint64_t element_of(const Value& value) {
+  return core::visit(value.type, [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (requires { element.bits; }) {
+      const double number = std::get<double>(value.number);
+      element = Element::truncate(static_cast<float>(number));  // which is exact
+      if (std::is_same_v<Element, core::Float16> && std::isinf(number)) element.bits = number < 0 ? 0xfc00 : 0x7c00;
+    } else {
+      std::visit([&](const auto number) { element = static_cast<Element>(number); }, value.number);
+    }
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &element, sizeof element);
+    return bits;
+  });
+}
+
+// Of elements of `type`, or of what a formula gives. `fields` are those that were asked for.
+StatisticsRecord record_of(const Statistics& found, const Fields& fields, DType type, NanPolicy nan) {
+  const auto number = [](bool exists, const auto& value) { return exists ? value() : std::numeric_limits<double>::quiet_NaN(); };
+  const bool some = found.count() > (nan == NanPolicy::skip ? found.nan_count() : 0);
+  StatisticsRecord record{};
+  record.count = found.count();
+  record.nonzeros = fields.nonzeros ? found.nonzero_count(nan) : 0;
+  record.sum = {std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<float>::quiet_NaN(), 0};
+  if (fields.sum) record.sum = record_of(found.sum(), type, nan);
+  record.mean = number(fields.sum && some, [&] { return found.mean(nan); });
+  record.variance = number(fields.sum && fields.squares && some, [&] { return found.variance(0, nan); });
+  record.standard_deviation = number(fields.sum && fields.squares && some, [&] { return found.standard_deviation(0, nan); });
+  record.squared_norm = number(fields.squares, [&] { return found.squared_norm(nan); });
+  record.norm = number(fields.squares, [&] { return found.norm(nan); });
+  record.extrema = {0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, ExtremaRecord::kNowhere, found.nan_count()};
+  if (!fields.extrema) return record;
+  const Statistics::Contents& contents = found.contents();
+  if (contents.min) record.extrema.min = element_of(contents.min->value), record.extrema.min_index = contents.min->index;
+  if (contents.max) record.extrema.max = element_of(contents.max->value), record.extrema.max_index = contents.max->index;
+  if (contents.first_nan) record.extrema.first_nan = *contents.first_nan;
+  return record;
+}
+
 class OnHost : public Planned {
  public:
   OnHost(const Request& request, const Operation& operation)
       : request_(request), operation_(operation), options_{.nan = request.nan, .device = request.device, .tuning = request.tuning} {
     find_sum_variant(request.device, request.tuning.variant);
     if (const auto* wanted = std::get_if<PairsProblem>(&operation)) pairs_ = prepared_pairs(request, *wanted);
+    if (const auto* wanted = std::get_if<FormulaFields>(&operation)) type_ = result_type(program_of(*wanted));
   }
 
-  void enqueue(const Array& a, const Array* b, const device::Place* to) override {
-    if (pairs_) return enqueue_pairs(a, *b, to);
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    if (pairs_) return enqueue_pairs(arrays[0], arrays[1], to);
+    if (const auto* formula = std::get_if<FormulaFields>(&operation_)) return enqueue_formula(*formula, arrays, to);
     const bool strided =
         request_.layout == Layout::strided || std::holds_alternative<ops::Dot>(operation_) || std::holds_alternative<Fields>(operation_);
     const auto checked = [&](const Array& array) {
@@ -66,10 +117,10 @@ class OnHost : public Planned {
           device::planned_run(array, core::Order::index, request_.device, request_.type, strided ? Layout::strided : Layout::contiguous);
       return View(device::on_host(array).data(), run.count, request_.type, run.stride);
     };
-    const View data = checked(a);
+    const View data = checked(arrays[0]);
     if (std::holds_alternative<ops::Product>(operation_)) return enqueue_product(data, to);
-    Result found = std::visit([&](const auto& kind) { return run(kind, data, b != nullptr ? checked(*b) : data, to); }, operation_);
-    if (to != nullptr && !std::holds_alternative<ops::Sum>(operation_)) return;
+    Result found = std::visit([&](const auto& kind) { return run(kind, data, arrays.size() > 1 ? checked(arrays[1]) : data, to); }, operation_);
+    if (to != nullptr && std::holds_alternative<ops::Extrema>(operation_)) return;  // as on devices, where it goes to one place
     const std::lock_guard lock(mutex_);
     found_ = std::move(found);
   }
@@ -103,6 +154,17 @@ class OnHost : public Planned {
     });
   }
 
+  void enqueue_formula(const FormulaFields& formula, std::span<const Array> arrays, const device::Place* to) {
+    for (const Array& array : arrays) device::planned_run(array, core::Order::index, request_.device, array.type(), Layout::strided);
+    Statistics found = collect(*map(formula.formula, inputs_of(formula, arrays), formula.parameters), formula.fields, options_);
+    if (to != nullptr) {
+      const StatisticsRecord record = record_of(found, formula.fields, type_, request_.nan);
+      write(to, &record, sizeof record);
+    }
+    const std::lock_guard lock(mutex_);
+    found_ = std::move(found);
+  }
+
   void enqueue_product(View data, const device::Place* to) {
     check_count(data, Plan::kMaxElements);
     const ProductRecord record = record_of_product(data, options_);
@@ -123,10 +185,15 @@ class OnHost : public Planned {
     }
     return sum;
   }
-  Result run(ops::Dot, View a, View b, const device::Place*) const {
+  Result run(ops::Dot, View a, View b, const device::Place* to) const {
     statistics::require_alike(a, b);
     check_count(a, Plan::kMaxElements);
-    return dot(a, b, options_);
+    ProductAccumulator products = dot(a, b, options_);
+    if (to != nullptr) {
+      const SumRecord record = record_of(products, request_.type, request_.nan);
+      write(to, &record, sizeof record);
+    }
+    return products;
   }
   Result run(const ops::Extrema& extrema, View data, View, const device::Place* to) const {
     const Statistics found = collect(data, {true, false, false, false}, options_);
@@ -134,9 +201,14 @@ class OnHost : public Planned {
     write(to, &record, sizeof record);
     return Statistics(statistics::contents_of(record, data.size(), request_.type, extrema.indices));
   }
-  Result run(const Fields& fields, View data, View, const device::Place*) const {
+  Result run(const Fields& fields, View data, View, const device::Place* to) const {
     check_count(data, Plan::kMaxElements);
-    return collect(data, fields, options_);
+    Statistics found = collect(data, fields, options_);
+    if (to != nullptr) {
+      const StatisticsRecord record = record_of(found, fields, request_.type, request_.nan);
+      write(to, &record, sizeof record);
+    }
+    return found;
   }
   Result run(const Bins& bins, View data, View, const device::Place* to) const {
     check_count(data, Plan::kMaxElements);
@@ -150,6 +222,7 @@ class OnHost : public Planned {
     return found;
   }
 
+  Result run(const FormulaFields&, View, View, const device::Place*) const { return Statistics(); }  // by enqueue_formula()
   Result run(const PairsProblem&, View, View, const device::Place*) const { return PairsResult(); }  // by enqueue_pairs()
   Result run(ops::Product, View, View, const device::Place*) const { return Value(); }               // by enqueue_product()
 
@@ -157,6 +230,7 @@ class OnHost : public Planned {
   Operation operation_;
   Options options_;
   std::optional<all_pairs::OwnProblem> pairs_;
+  DType type_ = DType::float64;  // that a formula gives
   std::mutex mutex_;
   std::optional<Result> found_;
   std::optional<ProductRecord> product_;

@@ -23,8 +23,8 @@ class PlannedPairs : public Planned {
     c_.memory = request.device.implementation().allocate(own_.problem.x_count * all_pairs::result_bytes(own_.problem));
   }
 
-  void enqueue(const Array& a, const Array* b, const device::Place* to) override {
-    const PairOperands operands = pair_operands(request_, own_.problem, a, *b);
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    const PairOperands operands = pair_operands(request_, own_.problem, arrays[0], arrays[1]);
     if (to == nullptr && operands.x_count > own_.problem.x_count) {
       throw Error(ErrorKind::usage,
                   fmt::format("A has {} vectors, and the plan room for {} of C: enqueue it with a place for C, or make the "

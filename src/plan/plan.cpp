@@ -15,7 +15,8 @@ namespace samesum {
 namespace planning {
 
 std::optional<RecordKind> record_of(const Operation& operation, const Array& data, const Planned& work) {
-  if (std::holds_alternative<ops::Sum>(operation)) return RecordKind{"a SumRecord", sizeof(SumRecord)};
+  if (std::holds_alternative<ops::Sum>(operation) || std::holds_alternative<ops::Dot>(operation)) return RecordKind{"a SumRecord", sizeof(SumRecord)};
+  if (std::holds_alternative<Fields>(operation) || std::holds_alternative<FormulaFields>(operation)) return RecordKind{"a StatisticsRecord", sizeof(StatisticsRecord)};
   if (std::holds_alternative<ops::Product>(operation)) return RecordKind{"a ProductRecord", sizeof(ProductRecord)};
   if (std::holds_alternative<ops::Extrema>(operation)) return RecordKind{"an ExtremaRecord", sizeof(ExtremaRecord)};
   if (const auto* bins = std::get_if<Bins>(&operation)) return RecordKind{"its counts", 8 * (bins->count() + 3)};
@@ -45,14 +46,19 @@ struct Plan::State {
     }
   }
 
-  void enqueue(const Array& a, const Array* b, const device::Place* to) {
+  void enqueue(std::span<const Array> arrays, const device::Place* to) {
     const core::DefaultFloatEnvironment environment;
     const bool two = std::holds_alternative<ops::Dot>(operation) || std::holds_alternative<PairsProblem>(operation);
-    if ((b != nullptr) != two) {
-      throw Error(ErrorKind::usage, two ? "a plan of a dot product or of pairs takes two arrays" : "this plan's operation takes one array");
+    const auto* const formula = std::get_if<FormulaFields>(&operation);
+    const std::size_t wanted = formula != nullptr ? formula->inputs.size() : two ? 2 : 1;
+    if (arrays.size() != wanted) {
+      throw Error(ErrorKind::usage, formula != nullptr ? fmt::format("the plan's formula has {} inputs, and takes as many arrays, not {}", wanted,
+                                                                     arrays.size())
+                                    : two ? "a plan of a dot product or of pairs takes two arrays"
+                                          : "this plan's operation takes one array");
     }
     const std::optional<device::Lock> lock = locked();
-    work->enqueue(a, b, to);
+    work->enqueue(arrays, to);
   }
 
   device::Place place(const Array& data, const Buffer& to, std::uint64_t offset) const {
@@ -78,18 +84,29 @@ struct Plan::State {
 Plan::Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options, Layout layout)
     : state_(std::make_shared<State>(planning::Request{device, type, size, options.nan, options.tuning, layout}, std::move(operation))) {}
 
-void Plan::enqueue(const Array& data) { state_->enqueue(data, nullptr, nullptr); }
+Plan::Plan(const Device& device, FormulaFields operation, std::uint64_t size, const Options& options)
+    : Plan(device, Operation(std::move(operation)), DType::float64, size, options) {}
 
-void Plan::enqueue(const Array& data, const Buffer& to, std::uint64_t offset) {
-  const device::Place place = state_->place(data, to, offset);
-  state_->enqueue(data, nullptr, &place);
+void Plan::enqueue(std::span<const Array> arrays) { state_->enqueue(arrays, nullptr); }
+
+void Plan::enqueue(std::span<const Array> arrays, const Buffer& to, std::uint64_t offset) {
+  if (arrays.empty()) throw Error(ErrorKind::usage, "a plan takes at least one array");
+  const device::Place place = state_->place(arrays[0], to, offset);
+  state_->enqueue(arrays, &place);
 }
 
-void Plan::enqueue(const Array& a, const Array& b) { state_->enqueue(a, &b, nullptr); }
+void Plan::enqueue(const Array& data) { enqueue(std::span(&data, 1)); }
+
+void Plan::enqueue(const Array& data, const Buffer& to, std::uint64_t offset) { enqueue(std::span(&data, 1), to, offset); }
+
+void Plan::enqueue(const Array& a, const Array& b) {
+  const Array both[] = {a, b};
+  enqueue(both);
+}
 
 void Plan::enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset) {
-  const device::Place place = state_->place(a, to, offset);
-  state_->enqueue(a, &b, &place);
+  const Array both[] = {a, b};
+  enqueue(both, to, offset);
 }
 
 Result Plan::result() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/memory/run.hpp"
+#include "formula/program.hpp"
 #include "pairs/problem.hpp"
 
 #include <samesum/plan.hpp>
@@ -9,9 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace samesum::planning {
 
@@ -30,8 +33,8 @@ struct Request {
 class Planned {
  public:
   virtual ~Planned() = default;
-  /// `b` is null except for operations on two arrays; `to` is null where no record is requested.
-  virtual void enqueue(const Array& a, const Array* b, const device::Place* to) = 0;
+  /// As many arrays as the operation takes; `to` is null where no record is requested.
+  virtual void enqueue(std::span<const Array> arrays, const device::Place* to) = 0;
   virtual Result result() = 0;
   virtual std::string configuration() const = 0;
   /// Of C for each x, of pairs.
@@ -49,6 +52,7 @@ std::unique_ptr<Planned> make(const Request& request, const Fields& fields);
 std::unique_ptr<Planned> make(const Request& request, const Bins& bins);
 std::unique_ptr<Planned> make(const Request& request, const PairsProblem& pairs);
 std::unique_ptr<Planned> make(const Request& request, ops::Product);
+std::unique_ptr<Planned> make(const Request& request, const FormulaFields& formula);
 
 template <class Work, class... Arguments>
 std::unique_ptr<Planned> make_locked(const Request& request, Arguments&&... arguments) {
@@ -76,6 +80,12 @@ struct PairOperands {
 };
 /// @throws Error (usage) as Plan::enqueue().
 PairOperands pair_operands(const Request& request, const all_pairs::Problem& problem, const Array& a, const Array& b);
+
+/// The program of a plan's formula. @throws Error (usage) where a plan cannot have it.
+formula::Program program_of(const FormulaFields& formula);
+DType result_type(const formula::Program& program);
+/// The inputs of a formula with these arrays. @throws Error (usage) where one has another type than that the plan was made for.
+std::vector<FormulaInput> inputs_of(const FormulaFields& formula, std::span<const Array> arrays);
 
 /// @throws Error (usage) where `data` has more elements than one launch takes.
 void check_count(const Array& data, std::uint64_t most);

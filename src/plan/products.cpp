@@ -19,7 +19,8 @@ class PlannedProduct : public Planned {
     own_.memory = request.device.implementation().allocate(sizeof(ProductRecord));
   }
 
-  void enqueue(const Array& data, const Array*, const device::Place* to) override {
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    const Array& data = arrays[0];
     const device::Run run = device::planned_run(data, core::Order::index, request_.device, request_.type, Layout::contiguous);
     check_count(data, Plan::kMaxElements);
     kernels_.launch(run, to != nullptr ? *to : own_);

@@ -1,5 +1,6 @@
 // Plans of reductions on devices that run kernels.
 #include "plan/planned.hpp"
+#include "plan/record.hpp"
 
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 static_assert(sizeof(SumRecord) == 24, "the kernels write it as three 64-bit words");
 static_assert(sizeof(ExtremaRecord) == 48, "the kernels write it as six 64-bit words");
+static_assert(sizeof(StatisticsRecord) == 128, "the kernels write it as sixteen 64-bit words");
 
 class PlannedSum : public Planned {
  public:
@@ -22,7 +24,8 @@ class PlannedSum : public Planned {
     find_sum_variant(request.device, request.tuning.variant);
     sum_.prepare_all(request.layout == Layout::strided);
   }
-  void enqueue(const Array& data, const Array*, const device::Place* to) override {
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    const Array& data = arrays[0];
     sum_.launch(device::planned_run(data, core::Order::memory, request_.device, request_.type, request_.layout), request_.nan, to);
     launched_ = true;
   }
@@ -44,7 +47,8 @@ class PlannedExtrema : public Planned {
       : request_(request), wanted_(wanted), extremes_(request.device.implementation(), request.type, request.tuning, request.size, wanted) {
     extremes_.prepare_all(request.layout == Layout::strided);
   }
-  void enqueue(const Array& data, const Array*, const device::Place* to) override {
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    const Array& data = arrays[0];
     extremes_.launch(device::planned_run(data, core::Order::index, request_.device, request_.type, request_.layout), to);
     if (to == nullptr) count_ = data.size();
   }
@@ -61,29 +65,42 @@ class PlannedExtrema : public Planned {
   std::optional<std::uint64_t> count_;  // of the latest launch without a record
 };
 
-// Statistics, or a dot product.
+statistics::CollectOptions for_records(statistics::CollectOptions options) {
+  options.records = true;
+  return options;
+}
+
+// Statistics, or a dot product. Of one field alone the pass may be by a kernel that is made for it, which leaves no words for a record: then
+// there is another pass for those.
 class PlannedPass : public Planned {
  public:
   PlannedPass(const Request& request, const Fields& fields, bool dot)
       : request_(request),
-        options_(statistics::collect_options(fields, request.tuning)),
+        options_(dot ? statistics::collect_options(fields, request.tuning)
+                     : statistics::with_nans(statistics::collect_options(fields, request.tuning))),
+        order_(dot || fields.extrema ? core::Order::index : core::Order::memory),
         dot_(dot),
-        pass_(request.device.implementation(), request.type, dot ? options_ : statistics::with_nans(options_), dot, request.size) {
+        pass_(request.device.implementation(), request.type, options_, dot, request.size),
+        recorder_(request.device.implementation(), request.type, fields, dot) {
     pass_.prepare_all();
+    if (dot || pass_.words() != nullptr) return;
+    recorded_.emplace(request.device.implementation(), request.type, for_records(options_), dot, request.size);
+    recorded_->prepare_all();
   }
-  void enqueue(const Array& a, const Array* second, const device::Place*) override {
-    const Array& b = second != nullptr ? *second : a;
-    const core::Order order = dot_ || options_.fields.extrema ? core::Order::index : core::Order::memory;
-    const device::Run one = device::planned_run(a, order, request_.device, request_.type, Layout::strided);
-    const device::Run other = device::planned_run(b, order, request_.device, request_.type, Layout::strided);
+  void enqueue(std::span<const Array> arrays, const device::Place* to) override {
+    const Array &a = arrays.front(), &b = arrays.back();
+    const device::Run one = device::planned_run(a, order_, request_.device, request_.type, Layout::strided);
+    const device::Run other = device::planned_run(b, order_, request_.device, request_.type, Layout::strided);
     if (dot_) statistics::require_alike(a, b);
     check_count(a, Plan::kMaxElements);
-    pass_.launch(one, other);
-    launched_ = true;
+    latest_ = to != nullptr && recorded_ ? &*recorded_ : &pass_;
+    latest_->launch(one, other, request_.nan, to);
+    // The kernel for small arrays has rounded the products, and written their record.
+    if (to != nullptr && latest_->words() != nullptr) recorder_.launch(*latest_->words(), a.size(), request_.nan, *to);
   }
   Result result() override {
-    if (!launched_) device::refuse_result();
-    Statistics::Contents found = pass_.result();
+    if (latest_ == nullptr) device::refuse_result();
+    Statistics::Contents found = latest_->result();
     if (dot_) return std::move(found.squares);
     return Statistics(std::move(found));
   }
@@ -92,9 +109,12 @@ class PlannedPass : public Planned {
  private:
   Request request_;
   statistics::CollectOptions options_;
+  core::Order order_;
   bool dot_;
   statistics::DevicePass pass_;
-  bool launched_ = false;
+  Recorder recorder_;
+  std::optional<statistics::DevicePass> recorded_;
+  statistics::DevicePass* latest_ = nullptr;
 };
 
 }  // namespace

@@ -241,6 +241,10 @@ bool Record::fits(Operation wanted, DType type, std::uint64_t bytes, bool indice
          !(without_indices && indices);
 }
 
+bool is_of_same(const Table& a, const Table& b) {
+  return a.device == b.device && a.platform == b.platform && (!a.device.empty() || a.kind == b.kind);
+}
+
 TuneMatch match_of(const Table& table, const DeviceInfo& info) {
   const auto contains = [&](const std::string& word) {
     return !word.empty() && (info.name.find(word) != std::string::npos || info.platform.find(word) != std::string::npos);

@@ -77,6 +77,9 @@ struct Table {
   std::vector<Record> records;
 };
 
+/// Whether both are of one device, or both of one kind of devices.
+bool is_of_same(const Table& a, const Table& b);
+
 /// How well the table fits a device.
 TuneMatch match_of(const Table& table, const DeviceInfo& info);
 

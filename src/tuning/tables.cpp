@@ -23,7 +23,6 @@
 namespace samesum::tuning {
 namespace {
 
-constexpr std::string_view kFiles[] = {"tuning/gpu.json", "tuning/pocl.json"};
 constexpr std::uintmax_t kMaxFile = 1 << 24;
 
 thread_local Override* overriding = nullptr;
@@ -62,11 +61,11 @@ void replace(const std::string& path, const std::string& text) {
   refuse(path, failure);
 }
 
-// The tables of other devices than `device` on `platform`.
-std::vector<Table> others(const std::string& path, const std::string& device, const std::string& platform) {
+// The tables of other devices than that of `own`, and of other kinds of devices where it is of a kind.
+std::vector<Table> others(const std::string& path, const Table& own) {
   check_writable(path);
   std::vector<Table> tables = read_tables(path).tables;
-  std::erase_if(tables, [&](const Table& table) { return table.device == device && table.platform == platform; });
+  std::erase_if(tables, [&](const Table& table) { return is_of_same(table, own); });
   return tables;
 }
 
@@ -84,7 +83,11 @@ Users& users() {
 const std::vector<Table>& shipped_tables() {
   static const std::vector<Table> tables = [] {
     std::vector<Table> all;
-    for (const std::string_view file : kFiles) std::ranges::move(parse_tables(device::kernel_file(file)), std::back_inserter(all));
+    for (const std::string_view file : device::kernel_files()) {
+      if (!file.starts_with("tuning/") || !file.ends_with(".json")) continue;
+      std::ranges::move(parse_tables(device::kernel_file(file)), std::back_inserter(all));
+    }
+    std::ranges::stable_sort(all, {}, [](const Table& table) { return table.names.size(); });
     return all;
   }();
   return tables;
@@ -113,8 +116,6 @@ UserTables read_tables(const std::string& path) {
   }
   try {
     read.tables = parse_tables(text);
-    // A user's file speaks of exact devices only.
-    std::erase_if(read.tables, [](const Table& table) { return table.device.empty(); });
   } catch (const std::exception& error) {
     read.problem = error.what();
   }
@@ -123,7 +124,11 @@ UserTables read_tables(const std::string& path) {
 
 std::shared_ptr<const UserTables> user_tables() {
   const std::lock_guard lock(users().mutex);
-  if (!users().tables) users().tables = std::make_shared<const UserTables>(read_tables(user_path()));
+  if (!users().tables) {
+    UserTables read = read_tables(user_path());
+    std::erase_if(read.tables, [](const Table& table) { return table.device.empty(); });  // those for a kind of devices
+    users().tables = std::make_shared<const UserTables>(std::move(read));
+  }
   return users().tables;
 }
 
@@ -166,7 +171,7 @@ std::vector<Found> find_shapes(const DeviceInfo& info, Operation operation, DTyp
 }
 
 void write_table(const std::string& path, const Table& table) {
-  std::vector<Table> tables = others(path, table.device, table.platform);
+  std::vector<Table> tables = others(path, table);
   tables.push_back(table);
   replace(path, text_of(tables));
   reload_user_tables();
@@ -174,7 +179,10 @@ void write_table(const std::string& path, const Table& table) {
 
 void remove_table(const std::string& path, const DeviceInfo& info) {
   if (path.empty() || access(path.c_str(), F_OK) != 0) return;
-  replace(path, text_of(others(path, info.name, info.platform)));
+  Table own;
+  own.device = info.name;
+  own.platform = info.platform;
+  replace(path, text_of(others(path, own)));
   reload_user_tables();
 }
 

@@ -27,7 +27,8 @@ struct Found {
 /// of its own. `indices`: of extrema, whether these are wanted too. O(records).
 std::vector<Found> find_shapes(const DeviceInfo& info, Operation operation, DType type, std::uint64_t bytes, bool indices = true);
 
-/// The tables that are part of the library. Parsed once.
+/// The tables that are part of the library: all of src/tuning/*.json, those for fewer kinds of devices first, as these are found first where
+/// several match a device equally well. Parsed once.
 const std::vector<Table>& shipped_tables();
 
 /// The user's file: $SAMESUM_TUNING ("0": none), else $XDG_CONFIG_HOME/samesum/tuning.json, else ~/.config/samesum/tuning.json; empty where
@@ -47,7 +48,7 @@ void reload_user_tables();
 
 /// @throws Error (usage) where `path` is empty, or a file of something else, which is not to be replaced.
 void check_writable(const std::string& path);
-/// Replaces the tables of the same device in the file at `path`, complete or not at all. @throws Error (usage) where it cannot be written.
+/// Replaces the tables of the same device, or of the same kind, in the file at `path`, complete or not at all. @throws Error (usage) where it cannot be written.
 void write_table(const std::string& path, const Table& table);
 /// Removes a device's table from the file. @throws Error (usage) where it cannot be written.
 void remove_table(const std::string& path, const DeviceInfo& info);

@@ -47,6 +47,8 @@ static void plans_of(samesum_device* device, void* memory, void* results, const 
   OK(samesum_dot(&here, &here, NULL, &expected));
   INFORMATIVE(expected);
   CHECK(number == expected);
+  OK(samesum_plan_enqueue(products, &there, &there, results, sizeof(samesum_sum_record)));
+  CHECK(read(results, context).value == expected);
   samesum_plan* none = NULL;
   CHECK(samesum_plan_new(device, (samesum_operation)9, SAMESUM_FLOAT64, size, 0, NULL, &none) == SAMESUM_USAGE && none == NULL);
   samesum_plan_free(sums);

@@ -47,6 +47,19 @@ class Tune(Case):
         with open(self.file) as file:
             self.assertEqual(json.load(file)["tables"], [])
 
+    def test_records_of_a_kind_are_a_table_of_the_library(self):
+        device = self.device()
+        name = next(one for one in self.json("devices")["devices"] if one["selector"] == device)["name"]
+        few = ("tune", "--device", device, "--operation", "extrema", "--dtype", "float32", "--size", "4K", "--seconds", "1")
+        self.assertIn("does not contain 'H1000'", self.refuse(*few, "--kind", "H1000", "--output", self.file))
+        self.assertIn("name one", self.refuse(*few, "--kind", "generic"))
+        for kind, names in ((name[:3], [name[:3]]), ("generic", None)):
+            self.succeed(*few, "--kind", kind, "--output", self.file)
+            with open(self.file) as file:
+                table = next(one for one in json.load(file)["tables"] if one["kind"] == kind)
+            self.assertNotIn("device", table)
+            self.assertEqual(table.get("names"), names)
+
     def test_damaged_records_cost_no_answer(self):
         device = self.device()
         x = self.write("x.bin", bytes(4000))

@@ -81,7 +81,9 @@ TEST(PlansOfSeveralFields, RefusesWhatItCannotDo) {
     EXPECT_THROW(dots.enqueue({buffer, 10, DType::float32}, {buffer, 9, DType::float32}), Error);
     EXPECT_THROW(dots.enqueue({buffer, 10, DType::float64}, {buffer, 10, DType::float64}), Error);
     EXPECT_THROW(static_cast<void>(plan.result()), Error) << "nothing was enqueued";
-    EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, buffer), Error) << "it leaves no record";
+    EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, buffer), Error) << "no room for the record";
+    EXPECT_THROW(dots.enqueue({buffer, 10, DType::float32}, {buffer, 10, DType::float32}, buffer, 64), Error) << "no room for the record";
+    EXPECT_THROW(dots.enqueue({buffer, 10, DType::float32}, {buffer, 10, DType::float32}, buffer, 4), Error) << "not aligned";
     EXPECT_THROW(plan.enqueue({buffer, 10, DType::float32}, Array(buffer, 10, DType::float32)), Error) << "it takes one array";
     EXPECT_THROW(dots.enqueue({buffer, 10, DType::float32}), Error) << "it takes two";
   }

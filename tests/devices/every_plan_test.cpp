@@ -40,6 +40,7 @@ struct NamedPlan {
   Plan plan;
 
   void enqueue(const Array& data) { name == "dot" ? plan.enqueue(data, data) : plan.enqueue(data); }
+  void enqueue(const Array& data, const Buffer& record) { name == "dot" ? plan.enqueue(data, data, record) : plan.enqueue(data, record); }
 };
 
 const Bins& some_bins() {
@@ -50,14 +51,14 @@ const Bins& some_bins() {
 std::vector<NamedPlan> plans_for(const Device& device, DType type, std::uint64_t size, bool all = true) {
   std::vector<NamedPlan> plans{{"sum", false, true, Plan(device, ops::sum, type, size)},
                                {"extrema", false, true, Plan(device, ops::extrema, type, size)},
-                               {"fields", true, false, Plan(device, Fields(), type, size)},
-                               {"dot", true, false, Plan(device, ops::dot, type, size)},
+                               {"fields", true, true, Plan(device, Fields(), type, size)},
+                               {"dot", true, true, Plan(device, ops::dot, type, size)},
                                {"histogram", false, true, Plan(device, some_bins(), type, size)}};
   if (!all) return plans;
   plans.push_back({"sum, strided", true, true, Plan(device, ops::sum, type, size, {}, Layout::strided)});
   plans.push_back({"extrema, strided", true, true, Plan(device, ops::extrema, type, size, {}, Layout::strided)});
   plans.push_back({"min", false, true, Plan(device, ops::Extrema{.max = false, .indices = false}, type, size)});
-  for (const Fields fields : {kExtremes, kSum, kSquares}) plans.push_back({"field", true, false, Plan(device, fields, type, size)});
+  for (const Fields fields : {kExtremes, kSum, kSquares}) plans.push_back({"field", true, true, Plan(device, fields, type, size)});
   return plans;
 }
 
@@ -91,7 +92,7 @@ TEST(EveryPlan, CompilesAndAllocatesWhenItIsMade) {
             if (plan.takes_strides) arrays.push_back({buffer, count / 4, type, first * size_of(type), 3 * element});
             for (const Array& array : arrays) {
               plan.enqueue(array);
-              if (plan.leaves_record) plan.plan.enqueue(array, record);
+              if (plan.leaves_record) plan.enqueue(array, record);
               static_cast<void>(plan.plan.result());
             }
           }
@@ -206,7 +207,7 @@ TEST(EveryPlan, OnTheCpuWorksWhileAnotherDoes) {
     auto second = std::async(std::launch::async, [&] {
       for (NamedPlan quick : plans_for(cpu, DType::float32, 3, false)) {
         quick.enqueue(small);
-        if (quick.leaves_record) quick.plan.enqueue(small, record);
+        if (quick.leaves_record) quick.enqueue(small, record);
         static_cast<void>(quick.plan.result());
       }
       slow.enqueue(small);  // another launch of the same plan

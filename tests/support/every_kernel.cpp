@@ -20,6 +20,7 @@
 #include "nccl/words.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
+#include "plan/record.hpp"
 #include "product/product.hpp"
 #include "product/product_plan.hpp"
 #include "reduce/device/collect_device.hpp"
@@ -316,7 +317,9 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     statistics::CollectOptions all;
     all.fields.nonzeros = true;
     statistics::DevicePass(device, type, all, false, 1 << 28);
+    planning::Recorder(device, type, all.fields, false);
     if (!rest) continue;
+    planning::Recorder(device, type, {false, false, true, false}, true);
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
       if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // for strides

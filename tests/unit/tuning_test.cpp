@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -86,7 +87,9 @@ TEST_F(Records, TheUsersComeFirstInTheirRangeOnTheirDevice) {
 }
 
 TEST_F(Records, MatchesFromTheBest) {
-  const Table& gpu = shipped_tables().at(0);
+  const auto found = std::ranges::find(shipped_tables(), "nvidia-hopper", &Table::kind);
+  ASSERT_NE(found, shipped_tables().end());
+  const Table& gpu = *found;
   DeviceInfo info = info_;
   info.name = "NVIDIA H200";
   EXPECT_EQ(match_of(gpu, info), TuneMatch::kind);
@@ -96,6 +99,33 @@ TEST_F(Records, MatchesFromTheBest) {
   EXPECT_EQ(match_of(gpu, info), TuneMatch::device_class);
   info.is_cpu = true;
   EXPECT_EQ(match_of(gpu, info), TuneMatch::generic);
+}
+
+// A file for a kind of devices: of no device's own, and replaced kind by kind.
+TEST_F(Records, OfAKindAreNobodysOwn) {
+  Table kind = own();
+  kind.kind = "listing";
+  kind.device.clear();
+  kind.platform.clear();
+  kind.names = {info_.name};
+  write_table(path_, kind);
+  EXPECT_EQ(read_tables(path_).tables.size(), 1u);
+  EXPECT_TRUE(user_tables()->tables.empty());
+  EXPECT_EQ(first(500).match, TuneMatch::device_class);
+  write_table(path_, own());
+  EXPECT_EQ(first(500).match, TuneMatch::device);
+  kind.kind = "another";
+  write_table(path_, kind);
+  write_table(path_, kind);
+  EXPECT_EQ(read_tables(path_).tables.size(), 3u);
+  remove_table(path_, info_);
+  EXPECT_EQ(read_tables(path_).tables.size(), 2u);
+}
+
+// The tables for one kind stand before those for several, so that they are found first.
+TEST_F(Records, OfFewerKindsAreSearchedFirst) {
+  EXPECT_TRUE(std::ranges::is_sorted(shipped_tables(), {}, [](const Table& table) { return table.names.size(); }));
+  for (const Table& table : shipped_tables()) EXPECT_TRUE(table.device.empty()) << table.kind;
 }
 
 // Each prefix of a file, and each of its bytes replaced, is a file of records or has a problem; what is found is always valid.

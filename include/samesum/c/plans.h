@@ -14,9 +14,9 @@ typedef struct samesum_plan samesum_plan;
 
 typedef enum samesum_operation SAMESUM_C_ENUM {
   SAMESUM_PLAN_SUM,       /* its record in device memory: samesum_sum_record */
-  SAMESUM_PLAN_DOT,       /* of two arrays; no record */
+  SAMESUM_PLAN_DOT,       /* of two arrays; its record: samesum_sum_record */
   SAMESUM_PLAN_EXTREMA,   /* its record: samesum_extrema_record */
-  SAMESUM_PLAN_STATISTICS /* as samesum_statistics_collect(); no record */
+  SAMESUM_PLAN_STATISTICS /* as samesum_statistics_collect(); its record: samesum_statistics_record */
 } samesum_operation;
 
 typedef struct samesum_sum_record {
@@ -32,6 +32,16 @@ typedef struct samesum_extrema_record {
   uint64_t max, max_index;
   uint64_t first_nan, nan_count;
 } samesum_extrema_record;
+
+/* The exact values, each rounded once, by the plan's policy on NaNs; NaN where there is none. */
+typedef struct samesum_statistics_record {
+  uint64_t count; /* NaNs included */
+  uint64_t nonzeros;
+  samesum_sum_record sum;
+  double mean, variance, standard_deviation; /* of the population: ddof 0 */
+  double squared_norm, norm;
+  samesum_extrema_record extrema; /* with the number of NaNs */
+} samesum_statistics_record;
 
 /* For arrays of about `size` elements on `device`; `strided`: also for those that are not contiguous. Compiles and allocates here, so that
  * enqueueing does neither. */

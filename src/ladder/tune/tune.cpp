@@ -25,6 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::string_view kGeneric = "generic";
 constexpr std::uint32_t kRecorded = 16;  // launches of a recording
 constexpr double kMuchSlower = 10;
 constexpr double kWorthwhile = 1.02;  // the shipped shape's time over that of a recorded one, at least, with nine of ten measurements
@@ -259,15 +260,25 @@ void put(Table& table, const std::vector<Record>& measured, const std::vector<Re
   table.records.insert(table.records.begin(), measured.begin(), measured.end());
 }
 
-Table own_table(const std::string& path, const DeviceInfo& info) {
-  for (Table& table : read_tables(path).tables) {
-    if (match_of(table, info) == TuneMatch::device) return std::move(table);
-  }
+// The table that is to be written, with what the file has of it.
+Table table_of(const std::string& path, const DeviceInfo& info, const std::string& kind) {
   Table table;
-  table.kind = "own";
-  table.device = info.name;
-  table.platform = info.platform;
+  table.kind = kind.empty() ? "own" : kind;
   table.is_cpu = info.is_cpu;
+  if (kind.empty()) {
+    table.device = info.name;
+    table.platform = info.platform;
+  } else if (kind != kGeneric) {
+    table.names = {kind};
+    if (match_of(table, info) != TuneMatch::kind) {
+      throw Error(ErrorKind::usage, fmt::format("{} is named '{}' ({}), which does not contain '{}': name a kind that it is of", info.selector,
+                                                info.name, info.platform, kind));
+    }
+  }
+  for (Table& known : read_tables(path).tables) {
+    if (is_of_same(known, table)) table.records = std::move(known.records);
+  }
+  table.driver = info.driver;
   return table;
 }
 
@@ -310,9 +321,11 @@ TuneResult tune(const Device& device, const TuneOptions& options) {
   const std::string path = options.path.empty() ? tuning::user_path() : options.path;
   TuneResult result;
   result.device = info;
+  if (!options.kind.empty() && options.write && options.path.empty()) {
+    throw Error(ErrorKind::usage, "records for a kind of devices go to a file of their own: name one");
+  }
   if (options.write) tuning::check_writable(path);
-  tuning::Table table = tuning::own_table(options.write ? path : "", info);
-  table.driver = info.driver;
+  tuning::Table table = tuning::table_of(options.write ? path : "", info, options.kind);
   tuning::Search search(options, result);
   std::size_t left = operations.size() * types.size() * sizes.size();
   for (const std::uint64_t bytes : sizes) {

@@ -138,12 +138,12 @@ DevicePass::DevicePass(device::Device& device, const TermCode& code, const Colle
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
     : device_(device), options_(options), elements_(elements) {
   shape_ = choose(type, dot);
-  if (options.fields == Fields{true, false, false, false}) {
+  if (options.fields == Fields{true, false, false, false} && !options.records) {
     extremes_.emplace(device, type, Tuning{.group_size = options.group_size, .groups = options.groups}, elements);
     return;
   }
   const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
-  if (one_sum && options.group_size == 0 && options.groups == 0) {
+  if (one_sum && options.group_size == 0 && options.groups == 0 && !options.records) {
     window_ = reduction::DeviceWindow::prepare(device, type, terms(), elements);
   }
   in_window_ = window_.has_value();
@@ -178,7 +178,8 @@ void DevicePass::prepare() {
   const reduction::RecordLayout layout = shape_.layout();
   slots_ = allocate_zeros(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
   merged_ = allocate_zeros(counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
-  result_ = device_.allocate_result(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
+  const std::uint64_t result_bytes = std::uint64_t{8} * layout.words() + sizeof(SumRecord);
+  result_ = options_.records ? device_.allocate(result_bytes) : device_.allocate_result(result_bytes);
   schedule_ = allocate_zeros(sizeof(std::uint64_t));
 }
 

@@ -68,6 +68,8 @@ class DevicePass {
   void launch(const Term& term);
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
+  /// Where the last launch has left the words of its record (layout.hpp); null where another kernel than statistics.cl has run.
+  const device::Memory* words() const { return extremes_ || in_window_ ? nullptr : &result_; }
   /// Of a sum alone, after result(): as the device has rounded it, where it went to no other place.
   const SumRecord& record() const { return record_; }
 

@@ -1,0 +1,269 @@
+// The record of statistics, or of a dot product, from the words that statistics.cl leaves: every sum rounded once, in one small launch behind
+// it. By integers alone, so a device without float64 runs it as well.
+//
+// Stands after exact.h, exact_lanes.h, layout.h, elements.h and sum_record.h. Defined by the host, beside what elements.h takes: GROUP_SIZE;
+// EXTREMES, SUM, PRODUCTS, NONZEROS (what was collected), DOT (products are a·b, and the record is a SumRecord); SUM_DIGITS and PRODUCT_DIGITS
+// of the words (layout.h), which weigh 2^(SUM_BASE - 1074) and 2^(PRODUCT_BASE - 1074) and more; SUM_LOW, PRODUCT_LOW and NUMERATOR_LOW, the
+// lowest digit of each number below, and SUM_ROOM, PRODUCT_ROOM and NUMERATOR_ROOM, how many there may be.
+
+// A number of at least zero: digits first..last, of which digit i weighs 2^(32 i - 1074). Digits below 0 may be there.
+typedef struct {
+  LOCAL long* digits;
+  int first, last;
+} NUMBER;
+
+FN void clear_number(NUMBER x) {
+  for (int i = x.first; i <= x.last; ++i) x.digits[i] = 0;
+}
+
+// The magnitude of a sum with these digits, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
+// four digits more than `count`.
+FN NUMBER number_of(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
+  int from = 0;
+  int to = count - 1;
+  while (from < to && digits[from] == 0) ++from;
+  while (to > from && digits[to] == 0) --to;
+  NUMBER x;
+  x.digits = storage - low;
+  x.first = (base + 32 * from) >> 5;
+  x.last = ((base + 32 * to) >> 5) + 3;
+  clear_number(x);
+  for (int i = from; i <= to; ++i) exact_add_scaled(x.digits, digits[i], base + 32 * i);
+  exact_normalize(x.digits, x.first, x.last);
+  exact_make_magnitude(x.digits, x.first, x.last);
+  return x;
+}
+
+// The number divided by `divisor`, in place, with one digit for each of x; 1 is returned if something remains.
+FN uint divide(NUMBER x, uint divisor) {
+  ulong rest = 0;
+  for (int i = x.last; i >= x.first; --i) {
+    const ulong dividend = rest << 32 | (ulong)x.digits[i];
+    x.digits[i] = (long)(dividend / divisor);
+    rest = dividend % divisor;
+  }
+  return rest != 0;
+}
+
+// So many digits below a number decide how its quotient by two numbers of 32 bits is rounded.
+#define FRACTION_DIGITS 5
+FN NUMBER with_fraction(NUMBER x) {
+  for (int i = 1; i <= FRACTION_DIGITS; ++i) x.digits[x.first - i] = 0;
+  x.first -= FRACTION_DIGITS;
+  return x;
+}
+
+// The nearest float64 to a number and a rest below its lowest digit.
+FN ulong rounded(NUMBER x, uint rest) {
+  x.digits[x.first] |= (long)rest;
+  return exact_round_float64(x.digits, x.first, x.last);
+}
+
+// The float64 nearest to the square root of a number and a rest. From the 127 or 128 bits from the highest one on comes a root of 64 bits.
+FN ulong rounded_root(NUMBER x, uint rest, LOCAL long* storage) {
+  const int top = exact_top_bit(x.digits, x.first, x.last);
+  int any = 0;
+  for (int i = x.first; i <= x.last; ++i) any |= x.digits[i] != 0;
+  if (!any) return 0;  // a rest lies below a number that is not zero
+  const int unit = (top - 126) & ~1;  // of the bits that are taken: even, as its root's must be whole
+  const int digit = unit >> 5;
+  const int shift = unit & 31;
+  ulong words[3];
+#pragma unroll
+  for (int k = 0; k < 3; ++k) {
+    words[k] = exact_digit_in(x.digits, x.first, x.last, digit + 2 * k) |
+               exact_digit_in(x.digits, x.first, x.last, digit + 2 * k + 1) << 32;
+  }
+  ulong low = words[0] >> shift;
+  ulong high = words[1] >> shift;
+  if (shift != 0) {
+    low |= words[1] << (64 - shift);
+    high |= words[2] << (64 - shift);
+  }
+  if (x.first <= digit) rest |= (exact_digit_in(x.digits, x.first, x.last, digit) & (((ulong)1 << shift) - 1)) != 0;
+  for (int i = x.first; i < digit && i <= x.last; ++i) rest |= x.digits[i] != 0;
+  // A bit of the root for two bits of the number, from the highest on; what remains of the number has up to 66 bits.
+  ulong root = 0;
+  ulong left_high = 0;
+  ulong left_low = 0;
+  for (int i = 0; i < 64; ++i) {
+    left_high = left_high << 2 | left_low >> 62;
+    left_low = left_low << 2 | high >> 62;
+    high = high << 2 | low >> 62;
+    low <<= 2;
+    const ulong try_high = root >> 62;
+    const ulong try_low = root << 2 | 1;
+    root <<= 1;
+    if (left_high > try_high || (left_high == try_high && left_low >= try_low)) {
+      left_high -= try_high + (left_low < try_low ? 1 : 0);
+      left_low -= try_low;
+      root |= 1;
+    }
+  }
+  rest |= (left_high | left_low) != 0;
+  const int position = unit / 2 + 537;  // of 2^((unit - 1074) / 2), from 2^-1074 on
+  NUMBER y;
+  y.first = (position - 32) >> 5;
+  y.last = y.first + 5;
+  y.digits = storage - y.first;
+  clear_number(y);
+  exact_add_scaled(y.digits, (long)(root & 0xffffffffUL), position);
+  exact_add_scaled(y.digits, (long)(root >> 32), position + 32);
+  return rounded(y, rest);
+}
+
+#define NAN_BITS ((ulong)0x7ff8 << 48)
+#define NO_INDEX (~(ulong)0)
+
+// Words of a StatisticsRecord (samesum/plan.hpp).
+#define WORD_COUNT 0
+#define WORD_NONZEROS 1
+#define WORD_SUM 2
+#define WORD_MEAN 5
+#define WORD_VARIANCE 6
+#define WORD_DEVIATION 7
+#define WORD_SQUARED_NORM 8
+#define WORD_NORM 9
+#define WORD_MIN 10
+#define WORD_MIN_INDEX 11
+#define WORD_MAX 12
+#define WORD_MAX_INDEX 13
+#define WORD_FIRST_NAN 14
+#define WORD_NANS 15
+
+#if EXTREMES
+FN void write_extremum(GLOBAL ulong* to, KEY key, uint index, ulong count) {
+  // Where all integers have the worst of keys, none of them was better than nothing.
+  if (!FLOATS && index == ~0u && count != 0) index = 0;
+  to[0] = index == ~0u ? 0 : (ulong)element_with(key);
+  to[1] = index == ~0u ? NO_INDEX : index;
+}
+#endif
+
+// `words`: of one launch over `count` elements.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong record_offset, ulong count, int skip_nans) {
+  LOCAL_VAR long digits[SUM_DIGITS + PRODUCT_DIGITS + RECORD_COUNTERS];
+  LOCAL_VAR long numerator_digits[NUMERATOR_ROOM];  // and for what a rounding needs
+#if SUM && !DOT
+  LOCAL_VAR long sum_digits[SUM_ROOM];
+#endif
+#if PRODUCTS && !DOT
+  LOCAL_VAR long product_digits[PRODUCT_ROOM];
+#endif
+  after_launches();
+  for (uint i = local_id(); i < SUM_DIGITS + PRODUCT_DIGITS + RECORD_COUNTERS; i += GROUP_SIZE) {
+    digits[i] = (long)words[RECORD_EXTREMES + i];
+  }
+  barrier_local();
+  if (local_id() >= LANES) return;
+  GLOBAL ulong* const record = (GLOBAL ulong*)(records + record_offset);
+  LOCAL const long* const counters = digits + SUM_DIGITS + PRODUCT_DIGITS;
+  const int integers = FLOATS ? 0 : SIGNED ? 2 : 1;
+#if DOT
+  write_sum_record(record, count, skip_nans, integers, digits, PRODUCT_DIGITS, PRODUCT_BASE, counters, numerator_digits);
+#else
+  ulong sum_bits = NAN_BITS;
+#if SUM
+  sum_bits = write_sum_record(record + WORD_SUM, count, skip_nans, integers, digits, SUM_DIGITS, SUM_BASE, counters, numerator_digits);
+#endif
+  if (local_id() != 0) return;
+#if !SUM && !PRODUCTS
+  const ulong nans = words[RECORD_NANS] >> 32;
+#else
+  const ulong nans = (ulong)counters[COUNTER_NANS];
+#endif
+  ulong infinities = 0;
+#if FLOATS
+  infinities = (ulong)(counters[COUNTER_POSITIVE_INFINITIES] + counters[COUNTER_NEGATIVE_INFINITIES]);
+#endif
+  const ulong used = count - (skip_nans ? nans : 0);
+  const uint has_nan = nans != 0 && !skip_nans;
+  record[WORD_COUNT] = count;
+  record[WORD_NONZEROS] = NONZEROS ? (ulong)counters[COUNTER_NONZEROS] - (skip_nans ? nans : 0) : 0;
+  record[WORD_NANS] = nans;
+  record[WORD_MEAN] = NAN_BITS;
+  record[WORD_VARIANCE] = NAN_BITS;
+  record[WORD_DEVIATION] = NAN_BITS;
+  record[WORD_SQUARED_NORM] = NAN_BITS;
+  record[WORD_NORM] = NAN_BITS;
+#if SUM
+  const NUMBER sum = number_of(sum_digits, SUM_LOW, digits, SUM_DIGITS, SUM_BASE);
+#else
+  record[WORD_SUM] = NAN_BITS;
+  record[WORD_SUM + 1] = 0;
+  record[WORD_SUM + 2] = 0x7fc00000;
+#endif
+#if PRODUCTS
+  NUMBER squares = number_of(product_digits, PRODUCT_LOW, digits + SUM_DIGITS, PRODUCT_DIGITS, PRODUCT_BASE);
+  if (!has_nan) {
+    const ulong infinite = (ulong)0x7ff << 52;
+    record[WORD_SQUARED_NORM] = infinities != 0 ? infinite : rounded(squares, 0);
+    record[WORD_NORM] = infinities != 0 ? infinite : rounded_root(squares, 0, numerator_digits);
+  }
+#endif
+#if SUM && PRODUCTS
+  // (n Σx² - (Σx)²) / n², exactly.
+  if (!has_nan && infinities == 0 && used != 0) {
+    NUMBER numerator;
+    numerator.digits = numerator_digits - NUMERATOR_LOW;
+    const int low = (64 * sum.first - 1074) >> 5;
+    const int high = ((64 * sum.last + 32 - 1074) >> 5) + 3;
+    numerator.first = low < squares.first ? low : squares.first;
+    numerator.last = high > squares.last + 4 ? high : squares.last + 4;
+    clear_number(numerator);
+    for (int i = squares.first; i <= squares.last; ++i) {
+      exact_add_scaled(numerator.digits, (long)((ulong)squares.digits[i] * used), 32 * i);
+    }
+    for (int k = 2 * sum.first; k <= 2 * sum.last; ++k) {
+      long lower = 0;
+      long upper = 0;
+      for (int i = sum.first; i <= sum.last; ++i) {
+        if (k - i < sum.first || k - i > sum.last) continue;
+        const ulong product = (ulong)sum.digits[i] * (ulong)sum.digits[k - i];
+        lower += (long)(product & 0xffffffffUL);
+        upper += (long)(product >> 32);
+      }
+      exact_add_scaled(numerator.digits, -lower, 32 * k - 1074);
+      exact_add_scaled(numerator.digits, -upper, 32 * k + 32 - 1074);
+    }
+    exact_normalize(numerator.digits, numerator.first, numerator.last);
+    numerator = with_fraction(numerator);
+    uint rest = divide(numerator, (uint)used);
+    rest |= divide(numerator, (uint)used);
+    record[WORD_DEVIATION] = rounded_root(numerator, rest, product_digits);
+    record[WORD_VARIANCE] = rounded(numerator, rest);
+  }
+#endif
+#if SUM
+  if (used != 0) {
+    const ulong magnitude = sum_bits & ~((ulong)1 << 63);
+    uint zero = 1;
+    for (int i = sum.first; i <= sum.last; ++i) zero &= sum.digits[i] == 0;
+    if (has_nan || infinities != 0 || zero) {
+      record[WORD_MEAN] = sum_bits;
+    } else {
+      LOCAL long* const from = numerator_digits + FRACTION_DIGITS;
+      for (int i = 0; i <= sum.last - sum.first; ++i) from[i] = sum.digits[sum.first + i];
+      NUMBER mean = sum;
+      mean.digits = from - sum.first;
+      mean = with_fraction(mean);
+      const uint rest = divide(mean, (uint)used);
+      record[WORD_MEAN] = (sum_bits ^ magnitude) | rounded(mean, rest);
+    }
+  }
+#endif
+#if EXTREMES
+  write_extremum(record + WORD_MIN, (KEY)~(long)words[RECORD_MIN_KEY], (uint)words[RECORD_INDICES], count);
+  write_extremum(record + WORD_MAX, (KEY)(long)words[RECORD_MAX_KEY], (uint)(words[RECORD_INDICES] >> 32), count);
+  const uint first_nan = (uint)words[RECORD_NANS];
+  record[WORD_FIRST_NAN] = first_nan == ~0u ? NO_INDEX : first_nan;
+#else
+  record[WORD_MIN] = 0;
+  record[WORD_MIN_INDEX] = NO_INDEX;
+  record[WORD_MAX] = 0;
+  record[WORD_MAX_INDEX] = NO_INDEX;
+  record[WORD_FIRST_NAN] = NO_INDEX;
+#endif
+#endif
+}

@@ -1,0 +1,30 @@
+// The records of statistics and of dot products: a small kernel behind the pass over the elements.
+#pragma once
+
+#include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
+
+#include <samesum/plan.hpp>
+
+#include <cstdint>
+
+namespace samesum::planning {
+
+/// Kernel "statistics_record", for what a pass leaves of which these fields are wanted; `dot`: its products are those of two arrays.
+device::Source record_source(DType type, const Fields& fields, bool dot);
+
+/// Prepared once, launched as often as one likes.
+class Recorder {
+ public:
+  /// @throws Error (device) where the kernel cannot be built.
+  Recorder(device::Device& device, DType type, const Fields& fields, bool dot);
+
+  /// Enqueues: writes the record of the pass over `count` elements that has left `words`.
+  void launch(const device::Memory& words, std::uint64_t count, NanPolicy nan, const device::Place& to);
+
+ private:
+  device::Device& device_;
+  device::Kernel kernel_;
+};
+
+}  // namespace samesum::planning
