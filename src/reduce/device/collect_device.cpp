@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <span>
 #include <vector>
@@ -85,11 +86,14 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   const core::FloatFormat format = core::float_format(shape.type);
   std::vector<std::string_view> files, after;
-  if (shape.rounds()) files = {"exact/exact.h", "exact/exact_lanes.h"};
-  files.insert(files.end(), {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
+  const auto add = [](std::vector<std::string_view>& to, std::initializer_list<std::string_view> more) {
+    for (const std::string_view file : more) to.push_back(file);
+  };
+  if (shape.rounds()) add(files, {"exact/exact.h", "exact/exact_lanes.h"});
+  add(files, {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
   if (term != nullptr) files.insert(files.end(), term->files.begin(), term->files.end());
   std::vector<std::string_view>& rest = term != nullptr ? after : files;
-  rest.insert(rest.end(), {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
+  add(rest, {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
   if (shape.rounds()) rest.emplace_back("reduce/small/sum_record.h");
   rest.emplace_back("reduce/device/statistics.cl");
   device::Source source{std::move(files),
@@ -179,7 +183,11 @@ void DevicePass::prepare() {
   slots_ = allocate_zeros(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
   merged_ = allocate_zeros(counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
   const std::uint64_t result_bytes = std::uint64_t{8} * layout.words() + sizeof(SumRecord);
-  result_ = options_.records ? device_.allocate(result_bytes) : device_.allocate_result(result_bytes);
+  if (options_.records) {
+    result_ = device_.allocate(result_bytes);
+  } else {
+    result_ = device_.allocate_result(result_bytes);
+  }
   schedule_ = allocate_zeros(sizeof(std::uint64_t));
 }
 
