@@ -18,6 +18,7 @@ help:
 	@echo 'make kernels  kernels for CUDA devices, compiled ahead, for install, dist and wheel; these two make them, but with KERNELS=0'
 	@echo 'make dist    a relocatable archive under build/dist, with the documents'
 	@echo 'make deb     Debian packages under build/dist: samesum, libsamesum0, libsamesum-dev'
+	@echo 'make release archive and packages with bills of materials and checksums, signed where gpg has a key'
 	@echo 'make clean   remove build/'
 
 packages:
@@ -80,6 +81,10 @@ kernels: $(BUILD)/build.ninja
 dist: all kernels docs
 	@tools/dist.sh $(BUILD) build/dist
 
+# Archive and packages with bills of materials and checksums, which are signed where gpg has a key.
+release: dist deb
+	@tools/release.sh build/dist
+
 # A build of its own: shared libraries, in Debian's folders.
 deb: packages
 	@cmake --preset release -B build/deb --log-level=WARNING -DBUILD_SHARED_LIBS=ON -DSAMESUM_TESTS=OFF -DSAMESUM_MPI=OFF -DSAMESUM_PYTHON_MODULE=OFF \
@@ -124,4 +129,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format kernels dist deb install uninstall python-tools python-test-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs format kernels dist release deb install uninstall python-tools python-test-tools python wheel clean

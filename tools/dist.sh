@@ -47,5 +47,7 @@ for file in "$stage"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib' "$file"; do
 for file in $libraries; do patchelf --set-rpath '$ORIGIN' "$file"; done
 for file in "$stage"/lib/fakes/*.so; do patchelf --set-rpath '$ORIGIN/..' "$file"; done
 
-tar -C "$target" --owner=0 --group=0 --sort=name -czf "$target/$name.tar.gz" "$name"
+# The same bytes for the same files: the dates are those of the commit.
+date=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+tar -C "$target" --owner=0 --group=0 --numeric-owner --sort=name --mtime="@$date" -cf - "$name" | gzip -n >"$target/$name.tar.gz"
 echo "== $target/$name.tar.gz: $(du -k "$target/$name.tar.gz" | cut -f1) KiB; demo.sh and run-tests.sh inside show that it works"
