@@ -175,6 +175,34 @@ class Checkpoints(Case):
                 return
         self.fail("no checkpoint was caught")
 
+    def test_cut_off_anywhere(self):
+        """A file that lost its end is refused, whatever is left of it; so is one that got more."""
+        self.checkpoint(*self.command)
+        good = self.read("state")
+        generator = random.Random(3)
+        for size in {0, 1, 7, 8, 9, 14, len(good) - 1, len(good) - 8, *(generator.randrange(len(good)) for _ in range(12))}:
+            self.write("state", good[:size])
+            self.assertIn("state: ", self.refuse(*self.command, "--checkpoint", "state"))
+            self.assertEqual(self.read("state"), good[:size])
+        self.write("state", good + b"0")
+        self.assertIn("state: ", self.refuse(*self.command, "--checkpoint", "state"))
+
+    def test_a_disk_that_is_full(self):
+        """What was kept stays as it was, and is gone on from when there is room again."""
+        library = os.path.join(os.environ.get("SAMESUM_FAKES", ""), "libfake_disk.so")
+        if not os.path.exists(library):
+            self.skipTest("SAMESUM_FAKES does not name the folder of libfake_disk.so")
+        right = self.succeed(*self.command)
+        self.checkpoint(*self.command)
+        good = self.read("state")
+        options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        message = self.refuse(*self.command, "--checkpoint", "state", "--every", "0",
+                              environment={"LD_PRELOAD": library, "SAMESUM_FAKE_DISK": "full", "ASAN_OPTIONS": options})
+        self.assertIn("state: cannot be written: No space left on device", message)
+        self.assertEqual((self.read("state"), sorted(os.listdir(self.folder))), (good, ["big", "state"]))
+        out, _ = self.noted(*self.command, "--checkpoint", "state")
+        self.assertEqual(out, right)
+
     def test_what_a_checkpoint_is_not_for(self):
         self.checkpoint(*self.command)
         self.assertIn("is a checkpoint of unfinished work", self.refuse("merge", "state"))
