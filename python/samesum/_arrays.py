@@ -74,6 +74,14 @@ def every(x: Any) -> Any:
     return widened(numpy.asarray(x))
 
 
+def validity(x: Any) -> Any:
+    """Which elements of a masked array, or of a column of pandas, polars or pyarrow, are there; None of others."""
+    if isinstance(x, numpy.ma.MaskedArray):
+        return ~numpy.ma.getmaskarray(x)
+    missing = x.is_null() if hasattr(x, "is_null") else x.isna() if hasattr(x, "isna") else None
+    return None if missing is None else ~numpy.asarray(missing, bool)
+
+
 def is_complex(x: Any) -> bool:
     return "complex" in str(x.dtype if hasattr(x, "dtype") else numpy.asarray(x).dtype)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as _numpy
 
 from . import _core
-from ._arrays import every, is_complex
+from ._arrays import every, is_complex, present, validity, widened
 from ._docs import documented
 from ._narrow import once
 from ._progress import watched
@@ -111,7 +111,7 @@ class GroupBy:
     keys: Any
 
     def __init__(self, keys: Any) -> None:
-        keys = every(keys)
+        keys = self._given = every(keys)
         if keys.dtype.kind in "iub":
             self._by = _core.By.keys_of(keys)
             self.keys = self._by.keys.astype(keys.dtype, copy=False)
@@ -123,9 +123,24 @@ class GroupBy:
         try:
             return self._by.reduce(x, what, ddof, nan)
         except TypeError:
-            if times(x) is None:
+            if times(x) is not None:
+                return by_key(what, x, self._by, nan or "propagate")
+            there = validity(x)
+            if there is None or there.shape != self._given.shape or there.all():
                 raise
-            return by_key(what, x, self._by, nan or "propagate")
+        return self._of_present(x, there, what, ddof, nan)
+
+    def _of_present(self, x: Any, there: Any, what: str, ddof: int, nan: str | None) -> Any:
+        """The reduction without the elements that are missing."""
+        groups = GroupBy(self._given[there])
+        found = groups._reduced(widened(_numpy.asarray(present(x)[0])), what, ddof, nan)
+        empty = 0 if what in ("sum", "count") else _numpy.nan
+        if len(groups) < len(self) and found.dtype.kind in "iu" and empty != 0:
+            lacking = _numpy.setdiff1d(self.keys, groups.keys)[0]
+            raise _core.NoAnswerError(f"there is no {what} of the group {lacking!r}: all its elements are missing")
+        results = _numpy.full(len(self), empty if found.dtype.kind == "f" else 0, found.dtype)
+        results[_numpy.searchsorted(self.keys, groups.keys)] = found
+        return results
 
     @documented
     def sum(self, x: Any, nan: str = "propagate") -> Any:

@@ -1,6 +1,7 @@
 """Columns of Arrow's PyCapsule interface, pandas, polars and pyarrow; what is missing is left out."""
 import ctypes
 import gc
+import importlib.util
 import os
 import random
 import sys
@@ -183,7 +184,7 @@ class Arrow(unittest.TestCase):
         masked = np.ma.array(x, mask=~valid)
         for short in (column, masked):
             for call in (lambda: samesum.argmin(short), lambda: samesum.argmax(short, axis=0), lambda: samesum.cumsum(short),
-                         lambda: samesum.groupby([1, 2, 1]).sum(short), lambda: samesum.bincount([1, 2, 1], weights=short),
+                         lambda: samesum.groupby([1, 2, 1]).sum(column), lambda: samesum.bincount([1, 2, 1], weights=short),
                          lambda: samesum.dot(short, x), lambda: samesum.vdot(x, short),
                          lambda: samesum.map("x + 1", x=short), lambda: samesum.pairs(short, x), lambda: samesum.histogram2d(short, x)):
                 with self.assertRaisesRegex(TypeError, "missing or masked"):
@@ -199,6 +200,26 @@ class Arrow(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "of Arrow of the format"):
                 samesum.sum(column)
             self.assertEqual(column.lent, 0)
+
+
+class Keys(unittest.TestCase):
+    def test_values_that_are_missing_are_left_out(self):
+        columns, values = [np.ma.array([1e16, 2.0, 1.0, 5.0, 7.0], mask=[0, 0, 0, 1, 1])], [1e16, 2.0, 1.0, None, None]
+        for library, make in (("pandas", lambda p: p.Series(values, dtype="Float64")), ("polars", lambda p: p.Series(values)),
+                              ("pyarrow", lambda p: p.array(values)), ("pyarrow", lambda p: p.chunked_array([values[:2], values[2:]]))):
+            if importlib.util.find_spec(library) is not None:
+                columns.append(make(importlib.import_module(library)))
+        for column in columns:
+            for keys in (["b", "a", "b", "c", "a"], [2, 1, 2, 3, 1]):
+                groups = samesum.groupby(keys)
+                self.assertEqual((groups.sum(column).tolist(), groups.count(column).tolist()), ([2.0, 1e16, 0.0], [1, 2, 0]))
+                np.testing.assert_array_equal(groups.mean(column), [2.0, 5e15, np.nan])
+        whole = np.ma.array([4, 5, 6, 7, 8], mask=[0, 0, 0, 1, 0])
+        self.assertEqual(samesum.groupby([2, 1, 2, 3, 1]).sum(whole).tolist(), [13, 10, 0])
+        with self.assertRaisesRegex(samesum.NoAnswerError, "max.*3"):
+            samesum.groupby([2, 1, 2, 3, 1]).max(whole)
+        with self.assertRaises(TypeError):
+            samesum.groupby(np.ma.array([1, 2], mask=[0, 1])).sum([1.0, 2.0])
 
 
 class Libraries(unittest.TestCase):

@@ -222,7 +222,13 @@ class Masked(unittest.TestCase):
             total = sum(Fraction(each) for each in plain[~mask].tolist())
             self.assertEqual(samesum.sum(x), float(total) if "f" in dtype else int(total))
             self.assertEqual(samesum.Accumulator(x), samesum.Accumulator(plain[~mask]))
-            for refused in (samesum.argmin, samesum.cumsum, lambda x: samesum.groupby(np.zeros(40)).sum(x[:, 0])):
+            keys = np.arange(40) % 3
+            parts = [plain[(keys == key) & ~mask[:, 0], 0] for key in range(3)]
+            for name in ("sum", "mean", "var", "max"):
+                found = getattr(samesum.groupby(keys), name)(x[:, 0])
+                self.assertEqual(found.tolist(), [getattr(samesum, name)(part) for part in parts], name)
+            self.assertEqual(samesum.groupby(keys).count(x[:, 0]).tolist(), [part.size for part in parts])
+            for refused in (samesum.argmin, samesum.cumsum):
                 with self.assertRaises(TypeError):
                     refused(x)
             self.assertEqual(samesum.argmin(plain), samesum.argmin(plain.astype(plain.dtype.newbyteorder("<"))))
