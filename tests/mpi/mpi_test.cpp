@@ -167,6 +167,30 @@ TEST(MpiTest, GroupsAndHistogramsOverSeveralAxes) {
   EXPECT_THROW(mpi::all_reduce(GroupSums(rank() == 0 ? 1 : 2), kWorld), Error) << "different numbers of groups";
 }
 
+// Ranks that compute on different devices: the CPU, and in turns all others that there are.
+TEST(MpiTest, RanksOnDifferentDevices) {
+  if (ranks() > 8) GTEST_SKIP() << "each rank would load an OpenCL driver";
+  hard::Random random(17);
+  std::vector<double> x(3000), y(3000);
+  for (std::vector<double>* values : {&x, &y}) {
+    for (double& value : *values)
+      value = std::ldexp(static_cast<double>(random.bits(53)) - 0x1p52, static_cast<int>(random.below(300)) - 200);
+  }
+  const std::vector<Device> devices = open_devices("all", 0);
+  Options options;
+  options.device = devices[static_cast<std::size_t>(rank()) % devices.size()];
+  const std::uint64_t seed = random.bits();
+  const auto mine = [&](const Array& whole) {
+    hard::Random same(seed);
+    return part_of(whole, 0, same);
+  };
+  EXPECT_EQ(mpi::accumulate(mine(x), kWorld, options), accumulate(x));
+  EXPECT_EQ(mpi::dot(mine(x), mine(y), kWorld, options), dot(x, y));
+  EXPECT_EQ(mpi::collect(mine(x), {}, kWorld, options), collect(x));
+  const Bins bins = Bins::even(-1, 1, 7);
+  EXPECT_EQ(mpi::histogram(mine(x), bins, kWorld, options), histogram(x, bins));
+}
+
 TEST(MpiTest, WithoutWaiting) {
   std::vector<double> x(100);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 1e100 : static_cast<double>(i);

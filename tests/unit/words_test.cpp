@@ -297,6 +297,29 @@ TEST(Words, MessagesThatAreNoSumsOfWordsAreRefused) {
   EXPECT_TRUE(SumMessage::ordinary().holds(SumMessage::needs(sums)));
 }
 
+// Half a million merges into one, of the greatest numbers and of the least: carries go through all digits.
+TEST(Words, HalfAMillionMerges) {
+  Accumulator great, small;
+  great.add(std::numeric_limits<double>::max());
+  great.add(-5e-324);
+  small.add(5e-324);
+  Accumulator merged;
+  for (int i = 0; i < 500'000; ++i) merged.merge(i % 5 != 0 ? great : small);
+  // 400,000 of the one and 100,000 of the other, by doubling.
+  Accumulator expected;
+  for (const auto& [one, times] : {std::pair(great, 400'000), std::pair(small, 100'000)}) {
+    Accumulator power = one;
+    for (int left = times; left > 0; left /= 2) {
+      if (left % 2 != 0) expected.merge(power);
+      power.merge(Accumulator(power));
+    }
+  }
+  EXPECT_EQ(merged, expected);
+  EXPECT_EQ(merged.count(), 900'000u);
+  for (int i = 0; i < 400'000; ++i) merged.add(-std::numeric_limits<double>::max());
+  EXPECT_EQ(merged.round(), -300'000 * 5e-324);
+}
+
 TEST(Words, ExtremesHaveNone) {
   const std::vector<double> values{1, 2, 3};
   const Statistics all = collect(values, {true, true, true, true});
