@@ -1,7 +1,9 @@
 """samesum.array_api against exact fractions, each rounded once to the type that the standard says."""
+import importlib.util
 import math
 import os
 import random
+import subprocess
 import sys
 import unittest
 from fractions import Fraction
@@ -160,6 +162,21 @@ class Standard(unittest.TestCase):
             self.assertIsInstance(found, torch.Tensor)
             self.assertEqual((found.dtype, found.tolist()), (torch.int64 if dtype == torch.int16 else dtype, [12, 15, 18, 21]))
         self.assertEqual(xp.mean(torch.tensor([1e30, 3.0, -1e30, 6.0])), torch.tensor(2.25))
+
+    def test_arrays_of_jax(self):
+        if importlib.util.find_spec("jax") is None:
+            self.skipTest("jax is not installed")
+        # In a process of its own: JAX starts threads, and may be set to a GPU.
+        code = ("import sys; sys.path.insert(0, sys.argv[1])\nimport jax, jax.numpy as jnp, samesum, samesum.array_api as xp\n"
+                "jax.config.update('jax_enable_x64', True)\n"
+                "for dtype in ('float16', 'bfloat16', 'float32', 'float64', 'int16', 'complex64'):\n"
+                "    x = jnp.arange(12).reshape(3, 4).astype(dtype)\n"
+                "    found = xp.sum(x, axis=0)\n"
+                "    assert isinstance(found, jax.Array) and found.dtype == ('int64' if dtype == 'int16' else dtype), found.dtype\n"
+                "    assert found.tolist() == [12, 15, 18, 21] and samesum.sum(x) == 66, found\n")
+        run = subprocess.run([sys.executable, "-c", code, os.environ["SAMESUM_PYTHON_PACKAGE"]], env={**os.environ, "JAX_PLATFORMS": "cpu"},
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
 
 
 if __name__ == "__main__":
