@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -268,6 +269,32 @@ TEST(SumsByIndexOnDevices, IntegersThatDoNotFitNameTheGroup) {
       EXPECT_NE(std::string(error.what()).find("group 1"), std::string::npos) << error.what();
     }
   }
+}
+
+// Enough elements that the device looks whether indices are sorted.
+template <class T>
+void check_sorted(const GroupOptions& options) {
+  std::mt19937_64 random(11);
+  const std::size_t size = (std::size_t{1} << 20) + 77;
+  for (const Data data : {Data::plain, Data::special, Data::shifted}) {
+    const std::vector<T> values = numbers<T>(data, size, random);
+    std::vector<std::int32_t> of(size);
+    for (std::int32_t& index : of) index = static_cast<std::int32_t>(random() % 5000 * (random() % 2));
+    std::ranges::sort(of);
+    GroupSums here(5000, options);
+    here.add(values, of);
+    for (const Device& device : with_kernels()) {
+      SCOPED_TRACE(device.info().selector + " " + std::to_string(static_cast<int>(data)));
+      GroupSums there(5000, options);
+      const OnDevice a(device, values), b(device, of);
+      there.add(a.array(), b.array());
+      expect_equal(there, here);
+    }
+  }
+}
+TEST(SumsByIndexOnDevices, OfSortedIndices) {
+  check_sorted<float>({});
+  check_sorted<std::int32_t>({.counts = false});
 }
 
 TEST(SumsByIndexOnDevices, SegmentsAndKeys) {

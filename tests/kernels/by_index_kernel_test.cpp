@@ -21,6 +21,8 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define SAMESUM_SUBGROUPS 1
+#define SAMESUM_FP64 1
+#define SAMESUM_DENORMALS 1
 #define GROUP_SIZE 64
 #define ITEMS 2
 #define SIGNED 0
@@ -35,6 +37,7 @@ namespace samesum::dialect::by_key {
 #define COUNTS 1
 #define SQUARES 1
 #define EXTREMA 1
+#define RUNS 0
 // clang-format off: the order matters
 #include "exact/exact.h"
 #include "groups/index/digits.h"
@@ -42,6 +45,24 @@ namespace samesum::dialect::by_key {
 #include "groups/index/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_key
+#undef COUNTS
+#undef SQUARES
+#undef EXTREMA
+#undef LANES
+#undef WHOLE
+#undef WHOLE_NUMBER
+#undef EXTREMA_PARAMETERS
+#undef RUNS
+
+namespace samesum::dialect::by_sorted_key {
+#define COUNTS 1
+#define SQUARES 0
+#define EXTREMA 0
+#define RUNS 1
+#include "exact/exact.h"
+#include "groups/index/by_index.cl"
+#include "groups/index/digits.cl"
+}  // namespace samesum::dialect::by_sorted_key
 #undef FLOATS
 #undef VALUE
 #undef VALUE_BITS
@@ -50,6 +71,9 @@ namespace samesum::dialect::by_key {
 #undef COUNTS
 #undef SQUARES
 #undef EXTREMA
+#undef LANES
+#undef WHOLE
+#undef WHOLE_NUMBER
 #undef EXTREMA_PARAMETERS
 
 namespace samesum::dialect::by_segment {
@@ -87,7 +111,7 @@ double number(bool wide, bool near, bool special, std::mt19937_64& random) {
 }
 
 struct Planes {
-  Planes(std::uint64_t groups_, uint rows) : groups(groups_), words(groups_ * rows), others(groups_ / 32 + 1), noted(8) {}
+  Planes(std::uint64_t groups_, uint rows) : groups(groups_), words(groups_ * rows), others(groups_ / 32 + 1), noted(9) {}
   std::uint64_t groups;
   std::vector<ulong> words;
   std::vector<uint> others, noted;
@@ -163,6 +187,48 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
         }
         ASSERT_EQ(sum.canonical_digits(), squares[group].canonical_digits()) << group;
       }
+    }
+  }
+}
+
+// Runs of all lengths, in which sums are whole numbers first, of data that these hold and do not hold.
+TEST(ByIndexKernel, AddsRunsOfSortedKeys) {
+  std::mt19937_64 random(3);
+  constexpr uint kRows = 10;
+  for (const std::uint64_t groups : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{40}, std::uint64_t{700}}) {
+    for (int kind = 0; kind < 4; ++kind) {
+      SCOPED_TRACE(std::to_string(groups) + " " + std::to_string(kind));
+      const std::size_t size = 6001;
+      std::vector<float> values(size);
+      for (float& value : values) {
+        value = static_cast<float>(number(false, kind != 1, kind == 2, random));
+        if (kind == 3) value = std::ldexp(value, random() % 50 == 0 ? 60 : -40);  // most are below what a sample sees, or above
+      }
+      std::vector<std::int32_t> keys(size);
+      for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random() % groups);
+      std::ranges::sort(keys);
+      keys[4321] = 0;
+      keys[17] = -1;
+      Planes planes(groups, kRows + 5);
+      const uint phase = kind == 1 ? 11 : 5, pair = kind == 1 ? 5 : 3;
+      emulation().run(3, GROUP_SIZE, [&] {
+        dialect::by_sorted_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, 2048, 0, groups,
+                                              planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, 0, 0, 0, 1,
+                                              0);
+      });
+      EXPECT_EQ(planes.noted[0], 1);
+      std::vector<Accumulator> exact(groups);
+      for (std::size_t i = 0; i < size; ++i) {
+        if (keys[i] >= 0) exact[static_cast<std::size_t>(keys[i])].add(values[i]);
+      }
+      emulation().run(1, GROUP_SIZE, [&] { dialect::by_sorted_key::carry_digits(planes.words.data(), 0, groups, 0, kRows - 1); });
+      std::vector<ulong> found(groups);
+      emulation().run(1, GROUP_SIZE, [&] {
+        dialect::by_sorted_key::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
+                                           925 - static_cast<int>(phase), 0, 0, found.data(), 0);
+      });
+      expect_sums(found, exact, NanPolicy::propagate);
+      for (std::uint64_t group = 0; group < groups; ++group) ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
     }
   }
 }

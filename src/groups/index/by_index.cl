@@ -11,7 +11,7 @@
 //
 // Defined by the host: VALUE, the type in which elements lie (of floats their bits); FLOATS, 32 (of 16-bit ones as well), 64, or 0 for integers;
 // FLOAT_BITS(x), where FLOATS is 32, the bits of one as a float; SIGNED, of integers; VALUE_BITS, of mantissas or integers; INDEX, the type of
-// indices; SEGMENTS, whether there are offsets in place of indices; COUNTS; SQUARES; EXTREMA; GROUP_SIZE; ITEMS, elements that a work-item loads at once.
+// indices; SEGMENTS, whether there are offsets in place of indices; RUNS, whether most elements have the index of the one before; COUNTS; SQUARES; EXTREMA; GROUP_SIZE; ITEMS, elements that a work-item loads at once.
 //
 // A file ahead of this one may say how an index follows from an INDEX: INDEX_OF(x), by the parameters INDEX_PARAMETERS and INDEX_SETUP, a statement.
 #ifndef INDEX_OF
@@ -23,6 +23,20 @@
 #define PAIR_BITS (2 * DIGIT_BITS)
 #define NO_GROUP 0xffffffffu
 #define LANE_MASK (SUBGROUP - 1)
+// Work-items that walk side by side over a part of their group's elements: so the elements of a run of equal indices stay with them.
+#if SAMESUM_SUBGROUPS
+#define LANES SUBGROUP
+#else
+#define LANES GROUP_SIZE
+#endif
+// Whether the numbers of one group are added up as one number first, exact as a double or as an integer.
+#if FLOATS == 32
+#define WHOLE (SAMESUM_FP64 && SAMESUM_DENORMALS && !SQUARES)
+#elif FLOATS == 0 && VALUE_BITS <= 32
+#define WHOLE (!SQUARES)
+#else
+#define WHOLE 0
+#endif
 
 #define NUMBER_FINITE 0
 #define NUMBER_NAN 1
@@ -243,11 +257,16 @@ FN void deposit(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, S
 }
 
 #if SAMESUM_SUBGROUPS
-// Neighbours with one group add their shares up, where there are many such: the first of each run gets them, the others are left without a group.
-FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group) {
+// Where a run of equal groups begins, a bit each lane.
+FN uint heads_of(uint group) {
   const uint lane = local_id() & LANE_MASK;
   const uint before = subgroup_shuffle(group, (lane - 1) & LANE_MASK);
-  const uint heads = subgroup_ballot(lane == 0 || before != group);
+  return subgroup_ballot(lane == 0 || before != group);
+}
+
+// Neighbours with one group add their shares up, where there are many such: the first of each run gets them, the others are left without a group.
+FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group, uint heads) {
+  const uint lane = local_id() & LANE_MASK;
   if (count_bits32(heads) <= SUBGROUP / 2) {
     const uint later = lane == LANE_MASK ? 0 : heads & (~0u << (lane + 1));
     const uint end = later != 0 ? lowest_bit(later) : SUBGROUP;
@@ -268,7 +287,139 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
   deposit(sums, memory, slots, copies, share, group);
 }
 #else
-#define deposit_together deposit
+FN uint heads_of(uint group) { return 1; }
+FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group, uint heads) {
+  deposit(sums, memory, slots, copies, share, group);
+}
+#endif
+
+#if RUNS
+// What a work-item has of a run of elements of one group: `whole`, the sum of so many terms, is to be added to the share.
+#if FLOATS == 32
+#define WHOLE_NUMBER double
+#else
+#define WHOLE_NUMBER long
+#endif
+typedef struct {
+  SHARE share;
+  uint group;
+#if WHOLE
+  WHOLE_NUMBER whole;
+  uint terms;
+#endif
+} RUN;
+
+FN RUN run_of(uint group) {
+  RUN run;
+  run.share = share_zero();
+  run.group = group;
+#if WHOLE
+  run.whole = 0;
+  run.terms = 0;
+#endif
+  return run;
+}
+
+#if WHOLE
+// Adds the whole number to the share.
+FN void settle_run(const SUMS* sums, RUN* run) {
+#if FLOATS == 32
+  const ulong bits = as_ulong(run->whole);
+  const uint negative = (uint)(bits >> 63);
+  int exponent = (int)(bits >> 52 & 0x7ff) - (1023 + 52 - 149);  // of the mantissa's unit, in units of the least float
+  ulong mantissa = (bits & ((1UL << 52) - 1)) | 1UL << 52;
+  if (run->whole == 0) mantissa = 0;
+  if (exponent < 0) {  // sums of floats are whole such units
+    mantissa >>= -exponent;
+    exponent = 0;
+  }
+#else
+  const uint negative = run->whole < 0;
+  const ulong mantissa = negative ? 0 - (ulong)run->whole : (ulong)run->whole;
+  const int exponent = 0;
+#endif
+  const uint terms = run->terms;
+  run->whole = 0;
+  run->terms = 0;
+  if (mantissa == 0) return;
+  // As add_scaled(), but the upper digit takes what so many elements may add to it.
+  const uint place = (uint)exponent + sums->phase;
+  const int at = (int)place - (int)(DIGIT_BITS * sums->pair);
+  const ulong lost = at >= 0 ? 0 : at > -64 ? mantissa & ((1UL << -at) - 1) : mantissa;
+  if (lost == 0 && at < 2 * DIGIT_BITS) {
+    const ulong part = at < 0 ? mantissa >> -at : mantissa;
+    const int shift = at < 0 ? 0 : at;
+    const uint room = shift < DIGIT_BITS || clz64(part) > (uint)(shift - DIGIT_BITS + 1);
+    const ulong above = shift >= DIGIT_BITS ? (room ? part << (shift - DIGIT_BITS) : 0) : part >> (DIGIT_BITS - shift);
+    const ulong below = shift >= DIGIT_BITS ? 0 : part << shift & DIGIT_MASK;
+    if (room && above >> DIGIT_BITS < terms) {
+      run->share.high += negative ? -(long)above : (long)above;
+      run->share.low += negative ? -(long)below : (long)below;
+      return;
+    }
+  }
+  add_digits(sums->planes + run->group, sums->groups, sums->rows, sums->words + TOP, mantissa, place, negative);
+}
+#endif
+
+FN void hold(const SUMS* sums, RUN* run, VALUE x) {
+  if (run->group == NO_GROUP) return;
+#if WHOLE && FLOATS == 32
+  const uint bits = FLOAT_BITS(x);
+  if ((bits & 0x7fffffffu) < 0x7f800000u && bits != 0x80000000u) {
+    const double value = (double)as_float(bits), sum = run->whole + value;
+    if (sum - run->whole == value && sum - value == run->whole) {  // exact
+      run->whole = sum;
+    } else {
+      settle_run(sums, run);
+      run->whole = value;
+    }
+    ++run->terms;
+    ++run->share.counted;
+    return;
+  }
+#elif WHOLE
+  run->whole += (long)x;
+  ++run->terms;
+  ++run->share.counted;
+  return;
+#endif
+  run->share = share_merge(run->share, share_of(sums, x, run->group));
+}
+
+// The same for so many elements at once.
+FN void hold_all(const SUMS* sums, RUN* run, const VALUE* x) {
+#if WHOLE && FLOATS == 32
+  // Floats that are less than 2^(e - 126) and multiples of 2^(e - 25 - 150), at most 2^4: their sums are exact as doubles.
+  uint greatest = 0, least = ~0u, special = 0;
+  double all = 0;
+#pragma unroll
+  for (uint k = 0; k < ITEMS; ++k) {
+    const uint bits = FLOAT_BITS(x[k]), magnitude = bits & 0x7fffffffu;
+    greatest = max_u32(greatest, magnitude);
+    least = min_u32(least, magnitude - 1);  // zeros become the greatest
+    special |= bits == 0x80000000u;
+    all += (double)as_float(bits);
+  }
+  const double sum = run->whole + all;
+  if (run->group != NO_GROUP && special == 0 && greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 25 && sum - run->whole == all &&
+      sum - all == run->whole) {
+    run->whole = sum;
+    run->terms += ITEMS;
+    run->share.counted += ITEMS;
+    return;
+  }
+#endif
+#pragma unroll
+  for (uint k = 0; k < ITEMS; ++k) hold(sums, run, x[k]);
+}
+
+FN void let_go(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, RUN* run) {
+#if WHOLE
+  settle_run(sums, run);
+#endif
+  deposit_together(sums, memory, slots, copies, run->share, run->group, heads_of(run->group));
+}
 #endif
 
 #if EXTREMA
@@ -316,11 +467,21 @@ FN uint offsets_up_to(GLOBAL const ulong* offsets, uint first, uint last, ulong 
   }
   return first;
 }
+
+// The same, where that is likely to be near `first`.
+FN uint offsets_behind(GLOBAL const ulong* offsets, uint first, uint last, ulong place) {
+  uint step = 1;
+  while (step <= last - first && offsets[first + step - 1] <= place) {
+    first += step;
+    step *= 2;
+  }
+  return offsets_up_to(offsets, first, step < last - first ? first + step : last, place);
+}
 #endif
 
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. `first_element` is the place of
 // the first for segments. Of so many groups, which are all or none, local memory has the extremes that are known.
-KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+KERNEL FIXED_GROUP(GROUP_SIZE, 1 + RUNS)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                    ulong count, ulong chunk, ulong first_element, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,
                    uint rows, uint phase, uint pair, uint square_rows, uint square_phase, uint square_pair, uint slots,
@@ -364,23 +525,31 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
 #endif
   uint outside = 0;
   ulong first_outside = count;
-  SHARE held = share_zero();
-  uint held_group = NO_GROUP;
-  for (ulong tile = begin; tile < end; tile += ITEMS * GROUP_SIZE) {
+#if RUNS
+  RUN run = run_of(NO_GROUP);
+#endif
+  // Parts of sub-groups, which are neighbours; chunk is a multiple of all their tiles.
+  const ulong part = chunk / (GROUP_SIZE / LANES), part_begin = begin + id / LANES * part;
+  const ulong part_end = end < part_begin + part ? end : part_begin + part;
+#if SEGMENTS
+  const uint offsets = (uint)groups + 1;
+  uint begun_before = offsets_up_to(indices, 0, offsets, first_element + part_begin);
+#endif
+  for (ulong tile = part_begin; tile < part_end; tile += ITEMS * LANES) {
     VALUE x[ITEMS];
     uint group[ITEMS];
 #if SEGMENTS
-    const ulong final = (end - tile < ITEMS * GROUP_SIZE ? end : tile + ITEMS * GROUP_SIZE) - 1;
-    const uint offsets = (uint)groups + 1;
-    const uint lowest = offsets_up_to(indices, 0, offsets, first_element + tile);
-    const uint highest = offsets_up_to(indices, lowest, offsets, first_element + final);
+    const ulong final = (part_end - tile < ITEMS * LANES ? part_end : tile + ITEMS * LANES) - 1;
+    const uint lowest = offsets_behind(indices, begun_before, offsets, first_element + tile);
+    const uint highest = offsets_behind(indices, lowest, offsets, first_element + final);
+    begun_before = highest;
 #endif
 #pragma unroll
     for (uint k = 0; k < ITEMS; ++k) {
-      const ulong i = tile + k * GROUP_SIZE + id;
-      x[k] = i < end ? values[(long)from + (long)i * stride] : (VALUE)0;
+      const ulong i = tile + k * LANES + id % LANES;
+      x[k] = i < part_end ? values[(long)from + (long)i * stride] : (VALUE)0;
       group[k] = NO_GROUP;
-      if (i >= end) continue;
+      if (i >= part_end) continue;
 #if SEGMENTS
       const uint begun = offsets_up_to(indices, lowest, highest, first_element + i);
       if (begun != 0 && begun <= groups) group[k] = begun - 1;
@@ -398,29 +567,38 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
 #pragma unroll
     for (uint k = 0; k < ITEMS; ++k) note_extremes(&sums, known, known_groups, x[k], group[k]);
 #endif
-    // What belongs to one group stays with the work-item as long as the group does: of sorted indices and of segments.
-    uint same = 1;
+#if RUNS
+    // What belongs to one group stays with the work-item as long as the group does.
+    uint stays = 1;
 #pragma unroll
-    for (uint k = 1; k < ITEMS; ++k) same &= group[k] == group[0];
-    uint stays = same & (uint)(group[0] == held_group);
+    for (uint k = 0; k < ITEMS; ++k) stays &= group[k] == run.group;
 #if SAMESUM_SUBGROUPS
-    same = subgroup_ballot((int)same) == ~0u;
     stays = subgroup_ballot((int)stays) == ~0u;
 #endif
-    if (same) {
-      if (!stays) {
-        deposit_together(&sums, memory, slots, copies, held, held_group);
-        held = share_zero();
-        held_group = group[0];
+    if (stays) {
+      hold_all(&sums, &run, x);
+      continue;
+    }
+#endif
+#pragma unroll
+    for (uint k = 0; k < ITEMS; ++k) {
+      const uint heads = heads_of(group[k]);
+#if RUNS
+      if (heads == 1) {
+        if (group[k] != run.group) {
+          let_go(&sums, memory, slots, copies, &run);
+          run = run_of(group[k]);
+        }
+        hold(&sums, &run, x[k]);
+        continue;
       }
-#pragma unroll
-      for (uint k = 0; k < ITEMS; ++k) held = share_merge(held, share_of(&sums, x[k], group[0]));
-    } else {
-#pragma unroll
-      for (uint k = 0; k < ITEMS; ++k) deposit_together(&sums, memory, slots, copies, share_of(&sums, x[k], group[k]), group[k]);
+#endif
+      deposit_together(&sums, memory, slots, copies, share_of(&sums, x[k], group[k]), group[k], heads);
     }
   }
-  deposit_together(&sums, memory, slots, copies, held, held_group);
+#if RUNS
+  let_go(&sums, memory, slots, copies, &run);
+#endif
   if (outside != 0) {
     atomic_add_global32(&words[OUTSIDE], outside);
     atomic_max_global32(&words[FIRST_OUTSIDE], (uint)(count - first_outside));

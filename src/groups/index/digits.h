@@ -10,3 +10,4 @@
 #define BOTTOM 3         // the number of digits from the lowest that is used to the last of all
 #define GREATEST 6       // the highest bit of the elements, plus one
 #define UNFIT 7          // results that do not fit
+#define CHANGES 8        // indices of a sample that are not the next one

@@ -92,12 +92,33 @@ class FixedSums {
 
   // Of `known` groups, which are kSplitBlock or more, those of the block come first.
   void add_block(const std::int64_t* uppers, const std::int64_t* lowers, const std::uint64_t* groups, std::size_t known) {
+    if constexpr (!kSquares) {
+      if (add_run(uppers, lowers, groups)) return;
+    }
     const bool fetch = cells_.size() > std::size_t{1} << 15;
     Cell* const cells = cells_.data() - first_;
     for (std::size_t i = 0; i < kSplitBlock; ++i) {
       if (fetch && i + kAhead < known) __builtin_prefetch(&cells[groups[i + kAhead]], 1);
       add_words(cells[groups[i]], uppers[i], kWide ? lowers[i] : 0);
     }
+  }
+  // A block of one group, as of sorted indices: one after the other, each element would wait for the sum of the one before. False where it is none.
+  bool add_run(const std::int64_t* uppers, const std::int64_t* lowers, const std::uint64_t* groups) {
+    const std::uint64_t group = groups[0];
+    if (groups[kSplitBlock - 1] != group) return false;
+    std::uint64_t other = 0;
+    for (std::size_t i = 0; i < kSplitBlock; ++i) other |= groups[i] ^ group;
+    if (other != 0) return false;
+    std::int64_t upper = 0, lower = 0;
+    for (std::size_t i = 0; i < kSplitBlock; ++i) {
+      upper += uppers[i];
+      if constexpr (kWide) lower += lowers[i];
+    }
+    Cell& cell = cells_[group - first_];
+    cell.upper += upper;
+    cell.count += kSplitBlock;
+    if constexpr (kWide) cell.lower += lower;
+    return true;
   }
   // An element at a time; false where it went to the table.
   bool add_one(double value, std::uint64_t group) {

@@ -19,13 +19,14 @@ namespace {
 constexpr std::uint32_t kDigitBits = 34, kPlace = 30;         // of by_index.cl; where in its digit the greatest element has its highest bit
 constexpr std::uint64_t kAdditions = std::uint64_t{1} << 28;  // for which a digit has room
 constexpr std::uint64_t kLooked = std::uint64_t{1} << 24;     // elements of which a later sample is worth its time
+constexpr std::uint64_t kFirstLooked = 1 << 20;               // and a first one, for runs
 constexpr std::uint32_t kGroupSize = 512, kCpuGroupSize = 16;
 constexpr std::uint64_t kLocalBytes = 100 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
 constexpr std::uint32_t kSpecials = 4;  // planes behind the digits
 constexpr std::string_view kRoom = "sums by index";  // the plan that keeps memory
 constexpr std::uint64_t kMostKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
-constexpr std::uint32_t kWords = 8;  // OUTSIDE and so on, of by_index.cl
-enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit };
+constexpr std::uint32_t kWords = 9;  // OUTSIDE and so on, of digits.h
+enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit, kChanges };
 
 // Types whose numbers are added in the same way.
 DType number_kind(DType type) {
@@ -73,6 +74,7 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
                                    : what.segments     ? "ulong"
                                                        : std::string(element_name(what.index))},
                          {"SEGMENTS", flag(what.segments)},
+                         {"RUNS", flag(what.runs)},
                          {"COUNTS", flag(what.counts)},
                          {"SQUARES", flag(what.squares)},
                          {"EXTREMA", flag(what.extrema)},
@@ -84,6 +86,11 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
   }
   source.files.emplace_back("groups/index/by_index.cl");
   return source;
+}
+
+device::Source changes_source(DType index, std::uint32_t group_size) {
+  return {{"groups/index/digits.h", "groups/index/changes.cl"},
+          {{"INDEX", std::string(element_name(index))}, {"GROUP_SIZE", std::to_string(group_size)}}};
 }
 
 device::Source digits_source(const IndexSums& what) {
@@ -184,7 +191,7 @@ bool DeviceTable::takes(const samesum::Device& device, DType type) const {
 
 IndexSums DeviceTable::kernels_for(DType type, DType index, bool segments) const {
   const DeviceInfo& info = device_.info();
-  return {type, index, segments, counts_, squares_, extrema_, group_size_on(info), info.is_cpu ? 1u : size_of(type) == 8 ? 4u : 8u};
+  return {type, index, segments, segments || runs_, counts_, squares_, extrema_, group_size_on(info), info.is_cpu ? 1u : size_of(type) == 8 ? 4u : 8u};
 }
 
 std::uint64_t DeviceTable::room() const noexcept {
@@ -193,7 +200,7 @@ std::uint64_t DeviceTable::room() const noexcept {
   return most - pending_;
 }
 
-DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool segments) const {
+DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) const {
   const DeviceInfo& info = device_.info();
   Geometry shape;
   shape.group_size = group_size_on(info);
@@ -204,7 +211,7 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool segments) 
   // The extremes that are known are of all groups, or of none.
   const std::uint64_t known_bytes = extrema_ && 16 * groups_ <= budget / 2 ? 16 * groups_ : 0;
   const std::uint64_t most = std::max<std::uint64_t>((budget - known_bytes) / slot_bytes, 1);
-  if (segments) {
+  if (runs) {
     shape.slots = 1;  // of no use: the elements of a group are neighbours
   } else if (groups_ <= most) {
     // Several sums of each group where there are few groups, so that neighbouring work-items do not wait for each other.
@@ -217,7 +224,7 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool segments) 
   }
   shape.known = static_cast<std::uint32_t>(known_bytes / 16);
   shape.local_bytes = static_cast<std::uint32_t>((slot_bytes * shape.slots + 15) / 16 * 16 + known_bytes);
-  const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, segments).items;
+  const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, false).items;
   const std::uint64_t tiles = (count + tile - 1) / tile;
   const std::uint64_t resident = info.is_cpu ? 1 : std::clamp<std::uint64_t>(2 * kLocalBytes / shape.local_bytes, 1, 4);
   const std::uint64_t groups = std::clamp<std::uint64_t>(info.compute_units * resident, 1, tiles);
@@ -262,6 +269,22 @@ std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh
   return pair;
 }
 
+// Whether sums are best made run by run.
+void DeviceTable::look_for_runs(const device::Run& indices, DType type) {
+  if (indices.count < (fresh_ ? kFirstLooked : kLooked)) return;
+  if (!cleared_) clear();
+  constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
+  const auto index = static_cast<std::int64_t>(size_of(type));
+  const std::uint64_t apart = indices.count / kSample;
+  const device::Argument arguments[] = {indices.memory, indices.offset / size_of(type), indices.stride / index, indices.count, apart, words_};
+  walk(device::build(device_, changes_source(type, group_size_on(device_.info())), "index_changes"), kSample, arguments);
+  std::uint32_t changes = 0;
+  device_.read(words_, 4 * kChanges, &changes, sizeof changes);
+  const std::uint32_t none = 0;
+  device_.write(words_, 4 * kChanges, &none, sizeof none);
+  runs_ = changes < kSample / 8;
+}
+
 // Clears the table where it is new, and looks where the elements lie.
 void DeviceTable::prepare(const device::Source& source, const device::Run& values, DType type) {
   if (!cleared_) clear();
@@ -287,7 +310,7 @@ void DeviceTable::prepare(const device::Source& source, const device::Run& value
 
 void DeviceTable::launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
                          std::uint64_t first, const Indexing* indexing) {
-  const Geometry shape = geometry(values.count, what.segments);
+  const Geometry shape = geometry(values.count, what.runs);
   const std::uint64_t element = size_of(what.type), index = what.segments ? 8 : size_of(what.index);
   std::vector<device::Argument> arguments = {values.memory,
                                              values.offset / element,
@@ -339,6 +362,7 @@ DeviceTable::Outside DeviceTable::collect() {
 
 void DeviceTable::add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Indexing* indexing) {
   const device::Lock lock(device_.mutex());
+  runs_ = false;
   const IndexSums what = kernels_for(type, index_type, false);
   const device::Source source = index_sums_source(what, indexing);
   for (std::uint64_t first = 0; first < values.count;) {
@@ -357,10 +381,11 @@ void DeviceTable::add(const device::Run& values, DType type, const device::Run& 
 
 DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices, bool ignore_outside) {
   Parts elements(values), places(indices);
-  const IndexSums what = kernels_for(values.type(), indices.type(), false);
-  const device::Source source = index_sums_source(what, nullptr);
   const device::Lock lock(device_.mutex());
   const std::uint64_t most = std::min(elements.most(), places.most()), size = values.size();
+  if (size != 0) look_for_runs(places.part(0, std::min(most, size), lock), indices.type());
+  const IndexSums what = kernels_for(values.type(), indices.type(), false);
+  const device::Source source = index_sums_source(what, nullptr);
   const auto outside_at = [&](std::uint64_t first) {
     Outside outside{1, first, 0};
     const device::Run run = places.part(first, 1, lock);

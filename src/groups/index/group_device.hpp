@@ -25,6 +25,7 @@ namespace samesum::groups {
 struct IndexSums {
   DType type = DType::float32, index = DType::int32;
   bool segments = false;  ///< offsets of 64 bits in place of indices
+  bool runs = false;      ///< most elements have the group of the one before: of segments, and of sorted indices
   bool counts = true, squares = false, extrema = false;
   std::uint32_t group_size = 512, items = 8;
 };
@@ -36,6 +37,8 @@ struct Indexing {
 };
 /// Kernels "sums_by_index", "greatest_bit", "first_outside". Without `indexing` indices are given.
 device::Source index_sums_source(const IndexSums& what, const Indexing* indexing = nullptr);
+/// The kernel "index_changes".
+device::Source changes_source(DType index, std::uint32_t group_size);
 /// Kernels "clear_words", "carry_digits", "round_sums".
 device::Source digits_source(const IndexSums& what);
 
@@ -94,7 +97,8 @@ class DeviceTable {
   std::uint32_t extrema_row() const noexcept;
   void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
-  Geometry geometry(std::uint64_t count, bool segments) const;
+  Geometry geometry(std::uint64_t count, bool runs) const;
+  void look_for_runs(const device::Run& indices, DType type);
   void prepare(const device::Source& source, const device::Run& values, DType type);
   std::uint64_t room() const noexcept;
   // Adds up to room() elements.
@@ -117,6 +121,7 @@ class DeviceTable {
   device::Memory planes_, others_, words_;
   device::Source digits_source_;
   bool fresh_ = true, cleared_ = false, launched_ = false;
+  bool runs_ = false;  // most indices are the next one too
   std::uint64_t pending_ = 0;  // elements since carries were propagated
 };
 

@@ -174,7 +174,8 @@ bool device_scans(ScanOperation operation, DType type, std::uint64_t size, const
   if (!info.has(Capability::kernels) || operation == ScanOperation::product) return false;
   if (operation != ScanOperation::sum) return info.has(Capability::fp64) || type != DType::float64;
   if (is_integer(type)) return size_of(type) == 8 || size >> 31 == 0;
-  return info.has(Capability::fp64);
+  // Where denormal floats are taken for zeros, they are so as doubles too.
+  return info.has(Capability::fp64) && (type == DType::float64 || info.has(Capability::denormals));
 }
 
 std::optional<DeviceScan> scan_once(DeviceScan scan, const DeviceInfo& info) {
