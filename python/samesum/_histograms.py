@@ -96,7 +96,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = 
     if not isinstance(sample, (list, tuple)):
         sample = _numpy.asarray(sample)
         sample = [sample[:, i] for i in builtins.range(sample.shape[1])] if sample.ndim == 2 else [sample]
-    each = [bins] * len(sample) if _numpy.isscalar(bins) else list(bins)
+    each: list[Any] = [bins] * len(sample) if _numpy.isscalar(bins) else list(bins)
     limits = [None] * len(sample) if range is None else list(range)
     if len(each) != len(sample) or len(limits) != len(sample):
         raise ValueError(f"there are {len(sample)} axes: bins and range have {len(each)} and {len(limits)}")
