@@ -32,6 +32,7 @@ class Elements {
   /// As in numpy; for a text, the count of its numbers.
   std::vector<std::uint64_t> shape() const;
   std::string_view format() const noexcept { return source_->format(); }
+  bool complex() const noexcept { return source_->complex(); }
 
   /// @throws Error (usage) where the file was modified since it was opened.
   void check_unchanged() const;

@@ -143,6 +143,7 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   require(!total, "--map takes all files as one input already: leave out --total");
   InputOptions how = options();
   how.text.in_order = true;
+  how.complex = true;
   std::vector<std::string> wanted;
   for (const std::string& name : formula.names()) {
     const auto is_parameter = [&](const std::string& parameter) { return parameter.starts_with(name + "="); };

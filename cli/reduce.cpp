@@ -1,9 +1,9 @@
 // samesum reduce --combine FORMULA FILE...
 #include "command.hpp"
-#include "parameters.hpp"
 #include "elements.hpp"
 #include "input.hpp"
 #include "number.hpp"
+#include "parameters.hpp"
 #include "printable.hpp"
 #include "result.hpp"
 #include "usage.hpp"
@@ -53,14 +53,23 @@ int run(Output& out, const ReduceOptions& options) {
   Device device = Device::open("cpu");
   if (options.input.map.empty()) {
     if (options.input.files.size() != 1) throw Error(ErrorKind::usage, "an operator takes one file; with --map several, side by side");
-    elements.emplace_back(options.input.files.front(), options.input.options());
+    InputOptions how = options.input.options();
+    how.complex = true;
+    elements.emplace_back(options.input.files.front(), how);
     const Array data = elements.front().view();
     device = choose_device(options.device, data.bytes());
     count = data.size();
-    if (options.check) {
-      if (const std::optional<std::string> found = find_not_associative(data, op)) throw Error(ErrorKind::no_answer, *found);
+    if (elements.front().complex()) {
+      if (options.check) throw Error(ErrorKind::usage, "--check takes real numbers: leave it out for complex ones");
+      count /= 2;
+      const ComplexArray numbers(on_device(data, device).reshaped({count, 2}));
+      values = reduce(Formula("x"), {{"x", numbers}}, {}, op);
+    } else {
+      if (options.check) {
+        if (const std::optional<std::string> found = find_not_associative(data, op)) throw Error(ErrorKind::no_answer, *found);
+      }
+      values = reduce(on_device(data, device), op);
     }
-    values = reduce(on_device(data, device), op);
   } else {
     if (options.check) throw Error(ErrorKind::usage, "--check takes the elements of a file: leave out one of --check and --map");
     const Formula map = options.input.formula();
@@ -73,13 +82,15 @@ int run(Output& out, const ReduceOptions& options) {
     device = choose_device(options.device, bytes);
     std::size_t number = 0;
     for (const Input::Operand& operand : options.input.operands(map)) {
+      const bool complex = elements[number].complex();
       const Array data = elements[number++].view();
-      if (number > 1 && data.size() != count) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{} has {} numbers, the files before it {}", shown_name(operand.file), data.size(), count));
+      const std::uint64_t positions = complex ? data.size() / 2 : data.size();
+      if (number > 1 && positions != count) {
+        throw Error(ErrorKind::usage, fmt::format("{} has {} numbers, the files before it {}", shown_name(operand.file), positions, count));
       }
-      count = data.size();
-      inputs.emplace_back(operand.name, on_device(data, device));
+      count = positions;
+      const Array there = on_device(data, device);
+      inputs.push_back(complex ? FormulaInput(operand.name, ComplexArray(there.reshaped({count, 2}))) : FormulaInput(operand.name, there));
     }
     values = reduce(map, inputs, options.input.formula_parameters(), op);
   }
@@ -128,6 +139,7 @@ void add_reduce(CLI::App& program, Action& action) {
   command->footer(R"(Examples:
   samesum reduce --combine 'gcd(a, b)' --identity 0 n.npy
   samesum reduce --combine 'a*b % 1000003' --check n.npy
+  samesum reduce --combine 'a*b' z.npy                                     # of complex numbers, too
   samesum reduce --map '(abs(x), i)' --combine 'b[0] > a[0] ? b : a' x.npy # and where
   samesum reduce --map '(x, i)' --combine 'b[0] < a[0] ? b : a' --finish 'a[1]' x.npy
 

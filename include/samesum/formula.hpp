@@ -5,6 +5,7 @@
 #pragma once
 
 #include <samesum/array.hpp>
+#include <samesum/complex.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/types.hpp>
@@ -30,10 +31,14 @@ struct FormulaInput {
   /// `vector`: what the formula takes at a position is all that lies along the last axis, up to 64 components: `a[0]`, `dot(a, b)`.
   FormulaInput(std::string its_name, samesum::Array its_array, bool is_vector = false)
       : name(std::move(its_name)), array(std::move(its_array)), vector(is_vector) {}
+  /// What the formula takes at a position is a complex number.
+  FormulaInput(std::string its_name, const ComplexArray& numbers)
+      : name(std::move(its_name)), array(numbers.parts()), vector(false), complex(true) {}
 
   std::string name;
-  samesum::Array array;
+  samesum::Array array;  ///< of complex numbers their parts
   bool vector;
+  bool complex = false;
 };
 
 /// A number that a formula takes by a name, the same at all positions: of integers a whole number, of floating-point types one that takes
@@ -63,6 +68,7 @@ enum class FormulaMath {
 /// What a formula gives for inputs of certain types.
 struct FormulaDescription {
   std::vector<DType> results;  ///< one type; of a tuple one for each component. That of a bool is uint8
+  bool complex = false;        ///< the two results are the real and the imaginary part of a complex number
   bool may_fail = false;       ///< whether there are elements for which an integer operation fails
   bool reproducible = true;    ///< the values have the same bits on every device that has the capabilities below
   std::vector<Capability> needs;

@@ -19,7 +19,7 @@ std::string shown(std::span<const std::uint64_t> shape) { return fmt::format("({
 // The axes of positions: all but the last of a vector.
 std::span<const std::uint64_t> positions_of(const FormulaInput& input) {
   const std::span<const std::uint64_t> shape = input.array.shape();
-  if (!input.vector) return shape;
+  if (!input.vector && !input.complex) return shape;
   if (shape.empty())
     throw Error(ErrorKind::usage, fmt::format("the input '{}' of a formula is said to be of vectors, but has no axis", input.name));
   return shape.first(shape.size() - 1);
@@ -33,9 +33,13 @@ Program resolve(const Tree& tree, const std::vector<FormulaInput>& inputs, const
   std::vector<InputType> types;
   for (const FormulaInput& input : inputs) {
     positions_of(input);
-    const std::uint64_t components = input.vector ? input.array.shape().back() : 1;
-    types.push_back({input.name, input.array.type(), static_cast<std::uint32_t>(std::min<std::uint64_t>(components, kMostComponents + 1)),
-                     input.vector});
+    const std::uint64_t components = input.vector || input.complex ? input.array.shape().back() : 1;
+    types.push_back({input.name,
+                     input.array.type(),
+                     static_cast<std::uint32_t>(std::min<std::uint64_t>(components, kMostComponents + 1)),
+                     input.vector,
+                     {},
+                     input.complex});
   }
   std::vector<ParameterType> numbers;
   for (const FormulaParameter& parameter : parameters) numbers.push_back({parameter.name, parameter.value.number.index() != 0});
@@ -65,7 +69,7 @@ Array broadcast(const Array& array, std::span<const std::uint64_t> shape, std::s
 }
 
 Array component_of(const FormulaInput& input, std::uint32_t component, std::span<const std::uint64_t> shape) {
-  return broadcast(input.vector ? input.array.at(input.array.rank() - 1, component) : input.array, shape, input.name);
+  return broadcast(input.vector || input.complex ? input.array.at(input.array.rank() - 1, component) : input.array, shape, input.name);
 }
 
 Error failed(const Formula& formula, std::uint64_t position, std::span<const std::uint64_t> shape, std::uint32_t faults) {
@@ -99,6 +103,7 @@ FormulaDescription Formula::describe(const std::vector<FormulaInput>& inputs, co
   const formula::Reproducibility bits = formula::reproducibility(program);
   FormulaDescription result;
   for (const std::uint32_t node : program.results) result.results.push_back(formula::dtype_of(program.nodes[node].type));
+  result.complex = program.complex;
   result.may_fail = program.may_fail;
   const auto computes_in = [&](formula::Scalar type) {
     return std::any_of(program.nodes.begin(), program.nodes.end(), [&](const formula::Node& node) { return node.type == type; });
@@ -156,7 +161,7 @@ void write(const Formula& formula, const formula::Program& program, const std::v
     }
   }
   for (const FormulaInput& input : inputs) {
-    if (!input.vector) formula::broadcast(input.array, shape, input.name);  // also what the formula does not use
+    if (!input.vector && !input.complex) formula::broadcast(input.array, shape, input.name);  // also what the formula does not use
   }
   for (const formula::InputComponent& use : program.inputs) from.push_back(formula::component_of(inputs[use.input], use.component, shape));
   if (results[0].size() == 0) return;

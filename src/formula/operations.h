@@ -131,25 +131,38 @@ FN long divide_narrow_i64(long a, uint b, uint reciprocal, uint shift) {
 }
 
 // The greatest common divisor: one remainder, which brings numbers of unequal length together, then binary steps (J. Stein, 1967), of which
-// each takes all factors of 2 at once. `trailing` counts the zeros below the lowest 1.
-#define GREATEST_COMMON_DIVISOR(type, trailing)          \
-  type least = a < b ? a : b, other = a < b ? b : a;     \
-  if (least <= 1) return least == 0 ? other : 1;         \
-  other %= least;                                        \
-  if (other == 0) return least;                          \
-  const uint twos = trailing(least | other);             \
-  least >>= trailing(least);                             \
-  while (other != 0) {                                   \
-    other >>= trailing(other);                           \
-    const type difference = other - least;               \
-    const int less = other < least;                      \
-    least = less ? other : least;                        \
-    other = less ? 0 - difference : difference;          \
-  }                                                      \
+// each takes all factors of 2 at once. Where elements are folded, one number is soon 1 or 0: the rest is a function of its own, so that
+// compilers do not repeat it in loops that are unrolled.
+#if defined(__CUDACC__)
+#define SELDOM [[maybe_unused]] static __device__ __noinline__
+#else
+#define SELDOM FN
+#endif
+// Of numbers that are not 0, least at most other. trailing() counts the zeros below the lowest 1.
+#define GREATEST_COMMON_DIVISOR(type, trailing)     \
+  other %= least;                                   \
+  if (other == 0) return least;                     \
+  const uint twos = trailing(least | other);        \
+  least >>= trailing(least);                        \
+  while (other != 0) {                              \
+    other >>= trailing(other);                      \
+    const type difference = other - least;          \
+    const int less = other < least;                 \
+    least = less ? other : least;                   \
+    other = less ? 0 - difference : difference;     \
+  }                                                 \
   return least << twos;
 
-FN ulong gcd_u64(ulong a, ulong b) { GREATEST_COMMON_DIVISOR(ulong, trailing_zeros_u64) }
-FN uint gcd_u32(uint a, uint b) { GREATEST_COMMON_DIVISOR(uint, trailing_zeros_u32) }
+SELDOM ulong gcd_of_great_u64(ulong least, ulong other) { GREATEST_COMMON_DIVISOR(ulong, trailing_zeros_u64) }
+FN ulong gcd_u64(ulong a, ulong b) {
+  const ulong least = a < b ? a : b, other = a < b ? b : a;
+  return least > 1 ? gcd_of_great_u64(least, other) : least == 0 ? other : 1;
+}
+SELDOM uint gcd_of_great_u32(uint least, uint other) { GREATEST_COMMON_DIVISOR(uint, trailing_zeros_u32) }
+FN uint gcd_u32(uint a, uint b) {
+  const uint least = a < b ? a : b, other = a < b ? b : a;
+  return least > 1 ? gcd_of_great_u32(least, other) : least == 0 ? other : 1;
+}
 FN long gcd_i64(long a, long b, uint* error) {
   const ulong divisor = gcd_u64(magnitude_i64(a), magnitude_i64(b));
   *error |= divisor >> 63 != 0 ? FAULT_OVERFLOW : 0u;

@@ -242,6 +242,8 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   problem.own_stored = type;
   if (options.formula) {
     for (const FormulaInput& input : inputs_of_y(options)) {
+      if (input.complex)
+        throw Error(ErrorKind::usage, fmt::format("the input '{}' of pairs is complex: give its parts as a vector of two", input.name));
       if (input.vector && input.array.rank() == 0)
         refuse(fmt::format("the input '{}' is said to be of vectors, but has no axis", input.name));
       const std::uint64_t each = components_of(input);

@@ -40,11 +40,11 @@ std::vector<FormulaInput> inputs_of(const FormulaFields& formula, std::span<cons
       throw Error(ErrorKind::usage, fmt::format("the plan takes {} as '{}', the array has {}", name_of(made_for.array.type()), made_for.name,
                                                 name_of(arrays[k].type())));
     }
-    if (made_for.vector && (arrays[k].rank() == 0 || arrays[k].shape().back() != made_for.array.shape().back())) {
+    if ((made_for.vector || made_for.complex) && (arrays[k].rank() == 0 || arrays[k].shape().back() != made_for.array.shape().back())) {
       throw Error(ErrorKind::usage, fmt::format("the plan takes vectors of {} components as '{}', the array has others",
                                                 made_for.array.shape().back(), made_for.name));
     }
-    inputs.emplace_back(made_for.name, arrays[k], made_for.vector);
+    inputs.emplace_back(made_for.name, arrays[k], made_for.vector).complex = made_for.complex;
   }
   return inputs;
 }

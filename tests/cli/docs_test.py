@@ -90,6 +90,8 @@ class Commands(Case):
         for name in ("x.npy", "a.npy", "b.npy", "v.npy", "w.npy", "dem.npy", "grid.npy", "data.npy"):
             numpy.save(self.path(name), generator.random(300, dtype="f4"))
         numpy.save(self.path("image.npy"), generator.random((40, 50), dtype="f4"))
+        for name in ("z.npy", "u.npy"):
+            numpy.save(self.path(name), (generator.standard_normal(300) + 1j).astype("c8"))
         numpy.save(self.path("n.npy"), generator.integers(1, 1000, 300, dtype="i4"))
         for name in ("A.npy", "B.npy"):
             numpy.save(self.path(name), generator.random((30, 3)))

@@ -32,7 +32,7 @@ std::span<const Array> Together::next(std::uint64_t most) {
       flatten(rests_[k]);
     }
     if (chunk) {
-      count = std::min(count, chunk->size());
+      count = std::min(count, chunk->size() / inputs_[k].width);
     } else {
       ++ended;
       which += (which.empty() ? "" : ", ") + inputs_[k].name;
@@ -46,9 +46,11 @@ std::span<const Array> Together::next(std::uint64_t most) {
     throw Error(ErrorKind::usage, fmt::format("the inputs of {} have different lengths: {} ends after {} numbers", what_, which, done_));
   }
   parts_.clear();
-  for (Rest& rest : rests_) {
-    parts_.push_back(rest.of_chunk->part(0, count));
-    rest.of_chunk = rest.of_chunk->part(count, rest.of_chunk->size() - count);
+  for (std::size_t k = 0; k < rests_.size(); ++k) {
+    std::optional<Array>& chunk = rests_[k].of_chunk;
+    const std::uint64_t elements = count * inputs_[k].width;
+    parts_.push_back(chunk->part(0, elements));
+    chunk = chunk->part(elements, chunk->size() - elements);
   }
   before_ = done_;
   done_ += count;

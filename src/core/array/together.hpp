@@ -19,11 +19,12 @@ class Together {
   struct Input {
     std::string name;  ///< for messages
     Source* source;
+    std::uint64_t width = 1;  ///< elements at a position; what follows counts positions
   };
   /// `what` takes them: "a formula". The sources must outlive this object.
   Together(std::string what, std::vector<Input> inputs);
 
-  /// Arrays of one axis with equally many elements, `most` or fewer; valid until the next call. None at the end.
+  /// Arrays of one axis with the elements at equally many positions, `most` or fewer; valid until the next call. None at the end.
   /// @throws Error (usage) where a source ends before another, has several columns, a missing number, or chunks on a device.
   std::span<const Array> next(std::uint64_t most);
   /// The positions before the latest parts.

@@ -1,8 +1,8 @@
 // Formulas as sources: a chunk of positions is evaluated, then it is the reduction's. Of arrays on a device, reductions that can take terms
 // instead (term.hpp) evaluate the formula themselves.
 #include "core/array/array_blocks.hpp"
-#include "core/float_environment.hpp"
 #include "core/array/together.hpp"
+#include "core/float_environment.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "formula/map/term.hpp"
@@ -25,6 +25,11 @@ namespace {
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 19, kDeviceChunk = std::uint64_t{1} << 22;
 
 DType result_type(const formula::Program& program) {
+  if (program.complex) {
+    throw Error(ErrorKind::usage,
+                "this formula gives a complex number at each position, and a reduction takes a real one: write real(...), "
+                "imag(...), abs(...) or abs2(...)");
+  }
   if (program.results.size() != 1) {
     throw Error(ErrorKind::usage,
                 fmt::format("this formula gives {} numbers at each position, and a reduction takes one: write one of them",
@@ -64,7 +69,7 @@ class ArrayMap final : public statistics::TermSource {
     shape_ = shape_of(inputs_);
     for (const std::uint64_t extent : shape_) size_ *= extent;
     for (const FormulaInput& input : inputs_) {
-      if (!input.vector) formula::broadcast(input.array, shape_, input.name);  // also those that the formula does not use
+      if (!input.vector && !input.complex) formula::broadcast(input.array, shape_, input.name);  // also those that the formula does not use
       if (!input.array.on_device()) continue;
       device_ = input.array.buffer().device();
     }
@@ -138,7 +143,7 @@ class SourceMap final : public Source {
     std::vector<FormulaInput> known;
     for (const SourceInput& input : inputs_) {
       if (!input.source->type()) return;
-      known.emplace_back(input.name, Array(nullptr, 0, *input.source->type()));
+      known.push_back(input_of(input, Array(nullptr, 0, *input.source->type())));
     }
     type_ = result_type(formula::resolve(formula_.tree(), known, parameters_));
   }
@@ -147,9 +152,9 @@ class SourceMap final : public Source {
     const core::DefaultFloatEnvironment environment;
     const std::span<const Array> parts = together_.next(kHostChunk);
     if (parts.empty()) return std::nullopt;
-    const std::uint64_t count = parts[0].size();
+    const std::uint64_t count = parts[0].size() / width_of(inputs_[0]);
     std::vector<FormulaInput> now;
-    for (std::size_t k = 0; k < inputs_.size(); ++k) now.emplace_back(inputs_[k].name, parts[k]);
+    for (std::size_t k = 0; k < inputs_.size(); ++k) now.push_back(input_of(inputs_[k], parts[k]));
     const formula::Program program = formula::resolve(formula_.tree(), now, parameters_);
     const Array values = chunk_.values(result_type(program), count, std::nullopt);
     const std::uint64_t shape[] = {count};
@@ -167,8 +172,13 @@ class SourceMap final : public Source {
  private:
   static core::Together together(const std::vector<SourceInput>& inputs) {
     std::vector<core::Together::Input> all;
-    for (const SourceInput& input : inputs) all.push_back({input.name, input.source.get()});
+    for (const SourceInput& input : inputs) all.push_back({input.name, input.source.get(), width_of(input)});
     return {"a formula", std::move(all)};
+  }
+  static std::uint64_t width_of(const SourceInput& input) { return input.source->complex() ? 2 : 1; }
+  static FormulaInput input_of(const SourceInput& input, const Array& part) {
+    if (!input.source->complex()) return {input.name, part};
+    return {input.name, ComplexArray(part.reshaped({part.size() / 2, 2}))};
   }
 
   Formula formula_;

@@ -30,6 +30,7 @@ constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 24;  // elements that
 constexpr int kDeviceLevels = 10;
 constexpr std::uint64_t kLeastLevels = std::uint64_t{1} << 13;  // elements for which the host takes longer than a launch for each level
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMapChunk = std::uint64_t{1} << 18;  // of values of a formula in front, which a cache holds
 
 // Elements in host memory as contiguous numbers of a scalar type.
 std::vector<std::byte> converted(View part, Scalar type) {
@@ -284,7 +285,7 @@ std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& g
     }
     if (!there && array.on_device()) array = device::on_host(array);
   }
-  const std::uint64_t most = there ? formula::kDeviceChunk : formula::kHostChunk;
+  const std::uint64_t most = there ? formula::kDeviceChunk : formula::kMapChunk;
   std::vector<std::vector<std::uint64_t>> here(types.size());
   std::vector<Buffer> buffers;
   const std::vector<Value> values = formula::values_of(parameters);
