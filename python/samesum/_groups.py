@@ -89,6 +89,18 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, out: Any = None, 
     return into(out, result.reshape(-1) if axis is None else result)
 
 
+def _near(keys: Any) -> tuple[Any, int] | None:
+    """Many integers that lie near each other, as indices from 0 on, and the least of them: their sums need no ranks. None: they do not."""
+    if keys.dtype.kind not in "iu" or keys.size < 4096:
+        return None
+    low, high = int(keys.min()), int(keys.max())
+    if high - low >= keys.size // 4 or not -2**63 <= low <= high < 2**63:
+        return None
+    if 0 <= low < keys.size // 8:
+        low = 0
+    return (keys if low == 0 else _numpy.subtract(keys, low, dtype=_numpy.int64, casting="unsafe")).astype(_numpy.int64, copy=False), low
+
+
 class GroupBy:
     """Elements with equal keys as groups, in ascending order of the keys: `groupby` makes it.
 
@@ -112,15 +124,33 @@ class GroupBy:
 
     def __init__(self, keys: Any) -> None:
         keys = self._given = every(keys)
-        if keys.dtype.kind in "iub":
-            self._by = _core.By.keys_of(keys)
+        self._ranked: Any = None
+        self._near = _near(keys)
+        if self._near is not None:
+            indices, low = self._near
+            counts = _numpy.bincount(indices.ravel())
+            self._groups, self._present = len(counts), _numpy.flatnonzero(counts)
+            self.keys = (self._present + low).astype(keys.dtype)
+        elif keys.dtype.kind in "iub":
             self.keys = self._by.keys.astype(keys.dtype, copy=False)
         else:  # of any type that can be sorted: by their ranks
             self.keys, ranks = _numpy.unique(keys, return_inverse=True)
-            self._by = _core.By.keys_of(ranks.reshape(keys.shape))
+            self._ranked = _core.By.keys_of(ranks.reshape(keys.shape))
+
+    @property
+    def _by(self) -> Any:
+        """The groups of the library, which sorts or hashes the keys."""
+        if self._ranked is None:
+            self._ranked = _core.By.keys_of(self._given)
+        return self._ranked
 
     def _reduced(self, x: Any, what: str, ddof: int, nan: str | None) -> Any:
         try:
+            if what == "sum" and nan == "propagate" and self._near is not None:
+                try:
+                    return _core.sum_at(x, self._near[0], self._groups, None)[self._present]
+                except _core.NoAnswerError:
+                    pass  # the message below names the group
             return self._by.reduce(x, what, ddof, nan)
         except TypeError:
             if times(x) is not None:
@@ -279,7 +309,7 @@ class GroupBy:
         return self._reduced(x, "count", 0, None)
 
     def __len__(self) -> int:
-        return int(self._by.groups)
+        return len(self.keys)
 
     def __repr__(self) -> str:
         return f"<samesum.GroupBy of {len(self)} groups>"

@@ -175,6 +175,29 @@ class Grids(unittest.TestCase):
 
 
 class Pairs(unittest.TestCase):
+    def test_keys_that_lie_near_each_other(self):
+        rng = np.random.default_rng(12)
+        x = rng.uniform(-1, 1, 6000) * 2.0 ** rng.integers(-60, 60, 6000)
+        for dtype, low in (("int8", -128), ("uint8", 0), ("int16", -300), ("int64", -2**62), ("uint64", 2**62), ("int32", 100), ("uint64", 2**64 - 1000), ("int64", 7)):
+            keys = (rng.integers(0, 200, 6000).astype(object) + low).astype(dtype)
+            keys[keys == keys[5]] = keys[6]  # a key that is not there
+            groups = samesum.groupby(keys)
+            self.assertEqual((groups.keys.tolist(), groups.keys.dtype), (sorted(set(keys.tolist())), keys.dtype))
+            wanted = [float(sum(map(Fraction, x[keys == key].tolist()))) for key in groups.keys]
+            self.assertEqual(groups.sum(x).tolist(), informative(wanted))
+            self.assertEqual(groups.sum(x.reshape(60, 100).ravel()[::1], nan="skip").tolist(), wanted)
+            self.assertEqual(groups.count(x).tolist(), [int((keys == key).sum()) for key in groups.keys])
+            self.assertEqual(groups.max(x).tolist(), [x[keys == key].max() for key in groups.keys])
+            integers = rng.integers(-2**40, 2**40, 6000)
+            self.assertEqual(groups.sum(integers).tolist(), [int(integers[keys == key].sum()) for key in groups.keys])
+            self.assertEqual(len(groups), len(groups.keys))
+        with self.assertRaises(samesum.NoAnswerError):
+            groups.sum(np.full(6000, 2**62))
+        with self.assertRaises(ValueError):
+            groups.sum(x[:-1])
+        table = samesum.groupby(np.arange(6000).reshape(60, 100) % 7)
+        self.assertEqual(table.sum(np.ones((60, 100))).sum(), 6000.0)
+
     def test_identity_parameters_and_inputs(self):
         rng = np.random.default_rng(11)
         a, b, q = rng.integers(-9, 9, (5, 2)).astype(float), rng.integers(-9, 9, (7, 2)).astype(float), rng.integers(1, 9, 7).astype(float)
